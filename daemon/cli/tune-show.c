@@ -19,43 +19,35 @@ static const char *const reasons[] = {
         [PICK_CHEAPER] = "cheaper",
 };
 
-static Estimate estimate(const Tuning *t, const double *samples, const Figure *figure, size_t *ret_n) {
-        _cleanup_free_ double *kept = samples_without_missing(samples, t->tune.n_rounds, ret_n);
-
-        return samples_estimate(kept, *ret_n, figure->error);
-}
-
 /* ---- a table for people ---- */
 
 static double largest(const Tuning *t) {
         double most = 0;
-        size_t n;
 
         for (size_t i = 0; i < t->tune.n_trials; i++)
-                most = fmax(most, estimate(t, t->tune.trials[i].goal, t->goal, &n).median);
+                most = fmax(most, tuning_goal(t, i).median);
         return most;
 }
 
 static void tell_trial(Output *out, const Tuning *t, size_t i, double most) {
         static const char bar[PLOT_WIDTH + 1] = "####################";
         char value[VALUE_TEXT_MAX], goal[FIGURE_TEXT_MAX], cost[FIGURE_TEXT_MAX], interval[FIGURE_TEXT_MAX];
-        const Trial *trial = t->tune.trials + i;
         const Pick *p = &t->tune.pick;
-        size_t n, n_costs = 0;
-        Estimate g = estimate(t, trial->goal, t->goal, &n),
-                 c = t->cost ? estimate(t, trial->cost, t->cost, &n_costs) : (Estimate){};
+        Estimate g = tuning_goal(t, i),
+                 c = t->cost ? samples_estimate(t->tune.trials[i].cost, t->tune.n_rounds, t->cost->error)
+                             : (Estimate){};
 
         output_row(out);
-        output_cell(out, "value", value_format(&t->setting->range, t->values.items + t->tune.values[i], value));
+        output_cell(out, "value", tuning_format_value(t, i, value));
         output_cell(out, "mark",
                     i == p->index && tuning_changes(t) ? "best"
                     : i == t->tune.contest.current     ? "now"
                                                        : NULL);
-        output_cell(out, "goal", n > 0 ? figure_format(t->goal->kind, g.median, goal) : NULL);
+        output_cell(out, "goal", g.n > 0 ? figure_format(t->goal->kind, g.median, goal) : NULL);
         output_cell(out, "interval", g.bounded ? figure_format_range(t->goal->kind, g.low, g.high, interval) : NULL);
         output_textf(out, "plot", "%.*s", most > 0 ? (int) lround(g.median / most * PLOT_WIDTH) : 0, bar);
-        output_cell(out, "cost", n_costs > 0 ? figure_format(t->cost->kind, c.median, cost) : NULL);
-        output_textf(out, "samples", "%zu", n);
+        output_cell(out, "cost", c.n > 0 ? figure_format(t->cost->kind, c.median, cost) : NULL);
+        output_textf(out, "samples", "%zu", g.n);
         output_end(out);
 }
 
@@ -132,11 +124,10 @@ static void show_table(const Tuning *t) {
 /* ---- JSON ---- */
 
 static void json_samples(Output *out, const Tuning *t, const char *key, const Figure *figure, const double *samples) {
-        size_t n;
-        Estimate e = estimate(t, samples, figure, &n);
+        Estimate e = samples_estimate(samples, t->tune.n_rounds, figure->error);
 
         output_object(out, key);
-        output_real(out, "median", n > 0, e.median);
+        output_real(out, "median", e.n > 0, e.median);
         output_real(out, "low", e.bounded, e.low);
         output_real(out, "high", e.bounded, e.high);
         output_array(out, "samples");
@@ -167,8 +158,7 @@ static void json_setting(Output *out, const Tuning *t) {
                 output_array(out, "values");
                 for (size_t i = 0; i < x->n_trials && x->n_rounds > 0; i++) {
                         output_object(out, NULL);
-                        output_text(out, "value",
-                                    value_format(&t->setting->range, t->values.items + x->values[i], text));
+                        output_text(out, "value", tuning_format_value(t, i, text));
                         json_samples(out, t, "goal", t->goal, x->trials[i].goal);
                         if (t->cost)
                                 json_samples(out, t, "cost", t->cost, x->trials[i].cost);

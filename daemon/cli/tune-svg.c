@@ -51,7 +51,7 @@ static void put_trial(FILE *f, const Panel *p, size_t i) {
                 fprintf(f, "<circle cx=\"%g\" cy=\"%g\" r=\"%u\" fill=\"%s\"><title>%s (%s)</title></circle>\n", x, y,
                         picked ? 6U : 4U, color, figure_format(t->goal->kind, e->median, median), range);
         fprintf(f, "<text x=\"%g\" y=\"%u\" text-anchor=\"middle\">", x, p->top + HEIGHT + 18);
-        svg_put_text(f, value_format(&t->setting->range, t->values.items + t->tune.values[i], text));
+        svg_put_text(f, tuning_format_value(t, i, text));
         fputs("</text>\n", f);
         if (picked || i == t->tune.contest.current)
                 fprintf(f,
@@ -65,10 +65,7 @@ static void put_panel(FILE *f, const Tuning *t, unsigned top) {
         char text[FIGURE_TEXT_MAX];
 
         for (size_t i = 0; i < t->tune.n_trials; i++) {
-                size_t n;
-                _cleanup_free_ double *kept = samples_without_missing(t->tune.trials[i].goal, t->tune.n_rounds, &n);
-
-                estimates[i] = samples_estimate(kept, n, t->goal->error);
+                estimates[i] = tuning_goal(t, i);
                 p.most = fmax(p.most, fmax(estimates[i].median, estimates[i].high) * 1.05);
         }
 

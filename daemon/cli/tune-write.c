@@ -25,12 +25,9 @@
 /* "512 KiB 187 MB/s (185 to 189)". */
 static void put_evidence(FILE *f, const Tuning *t, size_t trial) {
         char value[VALUE_TEXT_MAX], median[FIGURE_TEXT_MAX], range[FIGURE_TEXT_MAX];
-        size_t n;
-        _cleanup_free_ double *kept = samples_without_missing(t->tune.trials[trial].goal, t->tune.n_rounds, &n);
-        Estimate e = samples_estimate(kept, n, t->goal->error);
+        Estimate e = tuning_goal(t, trial);
 
-        fprintf(f, "%s %s", value_format(&t->setting->range, t->values.items + t->tune.values[trial], value),
-                figure_format(t->goal->kind, e.median, median));
+        fprintf(f, "%s %s", tuning_format_value(t, trial, value), figure_format(t->goal->kind, e.median, median));
         if (e.bounded)
                 fprintf(f, " (%s)", figure_format_range(t->goal->kind, e.low, e.high, range));
 }

@@ -48,6 +48,15 @@ static inline const Value *tuning_picked(const Tuning *t) {
         return t->values.items + (tuning_changes(t) ? t->tune.values[t->tune.pick.index] : t->values.current);
 }
 
+/* Of one of its values: what the setting is for, and how the value is written. */
+static inline Estimate tuning_goal(const Tuning *t, size_t trial) {
+        return samples_estimate(t->tune.trials[trial].goal, t->tune.n_rounds, t->goal->error);
+}
+
+static inline const char *tuning_format_value(const Tuning *t, size_t trial, char buf[static VALUE_TEXT_MAX]) {
+        return value_format(&t->setting->range, t->values.items + t->tune.values[trial], buf);
+}
+
 /* tune-show.c: all of it, to stdout. */
 void tune_show(const Options *o, const Subject *s, const Tunings *t);
 

@@ -7,21 +7,10 @@
 
 #define MARGIN 0.03
 
-double *samples_without_missing(const double *samples, size_t n, size_t *ret_n) {
-        double *kept = must(malloc(MAX(n, 1U) * sizeof *kept));
-
-        *ret_n = 0;
-        for (size_t i = 0; i < n; i++)
-                if (!isnan(samples[i]))
-                        kept[(*ret_n)++] = samples[i];
-        return kept;
-}
-
 static double goal_median(const Contest *c, size_t i) {
-        size_t n;
-        _cleanup_free_ double *kept = samples_without_missing(c->trials[i].goal, c->n_rounds, &n);
+        Estimate e = samples_estimate(c->trials[i].goal, c->n_rounds, 0);
 
-        return n >= SAMPLES_MIN ? samples_estimate(kept, n, 0).median : NAN;
+        return e.bounded ? e.median : NAN;
 }
 
 static Difference compare(const Contest *c, const double *from, const double *to, double error, unsigned n_compared) {

@@ -44,6 +44,3 @@ typedef struct Pick {
  * among those of all values, of which all together are corrected for (S. Holm, "A simple sequentially rejective multiple test
  * procedure", 1979). */
 Pick contest_decide(const Contest *c);
-
-/* A value's samples without the missing ones; how many these are is in *ret_n. The caller frees it. */
-double *samples_without_missing(const double *samples, size_t n, size_t *ret_n);

@@ -92,10 +92,22 @@ static void find_bounds(Weighted *items, size_t n, double wrong, double *ret_low
         }
 }
 
-Estimate samples_estimate(const double *samples, size_t n, double error) {
-        _cleanup_free_ double *sorted = sorted_copy(samples, n), *chances = NULL;
+static double *copy_present(const double *samples, size_t n, size_t *ret_n) {
+        double *copy = must(malloc(MAX(n, 1U) * sizeof *copy));
+
+        *ret_n = 0;
+        for (size_t i = 0; i < n; i++)
+                if (!isnan(samples[i]))
+                        copy[(*ret_n)++] = samples[i];
+        return copy;
+}
+
+Estimate samples_estimate(const double *all, size_t n_all, double error) {
+        size_t n;
+        _cleanup_free_ double *samples = copy_present(all, n_all, &n), *sorted = sorted_copy(samples, n),
+                              *chances = NULL;
         _cleanup_free_ Weighted *items = NULL;
-        Estimate e = { .median = sorted_median(sorted, n), .bounded = n >= SAMPLES_MIN };
+        Estimate e = { .n = n, .median = sorted_median(sorted, n), .bounded = n >= SAMPLES_MIN };
         double trend;
 
         if (!e.bounded)

@@ -13,6 +13,7 @@
  * "Bootstrap methods: another look at the jackknife", 1979), and on either side half of the samples' trend, as what changed while it was
  * measured is not known any better, and the error that each sample may have. */
 typedef struct Estimate {
+        size_t n;      /* samples that are not missing */
         double median; /* with no sample: 0 */
         bool bounded;  /* there are SAMPLES_MIN or more, and these hold: */
         double low, high;
@@ -26,8 +27,8 @@ typedef struct Difference {
         bool differs; /* the interval does not have 1 */
 } Difference;
 
-/* `error` is a part of the sample: how coarse it is. */
-Estimate samples_estimate(const double *samples, size_t n, double error);
+/* `error` is a part of the sample: how coarse it is. A sample that is NAN is missing. */
+Estimate samples_estimate(const double *all, size_t n_all, double error);
 
 /* `n_compared` of such comparisons are told of together, and the chance that any of them calls a difference where there is none is
  * 5 % (Bonferroni). */

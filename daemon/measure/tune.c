@@ -128,9 +128,7 @@ static bool is_enough(const TuneTask *t, const Tune *x) {
         Contest c = make_contest(t, x);
 
         for (const Trial *k = x->trials; k < x->trials + x->n_trials; k++) {
-                size_t n;
-                _cleanup_free_ double *kept = samples_without_missing(k->goal, x->n_rounds, &n);
-                Estimate e = samples_estimate(kept, n, t->goal->error);
+                Estimate e = samples_estimate(k->goal, x->n_rounds, t->goal->error);
 
                 if (!e.bounded || e.high - e.low > NARROW * e.median)
                         return false;

@@ -132,17 +132,6 @@ START_TEST(test_never_beside) {
 }
 END_TEST
 
-START_TEST(test_missing) {
-        static const double samples[] = { 1, NAN, 3, NAN };
-        size_t n;
-        double *kept = samples_without_missing(samples, 4, &n);
-
-        ck_assert_uint_eq(n, 2);
-        ck_assert(kept[0] == 1 && kept[1] == 3);
-        free(kept);
-}
-END_TEST
-
 /* ---- simulated samples ---- */
 
 static double normal(unsigned short state[3]) {
@@ -279,7 +268,6 @@ int main(void) {
         tcase_add_loop_test(c, test_rounds, 0, 7);
         tcase_add_test(c, test_above_the_knee);
         tcase_add_test(c, test_never_beside);
-        tcase_add_test(c, test_missing);
         tcase_add_loop_test(c, test_all_the_same, 0, ELEMENTSOF(shapes));
         tcase_add_loop_test(c, test_knee, 0, ELEMENTSOF(shapes));
         tcase_add_loop_test(c, test_knee_steep, BURSTS, BURSTS + 1);

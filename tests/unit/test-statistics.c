@@ -11,7 +11,7 @@
 
 START_TEST(test_estimate) {
         static const double none[] = {}, one[] = { 7 }, five[] = { 5, 1, 4, 2, 3 }, same[] = { 3, 3, 3, 3, 3, 3 },
-                            even[] = { 4, 1, 3, 2 };
+                            even[] = { 4, 1, 3, 2 }, missing[] = { 1, NAN, 3, NAN };
         Estimate e;
 
         e = samples_estimate(none, 0, 0);
@@ -22,6 +22,8 @@ START_TEST(test_estimate) {
         ck_assert(!e.bounded && e.median == 3);
         e = samples_estimate(even, 4, 0);
         ck_assert_double_eq(e.median, 2.5);
+        e = samples_estimate(missing, 4, 0);
+        ck_assert(e.n == 2 && !e.bounded && e.median == 2);
         e = samples_estimate(same, 6, 0);
         ck_assert(e.bounded && e.low == 3 && e.median == 3 && e.high == 3);
         /* However often a coarse scale says the same. */
