@@ -93,12 +93,21 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
         }
 }
 
+char *wish_format_rule(const Wish *w) {
+        char *rule;
+
+        return asprintf(&rule, w->line > 0 ? "%s:%u" : "%s", w->file, w->line) < 0 ? NULL : rule;
+}
+
 /* `other` is not written where `s` is wanted. */
 static void exclude_step(const Step *s, Step *other) {
         if (s->setting && other->setting && !s->wish->withheld &&
-            setting_rules_out(s->setting, &s->wish->value, other->setting, &other->wish->value))
-                step_end(other, VERDICT_FORBIDDEN, "%s is wanted too (%s:%u), and the two exclude each other",
-                         s->setting->name, s->wish->file, s->wish->line);
+            setting_rules_out(s->setting, &s->wish->value, other->setting, &other->wish->value)) {
+                _cleanup_free_ char *rule = wish_format_rule(s->wish);
+
+                step_end(other, VERDICT_FORBIDDEN, "%s is wanted too (%s), and the two exclude each other",
+                         s->setting->name, rule ?: s->wish->file);
+        }
 }
 
 /* Is it to be off, and is it off on a drive that has no row for it? */

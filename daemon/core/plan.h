@@ -148,3 +148,6 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags);
 
 /* With `written`, `error` and `after` filled in: the verdict, and a reason unless one is there already. */
 void step_judge(Step *s);
+
+/* "file:line", or who else wants it. The caller frees it; NULL: no memory. */
+char *wish_format_rule(const Wish *w);

@@ -330,12 +330,6 @@ static void record_read(SettingRecord *record, const Step *s, const Reading *now
                 record->read.known = false;
 }
 
-char *wish_format_rule(const Wish *w) {
-        char *rule;
-
-        return asprintf(&rule, w->line > 0 ? "%s:%u" : "%s", w->file, w->line) < 0 ? NULL : rule;
-}
-
 int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         char wanted[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX], actual[VALUE_TEXT_MAX];
         _cleanup_free_ char *rule = wish_format_rule(s->wish);

@@ -95,9 +95,6 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 /* Is it still in ATA's Sleep mode (SETTING_ATA_SLEEP), so that it is to be left alone? `used`: as above. */
 bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used);
 
-/* "file:line", or who else wants it. The caller frees it; NULL: no memory. */
-char *wish_format_rule(const Wish *w);
-
 /* What the daemon does to a record. Failures are -ENOMEM. */
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
 int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a setting has its verdict */

@@ -218,13 +218,15 @@ static void note_shared_with(Target *t, Target *other) {
 
         for (size_t i = 0; i < t->visit.selected.n_items; i++) {
                 const Wish *mine = t->visit.selected.items + i, *theirs = wishes_find(&other->wishes, mine->name);
+                _cleanup_free_ char *rule = NULL;
                 Memory *m = t->visit.memories + i;
 
                 if (!disagree(t, mine, theirs))
                         continue;
+                rule = wish_format_rule(theirs);
                 if (yields && !m->overruled[0])
-                        (void) snprintf(m->overruled, sizeof m->overruled, "%s wants another value of it (%s:%u)",
-                                        other->drive->name, theirs->file, theirs->line);
+                        (void) snprintf(m->overruled, sizeof m->overruled, "%s wants another value of it (%s)",
+                                        other->drive->name, rule ?: theirs->file);
                 if (!yields && !knows_its_place(other, mine->name)) {
                         target_visit(other, VISIT_CHANGE);
                         return;

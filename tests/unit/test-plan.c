@@ -384,6 +384,22 @@ START_TEST(test_exclude) {
 }
 END_TEST
 
+/* No line is told of what is wanted by no file. */
+START_TEST(test_exclude_without_file) {
+        Wish wishes[] = { wish_of("epc", 1), wish_of("apm", 127) };
+        Wishes w = { .items = wishes, .n_items = 2 };
+        Plan p;
+
+        wishes[0].file = "drivekeep tune";
+        wishes[0].line = 0;
+        ck_assert_int_eq(plan_new(&w, &table, ATA, &p), 0);
+        for (size_t i = 0; i < p.n_steps; i++)
+                ck_assert_int_eq(strstr(p.steps[i].reason, "epc is wanted too (drivekeep tune), and") != NULL,
+                                 streq(p.steps[i].wish->name, "apm"));
+        plan_done(&p);
+}
+END_TEST
+
 /* What came of writing. */
 static const struct {
         bool saving;
@@ -531,6 +547,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_spare, 0, ELEMENTSOF(spares));
         tcase_add_test(tc, test_spare_alone);
         tcase_add_loop_test(tc, test_exclude, 0, ELEMENTSOF(exclusions));
+        tcase_add_test(tc, test_exclude_without_file);
         tcase_add_loop_test(tc, test_memory, 0, ELEMENTSOF(memories));
         tcase_add_loop_test(tc, test_spindown_by, 0, ELEMENTSOF(spindowns));
         tcase_add_test(tc, test_withheld);
