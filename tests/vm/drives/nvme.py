@@ -5,6 +5,7 @@ Layouts as in NVMe 1.4 and in the kernel's and nvme-cli's headers.
 
 import struct
 import threading
+import time
 from dataclasses import dataclass
 
 from .log import Log
@@ -68,12 +69,14 @@ class Feature:
 class NvmeController:
     """One controller. `power_states` are (milliwatts, operational, entry and exit latency in us); `thermal` the limits of
     host controlled thermal management in Kelvin. Features lose at a reset what was not saved; `saveable=False` saves
-    none. Write cache, temperature threshold and the others start with the arguments' values."""
+    none. Write cache, temperature threshold and the others start with the arguments' values. One that `rests` goes through its power
+    states as its table of transitions (APST) says, and takes the exit latency to leave one in which it does no I/O."""
 
     def __init__(self, model="DRIVEKEEP NVME", serial="NVME0001", firmware="1.0", eui64="0025385000000001", size_mb=64,
                  path=None, *, power_states=((8000, True, 0, 0), (4000, True, 0, 0), (2000, True, 0, 0),
                                              (50, False, 2000, 2000), (5, False, 5000, 10000)),
-                 thermal=(273 + 30, 273 + 90), write_cache=1, temperature=273 + 80, saveable=True):
+                 thermal=(273 + 30, 273 + 90), write_cache=1, temperature=273 + 80, saveable=True, rests=False):
+        self.rests, self._last_io = rests, time.monotonic()
         self.model, self.serial, self.firmware, self.eui64 = model, serial, firmware, eui64
         self.power_states, self.thermal = power_states, thermal
         self.store = Store(path, size_mb)
@@ -100,6 +103,7 @@ class NvmeController:
             for feature in self.features.values():
                 feature.reset()
             self.configuration = self.status = 0
+            self._working = self.features[POWER].current      # the last state that was set in which it does I/O
 
     def power_cycle(self):
         self.reset()
@@ -218,6 +222,28 @@ class NvmeController:
             raise Failed(INVALID_NAMESPACE)
         return number, feature
 
+    def _does_io(self, value):
+        return self.power_states[value & 0x1f][1]
+
+    def _power(self):
+        """The feature's value just now."""
+        value, (enabled, table) = self.features[POWER].current, self.features[TRANSITIONS].current
+        left = (time.monotonic() - self._last_io) * 1000
+        while self.rests and enabled & 1:
+            [entry] = struct.unpack_from("<Q", table, 8 * (value & 0x1f))
+            target, after = entry >> 3 & 0x1f, entry >> 8 & 0xffffff
+            if not after or after > left:
+                break
+            value, left = value & ~0x1f | target, left - after
+        return value
+
+    def _begin_io(self):
+        value = self._power()
+        if self.rests and not self._does_io(value):
+            time.sleep(self.power_states[value & 0x1f][3] / 1e6)
+            self.features[POWER].current = self._working
+        self._last_io = time.monotonic()
+
     def get_features(self, command):
         number, feature = self._feature(command)
         select = command.word(10) >> 8 & 7
@@ -229,6 +255,8 @@ class NvmeController:
             return value.get(place, self._temperature if place == 0 else 0), b""
         if number == TRANSITIONS:
             return value
+        if number == POWER and select == 0:
+            return self._power(), b""
         return value, b""
 
     def set_features(self, command):
@@ -250,6 +278,8 @@ class NvmeController:
         elif number == QUEUES:
             value = 0                                        # one queue for each direction
         feature.current = value
+        if number == POWER and self._does_io(value):
+            self._working = value
         if save:
             feature.saved = value
         return (value if number == QUEUES else 0), b""
@@ -270,10 +300,12 @@ class NvmeController:
         return lba, count
 
     def read(self, command):
+        self._begin_io()
         return 0, self.store.read(*self._range(command))
 
     def write(self, command):
         lba, count = self._range(command)
+        self._begin_io()
         self.store.write(lba, command.data[:count * SECTOR])
         return 0, b""
 

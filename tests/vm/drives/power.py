@@ -45,15 +45,18 @@ class Power(Heads, Feature):
     """Power management. `value` is the standby timer's value; it cannot be read from
     the drive, only here. The timer runs lazily: whether it has expired is found out
     when someone looks. `time_scale` makes its time pass faster; a drive that
-    `ignores_timer` takes its values, and never acts on them."""
+    `ignores_timer` takes its values, and never acts on them. `apm_rests` are (level, seconds,
+    mode): with this level of APM or a lower one the drive goes to the mode after so long
+    without use. `wake_seconds` is how long it takes out of a mode in which it turns."""
 
     name = "standby_timer"
 
-    def __init__(self, drive, time_scale, spin_up_seconds, ignores_timer=False):
+    def __init__(self, drive, time_scale, spin_up_seconds, ignores_timer=False, apm_rests=(), wake_seconds=None):
         super().__init__(drive, 0)
         self.time_scale = time_scale
         self.spin_up_seconds = spin_up_seconds
         self.ignores_timer = ignores_timer
+        self.apm_rests, self.wake_seconds = apm_rests, wake_seconds or {}
         self.spin_ups = 0
         self.mode = "active"
         self._last_used = time.monotonic()
@@ -92,9 +95,14 @@ class Power(Heads, Feature):
         idle = (time.monotonic() - self._last_used) * self.time_scale
         limit = 0 if self.ignores_timer else standby_seconds(self.value)
         epc = self.drive.epc
-        due = epc.due(idle) if epc and epc.value else "standby" if limit and idle >= limit else None
+        due = epc.due(idle) if epc and epc.value else "standby" if limit and idle >= limit else self._apm_rest(idle)
         if due and DEPTH[due] > DEPTH[self.mode]:
             self.mode = due
+
+    def _apm_rest(self, idle):
+        apm = self.drive.feature("apm")
+        due = [mode for level, seconds, mode in self.apm_rests if apm and apm.value <= level and idle >= seconds]
+        return max(due, key=DEPTH.get, default=None)
 
     def used(self, tf):
         """A command has been obeyed: the timers start again."""
@@ -116,6 +124,8 @@ class Power(Heads, Feature):
         if self.mode in SPUN_DOWN:
             self.spin_ups += 1
             self.drive.pause(self.spin_up_seconds)
+        else:
+            self.drive.pause(self.wake_seconds.get(self.mode, 0))
         self.mode = "active"
 
     def commands(self):

@@ -57,6 +57,17 @@ class Times(unittest.TestCase):
         drive.execute(Taskfile(0x25, count=1))
         self.assertGreaterEqual(time.monotonic() - begun, 0.05)
 
+    def test_rests_by_level_of_apm(self):
+        for level, rests in ((64, True), (128, False)):
+            drive = AtaDrive(apm=level, apm_rests=((127, 0.02, "idle_b"),), wake_seconds={"idle_b": 0.05})
+            drive.execute(Taskfile(0x25, count=1))
+            time.sleep(0.03)
+            self.assertEqual(drive["mode"], "idle_b" if rests else "active")
+            begun = time.monotonic()
+            drive.execute(Taskfile(0x25, count=1))
+            self.assertEqual(time.monotonic() - begun >= 0.05, rests)
+            self.assertEqual(drive["load_cycles"], rests)
+
 
 class Identify(unittest.TestCase):
     def test_checksum_and_identity(self):

@@ -1,6 +1,7 @@
 """Tests of the NVMe controller; part of drives.selftest."""
 
 import struct
+import time
 import unittest
 
 from .nvme import (COALESCING, ERROR_RECOVERY, INVALID_FIELD, INVALID_OPCODE, NOT_NAMESPACE_SPECIFIC, NOT_SAVEABLE, POWER,
@@ -23,6 +24,22 @@ class Features(unittest.TestCase):
 
     def fails(self, status, *arguments, **more):
         self.assertEqual(self.send(*arguments, **more)[0], status)
+
+    def test_power_states_by_themselves(self):
+        controller = NvmeController(rests=True, power_states=((8000, True, 0, 0), (50, False, 0, 20000)))
+        table = struct.pack("<Q", 1 << 3 | 10 << 8)        # to state 1 after 10 ms
+        self.good(controller, SET, TRANSITIONS, 1, data=table)
+        time.sleep(0.02)
+        self.assertEqual(self.good(controller, GET, POWER), 1)
+        begun = time.monotonic()
+        self.send(controller, 2, nsid=1, admin=False)
+        self.assertGreaterEqual(time.monotonic() - begun, 0.02)
+        self.good(controller, SET, TRANSITIONS, 0, data=table)
+        time.sleep(0.02)
+        self.assertEqual(self.good(controller, GET, POWER), 0)
+        self.good(controller, SET, POWER, 1)
+        self.send(controller, 2, nsid=1, admin=False)
+        self.assertEqual(self.good(controller, GET, POWER), 0)
 
     def test_current_default_and_saved(self):
         controller = NvmeController()
