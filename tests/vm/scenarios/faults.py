@@ -63,7 +63,6 @@ CASES = [
 
 class Faults(Faulty):
     """Aborts, hangs, lies and bad sense: one honest verdict each, the next visit makes it good, others do not wait"""
-    core = True
 
     def run(self):
         self.sound = [self.drive(serial, apm=128, lookahead=False) for serial in SOUND]
