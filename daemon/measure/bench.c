@@ -131,6 +131,8 @@ static char *place_format(const BenchTask *t, Place place, uint64_t step) {
                 _fallthrough_;
         case PLACE_ANYWHERE:
                 return must_format("--filename=%s --size=%" PRIu64 " --time_based", t->node, t->size);
+        case PLACE_ONCE:
+                return must_format("--filename=%s --size=%" PRIu64 " --number_ios=1", t->node, t->size);
         case PLACE_FILE:
                 break;
         }
@@ -227,7 +229,7 @@ static void sample_keep(Measured *m, SampleVerdict v, double value) {
         }
 }
 
-int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step) {
+int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle) {
         Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
@@ -235,6 +237,8 @@ int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m
         double bytes;
         int r;
 
+        if (stop_wait(t->stop_fd, idle))
+                return -ECANCELED;
         r = job_run(t, job, step, &told, &complaint);
         if (r < 0 && r != -EIO)
                 return r;
@@ -295,7 +299,7 @@ static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
                                 return 0;
                         r = t->may_go_on(t->userdata);
                         if (r == 0)
-                                r = bench_sample(t, b, job, m, job->place < PLACE_FRESH ? round : fresh + round);
+                                r = bench_sample(t, b, job, m, job->place < PLACE_FRESH ? round : fresh + round, 0);
                         if (r != 0)
                                 return r;
                         FIGURES_FOREACH(f, job)

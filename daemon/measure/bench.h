@@ -44,9 +44,10 @@ typedef struct BenchTask {
 } BenchTask;
 
 /* Its parts, for who measures something else in turns. Both return 0 or a negative errno, as fio_run() does: what failed in fio is told in
- * `m`, one item for each figure of the job, and is no error. `step` says where: no two samples may have the same. */
+ * `m`, one item for each figure of the job, and is no error. `step` says where: no two samples may have the same. Before the job the drive
+ * is left alone for `idle` µs, which belong to the sample where others' use is looked for. */
 int bench_warm_up(const BenchTask *t, Bench *b);
-int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step);
+int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle);
 void measured_done(Measured *m);
 
 /* In less, a zone has no room for what is to be read there. */

@@ -14,6 +14,8 @@
 #define SHORT 500U /* ms */
 /* A disk that turns does some eighty random reads in it. */
 #define LONG 1000U
+/* More than a disk needs to spin up. */
+#define LONGEST 60000U
 
 /* It tells time in ms, and latencies as one of 64 parts of a power of two, whose middle it is (stat.h, FIO_IO_U_PLAT_BITS). */
 #define ERROR_OF_TIME (1.0 / SHORT)
@@ -106,6 +108,15 @@ const Job jobs[] = {
                                        "read/clat_ns/percentile/99.000000", NULL, NS, ERROR_OF_LATENCY } },
         },
         {
+                        .name = "first",
+                        .place = PLACE_ONCE,
+                        .milliseconds = LONGEST,
+                        .arguments = "--rw=randread --bs=4k --direct=1 --ioengine=psync",
+                        .for_settings = true,
+                        .figures = { { "first_read", "first read after a time without use", FIGURE_LATENCY,
+                                       "read/clat_ns/max", NULL, NS, 0 } },
+        },
+        {
                         .name = "fsync",
                         .place = PLACE_FILE,
                         .milliseconds = SHORT,
@@ -150,7 +161,7 @@ static Unit figure_unit(FigureKind kind, double value) {
         case FIGURE_SPEED:
                 return (Unit){ 1e6, "MB/s" };
         case FIGURE_LATENCY:
-                return value < 1e-3 ? (Unit){ 1e-6, "us" } : (Unit){ 1e-3, "ms" };
+                return value < 1e-3 ? (Unit){ 1e-6, "us" } : value < 1 ? (Unit){ 1e-3, "ms" } : (Unit){ 1, "s" };
         case FIGURE_RATE:
         case _FIGURE_KIND_MAX:
                 break;

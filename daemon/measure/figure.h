@@ -33,6 +33,7 @@ typedef enum Place {
         PLACE_END,      /* the inner zone */
         PLACE_FRESH,    /* beside the start, where nothing was read before: most likely not in the page cache */
         PLACE_ANYWHERE, /* places drawn by fio from all of it */
+        PLACE_ONCE,     /* one such place, and then it is over */
         PLACE_MAPPED,   /* the same, through the page cache, which reads more than what is asked for */
         PLACE_FILE,     /* a file of its own */
 } Place;

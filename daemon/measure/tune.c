@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
 #include <math.h>
 
 #include "clock.h"
@@ -11,30 +12,65 @@
 #define BUSY_ROUNDS 2U
 #define STEPS (UINT64_C(1) << 20)
 
+#define SECOND UINT64_C(1000000) /* µs */
+
+#define SLOW 3 /* times what is usual; where a disk has to seek to makes less of a difference */
+#define IDLE_ROUNDS 2U
+#define CURVE_ROUNDS_MAX 4U /* each time without use may wear the drive */
+#define TURN_EXTRA 3U       /* s, for setting a value */
+
+const unsigned idle_times[] = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 0 };
+
+size_t idle_times_fit(uint64_t budget, size_t n_values, unsigned wake) {
+        uint64_t seconds = budget / SECOND / IDLE_ROUNDS / n_values, turn = TURN_EXTRA;
+        size_t n = 0;
+
+        while (idle_times[n] > 0 && (turn += idle_times[n] + wake) <= seconds)
+                n++;
+        return MAX(n, 1U);
+}
+
+static void trial_done(Tune *x, size_t i) {
+        free(x->trials[i].goal);
+        free(x->trials[i].cost);
+        for (size_t k = 0; k < x->n_idle; k++)
+                measured_done(x->curves[i].after + k);
+        if (x->curves)
+                free(x->curves[i].after);
+}
+
 void tune_done(Tune *x) {
-        for (size_t i = 0; i < x->n_trials; i++) {
-                free(x->trials[i].goal);
-                free(x->trials[i].cost);
-        }
+        for (size_t i = 0; i < x->n_trials; i++)
+                trial_done(x, i);
         free(x->trials);
+        free(x->curves);
         free(x->values);
         free(x->complaint);
         *x = (Tune){};
 }
 
 static void tune_begin(const TuneTask *t, Tune *x) {
-        *x = (Tune){ .n_trials = t->n_values };
+        *x = (Tune){ .n_trials = t->n_values, .n_idle = t->n_idle };
         x->trials = must(calloc(t->n_values, sizeof *x->trials));
         x->values = must(calloc(t->n_values, sizeof *x->values));
         for (size_t i = 0; i < t->n_values; i++)
                 x->values[i] = i;
+        if (t->n_idle == 0)
+                return;
+
+        x->curves = must(calloc(t->n_values, sizeof *x->curves));
+        for (size_t i = 0; i < t->n_values; i++) {
+                x->curves[i].after = must(calloc(t->n_idle, sizeof *x->curves[i].after));
+                x->curves[i].cycles.known = true;
+        }
 }
 
 static void leave_out(Tune *x, size_t trial) {
         size_t behind = --x->n_trials - trial;
 
-        free(x->trials[trial].goal);
-        free(x->trials[trial].cost);
+        trial_done(x, trial);
+        if (x->curves)
+                memmove(x->curves + trial, x->curves + trial + 1, behind * sizeof *x->curves);
         memmove(x->trials + trial, x->trials + trial + 1, behind * sizeof *x->trials);
         memmove(x->values + trial, x->values + trial + 1, behind * sizeof *x->values);
 }
@@ -75,7 +111,7 @@ static void keep(const TuneTask *t, Tune *x, Trial *trial, const Measured *m) {
         }
 }
 
-static int run_job(const TuneTask *t, Tune *x, Trial *trial, const Job *job, uint64_t step) {
+static int run_job(const TuneTask *t, Tune *x, Trial *trial, const Job *job, uint64_t step, uint64_t idle) {
         Measured m[JOB_FIGURES_MAX] = {};
         const Bench b = { .counted = x->counted };
         size_t n = 0;
@@ -85,7 +121,7 @@ static int run_job(const TuneTask *t, Tune *x, Trial *trial, const Job *job, uin
                 m[n++].figure = f;
         r = t->bench.may_go_on(t->bench.userdata);
         if (r == 0)
-                r = bench_sample(&t->bench, &b, job, m, step);
+                r = bench_sample(&t->bench, &b, job, m, step, idle);
         for (size_t i = 0; i < n; i++) {
                 if (r == 0)
                         keep(t, x, trial, m + i);
@@ -96,10 +132,57 @@ static int run_job(const TuneTask *t, Tune *x, Trial *trial, const Job *job, uin
 
 static int run_jobs(const TuneTask *t, Tune *x, Trial *trial, uint64_t *step) {
         const Job *goal = figure_job(t->goal), *cost = t->cost ? figure_job(t->cost) : goal;
-        int r = run_job(t, x, trial, goal, ++*step);
+        int r = run_job(t, x, trial, goal, ++*step, 0);
 
         /* Each has steps of its own, so that it reads all places. */
-        return r == 0 && cost != goal ? run_job(t, x, trial, cost, *step + STEPS) : r;
+        return r == 0 && cost != goal ? run_job(t, x, trial, cost, *step + STEPS, 0) : r;
+}
+
+typedef struct Clock {
+        uint64_t start, longest; /* µs */
+        bool ended;              /* the time is spent, or the user wants an end */
+} Clock;
+
+/* One after the other, so that each time without use ends with the read that the next one begins with. *ret_lost: the drive has not kept
+ * the value, and what was measured is of another one. */
+static int run_curve(const TuneTask *t, Tune *x, size_t i, const Clock *clock, uint64_t *step, bool *ret_lost) {
+        const Bench b = { .counted = x->counted };
+        const Job *job = figure_job(t->goal);
+        _cleanup_free_ double *seconds = must(calloc(t->n_idle, sizeof *seconds));
+        Measured begin = { .figure = t->goal };
+        KnownNumber before = {}, after = {};
+        Curve *c = x->curves + i;
+        int r;
+
+        /* Whatever state the drive is in, it comes out of it. */
+        r = t->bench.may_go_on(t->bench.userdata);
+        if (r == 0)
+                r = bench_sample(&t->bench, &b, job, &begin, ++*step, 0);
+        measured_done(&begin);
+        if (r == 0) {
+                r = t->look(t->userdata, &before);
+                *ret_lost = r > 0;
+        }
+        for (size_t k = 0; k < t->n_idle && r == 0; k++) {
+                r = run_job(t, x, x->trials + i, job, ++*step, idle_times[k] * SECOND);
+                seconds[k] = x->trials[i].goal[x->n_rounds - 1];
+                x->trials[i].goal[x->n_rounds - 1] = NAN;
+                t->bench.tell(t->bench.userdata, monotonic_usec() - clock->start);
+        }
+        if (r == 0) {
+                r = t->look(t->userdata, &after);
+                *ret_lost = r > 0;
+        }
+        if (r != 0)
+                return r;
+
+        for (size_t k = 0; k < t->n_idle; k++)
+                if (!isnan(seconds[k]))
+                        measured_add(c->after + k, seconds[k]);
+        c->n_waits += (unsigned) t->n_idle;
+        c->cycles.known = c->cycles.known && before.known && after.known;
+        c->cycles.number += after.number - before.number;
+        return 0;
 }
 
 /* ---- all of them ---- */
@@ -127,6 +210,8 @@ static Contest make_contest(const TuneTask *t, const Tune *x) {
 static bool is_enough(const TuneTask *t, const Tune *x) {
         Contest c = make_contest(t, x);
 
+        if (t->n_idle > 0)
+                return x->n_rounds >= CURVE_ROUNDS_MAX;
         for (const Trial *k = x->trials; k < x->trials + x->n_trials; k++) {
                 Estimate e = samples_estimate(k->goal, x->n_rounds, t->goal->error);
 
@@ -136,16 +221,16 @@ static bool is_enough(const TuneTask *t, const Tune *x) {
         return contest_decide(&c).reason != PICK_UNKNOWN;
 }
 
-typedef struct Clock {
-        uint64_t start, longest; /* µs */
-        bool ended;              /* the time is spent, or the user wants an end */
-} Clock;
+static bool is_busy(const TuneTask *t, const Tune *x) {
+        return x->n_others > x->n_used && !t->among_others;
+}
 
 static int tune_round(const TuneTask *t, Tune *x, Clock *clock, uint64_t *step) {
         begin_round(t, x);
         for (size_t k = 0; k < x->n_trials;) {
                 uint64_t begun = monotonic_usec();
                 size_t i = turn(x, k);
+                bool lost;
                 int r;
 
                 clock->ended = stop_is_wanted(t->bench.stop_fd) ||
@@ -153,15 +238,19 @@ static int tune_round(const TuneTask *t, Tune *x, Clock *clock, uint64_t *step) 
                 if (clock->ended)
                         return 0;
                 r = t->set(t->userdata, x->values[i]);
-                if (r > 0 && x->n_rounds == 1 && x->values[i] != t->current) {
+                lost = r > 0;
+                if (r == 0)
+                        r = t->n_idle > 0 ? run_curve(t, x, i, clock, step, &lost)
+                                          : run_jobs(t, x, x->trials + i, step);
+                if (lost && x->n_rounds == 1 && x->values[i] != t->current) {
                         leave_out(x, i);
                         continue;
                 }
-                if (r == 0)
-                        r = run_jobs(t, x, x->trials + i, step);
                 /* What was had before is had again, perhaps. */
-                else if (r > 0 && x->n_rounds > 1)
+                if (lost && x->n_rounds > 1)
                         r = 0;
+                if (r == 0 && t->n_idle > 0 && is_busy(t, x))
+                        r = -EBUSY;
                 if (r != 0)
                         return r;
                 clock->longest = MAX(clock->longest, monotonic_usec() - begun);
@@ -184,7 +273,7 @@ int tune_run(const TuneTask *t, Tune *ret) {
         ret->counted = b.counted;
         while (r == 0 && !clock.ended && ret->n_trials > 1) {
                 r = tune_round(t, ret, &clock, &step);
-                if (r == 0 && ret->n_rounds >= BUSY_ROUNDS && ret->n_others > ret->n_used && !t->among_others)
+                if (r == 0 && ret->n_rounds >= BUSY_ROUNDS && is_busy(t, ret))
                         r = -EBUSY;
                 if (r == 0 && is_enough(t, ret))
                         break;
@@ -192,7 +281,49 @@ int tune_run(const TuneTask *t, Tune *ret) {
 
         ret->contest = make_contest(t, ret);
         ret->pick.index = ret->contest.current;
-        if (ret->n_rounds > 0)
+        if (ret->n_rounds > 0 && t->n_idle == 0)
                 ret->pick = contest_decide(&ret->contest);
         return r == -ECANCELED ? 0 : r;
+}
+
+/* Of the samples of one curve or of all (NULL), after one time or after each (n_idle). NAN: there are none. */
+static double median_of(const Tune *x, const Curve *only, size_t time) {
+        Measured all = {};
+        double median;
+
+        assert(x->curves);
+        for (const Curve *c = x->curves; c < x->curves + x->n_trials; c++)
+                for (size_t k = 0; k < x->n_idle; k++)
+                        for (size_t i = 0;
+                             (!only || c == only) && (time == x->n_idle || k == time) && i < c->after[k].n_samples; i++)
+                                measured_add(&all, c->after[k].samples[i]);
+        median = all.n_samples > 0 ? samples_estimate(all.samples, all.n_samples, 0).median : NAN;
+        measured_done(&all);
+        return median;
+}
+
+double tune_slow_limit(const Tune *x) {
+        double usual = NAN;
+
+        for (size_t i = 0; i < x->n_trials; i++)
+                usual = fmin(usual, median_of(x, x->curves + i, x->n_idle));
+        for (size_t k = 0; k < x->n_idle; k++)
+                usual = fmin(usual, median_of(x, NULL, k));
+        return SLOW * usual;
+}
+
+static bool is_slow(const Measured *m, double limit) {
+        for (size_t i = 0; i < m->n_samples; i++)
+                if (!(m->samples[i] >= limit))
+                        return false;
+        return m->n_samples > 1;
+}
+
+size_t tune_find_slow(const Tune *x, size_t trial) {
+        const double limit = tune_slow_limit(x);
+        size_t first = x->n_idle;
+
+        while (first > 0 && is_slow(x->curves[trial].after + first - 1, limit))
+                first--;
+        return first;
 }

@@ -14,7 +14,7 @@ static const struct {
         { FIGURE_SPEED, 99.96e6, "100 MB/s" },  { FIGURE_SPEED, 9.994e6, "9.99 MB/s" },
         { FIGURE_SPEED, 9.996e6, "10.0 MB/s" }, { FIGURE_SPEED, 7.1e9, "7100 MB/s" },
         { FIGURE_LATENCY, 8.13e-3, "8.13 ms" }, { FIGURE_LATENCY, 85e-6, "85.0 us" },
-        { FIGURE_LATENCY, 1.2, "1200 ms" },     { FIGURE_RATE, 81.23, "81.2 /s" },
+        { FIGURE_LATENCY, 1.2, "1.20 s" },      { FIGURE_RATE, 81.23, "81.2 /s" },
         { FIGURE_RATE, 512345, "512345 /s" },
 };
 

@@ -4,6 +4,7 @@
  * which samples are kept of which, and when it ends. */
 
 #include <math.h>
+#include <poll.h>
 
 #include "fake-fio.h"
 #include "tune.h"
@@ -42,6 +43,40 @@ static int set(_unused_ void *userdata, size_t value) {
         return 0;
 }
 
+/* ---- times without use ---- */
+
+static unsigned stop_at; /* this one is interrupted by the user; 0: none is */
+static unsigned n_times;
+
+/* They pass at once, and the stand-in for fio finds how long they were, in ms. */
+int poll(struct pollfd *fds, nfds_t n, int timeout) {
+        char text[16];
+
+        if (timeout < 1000)
+                return (int) syscall(SYS_poll, fds, n, timeout);
+        if (++n_times == stop_at)
+                ck_assert_int_eq(write(ends[1], "x", 1), 1);
+        (void) snprintf(text, sizeof text, "%d", timeout);
+        file_write("waited", text);
+        clock_now += (uint64_t) timeout * 1000;
+        return (int) syscall(SYS_poll, fds, n, 0);
+}
+
+static size_t lost_value; /* the drive does not keep it */
+static unsigned n_looks, cycles;
+static bool tells_cycles;
+
+/* The heads are unloaded three times in each turn of the last value. */
+static int look(_unused_ void *userdata, KnownNumber *ret_cycles) {
+        char value[8];
+
+        file_read("value", value, sizeof value);
+        if (n_looks++ % 2 == 1 && value[0] == '2')
+                cycles += 3;
+        *ret_cycles = (KnownNumber){ tells_cycles, cycles };
+        return value[0] == (char) ('0' + lost_value);
+}
+
 static TuneTask task;
 
 static void setup(void) {
@@ -68,7 +103,9 @@ static void setup(void) {
         spent = longest = 0;
         may_ask = UINT32_MAX;
         order[0] = '\0';
-        refused_from = failing_from = SIZE_MAX;
+        refused_from = failing_from = lost_value = SIZE_MAX;
+        stop_at = n_times = n_looks = cycles = 0;
+        tells_cycles = true;
 }
 
 static unsigned count_runs(const char *part) {
@@ -391,6 +428,176 @@ START_TEST(test_stopped_before) {
 }
 END_TEST
 
+/* ---- settings that save power ---- */
+
+/* The last value has a read wait from 2 s without use on. */
+#define RESTS                                         \
+        "t=$(cat waited); echo 0 >waited; max=5000\n" \
+        "[ $(cat value) -lt 2 ] || [ $t -lt 2000 ] || max=$((t * 10000))\n"
+
+static void make_curves(const char *behaviour) {
+        file_make("waited", "0");
+        file_make("behaviour", behaviour);
+        task.goal = figure_find("first_read");
+        task.cost = NULL;
+        task.n_idle = 3;
+        task.look = look;
+        task.bench.budget = 600 * UINT64_C(1000000);
+}
+
+START_TEST(test_curves) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves(RESTS);
+        failing_from = 6;
+        tells_cycles = _i == 0;
+        ck_assert_int_eq(tune_run(&task, &x), -EBADSLT);
+        ck_assert_str_eq(order, "0122100");
+        ck_assert_uint_eq(count_runs("--number_ios=1"), 6 * 4);
+        check_different("--randseed=", 6 * 4);
+        ck_assert_uint_eq(n_times, 6 * 3);
+        ck_assert_uint_eq(n_looks, 6 * 2);
+        ck_assert_uint_eq(x.n_used, 6 * 3);
+        for (size_t i = 0; i < 3; i++) {
+                const Curve *c = x.curves + i;
+
+                ck_assert_uint_eq(c->n_waits, 6);
+                ck_assert_int_eq(c->cycles.known, tells_cycles);
+                ck_assert(!tells_cycles || c->cycles.number == (i == 2 ? 6 : 0));
+                for (size_t k = 0; k < 3; k++) {
+                        ck_assert_uint_eq(c->after[k].n_samples, 2);
+                        ck_assert_double_eq_tol(c->after[k].samples[1], i == 2 && k > 0 ? idle_times[k] * 1e-2 : 5e-6,
+                                                1e-12);
+                }
+                ck_assert_uint_eq(tune_find_slow(&x, i), i == 2 ? 1 : 3);
+                ck_assert(isnan(x.trials[i].goal[0]) && isnan(x.trials[i].goal[1]));
+        }
+        ck_assert_int_eq(x.pick.reason, PICK_UNKNOWN);
+        ck_assert_uint_eq(x.pick.index, 0);
+}
+END_TEST
+
+/* The drive does not keep a value: it is left out, with what was measured of it, unless it is the present one. */
+START_TEST(test_curves_not_kept) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves(RESTS);
+        lost_value = 1;
+        task.current = (size_t) _i;
+        failing_from = 5;
+        ck_assert_int_eq(tune_run(&task, &x), _i == 1 ? 1 : -EBADSLT);
+        ck_assert_str_eq(order, _i == 1 ? "01" : "012200");
+        if (_i == 1)
+                return;
+        ck_assert_uint_eq(x.n_trials, 2);
+        ck_assert_uint_eq(x.values[1], 2);
+        ck_assert_uint_eq(x.curves[1].n_waits, 6);
+        ck_assert_uint_eq(tune_find_slow(&x, 1), 1);
+}
+END_TEST
+
+/* Each value is measured four times, however much time there is, as that may wear the drive. */
+START_TEST(test_curves_enough) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves(RESTS);
+        ck_assert_int_eq(tune_run(&task, &x), 0);
+        ck_assert_str_eq(order, "012210012210");
+        ck_assert_uint_eq(x.curves[1].after[1].n_samples, 4);
+}
+END_TEST
+
+/* Most of the first turn is left out: it ends before the drive is worn for nothing. */
+START_TEST(test_curves_busy) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves(RESTS "changes=$(wc -l <log)\n");
+        task.among_others = _i;
+        failing_from = 3;
+        ck_assert_int_eq(tune_run(&task, &x), _i ? -EBADSLT : -EBUSY);
+        ck_assert_str_eq(order, _i ? "0122" : "0");
+}
+END_TEST
+
+/* Reads of a disk take 4 to 22 ms, as they come. */
+START_TEST(test_curves_scattered) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves("max=$((4000000 + 18000000 * ($(wc -l <log) * 37 % 101) / 101))\n");
+        task.n_idle = 5;
+        task.bench.budget *= 100;
+        failing_from = (size_t) _i * 3;
+        ck_assert_int_eq(tune_run(&task, &x), _i == 4 ? 0 : -EBADSLT);
+        for (size_t i = 0; i < 3; i++)
+                ck_assert_uint_eq(tune_find_slow(&x, i), 5);
+}
+END_TEST
+
+/* Others use the drive in the time without use before that one read. */
+START_TEST(test_curves_others) {
+        _cleanup_(tune_done) Tune x = {};
+
+        /* The run that warms it up, the one that begins, and then the second time. */
+        make_curves(RESTS "[ $(wc -l <log) -lt 4 ] || changes=1\n");
+        failing_from = 3;
+        ck_assert_int_eq(tune_run(&task, &x), -EBADSLT);
+        ck_assert_uint_eq(x.n_others, 1);
+        ck_assert_uint_eq(x.curves[0].after[0].n_samples, 1);
+        ck_assert_uint_eq(x.curves[0].after[1].n_samples, 0);
+        ck_assert_uint_eq(x.curves[0].after[2].n_samples, 1);
+        ck_assert_uint_eq(tune_find_slow(&x, 0), 3);
+}
+END_TEST
+
+/* In the middle of a time without use. */
+START_TEST(test_curves_stopped) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves(RESTS);
+        stop_at = 5;
+        ck_assert_int_eq(tune_run(&task, &x), 0);
+        ck_assert_str_eq(order, "01");
+        ck_assert_uint_eq(count_runs("--number_ios=1"), 4 + 2);
+        ck_assert_uint_eq(x.curves[0].after[2].n_samples, 1);
+        /* What there is of a turn is of no use without its end. */
+        ck_assert_uint_eq(x.curves[1].after[0].n_samples, 0);
+}
+END_TEST
+
+/* As many turns as there is time for, and no part of one. */
+START_TEST(test_curves_budget) {
+        _cleanup_(tune_done) Tune x = {};
+
+        make_curves(RESTS);
+        task.bench.budget = 70 * UINT64_C(1000000);
+        ck_assert_int_eq(tune_run(&task, &x), 0);
+        ck_assert_uint_le(spent, task.bench.budget);
+        ck_assert_uint_ge(strlen(order), 6);
+        ck_assert_uint_eq(n_times % 3, 0);
+}
+END_TEST
+
+static const struct {
+        unsigned seconds;
+        size_t n_values;
+        unsigned wake;
+        size_t n_times;
+} fits[] = {
+        { 10, 6, 1, 1 }, /* one at least */
+        { 2 * 6 * (3 + 1 + 2 + 2), 6, 1, 2 },
+        { 2 * 6 * (3 + 1 + 2 + 2) - 1, 6, 1, 1 },
+        { 600, 6, 1, 5 },
+        { 600, 6, 10, 3 },
+        { 2 * 60 * 60, 6, 1, 9 },
+        { 12 * 60 * 60, 6, 10, 9 },
+};
+
+START_TEST(test_fits) {
+        ck_assert_uint_eq(idle_times_fit(fits[_i].seconds * UINT64_C(1000000), fits[_i].n_values, fits[_i].wake),
+                          fits[_i].n_times);
+}
+END_TEST
+
 int main(void) {
         TCase *c = tcase_create("tune");
 
@@ -410,5 +617,14 @@ int main(void) {
         tcase_add_test(c, test_refused);
         tcase_add_test(c, test_stopped);
         tcase_add_test(c, test_stopped_before);
+        tcase_add_loop_test(c, test_curves, 0, 2);
+        tcase_add_loop_test(c, test_curves_not_kept, 0, 2);
+        tcase_add_test(c, test_curves_enough);
+        tcase_add_loop_test(c, test_curves_busy, 0, 2);
+        tcase_add_loop_test(c, test_curves_scattered, 1, 5);
+        tcase_add_test(c, test_curves_others);
+        tcase_add_test(c, test_curves_stopped);
+        tcase_add_test(c, test_curves_budget);
+        tcase_add_loop_test(c, test_fits, 0, ELEMENTSOF(fits));
         return test_main("tune", c);
 }
