@@ -20,7 +20,7 @@
 
 #define TOO_WARM 60 /* C; the makers of hard disks allow no more in use */
 #define BUDGET_MIN_MS (10LL * 1000)
-#define BUDGET_MAX_MS (60LL * 60 * 1000)
+#define BUDGET_MAX_MS (12LL * 60 * 60 * 1000)
 
 /* ---- which drive ---- */
 
@@ -186,7 +186,7 @@ static int read_budget(const Options *o, const char *otherwise, uint64_t *ret) {
         int r = value_parse(&range, o->budget ?: otherwise, &v);
 
         if (r < 0) {
-                warn_escaped("'%s' is no time to measure for: write --budget=%s, or another one from 10s to 1h",
+                warn_escaped("'%s' is no time to measure for: write --budget=%s, or another one from 10s to 12h",
                              o->budget, otherwise);
                 return EXIT_BAD_INPUT;
         }

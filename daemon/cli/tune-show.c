@@ -85,7 +85,7 @@ static void tell_pick(Output *out, const Tuning *t) {
         }
 }
 
-static void tell_left_out(Output *out, const Tuning *t) {
+void tune_tell_left_out(Output *out, const Tuning *t) {
         const Tune *x = &t->tune;
 
         if (x->n_others + x->n_cached + x->n_failed > 0)
@@ -116,7 +116,7 @@ static void show_table(const Tuning *t) {
         for (size_t i = 0; i < t->tune.n_trials; i++)
                 tell_trial(out, t, i, most);
         tell_pick(out, t);
-        tell_left_out(out, t);
+        tune_tell_left_out(out, t);
         output_print(out);
         (void) putchar('\n');
 }
@@ -148,7 +148,7 @@ static void json_setting(Output *out, const Tuning *t) {
                 output_text(out, "present",
                             value_format(&t->setting->range, t->values.items + t->values.current, text));
                 output_text(out, "picked", value_format(&t->setting->range, tuning_picked(t), text));
-                output_text(out, "reason", reasons[x->pick.reason]);
+                output_text(out, "reason", t->tunable->saves_power ? "curve" : reasons[x->pick.reason]);
                 output_text(out, "goal", t->goal->key);
                 output_text(out, "cost", t->cost ? t->cost->key : NULL);
                 output_number(out, "others", true, (int64_t) x->n_others);
@@ -162,6 +162,7 @@ static void json_setting(Output *out, const Tuning *t) {
                         json_samples(out, t, "goal", t->goal, x->trials[i].goal);
                         if (t->cost)
                                 json_samples(out, t, "cost", t->cost, x->trials[i].cost);
+                        tune_curve_json(out, t, i);
                         output_end(out);
                 }
                 output_end(out);
@@ -205,7 +206,9 @@ void tune_show(const Options *o, const Subject *s, const Tunings *all) {
         }
 
         for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
-                if (tuning_is_measured(t))
+                if (tuning_is_measured(t) && t->tunable->saves_power)
+                        tune_show_curves(t);
+                else if (tuning_is_measured(t))
                         show_table(t);
                 else {
                         _cleanup_free_ char *why = format_escaped("%s", t->lacking ?: "the time was over before");

@@ -34,6 +34,18 @@ static double x_of(const Panel *p, size_t trial) {
         return LEFT + (WIDTH - LEFT - 30.0) * ((double) trial + 0.5) / (double) p->t->tune.n_trials;
 }
 
+/* Opens the panel, which the caller ends. */
+static void put_frame(FILE *f, const Panel *p, unsigned top, const char *most) {
+        const Tuning *t = p->t;
+
+        fprintf(f, "<g>\n<text x=\"10\" y=\"%u\" font-weight=\"bold\">%s: %s%s</text>\n", top + 20, t->tunable->setting,
+                t->goal->title, t->goal->kind == FIGURE_LATENCY ? " (less is better)" : "");
+        fprintf(f, "<path d=\"M%u %uV%uH%u\" stroke=\"#000\" fill=\"none\"/>\n", LEFT, p->top, p->top + HEIGHT,
+                WIDTH - 20);
+        fprintf(f, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">%s</text>\n", LEFT - 6, p->top + 10, most);
+        fprintf(f, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">0</text>\n", LEFT - 6, p->top + HEIGHT);
+}
+
 static void put_trial(FILE *f, const Panel *p, size_t i) {
         const Tuning *t = p->t;
         const Estimate *e = p->estimates + i;
@@ -59,23 +71,73 @@ static void put_trial(FILE *f, const Panel *p, size_t i) {
                         x, p->top + HEIGHT + 34, color, picked ? "best" : "now");
 }
 
+/* ---- a setting that saves power: a line for each value, over the times without use ---- */
+
+static double time_x(const Panel *p, size_t time) {
+        return LEFT + (WIDTH - LEFT - 120.0) * ((double) time + 0.5) / (double) p->t->tune.n_idle;
+}
+
+static void put_curve(FILE *f, const Panel *p, size_t trial) {
+        static const char *const colors[] = { "#3b6fb6", "#d1242f", "#1a7f37", "#8250df", "#bf8700", "#57606a" };
+        const char *color = colors[trial % ELEMENTSOF(colors)];
+        const Tuning *t = p->t;
+        double x = LEFT, y = p->top;
+        char text[VALUE_TEXT_MAX];
+        bool begun = false;
+
+        fputs("<path d=\"", f);
+        for (size_t k = 0; k < t->tune.n_idle; k++) {
+                const Measured *m = t->tune.curves[trial].after + k;
+
+                if (m->n_samples == 0)
+                        continue;
+                x = time_x(p, k);
+                y = y_of(p, samples_estimate(m->samples, m->n_samples, 0).median);
+                fprintf(f, "%c%g %gh0", begun ? 'L' : 'M', x, y);
+                begun = true;
+        }
+        /* Each median is a dot as well, as round ends are drawn even of a line without length. */
+        fprintf(f, "\" stroke=\"%s\" stroke-width=\"3\" stroke-linecap=\"round\" fill=\"none\"/>\n", color);
+        /* One above the other, in the order of the values: curves may end at the same place. */
+        fprintf(f, "<text x=\"%g\" y=\"%g\" fill=\"%s\">", WIDTH - 110.0, p->top + 12 + 16.0 * (double) trial, color);
+        svg_put_text(f, tuning_format_value(t, trial, text));
+        fprintf(f, "%s</text>\n", trial == t->tune.contest.current ? " (now)" : "");
+}
+
+static void put_curves(FILE *f, const Tuning *t, unsigned top) {
+        Panel p = { .t = t, .top = top + HEAD };
+        char text[FIGURE_TEXT_MAX];
+
+        for (size_t i = 0; i < t->tune.n_trials; i++)
+                for (size_t k = 0; k < t->tune.n_idle; k++) {
+                        const Measured *m = t->tune.curves[i].after + k;
+
+                        p.most = fmax(p.most, samples_estimate(m->samples, m->n_samples, 0).median * 1.05);
+                }
+        put_frame(f, &p, top, figure_format(t->goal->kind, p.most, text));
+        for (size_t k = 0; k < t->tune.n_idle; k++)
+                fprintf(f, "<text x=\"%g\" y=\"%u\" text-anchor=\"middle\">%u s</text>\n", time_x(&p, k),
+                        p.top + HEIGHT + 18, idle_times[k]);
+        for (size_t i = 0; i < t->tune.n_trials; i++)
+                put_curve(f, &p, i);
+        fputs("</g>\n", f);
+}
+
 static void put_panel(FILE *f, const Tuning *t, unsigned top) {
         _cleanup_free_ Estimate *estimates = must(calloc(t->tune.n_trials, sizeof *estimates));
         Panel p = { .t = t, .estimates = estimates, .top = top + HEAD };
         char text[FIGURE_TEXT_MAX];
 
+        if (t->tunable->saves_power) {
+                put_curves(f, t, top);
+                return;
+        }
         for (size_t i = 0; i < t->tune.n_trials; i++) {
                 estimates[i] = tuning_goal(t, i);
                 p.most = fmax(p.most, fmax(estimates[i].median, estimates[i].high) * 1.05);
         }
 
-        fprintf(f, "<g>\n<text x=\"10\" y=\"%u\" font-weight=\"bold\">%s: %s%s</text>\n", top + 20, t->tunable->setting,
-                t->goal->title, t->goal->kind == FIGURE_LATENCY ? " (less is better)" : "");
-        fprintf(f, "<path d=\"M%u %uV%uH%u\" stroke=\"#000\" fill=\"none\"/>\n", LEFT, p.top, p.top + HEIGHT,
-                WIDTH - 20);
-        fprintf(f, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">%s</text>\n", LEFT - 6, p.top + 10,
-                figure_format(t->goal->kind, p.most, text));
-        fprintf(f, "<text x=\"%u\" y=\"%u\" text-anchor=\"end\">0</text>\n", LEFT - 6, p.top + HEIGHT);
+        put_frame(f, &p, top, figure_format(t->goal->kind, p.most, text));
         for (size_t i = 0; i < t->tune.n_trials; i++)
                 put_trial(f, &p, i);
         fputs("</g>\n", f);

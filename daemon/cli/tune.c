@@ -4,6 +4,7 @@
  * sets the drive back as soon as this command is gone, however that comes about. */
 
 #include <err.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "choice.h"
@@ -13,14 +14,29 @@
 #include "settings.h"
 #include "stop.h"
 #include "tuning.h"
+#include "wear-read.h"
+
+#define BLOCK 4096U /* no drive has larger ones */
 
 /* ---- what the drive holds ---- */
+
+/* An NVMe controller may be in a power state of its own choice, and tells the one that was set only behind a read. */
+static void end_rest(const Drive *d) {
+        _cleanup_close_ int fd = open(d->node, O_RDONLY | O_DIRECT | O_CLOEXEC);
+        _cleanup_free_ void *block = must(aligned_alloc(BLOCK, BLOCK));
+
+        /* Anywhere: a drive may have one place in its cache. */
+        if (fd >= 0)
+                (void) !pread(fd, block, BLOCK, (off_t) (monotonic_usec() % (d->size / BLOCK) * BLOCK));
+}
 
 static int read_value(const Subject *s, const Setting *row, Value *ret, char **ret_why) {
         Reading reading = {};
         Device device;
         int r;
 
+        if (row->backend == BACKEND_NVME)
+                end_rest(s->drive);
         device_init_known(&device, s->drive, records_of(&s->records, s->drive), &s->leave.io);
         r = row->read(&device, row, &reading);
         if (r < 0)
@@ -52,13 +68,19 @@ static int wait_for_visit(Tuning *t) {
                    &error);
 }
 
-static void leave_out(Tuning *t, const char *value, const SettingRecord *s) {
-        char *longer = must_format("%s%s%s: %s%s%s", t->left_out ?: "", t->left_out ? "; " : "", value,
-                                   s ? verdict_to_string(s->verdict) : "nothing is known of it",
-                                   s && s->reason ? ", " : "", s && s->reason ? s->reason : "");
+/* Returns what says so to tune_run(). */
+static int leave_out(Tuning *t, size_t value, const char *verdict, const char *reason) {
+        char text[VALUE_TEXT_MAX], *longer;
 
+        /* Later it is one round that lacks it. */
+        if (t->tune.n_rounds > 1)
+                return 1;
+        longer = must_format("%s%s%s: %s%s%s", t->left_out ?: "", t->left_out ? "; " : "",
+                             value_format(&t->setting->range, t->values.items + value, text), verdict,
+                             reason ? ", " : "", reason ?: "");
         free(t->left_out);
         t->left_out = longer;
+        return value == t->values.current ? -EIO : 1;
 }
 
 static int hold(Tuning *t, const Setting *row, const Value *value, const Value *before) {
@@ -93,8 +115,9 @@ static int set_value(void *userdata, size_t value) {
         bool begins = t->held == SIZE_MAX;
         int r;
 
-        if (value == t->held)
+        if (value == t->held && !t->is_lost)
                 return 0;
+        t->is_lost = false;
 
         /* From here on it is to be set back. */
         t->held = value;
@@ -111,11 +134,32 @@ static int set_value(void *userdata, size_t value) {
         told = record ? drive_record_find(record, t->tunable->setting) : NULL;
         if (told && streq_ptr(told->wanted, text) && streq_ptr(told->actual, text) && verdict_is_wanted(told->verdict))
                 return 0;
-        /* Later it is one round that lacks it. */
-        if (t->tune.n_rounds > 1)
-                return 1;
-        leave_out(t, text, told);
-        return value == t->values.current ? -EIO : 1;
+        return leave_out(t, value, told ? verdict_to_string(told->verdict) : "nothing is known of it",
+                         told ? told->reason : NULL);
+}
+
+/* Behind a read, so that the drive is awake. */
+static int look_again(void *userdata, KnownNumber *ret_cycles) {
+        Tuning *t = userdata;
+        const Subject *s = t->subject;
+        unsigned asked = drive_backends(s->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
+        Reading reading = {};
+        Device device;
+        Wear w = {};
+        int r;
+
+        if (t->setting->backend == BACKEND_NVME)
+                end_rest(s->drive);
+        device_init_known(&device, s->drive, records_of(&s->records, s->drive), &s->leave.io);
+        r = t->setting->read(&device, t->setting, &reading);
+        if (asked)
+                (void) wear_read(&device, power_backend(asked), &w);
+        device_done(&device);
+
+        *ret_cycles = w.load_cycles;
+        /* What cannot be read just now may be as it was. */
+        t->is_lost = r >= 0 && reading.known && !value_equal(&reading.value, t->values.items + t->held);
+        return t->is_lost ? leave_out(t, t->held, "the drive does not keep it", NULL) : 0;
 }
 
 /* Has the drive this value again? */
@@ -142,6 +186,9 @@ static int set_back(Tuning *t) {
 
         if (t->held == SIZE_MAX)
                 return EXIT_WANTED;
+        /* The user may have ended it in a time without use. The drive was awake before, and one that sleeps would be left as it is. */
+        if (t->tunable->saves_power)
+                end_rest(s->drive);
         r = sd_bus_call_method(s->leave.bus, DAEMON, "LetGo", &error, NULL, "s", s->drive->name);
         /* Where the service is gone that was said already. */
         if (t->status == EXIT_WANTED)
@@ -172,6 +219,10 @@ static int tune_setting(Tuning *t, uint64_t budget) {
         int r, back;
 
         task.bench.budget = budget;
+        if (t->tunable->saves_power) {
+                task.n_idle = idle_times_fit(budget, t->values.n_items, tuning_wake_seconds(t));
+                task.look = look_again;
+        }
         r = tune_run(&task, &t->tune);
         back = set_back(t);
         s->spent += monotonic_usec() - begun;
@@ -230,12 +281,31 @@ static void add_setting(Tunings *all, Subject *s, const Tunable *t) {
         all->items[all->n_items++] = (Tuning){ .subject = s, .tunable = t, .held = SIZE_MAX };
 }
 
+static const char *why_unmeasured(const Setting *row) {
+        static const struct {
+                SettingFlags flags;
+                const char *why;
+        } reasons[] = {
+                { SETTING_DEAD | SETTING_EXCLUDED, "drivekeep never sets it" },
+                { SETTING_AT_ATTACH, "it is done once, and is nothing that a drive has" },
+                { SETTING_UNREADABLE, "it cannot be read, so nobody knows what to set it back to" },
+                { SETTING_NONVOLATILE, "the drive keeps it without power, so it is not set for a while" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
+                if (row->flags & reasons[i].flags)
+                        return reasons[i].why;
+        return row->danger ? "it is dangerous, so it is not set for a while"
+                           : "no value of it makes reads faster or slower";
+}
+
 static int choose_settings(const Options *o, Subject *s, Tunings *ret) {
         int status = EXIT_WANTED;
 
         if (!o->names[1]) {
                 TUNABLES_FOREACH(t)
-                        add_setting(ret, s, t);
+                        if (!t->saves_power)
+                                add_setting(ret, s, t);
                 return EXIT_WANTED;
         }
         for (char **name = o->names + 1; *name; name++) {
@@ -246,9 +316,8 @@ static int choose_settings(const Options *o, Subject *s, Tunings *ret) {
                         add_setting(ret, s, t);
                 else {
                         status = EXIT_BAD_INPUT;
-                        if (setting_choose(&all_settings, *name) == EXIT_WANTED)
-                                warn_escaped("there is nothing to measure of %s: no value of it makes reads faster",
-                                             *name);
+                        if (setting_choose(&all_settings, *name) == EXIT_WANTED && row)
+                                warn_escaped("there is nothing to measure of %s: %s", *name, why_unmeasured(row));
                 }
         }
         return status;
@@ -345,7 +414,8 @@ const Verb verb_tune = {
                 "for the configuration with those that are better. The drive has its own values again at the end, whatever "
                 "happens. Needs fio."
                 "\v" DRIVE_IS ". "
-                "Without SETTING: all of which something can be measured. Needs root, and drivekeep.service.",
+                "Without SETTING: all that have a best value. A setting that saves power has none, and is measured where it is named: how "
+                "long the first read takes after times without use, with each value. Needs root, and drivekeep.service.",
         .options = OPTION_TUNE | OPTION_BUDGET | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = run,
 };

@@ -3,6 +3,7 @@
 
 /* What `drivekeep tune` has measured of one drive, and what is made of that. */
 
+#include "output.h"
 #include "subject.h"
 #include "tunable.h"
 #include "tune.h"
@@ -23,6 +24,7 @@ typedef struct Tuning {
         Beside *beside; /* the drive is to have these all the time, too */
         size_t n_beside;
         Tune tune;
+        bool is_lost;   /* the drive has not kept what it was to hold */
         size_t held;    /* the value that the drive holds now; SIZE_MAX: none for this */
         char *left_out; /* values that cannot be had, and why: clauses; NULL: none */
         char *lacking;  /* nothing was measured, for this reason: a sentence's end; NULL: it was */
@@ -33,6 +35,11 @@ typedef struct Tunings {
         Tuning *items;
         size_t n_items;
 } Tunings;
+
+/* How long the first read may take, as far as the times without use are planned by it. */
+static inline unsigned tuning_wake_seconds(const Tuning *t) {
+        return t->setting->spins_down ? 10 : 1;
+}
 
 static inline bool tuning_changes(const Tuning *t) {
         return !t->lacking && t->tune.pick.reason > PICK_CURRENT;
@@ -59,6 +66,13 @@ static inline const char *tuning_format_value(const Tuning *t, size_t trial, cha
 
 /* tune-show.c: all of it, to stdout. */
 void tune_show(const Options *o, const Subject *s, const Tunings *t);
+
+/* Of samples and values, as notes. */
+void tune_tell_left_out(Output *out, const Tuning *t);
+
+/* tune-curve.c: the same of a setting that saves power, as a table; and what the JSON has of each value. */
+void tune_show_curves(const Tuning *t);
+void tune_curve_json(Output *out, const Tuning *t, size_t trial);
 
 /* tune-svg.c: to the file of --svg. Returns an ExitStatus. */
 int tune_write_svg(const Subject *s, const Tunings *t);

@@ -10,6 +10,10 @@ static const char *const read_ahead[] = { "128KiB", "256KiB", "512KiB", "1MiB", 
 static const char *const requests[] = { "16", "32", "64", "128", "256", "512", "1024", NULL };
 static const char *const depths[] = { "1", "2", "4", "8", "16", "32", NULL };
 static const char *const sectors[] = { "128KiB", "256KiB", "512KiB", "1MiB", "2MiB", "4MiB", NULL };
+static const char *const levels[] = { "64", "127", "128", "192", "254", NULL };
+static const char *const timers[] = { "off", "1s", "5s", "10s", NULL };
+static const char *const latencies[] = { "off", "5ms", "25ms", "100ms", NULL };
+static const char *const states[] = { "0", "1", "2", "3", "4", NULL };
 static const char *const switches[] = { "off", "on", NULL };
 
 /* elevator_switch(), scsi_change_queue_depth() and queue_limits_commit_update(): as the rows of these settings say. */
@@ -18,12 +22,20 @@ static const char *const of_depth[] = { "nr_requests", NULL };
 static const char *const of_limits[] = { "read_ahead_kb", NULL };
 
 const Tunable tunables[] = {
-        { "read_ahead_kb", "buffered", "mapped_latency", true, read_ahead, NULL, true, NULL },
-        { "scheduler", "deep_rate", "deep_latency_p99", false, NULL, "scheduler", false, of_scheduler },
-        { "queue_depth", "deep_rate", "deep_latency_p99", true, depths, NULL, false, of_depth },
-        { "nr_requests", "deep_rate", "deep_latency_p99", true, requests, NULL, false, NULL },
-        { "max_sectors_kb", "sequential_start", NULL, true, sectors, "max_hw_sectors_kb", false, of_limits },
-        { "lookahead", "sequential_small", "random_latency", false, switches, NULL, false, NULL },
+        { "read_ahead_kb", "buffered", "mapped_latency", true, read_ahead, NULL, true, NULL, false },
+        { "scheduler", "deep_rate", "deep_latency_p99", false, NULL, "scheduler", false, of_scheduler, false },
+        { "queue_depth", "deep_rate", "deep_latency_p99", true, depths, NULL, false, of_depth, false },
+        { "nr_requests", "deep_rate", "deep_latency_p99", true, requests, NULL, false, NULL, false },
+        { "max_sectors_kb", "sequential_start", NULL, true, sectors, "max_hw_sectors_kb", false, of_limits, false },
+        { "lookahead", "sequential_small", "random_latency", false, switches, NULL, false, NULL, false },
+        { "apm", "first_read", NULL, true, levels, NULL, false, NULL, true },
+        { "idle_a", "first_read", NULL, true, timers, NULL, false, NULL, true },
+        { "idle_b", "first_read", NULL, true, timers, NULL, false, NULL, true },
+        { "idle_c", "first_read", NULL, true, timers, NULL, false, NULL, true },
+        { "standby_y", "first_read", NULL, true, timers, NULL, false, NULL, true },
+        { "standby_z", "first_read", NULL, true, timers, NULL, false, NULL, true },
+        { "apst_latency", "first_read", NULL, true, latencies, NULL, false, NULL, true },
+        { "power_state", "first_read", NULL, true, states, NULL, false, NULL, true },
         {},
 };
 /* clang-format on */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Settings that have a value which is best, by reads alone: what each is for, what it may cost, and which values are tried. */
+/* Settings that have a value which is best, by reads alone: what each is for, what it may cost, and which values are tried. And settings
+ * that save power: none of their values is best, but what each costs who reads first after a time without use can be measured. */
 
 #include "drive.h"
 #include "figure.h"
@@ -16,6 +17,7 @@ typedef struct Tunable {
         const char *attribute; /* … in this file of the queue's. With a ladder: the greatest value, in the setting's unit */
         bool stripes;          /* of an array that has stripes also so many of these */
         const char *const *resets; /* other settings that its change may reset, ends with NULL; NULL: none */
+        bool saves_power;          /* measured after times without use */
 } Tunable;
 
 /* Ends with {}. */
