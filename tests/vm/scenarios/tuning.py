@@ -1,10 +1,13 @@
 """What `drivekeep tune` picks, and that a drive has its own values again, whatever happens."""
 import itertools
 import json
+import tempfile
 
 import manual_json
 from drives.mechanics import Mechanics
 from drives.model import READ
+from drives.nvme import NvmeController
+from drives.nvmetcp import NvmeTcp
 from keeping import CONF, Keeping
 
 TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
@@ -21,11 +24,29 @@ class Tuning(Keeping):
         knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB))
         off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics())
         same = self.drive("SN-SAME", size_mb=65536)
-        with self.drives(knee, off, same) as (_, arguments), \
-                self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+        # Heads are unloaded with low levels of APM, and need 0.4 s to be loaded.
+        rests = self.drive("SN-RESTS", size_mb=65536, mechanics=Mechanics(), apm=254,
+                           apm_rests=((127, 3.2, "idle_b"), (128, 60, "idle_b")), wake_seconds={"idle_b": 0.4})
+        # What the kernel allows with 100 ms to leave a power state, and not with 25 ms.
+        controller = NvmeController(serial="NV-RESTS", size_mb=8192, rests=True,
+                                    power_states=((8000, True, 0, 0), (4000, True, 0, 0), (50, False, 5000, 85000)))
+        with self.drives(knee, off, same, rests) as (_, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
+                NvmeTcp(f"{folder}/nvme", controller) as transport, \
+                self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep",
+                             extra_args=arguments + transport.qemu_args()) as machine:
+            transport.connect(machine)
+            machine.wait_until("grep -qsx 'SERIAL=NV-RESTS' /run/drivekeep/drives/*", 120)
             self.settle(machine)
+            # It mostly waits, so that the other drives can be measured meanwhile.
+            machine.run("systemd-run -q --unit=curves sh -c 'drivekeep tune --json SN-RESTS apm --budget=142s --svg=/root/curves.svg "
+                        ">/root/curves.json'")
+            machine.run("systemd-run -q --unit=states sh -c 'drivekeep tune --json NV-RESTS apst_latency --budget=146s >/root/latency.json; "
+                        "drivekeep tune --json NV-RESTS power_state --budget=60s >/root/states.json'")
+            mark = rests.log.mark()
             self.check_knee(machine, knee)
             self.check_switch(machine, off)
+            self.check_curves(machine, rests, mark)
+            self.check_states(machine, controller)
             self.check_others(machine)
             self.check_beside(machine)
             self.check_refusals(machine, same)
@@ -48,7 +69,7 @@ class Tuning(Keeping):
 
     def check_knee(self, machine, drive):
         mark = drive.log.mark()
-        told = self.tune(machine, "SN-KNEE", "read_ahead_kb", 200, "--write", "--svg=/root/tuned.svg")
+        told = self.tune(machine, "SN-KNEE", "read_ahead_kb", 220, "--write", "--svg=/root/tuned.svg")
         setting, = told["settings"]
         self.claim("the smallest read-ahead that is enough is picked", setting["picked"] in NEAR and setting["reason"] == "better",
                    json.dumps(setting))
@@ -80,6 +101,38 @@ class Tuning(Keeping):
         self.match("and what to write", shown, r"lookahead = true;")
         self.match("it is off again, as hdparm has it", machine.run(f"hdparm -A {self.node(machine, 'SN-OFF')}").stdout, r"\(off\)")
         self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0xAA, 0x55})
+
+    def check_curves(self, machine, drive, mark):
+        machine.wait_until("! systemctl is-active -q curves", 600)
+        told = json.loads(machine.run("cat /root/curves.json").stdout)
+        setting, = told["settings"]
+        by_level = {value["value"]: value for value in setting["values"]}
+        slow = {level: value["slow_after"] for level, value in by_level.items()}
+        # A read comes a little later than its time without use, as fio has to start: one step is allowed.
+        self.claim("how long without use a drive may be before it rests is found, by levels of APM",
+                   slow["64"] in (2, 5) and slow["127"] in (2, 5) and slow["128"] is slow["192"] is slow["254"] is None, str(slow))
+        self.claim("and how long the read takes then", all(0.4 <= by_level[level]["idle"][-1]["median"] < 0.6 for level in ("64", "127")),
+                   json.dumps(setting))
+        heads = {level: (sum(s > 0.3 for time in value["idle"] for s in time["samples"]), value["load_cycles"], value["waits"])
+                 for level, value in by_level.items()}
+        self.claim("with each such read the drive has counted a load cycle", all(slow <= counted <= waits for slow, counted, waits in
+                   heads.values()) and heads["254"][1] == 0 and heads["127"][1] > 0, str(heads))
+        self.claim("it took reads alone", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
+        self.equal("the JSON has the keys that the manual names",
+                   manual_json.differences(manual_json.paths(told), manual_json.documented()["tune"][0]), ["settings.values.cost"])
+        self.match("the picture has a line for each level", machine.run("cat /root/curves.svg").stdout, r"(?s)<svg .*>64</text>.*>254 \(now\)</text>")
+        self.match("the drive has its level again, as hdparm has it", machine.run(f"hdparm -B {self.node(machine, 'SN-RESTS')}").stdout, r"= 254")
+
+    def check_states(self, machine, controller):
+        machine.wait_until("! systemctl is-active -q states", 600)
+        setting, = json.loads(machine.run("cat /root/latency.json").stdout)["settings"]
+        slow = {value["value"]: value["slow_after"] for value in setting["values"]}
+        self.claim("NVMe: with which latency the controller rests, and is slow then",
+                   slow["100 ms"] in (2, 5) and slow["off"] is slow["5 ms"] is slow["25 ms"] is None, json.dumps(setting))
+        setting, = json.loads(machine.run("cat /root/states.json").stdout)["settings"]
+        self.equal("NVMe: power states in which reads are done are measured", [value["value"] for value in setting["values"]], ["0", "1"])
+        self.match("one that a read ends is left out", setting["left_out"], r"2: unverifiable, accepted; it does no I/O in state 2, so the next I/O ends it")
+        self.equal("the controller has its state again", controller["power_state"], 0)
 
     def check_others(self, machine):
         node = self.node(machine, "SN-SAME")
