@@ -13,7 +13,6 @@ def file(apm=127, extra="lookahead = true; spindown_time = \"20min\";", b=""):
 
 class Reload(Keeping):
     """One changed value is one command; a broken file changes nothing; a removed key is said; battery; stop"""
-    core = True
 
     def run(self):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-A", "SN-B")}

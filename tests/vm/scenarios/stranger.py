@@ -14,7 +14,6 @@ HDPARM = "/dev/disk/by-id/ata-DRIVEKEEP_TESTDISK_SN-OLD {\n\tapm = 127\n\twrite_
 
 class Stranger(Keeping):
     """From the package: keep drives, except one, move from hdparm.conf, ask why, try, battery, array, typo, upgrade, remove"""
-    core = True
 
     def run(self):
         self.music, self.old = self.drive("SN-MUSIC", **COLD), self.drive("SN-OLD", **COLD)
