@@ -30,15 +30,21 @@ static void end_rest(const Drive *d) {
                 (void) !pread(fd, block, BLOCK, (off_t) (monotonic_usec() % (d->size / BLOCK) * BLOCK));
 }
 
+/* In any case device_done() is to follow. */
+static int read_row(const Subject *s, const Setting *row, Device *device, Reading *ret) {
+        *ret = (Reading){};
+        if (row->backend == BACKEND_NVME)
+                end_rest(s->drive);
+        device_init_known(device, s->drive, records_of(&s->records, s->drive), &s->leave.io);
+        return row->read(device, row, ret);
+}
+
 static int read_value(const Subject *s, const Setting *row, Value *ret, char **ret_why) {
-        Reading reading = {};
+        Reading reading;
         Device device;
         int r;
 
-        if (row->backend == BACKEND_NVME)
-                end_rest(s->drive);
-        device_init_known(&device, s->drive, records_of(&s->records, s->drive), &s->leave.io);
-        r = row->read(&device, row, &reading);
+        r = read_row(s, row, &device, &reading);
         if (r < 0)
                 *ret_why = must(strdup(device.error));
         else if (!reading.supported || !reading.known)
@@ -143,15 +149,12 @@ static int look_again(void *userdata, KnownNumber *ret_cycles) {
         Tuning *t = userdata;
         const Subject *s = t->subject;
         unsigned asked = drive_backends(s->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
-        Reading reading = {};
+        Reading reading;
         Device device;
         Wear w = {};
         int r;
 
-        if (t->setting->backend == BACKEND_NVME)
-                end_rest(s->drive);
-        device_init_known(&device, s->drive, records_of(&s->records, s->drive), &s->leave.io);
-        r = t->setting->read(&device, t->setting, &reading);
+        r = read_row(s, t->setting, &device, &reading);
         if (asked)
                 (void) wear_read(&device, power_backend(asked), &w);
         device_done(&device);
