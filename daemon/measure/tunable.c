@@ -21,6 +21,8 @@ static const char *const of_scheduler[] = { "nr_requests", "wbt_lat_usec", NULL 
 static const char *const of_depth[] = { "nr_requests", NULL };
 static const char *const of_limits[] = { "read_ahead_kb", NULL };
 
+#define SAVES_POWER(setting, ladder) { setting, "first_read", NULL, true, ladder, NULL, false, NULL, true }
+
 const Tunable tunables[] = {
         { "read_ahead_kb", "buffered", "mapped_latency", true, read_ahead, NULL, true, NULL, false },
         { "scheduler", "deep_rate", "deep_latency_p99", false, NULL, "scheduler", false, of_scheduler, false },
@@ -28,14 +30,14 @@ const Tunable tunables[] = {
         { "nr_requests", "deep_rate", "deep_latency_p99", true, requests, NULL, false, NULL, false },
         { "max_sectors_kb", "sequential_start", NULL, true, sectors, "max_hw_sectors_kb", false, of_limits, false },
         { "lookahead", "sequential_small", "random_latency", false, switches, NULL, false, NULL, false },
-        { "apm", "first_read", NULL, true, levels, NULL, false, NULL, true },
-        { "idle_a", "first_read", NULL, true, timers, NULL, false, NULL, true },
-        { "idle_b", "first_read", NULL, true, timers, NULL, false, NULL, true },
-        { "idle_c", "first_read", NULL, true, timers, NULL, false, NULL, true },
-        { "standby_y", "first_read", NULL, true, timers, NULL, false, NULL, true },
-        { "standby_z", "first_read", NULL, true, timers, NULL, false, NULL, true },
-        { "apst_latency", "first_read", NULL, true, latencies, NULL, false, NULL, true },
-        { "power_state", "first_read", NULL, true, states, NULL, false, NULL, true },
+        SAVES_POWER("apm", levels),
+        SAVES_POWER("idle_a", timers),
+        SAVES_POWER("idle_b", timers),
+        SAVES_POWER("idle_c", timers),
+        SAVES_POWER("standby_y", timers),
+        SAVES_POWER("standby_z", timers),
+        SAVES_POWER("apst_latency", latencies),
+        SAVES_POWER("power_state", states),
         {},
 };
 /* clang-format on */
