@@ -9,10 +9,6 @@
 
 #define TIMES_MAX 16U
 
-static Estimate curve_estimate(const Curve *c, size_t time) {
-        return samples_estimate(c->after[time].samples, c->after[time].n_samples, 0);
-}
-
 /* ---- a table for people ---- */
 
 static void tell_curve(Output *out, const Tuning *t, size_t i, const Column *times) {
@@ -23,7 +19,7 @@ static void tell_curve(Output *out, const Tuning *t, size_t i, const Column *tim
         output_cell(out, "value", tuning_format_value(t, i, value));
         output_cell(out, "mark", i == t->tune.contest.current ? "now" : NULL);
         for (size_t k = 0; k < t->tune.n_idle; k++) {
-                Estimate e = curve_estimate(c, k);
+                Estimate e = tuning_after(t, i, k);
 
                 output_cell(out, times[k].key, e.n > 0 ? figure_format(t->goal->kind, e.median, latency) : NULL);
         }
@@ -36,17 +32,15 @@ static bool any_is_slow(const Tuning *t, size_t i) {
         const double limit = tune_slow_limit(&t->tune);
 
         for (const Measured *m = t->tune.curves[i].after, *end = m + t->tune.n_idle; m < end; m++)
-                for (size_t n = 0; n < m->n_samples; n++)
-                        if (m->samples[n] >= limit)
-                                return true;
+                if (measured_count_slow(m, limit) > 0)
+                        return true;
         return false;
 }
 
 static void tell_slow(Output *out, const Tuning *t, size_t i) {
         const Tune *x = &t->tune;
         const size_t slow = tune_find_slow(x, i), last = x->n_idle - 1;
-        Estimate e = curve_estimate(x->curves + i, slow < x->n_idle ? slow : last),
-                 end = curve_estimate(x->curves + i, last);
+        Estimate e = tuning_after(t, i, MIN(slow, last)), end = tuning_after(t, i, last);
         char value[VALUE_TEXT_MAX], latency[FIGURE_TEXT_MAX], at_end[FIGURE_TEXT_MAX];
         const char *name = t->tunable->setting;
 
@@ -123,7 +117,7 @@ void tune_curve_json(Output *out, const Tuning *t, size_t trial) {
 
         output_array(out, "idle");
         for (size_t k = 0; c && k < x->n_idle; k++) {
-                Estimate e = curve_estimate(c, k);
+                Estimate e = tuning_after(t, trial, k);
 
                 output_object(out, NULL);
                 output_number(out, "seconds", true, idle_times[k]);

@@ -206,15 +206,14 @@ void tune_show(const Options *o, const Subject *s, const Tunings *all) {
         }
 
         for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
-                if (tuning_is_measured(t) && t->tunable->saves_power)
-                        tune_show_curves(t);
-                else if (tuning_is_measured(t))
-                        show_table(t);
-                else {
+                if (!tuning_is_measured(t)) {
                         _cleanup_free_ char *why = format_escaped("%s", t->lacking ?: "the time was over before");
 
                         printf("%s: not measured: %s\n\n", t->tunable->setting, why);
-                }
+                } else if (t->tunable->saves_power)
+                        tune_show_curves(t);
+                else
+                        show_table(t);
         block = tune_format_block(s, all);
         if (block && !o->write)
                 printf("To keep what is better: 'drivekeep tune --write', or this in the configuration:\n\n%s", block);

@@ -81,19 +81,16 @@ static void put_curve(FILE *f, const Panel *p, size_t trial) {
         static const char *const colors[] = { "#3b6fb6", "#d1242f", "#1a7f37", "#8250df", "#bf8700", "#57606a" };
         const char *color = colors[trial % ELEMENTSOF(colors)];
         const Tuning *t = p->t;
-        double x = LEFT, y = p->top;
         char text[VALUE_TEXT_MAX];
         bool begun = false;
 
         fputs("<path d=\"", f);
         for (size_t k = 0; k < t->tune.n_idle; k++) {
-                const Measured *m = t->tune.curves[trial].after + k;
+                Estimate e = tuning_after(t, trial, k);
 
-                if (m->n_samples == 0)
+                if (e.n == 0)
                         continue;
-                x = time_x(p, k);
-                y = y_of(p, samples_estimate(m->samples, m->n_samples, 0).median);
-                fprintf(f, "%c%g %gh0", begun ? 'L' : 'M', x, y);
+                fprintf(f, "%c%g %gh0", begun ? 'L' : 'M', time_x(p, k), y_of(p, e.median));
                 begun = true;
         }
         /* Each median is a dot as well, as round ends are drawn even of a line without length. */
@@ -109,11 +106,8 @@ static void put_curves(FILE *f, const Tuning *t, unsigned top) {
         char text[FIGURE_TEXT_MAX];
 
         for (size_t i = 0; i < t->tune.n_trials; i++)
-                for (size_t k = 0; k < t->tune.n_idle; k++) {
-                        const Measured *m = t->tune.curves[i].after + k;
-
-                        p.most = fmax(p.most, samples_estimate(m->samples, m->n_samples, 0).median * 1.05);
-                }
+                for (size_t k = 0; k < t->tune.n_idle; k++)
+                        p.most = fmax(p.most, tuning_after(t, i, k).median * 1.05);
         put_frame(f, &p, top, figure_format(t->goal->kind, p.most, text));
         for (size_t k = 0; k < t->tune.n_idle; k++)
                 fprintf(f, "<text x=\"%g\" y=\"%u\" text-anchor=\"middle\">%u s</text>\n", time_x(&p, k),

@@ -60,6 +60,13 @@ static inline Estimate tuning_goal(const Tuning *t, size_t trial) {
         return samples_estimate(t->tune.trials[trial].goal, t->tune.n_rounds, t->goal->error);
 }
 
+/* The same of a setting that saves power, after one of the times without use. */
+static inline Estimate tuning_after(const Tuning *t, size_t trial, size_t time) {
+        const Measured *m = t->tune.curves[trial].after + time;
+
+        return samples_estimate(m->samples, m->n_samples, 0);
+}
+
 static inline const char *tuning_format_value(const Tuning *t, size_t trial, char buf[static VALUE_TEXT_MAX]) {
         return value_format(&t->setting->range, t->values.items + t->tune.values[trial], buf);
 }

@@ -286,44 +286,58 @@ int tune_run(const TuneTask *t, Tune *ret) {
         return r == -ECANCELED ? 0 : r;
 }
 
-/* Of the samples of one curve or of all (NULL), after one time or after each (n_idle). NAN: there are none. */
-static double median_of(const Tune *x, const Curve *only, size_t time) {
-        Measured all = {};
-        double median;
+static void gather(Measured *all, const Measured *m) {
+        for (size_t i = 0; i < m->n_samples; i++)
+                measured_add(all, m->samples[i]);
+}
 
-        assert(x->curves);
-        for (const Curve *c = x->curves; c < x->curves + x->n_trials; c++)
-                for (size_t k = 0; k < x->n_idle; k++)
-                        for (size_t i = 0;
-                             (!only || c == only) && (time == x->n_idle || k == time) && i < c->after[k].n_samples; i++)
-                                measured_add(&all, c->after[k].samples[i]);
-        median = all.n_samples > 0 ? samples_estimate(all.samples, all.n_samples, 0).median : NAN;
-        measured_done(&all);
+/* Of what was gathered, which goes. NAN: there is nothing. */
+static double median_of(Measured *all) {
+        double median = all->n_samples > 0 ? samples_estimate(all->samples, all->n_samples, 0).median : NAN;
+
+        measured_done(all);
         return median;
 }
 
 double tune_slow_limit(const Tune *x) {
         double usual = NAN;
 
-        for (size_t i = 0; i < x->n_trials; i++)
-                usual = fmin(usual, median_of(x, x->curves + i, x->n_idle));
-        for (size_t k = 0; k < x->n_idle; k++)
-                usual = fmin(usual, median_of(x, NULL, k));
+        assert(x->curves);
+        for (size_t i = 0; i < x->n_trials; i++) {
+                Measured all = {};
+
+                for (size_t k = 0; k < x->n_idle; k++)
+                        gather(&all, x->curves[i].after + k);
+                usual = fmin(usual, median_of(&all));
+        }
+        for (size_t k = 0; k < x->n_idle; k++) {
+                Measured all = {};
+
+                for (size_t i = 0; i < x->n_trials; i++)
+                        gather(&all, x->curves[i].after + k);
+                usual = fmin(usual, median_of(&all));
+        }
         return SLOW * usual;
 }
 
-static bool is_slow(const Measured *m, double limit) {
+size_t measured_count_slow(const Measured *m, double limit) {
+        size_t n = 0;
+
         for (size_t i = 0; i < m->n_samples; i++)
-                if (!(m->samples[i] >= limit))
-                        return false;
-        return m->n_samples > 1;
+                n += m->samples[i] >= limit;
+        return n;
 }
 
 size_t tune_find_slow(const Tune *x, size_t trial) {
         const double limit = tune_slow_limit(x);
         size_t first = x->n_idle;
 
-        while (first > 0 && is_slow(x->curves[trial].after + first - 1, limit))
+        while (first > 0) {
+                const Measured *m = x->curves[trial].after + first - 1;
+
+                if (m->n_samples < 2 || measured_count_slow(m, limit) < m->n_samples)
+                        break;
                 first--;
+        }
         return first;
 }

@@ -61,6 +61,7 @@ void tune_done(Tune *x);
 /* A first read that takes so many seconds or more is slow: three times what is usual. That is the least of these medians: of all samples of
  * each value, and of all values after each time. */
 double tune_slow_limit(const Tune *x);
+size_t measured_count_slow(const Measured *m, double limit);
 
 /* The first time without use from which on every first read was slow, of two or more; n_idle: there is none. */
 size_t tune_find_slow(const Tune *x, size_t trial);

@@ -19,7 +19,7 @@ static const int64_t levels[] = { 64, 127, 254 };
 
 /* In ms, by level and time without use. The second level stays just below three times the usual 13 ms; of the last one some are
  * missing. */
-static const double latencies[3][2][3] = {
+static const double latencies[3][2][2] = {
         { { 12, 512 }, { 520, 530 } },
         { { 11, 14 }, { 36, 37 } },
         { { NAN, NAN }, { 13, NAN } },
