@@ -198,7 +198,10 @@ int subject_open(const Options *o, const char *verb, const char *budget, Subject
         size_t n;
         int r;
 
-        *s = (Subject){ .options = o, .stop_fd = -EBADF, .progress = isatty(STDERR_FILENO) && !o->quiet };
+        *s = (Subject){ .options = o,
+                        .file = -EBADF,
+                        .stop_fd = -EBADF,
+                        .progress = isatty(STDERR_FILENO) && !o->quiet };
         r = read_budget(o, budget, &s->budget);
         if (r == EXIT_WANTED)
                 r = inventory_read(&s->inventory);
@@ -233,6 +236,7 @@ int subject_open(const Options *o, const char *verb, const char *budget, Subject
 }
 
 void subject_close(Subject *s) {
+        closep(&s->file);
         closep(&s->stop_fd);
         leave_done(&s->leave);
         records_done(&s->records);
@@ -249,7 +253,7 @@ BenchTask subject_task(Subject *s) {
                             .node = s->drive->node,
                             .size = s->drive->size,
                             .below = s->is_array ? s->names : NULL,
-                            .file = -1,
+                            .file = s->file,
                             .budget = s->budget,
                             .stop_fd = s->stop_fd,
                             .may_go_on = may_go_on,

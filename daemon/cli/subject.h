@@ -21,6 +21,7 @@ typedef struct Subject {
         Result result;   /* has the settings in force */
         uint64_t budget; /* µs */
         uint64_t spent;  /* of it, before what is measured now */
+        int file;        /* for what writes; negative: nothing does */
         int stop_fd;     /* readable once the user wants an end, which then does not end the command */
         bool progress;
 } Subject;
@@ -29,6 +30,9 @@ typedef struct Subject {
  * subject_close() is to follow. `budget` is a text: how long to measure where the user does not say. */
 int subject_open(const Options *o, const char *verb, const char *budget, Subject *s);
 void subject_close(Subject *s);
+
+/* subject-file.c: the file of --file, on this drive, where the user wants one. Returns EXIT_WANTED, or EXIT_BAD_INPUT, having said why. */
+int subject_make_file(Subject *s);
 
 /* To be measured in the budget, with a progress bar. */
 BenchTask subject_task(Subject *s);
