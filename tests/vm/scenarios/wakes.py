@@ -41,6 +41,7 @@ class Cause:
     on: str = "disk"        # which drive sleeps and is woken
     ended: bool = False     # so soon that its unit may not be known
     quick: bool = False     # the drive spins up at once: the program's patience with it runs out thirty times faster
+    warped: bool = True     # by clocks that run thirty times faster
 
     @property
     def own_unit(self):
@@ -67,7 +68,8 @@ CAUSES = (
           on="member"),
     Cause("md, check", "sh -c 'echo check > /sys/block/md0/md/sync_action'", "md", None, "worked on its array", unit=None, on="member"),
     Cause("LVM", "pvs", "read", "pvs", r"read sector \d+"),
-    Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 14e6; sleep 100'", "swap", "perl", "needed swap space"),
+    # The emulated kernel came to a standstill in one of forty of these where its clocks ran faster.
+    Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 14e6; sleep 100'", "swap", "perl", "needed swap space", warped=False),
     Cause("ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
           before="cat /data/file", ended=True),
     Cause("a container", "systemd-nspawn -q -M box -D / --volatile=yes --bind-ro=/data dd if=/data/synced of=/dev/null", "read", "dd",
@@ -99,9 +101,8 @@ class Wakes(Keeping):
             machine.run(LAYOUT.format(**names), 120)
             with self.warp(machine):
                 self.check_rest(machine, names)
-                for _ in range(self.times):
-                    for cause in CAUSES:
-                        self.check(machine, cause, names)
+                self.check_causes(machine, names, warped=True)
+            self.check_causes(machine, names, warped=False)
             self.check_end(machine)
 
     def wakes(self, machine):
@@ -115,10 +116,13 @@ class Wakes(Keeping):
                     f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
         self.mark = self.sata.log.mark()
         machine.run(f"hdparm -q -y {node}")
-        self.wait_watched(machine, f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}")
+        self.leap(machine, 240, lambda: machine.run(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", check=False).status == 0, step=15)
 
-    def wait_watched(self, machine, condition):
-        machine.wait_until(condition, 60)
+    def check_causes(self, machine, names, warped):
+        for _ in range(self.times):
+            for cause in CAUSES:
+                if cause.warped is warped:
+                    self.check(machine, cause, names)
 
     def check_rest(self, machine, names):
         """A drive is asked once, and then nobody runs until it is used."""
@@ -256,9 +260,6 @@ class WakesBeside(Wakes):
 
     def warp(self, machine):
         return contextlib.nullcontext()
-
-    def wait_watched(self, machine, condition):
-        self.leap(machine, 240, lambda: machine.run(condition, check=False).status == 0, step=15)
 
     def check_rest(self, machine, names):
         runs = "".join(f"run {name} {command}\n" for name, (command, _) in TOOLS.items() if command)
