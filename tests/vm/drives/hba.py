@@ -41,7 +41,8 @@ PARKED = 6                       # more than the descriptors that unplugging fre
 
 @dataclass
 class Port:
-    """One port: its place in the memory, the drive plugged in, the thread serving it."""
+    """One port: its place in the memory, the drive plugged in, the thread serving it. Where a port
+    takes several commands at a time, each of its slots is one of these."""
 
     number: int
     memory: mmap.mmap
@@ -50,11 +51,13 @@ class Port:
     resets: int = 0
     work: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    first: object = None         # of its slots: has what is the port's own
 
     def __post_init__(self):
         self.base = MAILBOXES + self.number * STRIDE
         self.window = WINDOWS + self.number * WINDOW
         self.words = memoryview(self.memory)[self.base:self.base + STRIDE].cast("I")
+        self.first = self.first or self
 
     def taskfile(self):
         """The command in the mailbox, and the data that came with it."""
@@ -100,20 +103,24 @@ class Hba:
 
     magic, port_class = MAGIC, Port
 
-    def __init__(self, path, ports=8, name="hba0", **device):
+    def __init__(self, path, ports=8, name="hba0", slots=1, **device):
         if not 0 < ports <= MOST_PORTS:
             raise ValueError(f"1 to {MOST_PORTS} ports")
+        if not 0 < ports * slots <= (WINDOWS - MAILBOXES) // STRIDE:
+            raise ValueError("there are not so many mailboxes")
         self.path, self.name, self.device = str(path), name, device
         self._parking = self.path + ".parking"
-        size = 1 << (WINDOWS + ports * WINDOW - 1).bit_length()
+        size = 1 << (WINDOWS + ports * slots * WINDOW - 1).bit_length()
         self._memory_fd = os.memfd_create(name)
         os.ftruncate(self._memory_fd, size)
         self._memory = mmap.mmap(self._memory_fd, size)
-        self._memory[:24] = struct.pack("6I", self.magic, VERSION, ports, MAILBOXES, WINDOWS,
-                                        WINDOW)
+        self._memory[:28] = struct.pack("7I", self.magic, VERSION, ports, MAILBOXES, WINDOWS,
+                                        WINDOW, slots)
         self._to_guest, self._to_drives = os.eventfd(0), os.eventfd(0)
         self._stop = os.eventfd(0)
-        self.ports = [self.port_class(i, self._memory) for i in range(ports)]
+        self.ports = [self.port_class(i * slots, self._memory) for i in range(ports)]
+        self._slots = [port if i == 0 else self.port_class(port.number + i, self._memory, first=port)
+                       for port in self.ports for i in range(slots)]
         self.connected = threading.Event()      # QEMU has the memory
         self._threads = []
         self._unplugs = 0
@@ -215,16 +222,16 @@ class Hba:
         self._parking_listener = listen(self._parking)    # nobody ever accepts
         self._run(self._serve_memory)
         self._run(self._answer_doorbell)
-        for port in self.ports:
-            self._run(self._serve_port, port)
+        for slot in self._slots:
+            self._run(self._serve_slot, slot)
         return self
 
     def close(self):
         os.eventfd_write(self._stop, 1)
-        for port in self.ports:
-            port.work.put(None)
-            if port.drive:
-                port.drive.comreset()
+        for slot in self._slots:
+            slot.work.put(None)
+        for drive in self.drives:
+            drive.comreset()
         for thread in self._threads:
             thread.join()
         for listener, path in ((self._listener, self.path),
@@ -263,15 +270,16 @@ class Hba:
 
     def _answer_doorbell(self):
         """Look through the mailboxes whenever the guest rings. Resets are obeyed here,
-        so that they reach a drive which is busy; commands go to the port's thread."""
+        so that they reach a drive which is busy; commands go to the slot's thread."""
         while self._ready(self._to_drives):
             os.eventfd_read(self._to_drives)
             for port in self.ports:
                 if port.words[RESETS] != port.words[RESETS_DONE]:
                     self._reset(port)
-                if port.words[REQUEST] != port.seen:
-                    port.seen = port.words[REQUEST]
-                    port.work.put(port.seen)
+            for slot in self._slots:
+                if slot.words[REQUEST] != slot.seen:
+                    slot.seen = slot.words[REQUEST]
+                    slot.work.put(slot.seen)
 
     def _reset(self, port):
         with port.lock:
@@ -281,19 +289,20 @@ class Hba:
             drive.comreset()
         port.words[RESETS_DONE] = port.words[RESETS]
 
-    def _serve_port(self, port):
-        while (request := port.work.get()) is not None:
+    def _serve_slot(self, slot):
+        port = slot.first
+        while (request := slot.work.get()) is not None:
             with port.lock:
                 drive, resets = port.drive, port.resets
-                if drive is None or request != port.words[REQUEST]:
+                if drive is None or request != slot.words[REQUEST]:
                     continue
-                tf, data = port.taskfile()
+                tf, data = slot.taskfile()
             result = drive.execute(tf, data)
             with port.lock:
                 if result is None or drive is not port.drive or resets != port.resets:
                     continue                 # nobody waits for this answer any more
-                port.put(result)
-                port.words[ANSWER] = request
+                slot.put(result)
+                slot.words[ANSWER] = request
             os.eventfd_write(self._to_guest, 1)
 
     def _link_event(self, port, sstatus):

@@ -41,7 +41,7 @@ class SasPort(Port):
 
 
 class SasHba(Hba):
-    """A SAS controller; otherwise see Hba."""
+    """A SAS controller, with `slots` commands at a time for each disk; otherwise see Hba."""
 
     magic, port_class = MAGIC, SasPort
 

@@ -76,6 +76,8 @@ class ScsiDisk(Heads):
     descriptor_sense     the control page's D_SENSE
     rated                starts and load cycles that it is made for, in a log page
     wwn                  16 hex digits
+    lanes, seconds       so many reads and writes are done at a time, and each takes that
+                         long; the others wait in the order in which they came
     path, size_mb, rpm, spin_up_seconds and time_scale as those of AtaDrive.
 
     What MODE SELECT changes lasts until power loss or reset, unless it was saved.
@@ -84,9 +86,11 @@ class ScsiDisk(Heads):
     def __init__(self, vendor="DRIVEKEE", product="SCSI TESTDISK", revision="0001", serial="SCSI0001",
                  wwn="5000c50012345678", size_mb=64, path=None, *, rpm=7200, write_cache=False, saveable_cache=True,
                  recovery_limit=0, recovery_minimum=40, recovery_granularity=50, timers=None,
-                 power_conditions=True, descriptor_sense=False, rated=(50000, 600000), spin_up_seconds=0, time_scale=1):
+                 power_conditions=True, descriptor_sense=False, rated=(50000, 600000), spin_up_seconds=0, time_scale=1,
+                 lanes=1, seconds=0):
         self.vendor, self.product, self.revision, self.serial = vendor, product, revision, serial
         self.rated = rated
+        self.lanes, self.seconds, self._queue = lanes, seconds, []
         self.wwn, self.rpm, self.power_conditions = wwn, rpm, power_conditions
         self.self_test = False                       # one runs in the background
         self.recovery_minimum, self.recovery_granularity = recovery_minimum, recovery_granularity
@@ -195,6 +199,21 @@ class ScsiDisk(Heads):
         resets = self._resets
         if seconds and self._lock.wait_for(lambda: self._resets != resets, seconds):
             raise NoAnswer
+
+    def _take_turn(self):
+        """On the medium, as long as that takes. All others that wait have their turn meanwhile."""
+        if not self.seconds:
+            return
+        resets, turn = self._resets, object()
+        self._queue.append(turn)
+        try:
+            self._lock.wait_for(lambda: self._resets != resets or turn in self._queue[:self.lanes])
+            if self._resets != resets:
+                raise NoAnswer
+            self._pause(self.seconds)
+        finally:
+            self._queue.remove(turn)
+            self._lock.notify_all()
 
     def _interrupt(self):
         self._resets += 1
@@ -376,6 +395,7 @@ class ScsiDisk(Heads):
         if lba + count > self.sectors:
             raise self._check(ILLEGAL, OUT_OF_RANGE)
         self._medium()
+        self._take_turn()
         return lba, count
 
     def read(self, cdb, data):

@@ -1,5 +1,6 @@
 """Tests of the SCSI disk; part of drives.selftest."""
 
+import concurrent.futures
 import struct
 import time
 import unittest
@@ -43,6 +44,43 @@ class Case(unittest.TestCase):
     def select(self, page, save=False):
         page = bytes([page[0] & 0x3f]) + bytes(page[1:])
         return [0x55, 0x10 | save, 0, 0, 0, 0, 0, 0, 8 + len(page), 0], bytes(8) + page
+
+
+class Slow(ScsiDisk):
+    """Counts what it is busy with."""
+    busy = 0
+
+    def _pause(self, seconds):
+        self.busy += 1
+        super()._pause(seconds)
+
+
+class Lanes(Case):
+    READ = bytes([0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0])
+
+    def wait(self, condition):
+        while not condition():
+            time.sleep(0.01)
+
+    def test_so_many_at_a_time(self):
+        disk = Slow(lanes=3, seconds=3600)
+        self.send(disk, bytes(6))
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            reads = [pool.submit(self.send, disk, self.READ) for _ in range(5)]
+            self.wait(lambda: len(disk._queue) == 5 and disk.busy == 3)
+            disk.comreset()
+            self.assertEqual([read.result() for read in reads], [None] * 5)
+        self.assertEqual(disk.busy, 3)
+        self.fails((6, 0x29, 2), disk, bytes(6))
+
+    def test_one_after_the_other(self):
+        disk = Slow(seconds=0.01)
+        self.send(disk, bytes(6))
+        begun = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            self.assertEqual([len(answer.data) for answer in pool.map(lambda _: self.send(disk, self.READ), range(4))], [512] * 4)
+        self.assertGreaterEqual(time.monotonic() - begun, 0.04)
+        self.assertEqual((disk.busy, disk._queue), (4, []))
 
 
 class ModePages(Case):

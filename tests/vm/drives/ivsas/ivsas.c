@@ -4,7 +4,9 @@
  *
  * The sibling of ivata: the same kind of device (ivshmem-doorbell) and of mailboxes,
  * with whole SCSI commands in them.  Every disk is an end device at a phy of its own, so
- * that the guest takes it for what it is.  The memory's layout is described once more in
+ * that the guest takes it for what it is, and has a number of slots, each with a mailbox
+ * and a data window of its own: so many commands at a time.  What a mailbox tells of the
+ * disk itself counts in its first one.  The memory's layout is described once more in
  * ../sas.py.
  *
  * Written for Linux 6.1.
@@ -25,6 +27,7 @@
 #define IVSAS_MAGIC 0x53415349
 #define IVSAS_VERSION 1
 #define IVSAS_MOST_PORTS 14
+#define IVSAS_MOST_SLOTS 32
 
 /* Registers of ivshmem-doorbell, BAR 0 */
 #define IVSHMEM_DOORBELL 12
@@ -45,6 +48,7 @@ struct ivsas_header {
 	u32 mailbox_offset; /* of the first mailbox; the others follow, a page each */
 	u32 window_offset; /* of the first data window */
 	u32 window_size;
+	u32 slots; /* of each port */
 };
 
 #define IVSAS_MAILBOX_STRIDE 4096
@@ -77,11 +81,16 @@ struct ivsas_mailbox {
 	u8 sense[SCSI_SENSE_BUFFERSIZE];
 };
 
-struct ivsas_port {
+struct ivsas_slot {
 	struct ivsas_mailbox *box;
 	void *window;
 	struct scsi_cmnd *command; /* that the disk is busy with */
 	u32 request;
+};
+
+struct ivsas_port {
+	struct ivsas_mailbox *box; /* of the first slot */
+	struct ivsas_slot slots[IVSAS_MOST_SLOTS];
 	u32 link_events;
 	struct sas_phy *phy;
 	struct sas_port *attached; /* what the guest believes to be there */
@@ -92,6 +101,7 @@ struct ivsas_host {
 	void __iomem *regs;
 	void *memory;
 	unsigned int n_ports;
+	unsigned int n_slots; /* of each port */
 	struct ivsas_port ports[IVSAS_MOST_PORTS];
 	struct work_struct topology;
 };
@@ -112,6 +122,18 @@ static struct ivsas_port *ivsas_find(struct scsi_device *sdev)
 	return &host->ports[rphy->identify.phy_identifier];
 }
 
+/* The one that is busy with this command; NULL: one that is free. */
+static struct ivsas_slot *ivsas_find_slot(struct ivsas_host *host, struct ivsas_port *port,
+					  const struct scsi_cmnd *command)
+{
+	unsigned int i;
+
+	for (i = 0; i < host->n_slots; i++)
+		if (port->slots[i].command == command)
+			return &port->slots[i];
+	return NULL;
+}
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 static int
 #else
@@ -121,29 +143,32 @@ ivsas_queuecommand(struct Scsi_Host *shost, struct scsi_cmnd *cmd)
 {
 	struct ivsas_host *host = shost_priv(shost);
 	struct ivsas_port *port = ivsas_find(cmd->device);
-	struct ivsas_mailbox *box = port->box;
 	unsigned int length = scsi_bufflen(cmd);
+	struct ivsas_mailbox *box;
+	struct ivsas_slot *slot;
 	unsigned long flags;
 
 	spin_lock_irqsave(shost->host_lock, flags);
-	if (!READ_ONCE(box->present) || length > IVSAS_WINDOW_SECTORS * SECTOR_SIZE) {
-		set_host_byte(cmd, box->present ? DID_ERROR : DID_NO_CONNECT);
+	if (!READ_ONCE(port->box->present) || length > IVSAS_WINDOW_SECTORS * SECTOR_SIZE) {
+		set_host_byte(cmd, port->box->present ? DID_ERROR : DID_NO_CONNECT);
 		spin_unlock_irqrestore(shost->host_lock, flags);
 		scsi_done(cmd);
 		return 0;
 	}
-	if (port->command) {
+	slot = ivsas_find_slot(host, port, NULL);
+	if (!slot) {
 		spin_unlock_irqrestore(shost->host_lock, flags);
 		return SCSI_MLQUEUE_DEVICE_BUSY;
 	}
 
+	box = slot->box;
 	memset(box->cdb, 0, sizeof(box->cdb));
 	memcpy(box->cdb, cmd->cmnd, min_t(size_t, cmd->cmd_len, sizeof(box->cdb)));
 	box->flags = 0;
 	box->bytes = length;
 	if (length && cmd->sc_data_direction == DMA_TO_DEVICE) {
 		box->flags |= IVSAS_DATA_OUT;
-		scsi_sg_copy_to_buffer(cmd, port->window, length);
+		scsi_sg_copy_to_buffer(cmd, slot->window, length);
 	} else if (length) {
 		box->flags |= IVSAS_DATA_IN;
 	}
@@ -152,28 +177,51 @@ ivsas_queuecommand(struct Scsi_Host *shost, struct scsi_cmnd *cmd)
 	box->pid = task_tgid_nr(current);
 	get_task_comm(box->comm, current);
 
-	port->command = cmd;
-	box->request = ++port->request;
+	slot->command = cmd;
+	box->request = ++slot->request;
 	ivsas_ring(host);
 	spin_unlock_irqrestore(shost->host_lock, flags);
 	return 0;
 }
 
-static void ivsas_complete(struct ivsas_port *port)
+static void ivsas_complete(struct ivsas_slot *slot)
 {
-	struct ivsas_mailbox *box = port->box;
-	struct scsi_cmnd *cmd = port->command;
+	struct ivsas_mailbox *box = slot->box;
+	struct scsi_cmnd *cmd = slot->command;
 	u32 returned = min(box->returned, scsi_bufflen(cmd));
 
-	port->command = NULL;
+	slot->command = NULL;
 	if (cmd->sc_data_direction == DMA_FROM_DEVICE) {
-		scsi_sg_copy_from_buffer(cmd, port->window, returned);
+		scsi_sg_copy_from_buffer(cmd, slot->window, returned);
 		scsi_set_resid(cmd, scsi_bufflen(cmd) - returned);
 	}
 	memset(cmd->sense_buffer, 0, SCSI_SENSE_BUFFERSIZE);
 	memcpy(cmd->sense_buffer, box->sense, min_t(u32, box->sense_length, SCSI_SENSE_BUFFERSIZE));
 	cmd->result = box->status;
 	scsi_done(cmd);
+}
+
+static void ivsas_look(struct ivsas_host *host, struct ivsas_port *port)
+{
+	bool moved = READ_ONCE(port->box->link_events) != port->link_events;
+	unsigned int i;
+
+	if (moved)
+		schedule_work(&host->topology);
+	for (i = 0; i < host->n_slots; i++) {
+		struct ivsas_slot *slot = &port->slots[i];
+
+		if (!slot->command)
+			continue;
+		if (moved) {
+			set_host_byte(slot->command, DID_NO_CONNECT);
+			scsi_done(slot->command);
+			slot->command = NULL;
+		} else if (READ_ONCE(slot->box->answer) == slot->request) {
+			rmb(); /* the answer's number before the answer */
+			ivsas_complete(slot);
+		}
+	}
 }
 
 static irqreturn_t ivsas_interrupt(int irq, void *data)
@@ -183,22 +231,8 @@ static irqreturn_t ivsas_interrupt(int irq, void *data)
 	unsigned int i;
 
 	spin_lock_irqsave(host->scsi->host_lock, flags);
-	for (i = 0; i < host->n_ports; i++) {
-		struct ivsas_port *port = &host->ports[i];
-		struct ivsas_mailbox *box = port->box;
-
-		if (READ_ONCE(box->link_events) != port->link_events) {
-			schedule_work(&host->topology);
-			if (port->command) {
-				set_host_byte(port->command, DID_NO_CONNECT);
-				scsi_done(port->command);
-				port->command = NULL;
-			}
-		} else if (port->command && READ_ONCE(box->answer) == port->request) {
-			rmb(); /* the answer's number before the answer */
-			ivsas_complete(port);
-		}
-	}
+	for (i = 0; i < host->n_ports; i++)
+		ivsas_look(host, &host->ports[i]);
 	spin_unlock_irqrestore(host->scsi->host_lock, flags);
 	return IRQ_HANDLED;
 }
@@ -207,25 +241,29 @@ static irqreturn_t ivsas_interrupt(int irq, void *data)
 static int ivsas_abort(struct scsi_cmnd *cmd)
 {
 	struct ivsas_port *port = ivsas_find(cmd->device);
+	struct ivsas_slot *slot;
 	unsigned long flags;
 
 	spin_lock_irqsave(cmd->device->host->host_lock, flags);
-	if (port->command == cmd)
-		port->command = NULL;
+	slot = ivsas_find_slot(shost_priv(cmd->device->host), port, cmd);
+	if (slot)
+		slot->command = NULL;
 	spin_unlock_irqrestore(cmd->device->host->host_lock, flags);
 	return SUCCESS;
 }
 
 static int ivsas_reset(struct scsi_cmnd *cmd)
 {
+	struct ivsas_host *host = shost_priv(cmd->device->host);
 	struct ivsas_port *port = ivsas_find(cmd->device);
-	unsigned int tries;
+	unsigned int i, tries;
 	unsigned long flags;
 
 	spin_lock_irqsave(cmd->device->host->host_lock, flags);
-	port->command = NULL;
+	for (i = 0; i < host->n_slots; i++)
+		port->slots[i].command = NULL;
 	port->box->resets++;
-	ivsas_ring(shost_priv(cmd->device->host));
+	ivsas_ring(host);
 	spin_unlock_irqrestore(cmd->device->host->host_lock, flags);
 
 	for (tries = 0; READ_ONCE(port->box->resets_done) != port->box->resets; tries++) {
@@ -289,8 +327,7 @@ static struct scsi_host_template ivsas_template = {
 	.queuecommand = ivsas_queuecommand,
 	.eh_abort_handler = ivsas_abort,
 	.eh_device_reset_handler = ivsas_reset,
-	.can_queue = IVSAS_MOST_PORTS,
-	.cmd_per_lun = 1,
+	.change_queue_depth = scsi_change_queue_depth,
 	.this_id = -1,
 	.sg_tablesize = SG_ALL,
 	.max_sectors = IVSAS_WINDOW_SECTORS,
@@ -327,13 +364,20 @@ static void ivsas_find_mailboxes(struct ivsas_host *host)
 	unsigned int i;
 
 	host->n_ports = header->ports;
+	host->n_slots = header->slots;
+	for (i = 0; i < host->n_ports * host->n_slots; i++) {
+		struct ivsas_port *port = &host->ports[i / host->n_slots];
+		struct ivsas_slot *slot = &port->slots[i % host->n_slots];
+
+		slot->box = host->memory + header->mailbox_offset + i * IVSAS_MAILBOX_STRIDE;
+		slot->window = host->memory + header->window_offset + i * header->window_size;
+		/* The memory outlives a warm reboot: count on from where it stands. */
+		slot->request = slot->box->request;
+	}
 	for (i = 0; i < host->n_ports; i++) {
 		struct ivsas_port *port = &host->ports[i];
 
-		port->box = host->memory + header->mailbox_offset + i * IVSAS_MAILBOX_STRIDE;
-		port->window = host->memory + header->window_offset + i * header->window_size;
-		/* The memory outlives a warm reboot: count on from where it stands. */
-		port->request = port->box->request;
+		port->box = port->slots[0].box;
 		port->link_events = READ_ONCE(port->box->link_events);
 	}
 }
@@ -359,7 +403,8 @@ static int ivsas_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	header = memory;
 	if (header->magic != IVSAS_MAGIC || header->version != IVSAS_VERSION)
 		return -ENODEV; /* someone else's ivshmem */
-	if (header->ports > IVSAS_MOST_PORTS)
+	if (header->ports > IVSAS_MOST_PORTS || header->slots > IVSAS_MOST_SLOTS ||
+	    !header->slots)
 		return -EINVAL;
 
 	shost = scsi_host_alloc(&ivsas_template, sizeof(*host));
@@ -376,6 +421,8 @@ static int ivsas_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	shost->max_id = 1024; /* counts on with every disk that is plugged in */
 	shost->max_lun = 1;
 	shost->max_cmd_len = 32;
+	shost->can_queue = host->n_ports * host->n_slots;
+	shost->cmd_per_lun = host->n_slots;
 	pci_set_drvdata(pdev, host);
 
 	r = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX);
