@@ -24,6 +24,7 @@
 #define FRESH_SPARES 8U       /* … each as many times larger than what is read ahead */
 #define READ_AHEAD_WINDOWS 4U /* the kernel has two under way at most, each no larger than read_ahead_kb */
 #define REST_MS 500           /* for what is under way still */
+#define FILE_SPARE MIB        /* a file system may read for what is written in a file */
 
 void measured_done(Measured *m) {
         free(m->samples);
@@ -116,6 +117,10 @@ static char *fresh_format(const BenchTask *t, uint64_t step) {
         return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node, offset, part);
 }
 
+static char *file_format(const BenchTask *t) {
+        return must_format("--filename=/proc/%d/fd/%d --size=%llu --time_based", getpid(), t->file, SCRATCH_FILE_SIZE);
+}
+
 static char *place_format(const BenchTask *t, Place place, uint64_t step) {
         switch (place) {
         case PLACE_START:
@@ -136,19 +141,30 @@ static char *place_format(const BenchTask *t, Place place, uint64_t step) {
         case PLACE_FILE:
                 break;
         }
-        return must_format("--filename=/proc/%d/fd/%d --size=%llu --time_based", getpid(), t->file, SCRATCH_FILE_SIZE);
+        return file_format(t);
 }
 
 /* ---- one sample ---- */
 
+/* What is told in a group is told of all its jobs as of one. */
+static char *beside_format(const BenchTask *t, const Job *job) {
+        _cleanup_free_ char *file = NULL;
+
+        if (!job->beside)
+                return must(strdup(""));
+        file = file_format(t);
+        return must_format(" --group_reporting --name=beside --group_reporting %s %s", file, job->beside);
+}
+
 static int job_run(const BenchTask *t, const Job *job, uint64_t step, struct json_object **ret, char **ret_complaint) {
-        _cleanup_free_ char *place = place_format(t, job->place, step), *words = NULL, *argz = NULL, **arguments = NULL;
+        _cleanup_free_ char *place = place_format(t, job->place, step), *beside = beside_format(t, job), *words = NULL,
+                            *argz = NULL, **arguments = NULL;
         size_t size;
 
-        words = must_format("fio --output-format=json --thread --name=%s %s %s --runtime=%ums --randseed=%" PRIu64
-                            " --norandommap --invalidate=0 --fadvise_hint=0%s",
-                            job->name, place, job->arguments, job->milliseconds, step + 1,
-                            job->place == PLACE_FILE ? "" : " --readonly --allow_file_create=0");
+        words = must_format("fio --output-format=json --thread --runtime=%ums --randseed=%" PRIu64
+                            " --norandommap --invalidate=0 --fadvise_hint=0 --allow_file_create=0%s --name=%s %s %s%s",
+                            job->milliseconds, step + 1, job_writes(job) ? "" : " --readonly", job->name, place,
+                            job->arguments, beside);
         must_work(-argz_create_sep(words, ' ', &argz, &size));
         arguments = must(calloc(argz_count(argz, size) + 1, sizeof *arguments));
         argz_extract(argz, size, arguments);
@@ -201,6 +217,9 @@ static SampleVerdict sample_judge(const BenchTask *t, const Bench *b, const Job 
 
         after = use_read(t);
         read = after.read_bytes - before->read_bytes;
+        /* Beside writes this is all that can be told: disks of an array may be read for these, too. */
+        if (job->beside)
+                return read > bytes + FILE_SPARE ? SAMPLE_OTHERS : SAMPLE_USED;
         if (read > bytes + spare || after.below_read_bytes - before->below_read_bytes > bytes + spare ||
             after.changes != before->changes)
                 return SAMPLE_OTHERS;
@@ -246,7 +265,7 @@ int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m
         if (bytes >= 0)
                 v = sample_judge(t, b, job, &before, (uint64_t) bytes);
         /* Before anything else is measured, what was written here is on the drive. */
-        if (job->place == PLACE_FILE)
+        if (job_writes(job))
                 (void) fsync(t->file);
 
         FIGURES_FOREACH(f, job) {
@@ -280,7 +299,7 @@ int bench_warm_up(const BenchTask *t, Bench *b) {
 }
 
 static bool is_wanted(const BenchTask *t, const Job *job) {
-        return !job->for_settings && (job->place != PLACE_FILE || t->file >= 0);
+        return !job->for_settings && (!job_writes(job) || t->file >= 0);
 }
 
 static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {

@@ -117,6 +117,19 @@ const Job jobs[] = {
                                        "read/clat_ns/max", NULL, NS, 0 } },
         },
         {
+                        .name = "throttled",
+                        .place = PLACE_ANYWHERE,
+                        .milliseconds = LONG,
+                        .arguments = "--rw=randread --bs=4k --direct=1 --ioengine=psync",
+                        /* What is in the page cache is written out without waiting for it: only such writes are throttled. How fast
+                         * the drive writes fio does not know then. */
+                        .beside = "--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8",
+                        .for_settings = true,
+                        .figures = { { "throttled_latency", "random 4 KiB beside writes, median latency",
+                                       FIGURE_LATENCY, "read/clat_ns/percentile/50.000000", NULL, NS,
+                                       ERROR_OF_LATENCY } },
+        },
+        {
                         .name = "fsync",
                         .place = PLACE_FILE,
                         .milliseconds = SHORT,

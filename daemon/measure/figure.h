@@ -43,9 +43,10 @@ typedef enum Place {
 typedef struct Job {
         const char *name;
         Place place;
-        unsigned milliseconds;               /* that a sample takes: figures may depend on it */
-        const char *arguments;               /* of fio, with a blank between them */
-        bool for_settings;                   /* tells what a setting does, and not how fast a drive is */
+        unsigned milliseconds; /* that a sample takes: figures may depend on it */
+        const char *arguments; /* of fio, with a blank between them */
+        const char *beside;    /* the same of what is done in a file of its own meanwhile; NULL: nothing is */
+        bool for_settings;     /* tells what a setting does, and not how fast a drive is */
         Figure figures[JOB_FIGURES_MAX + 1]; /* ends with {} */
 } Job;
 
@@ -56,6 +57,11 @@ extern const Job jobs[];
 
 const Figure *figure_find(const char *key);
 const Job *figure_job(const Figure *figure); /* that tells it */
+
+/* In a file of its own. */
+static inline bool job_writes(const Job *job) {
+        return job->place == PLACE_FILE || job->beside;
+}
 
 /* "187 MB/s", "8.13 ms", "85.0 us", "1230 /s": three digits, which is more than most samples carry. */
 char *figure_format(FigureKind kind, double value, char buf[static FIGURE_TEXT_MAX]);

@@ -12,6 +12,7 @@
 #define FIO                                                                                                                         \
         "#!/bin/sh\n"                                                                                                               \
         "bytes=1048576 extra=0 changes=0 error=0 ns=1000 p99=9000 max=5000 bw=2000000 iops=70.5 before= end=\n"                     \
+        "for word; do [ -n \"$word\" ] || exit 1; done\n"                                                                           \
         "echo \"$*\" >>log\n"                                                                                                       \
         ". ./behaviour\n"                                                                                                           \
         "reads=$(($(cat reads) + (bytes + extra) / 512))\n"                                                                         \

@@ -52,10 +52,11 @@ static const Measured *figure_of(const Bench *b, const char *key) {
 
 /* ---- what fio is asked for ---- */
 
-#define HEAD "--output-format=json --thread --name="
-#define TAIL(ms, seed) "--runtime=" ms " --randseed=" seed " --norandommap --invalidate=0 --fadvise_hint=0"
-#define SEQUENTIAL " --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4 "
-#define READ_ONLY " --readonly --allow_file_create=0\n"
+#define HEAD(ms, seed)                                                    \
+        "--output-format=json --thread --runtime=" ms " --randseed=" seed \
+        " --norandommap --invalidate=0 --fadvise_hint=0 --allow_file_create=0 "
+#define READ_ONLY "--readonly "
+#define SEQUENTIAL " --rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4\n"
 
 /* 64 GiB: a zone is 2 GiB, of which a sample begins in the first. */
 START_TEST(test_arguments) {
@@ -64,30 +65,30 @@ START_TEST(test_arguments) {
 
         ck_assert_int_eq(bench_run(&task, &b), 0);
         log = read_log();
-        ck_assert_ptr_nonnull(strstr(log, HEAD "start --filename=/dev/sda --offset=0 --size=1073741824" SEQUENTIAL TAIL(
-                                                          "500ms", "1") READ_ONLY));
-        ck_assert_ptr_nonnull(strstr(log, HEAD
-                                     "start --filename=/dev/sda --offset=662700032 --size=1073741824" SEQUENTIAL TAIL(
-                                                     "500ms", "2") READ_ONLY));
-        ck_assert_ptr_nonnull(strstr(
-                        log, HEAD "middle --filename=/dev/sda --offset=35022438400 --size=1073741824" SEQUENTIAL TAIL(
-                                             "500ms", "2") READ_ONLY));
-        ck_assert_ptr_nonnull(strstr(log, HEAD
-                                     "end --filename=/dev/sda --offset=67234693120 --size=1073741824" SEQUENTIAL TAIL(
-                                                     "500ms", "2") READ_ONLY));
+        ck_assert_ptr_nonnull(strstr(log, HEAD("500ms", "1") READ_ONLY
+                                     "--name=start --filename=/dev/sda --offset=0 --size=1073741824" SEQUENTIAL));
+        ck_assert_ptr_nonnull(
+                        strstr(log, HEAD("500ms", "2") READ_ONLY
+                               "--name=start --filename=/dev/sda --offset=662700032 --size=1073741824" SEQUENTIAL));
+        ck_assert_ptr_nonnull(
+                        strstr(log, HEAD("500ms", "2") READ_ONLY
+                               "--name=middle --filename=/dev/sda --offset=35022438400 --size=1073741824" SEQUENTIAL));
+        ck_assert_ptr_nonnull(
+                        strstr(log, HEAD("500ms", "2") READ_ONLY
+                               "--name=end --filename=/dev/sda --offset=67234693120 --size=1073741824" SEQUENTIAL));
         ck_assert_ptr_nonnull(strstr(log, "--name=buffered --filename=/dev/sda --offset="));
-        ck_assert_ptr_nonnull(strstr(log, "--size=67108864 --rw=read --bs=128k --direct=0 --ioengine=psync "));
+        ck_assert_ptr_nonnull(strstr(log, "--size=67108864 --rw=read --bs=128k --direct=0 --ioengine=psync\n"));
         ck_assert_ptr_nonnull(strstr(
-                        log, HEAD
-                        "latency --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=psync "));
+                        log, READ_ONLY
+                        "--name=latency --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=psync\n"));
         ck_assert_ptr_nonnull(strstr(
-                        log, HEAD
-                        "random --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 "));
+                        log, READ_ONLY
+                        "--name=random --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32\n"));
         /* Nothing that writes, and nothing that might. */
         ck_assert_ptr_null(strstr(log, "--rw=write"));
         ck_assert_ptr_null(strstr(log, "--rw=randrw"));
         for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) {
-                ck_assert(ends_with(line, "--readonly --allow_file_create=0"));
+                ck_assert_ptr_nonnull(strstr(line, READ_ONLY));
                 ck_assert_ptr_null(strstr(line, "--invalidate=1"));
         }
 }
@@ -128,16 +129,14 @@ START_TEST(test_file) {
         log = read_log();
         ck_assert_int_ge(
                         asprintf(&fsync,
-                                 HEAD
-                                 "fsync --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=write --bs=4k --fsync=1 --ioengine=psync ",
+                                 "fadvise_hint=0 --allow_file_create=0 --name=fsync --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=write --bs=4k --fsync=1 --ioengine=psync\n",
                                  getpid()),
                         0);
         ck_assert_ptr_nonnull(strstr(log, fsync));
         ck_assert_int_ge(
                         asprintf(&mixed,
-                                 HEAD
-                                 "mixed --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=randrw --rwmixread=70 --bs=4k --direct=1 "
-                                 "--ioengine=libaio --iodepth=8 ",
+                                 "fadvise_hint=0 --allow_file_create=0 --name=mixed --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=randrw --rwmixread=70 --bs=4k --direct=1 "
+                                 "--ioengine=libaio --iodepth=8\n",
                                  getpid()),
                         0);
         ck_assert_ptr_nonnull(strstr(log, mixed));
@@ -145,7 +144,41 @@ START_TEST(test_file) {
         ck_assert_double_eq(figure_of(&b, "mixed_rate")->samples[0], 100.5);
         /* The drive is read all the same, and nothing but the file is written. */
         for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"))
-                ck_assert(!strstr(line, "--filename=/dev/") || ends_with(line, "--readonly --allow_file_create=0"));
+                ck_assert(!strstr(line, "--filename=/dev/") || strstr(line, READ_ONLY));
+}
+END_TEST
+
+/* Reads anywhere, while a file is written: the latter alone would be refused by --readonly. */
+START_TEST(test_beside) {
+        const Job *job = figure_job(figure_find("throttled_latency"));
+        Measured m = { .figure = job->figures };
+        _cleanup_free_ char *log = NULL, *wanted = NULL;
+        const Bench b = { .counted = true };
+
+        task.file = 5;
+        file_write("behaviour", "extra=4096 changes=1\n");
+        ck_assert_int_eq(bench_sample(&task, &b, job, &m, 6, 0), 0);
+        log = read_log();
+        ck_assert_int_ge(
+                        asprintf(&wanted,
+                                 HEAD("1000ms",
+                                      "7") "--name=throttled --filename=/dev/sda --size=68719476736 --time_based "
+                                           "--rw=randread --bs=4k --direct=1 --ioengine=psync --group_reporting --name=beside "
+                                           "--group_reporting --filename=/proc/%d/fd/5 --size=134217728 --time_based --rw=write --bs=128k "
+                                           "--direct=0 --ioengine=psync --sync_file_range=write:8\n",
+                                 getpid()),
+                        0);
+        ck_assert_str_eq(log, wanted);
+        /* What is written is the sample's own, … */
+        ck_assert_uint_eq(m.n_samples, 1);
+        ck_assert_double_eq_tol(m.samples[0], 1e-6, 1e-12);
+
+        /* … and what others read is not. */
+        file_write("behaviour", "extra=2097152\n");
+        ck_assert_int_eq(bench_sample(&task, &b, job, &m, 7, 0), 0);
+        ck_assert_uint_eq(m.n_samples, 1);
+        ck_assert_uint_eq(m.n_others, 1);
+        measured_done(&m);
 }
 END_TEST
 
@@ -344,6 +377,7 @@ int main(void) {
         tcase_add_test(c, test_arguments);
         tcase_add_test(c, test_places);
         tcase_add_test(c, test_file);
+        tcase_add_test(c, test_beside);
         tcase_add_loop_test(c, test_used, 0, ELEMENTSOF(cases));
         tcase_add_test(c, test_nothing);
         tcase_add_loop_test(c, test_below, 0, ELEMENTSOF(below));
