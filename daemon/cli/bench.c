@@ -81,6 +81,6 @@ const Verb verb_bench = {
                 "\v" DRIVE_IS ". "
                 "--compare says whether the last two measurements of a drive differ, or BEFORE and AFTER, as the list names them. "
                 "Measuring needs root.",
-        .options = OPTION_BENCH | OPTION_BUDGET | OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_BENCH | OPTION_MEASURE | OPTION_JSON | OPTION_STATE_DIR,
         .run = run,
 };

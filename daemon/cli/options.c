@@ -42,8 +42,8 @@ static const struct {
                          "is asked", 0 }, offsetof(Options, plot) },
         { OPTION_SVG, { "svg", 0x112, "FILE", 0, "Draw it, as a picture in FILE; - is standard output", 0 },
           offsetof(Options, svg) },
-        { OPTION_BUDGET, { "budget", 0x113, "TIME", 0, "Measure for TIME: 10s to 12h", 0 }, offsetof(Options, budget) },
-        { OPTION_BENCH, { "file", 0x114, "DIR", 0, "Also measure what writes, in a file without a name on the file system of DIR, which has to be on the drive; "
+        { OPTION_MEASURE, { "budget", 0x113, "TIME", 0, "Measure for TIME: 10s to 12h", 0 }, offsetof(Options, budget) },
+        { OPTION_MEASURE, { "file", 0x114, "DIR", 0, "Also measure what writes, in a file without a name on the file system of DIR, which has to be on the drive; "
                           "nothing is left of it", 0 }, offsetof(Options, file) },
         { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Measure nothing, and compare two measurements", 0 }, offsetof(Options, compare) },
         { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Keep measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },

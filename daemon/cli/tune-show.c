@@ -83,6 +83,8 @@ static void tell_pick(Output *out, const Tuning *t) {
                             cost);
                 break;
         }
+        if (tuning_caution(t))
+                output_note(out, "%s: %s", name, tuning_caution(t));
 }
 
 void tune_tell_left_out(Output *out, const Tuning *t) {
@@ -149,6 +151,7 @@ static void json_setting(Output *out, const Tuning *t) {
                             value_format(&t->setting->range, t->values.items + t->values.current, text));
                 output_text(out, "picked", value_format(&t->setting->range, tuning_picked(t), text));
                 output_text(out, "reason", t->tunable->saves_power ? "curve" : reasons[x->pick.reason]);
+                output_text(out, "caution", tuning_caution(t));
                 output_text(out, "goal", t->goal->key);
                 output_text(out, "cost", t->cost ? t->cost->key : NULL);
                 output_number(out, "others", true, (int64_t) x->n_others);

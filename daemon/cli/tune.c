@@ -261,14 +261,16 @@ static void find_beside(Tuning *t) {
 /* Why there is nothing to measure; NULL: there is. */
 static char *prepare(Tuning *t) {
         const Subject *s = t->subject;
-        char *why = NULL;
-        Value now;
+        char *why = NULL, text[VALUE_TEXT_MAX];
+        Value now, same;
 
         t->setting = setting_for_backends(&all_settings, t->tunable->setting, drive_backends(s->drive));
         if (!t->setting)
                 return must(strdup("it is not a setting of this kind of drive"));
         if (read_value(s, t->setting, &now, &why) < 0)
                 return why;
+        if (value_parse(&t->setting->range, value_format(&t->setting->range, &now, text), &same) < 0)
+                return must_format("it is '%s', which it could not be set back to", text);
 
         find_beside(t);
         t->goal = figure_find(t->tunable->goal);
@@ -304,10 +306,11 @@ static const char *why_unmeasured(const Setting *row) {
 
 static int choose_settings(const Options *o, Subject *s, Tunings *ret) {
         int status = EXIT_WANTED;
+        bool writes = false;
 
         if (!o->names[1]) {
                 TUNABLES_FOREACH(t)
-                        if (!t->saves_power)
+                        if (!t->saves_power && (!tunable_writes(t) || o->file))
                                 add_setting(ret, s, t);
                 return EXIT_WANTED;
         }
@@ -315,13 +318,21 @@ static int choose_settings(const Options *o, Subject *s, Tunings *ret) {
                 const Setting *row = setting_find(&all_settings, *name);
                 const Tunable *t = row ? tunable_find(setting_state(row)) : NULL;
 
-                if (t)
+                if (t && tunable_writes(t) && !o->file) {
+                        warnx("%s is measured by writing to a file: --file=DIR says where", t->setting);
+                        status = EXIT_BAD_INPUT;
+                } else if (t) {
+                        writes = writes || tunable_writes(t);
                         add_setting(ret, s, t);
-                else {
+                } else {
                         status = EXIT_BAD_INPUT;
                         if (setting_choose(&all_settings, *name) == EXIT_WANTED && row)
                                 warn_escaped("there is nothing to measure of %s: %s", *name, why_unmeasured(row));
                 }
+        }
+        if (status == EXIT_WANTED && o->file && !writes) {
+                warnx("--file is for what is measured by writing, and none of these settings is");
+                status = EXIT_BAD_INPUT;
         }
         return status;
 }
@@ -337,15 +348,23 @@ static void tunings_done(Tunings *all) {
         free(all->items);
 }
 
+static int prepare_settings(Subject *s, Tunings *all) {
+        bool writes = false;
+
+        for (Tuning *t = all->items; t < all->items + all->n_items; t++) {
+                t->lacking = prepare(t);
+                writes = writes || (!t->lacking && tunable_writes(t->tunable));
+        }
+        return writes ? subject_make_file(s) : EXIT_WANTED;
+}
+
 /* Each has the same part of the time that is left. What keeps one from being measured may not keep the next. */
 static int tune_settings(Subject *s, Tunings *all) {
         size_t n_left = 0;
         int status = EXIT_WANTED;
 
-        for (Tuning *t = all->items; t < all->items + all->n_items; t++) {
-                t->lacking = prepare(t);
+        for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
                 n_left += !t->lacking;
-        }
         for (Tuning *t = all->items; t < all->items + all->n_items && !stop_is_wanted(s->stop_fd); t++) {
                 uint64_t left = s->budget - MIN(s->budget, s->spent);
                 int r;
@@ -377,6 +396,8 @@ static int tune(const Options *o, Subject *s) {
         if (!s->leave.bus)
                 return request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
         status = choose_settings(o, s, &all);
+        if (status == EXIT_WANTED)
+                status = prepare_settings(s, &all);
         if (status == EXIT_WANTED)
                 status = tune_settings(s, &all);
         if (status == EXIT_WANTED || any_is_measured(&all))
@@ -413,12 +434,13 @@ const Verb verb_tune = {
         .changes = true,
         .summary = "Measure which value of a setting is best",
         .arguments = "DRIVE [SETTING...]",
-        .help = "Measures a drive with several values of each setting in turns, by reads alone, for ten minutes, and prints the block "
-                "for the configuration with those that are better. The drive has its own values again at the end, whatever "
-                "happens. Needs fio."
+        .help = "Measures a drive with several values of each setting in turns, by reads alone (with --file also by writes to a file), for ten "
+                "minutes, and prints the block for the configuration with those that are better. The drive has its own values again at "
+                "the end, whatever happens. Needs fio."
                 "\v" DRIVE_IS ". "
-                "Without SETTING: all that have a best value. A setting that saves power has none, and is measured where it is named: how "
-                "long the first read takes after times without use, with each value. Needs root, and drivekeep.service.",
-        .options = OPTION_TUNE | OPTION_BUDGET | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
+                "Without SETTING: all that have a best value, with --file also write_cache and wbt_lat_usec. A setting that saves power has "
+                "none, and is measured where it is named: how long the first read takes after times without use, with each value. Needs "
+                "root, and drivekeep.service.",
+        .options = OPTION_TUNE | OPTION_MEASURE | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = run,
 };

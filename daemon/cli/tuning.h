@@ -55,6 +55,11 @@ static inline const Value *tuning_picked(const Tuning *t) {
         return t->values.items + (tuning_changes(t) ? t->tune.values[t->tune.pick.index] : t->values.current);
 }
 
+/* Of what is picked; NULL: there is none. */
+static inline const char *tuning_caution(const Tuning *t) {
+        return tuning_changes(t) && tuning_picked(t)->number ? t->tunable->caution : NULL;
+}
+
 /* Of one of its values: what the setting is for, and how the value is written. */
 static inline Estimate tuning_goal(const Tuning *t, size_t trial) {
         return samples_estimate(t->tune.trials[trial].goal, t->tune.n_rounds, t->goal->error);

@@ -29,9 +29,9 @@ typedef enum OptionFlags {
         OPTION_NOW = 1 << 14,
         OPTION_WAKES = 1 << 15, /* --summary and --watch */
         OPTION_PLOT = 1 << 16,
-        OPTION_BENCH = 1 << 17, /* --file, --compare and --results */
-        OPTION_BUDGET = 1 << 18,
-        OPTION_TUNE = 1 << 19, /* --force and --write */
+        OPTION_BENCH = 1 << 17,   /* --compare and --results */
+        OPTION_MEASURE = 1 << 18, /* --budget and --file */
+        OPTION_TUNE = 1 << 19,    /* --force and --write */
         OPTION_SVG = 1 << 20,
 } OptionFlags;
 

@@ -15,21 +15,28 @@ static const char *const timers[] = { "off", "1s", "5s", "10s", NULL };
 static const char *const latencies[] = { "off", "5ms", "25ms", "100ms", NULL };
 static const char *const states[] = { "0", "1", "2", "3", "4", NULL };
 static const char *const switches[] = { "off", "on", NULL };
+static const char *const lateness[] = { "off", "2ms", "10ms", "75ms", NULL };
 
 /* elevator_switch(), scsi_change_queue_depth() and queue_limits_commit_update(): as the rows of these settings say. */
 static const char *const of_scheduler[] = { "nr_requests", "wbt_lat_usec", NULL };
 static const char *const of_depth[] = { "nr_requests", NULL };
 static const char *const of_limits[] = { "read_ahead_kb", NULL };
 
-#define SAVES_POWER(setting, ladder) { setting, "first_read", NULL, true, ladder, NULL, false, NULL, true }
+static const char unflushed[] = "what a cache holds that no file system has had flushed is lost when the power fails";
+static const char held_back[] = "the kernel holds back writes for that, and how much slower they are is not measured";
+
+#define SAVES_POWER(setting, values) { setting, "first_read", .ordered = true, .ladder = values, .saves_power = true }
 
 const Tunable tunables[] = {
-        { "read_ahead_kb", "buffered", "mapped_latency", true, read_ahead, NULL, true, NULL, false },
-        { "scheduler", "deep_rate", "deep_latency_p99", false, NULL, "scheduler", false, of_scheduler, false },
-        { "queue_depth", "deep_rate", "deep_latency_p99", true, depths, NULL, false, of_depth, false },
-        { "nr_requests", "deep_rate", "deep_latency_p99", true, requests, NULL, false, NULL, false },
-        { "max_sectors_kb", "sequential_start", NULL, true, sectors, "max_hw_sectors_kb", false, of_limits, false },
-        { "lookahead", "sequential_small", "random_latency", false, switches, NULL, false, NULL, false },
+        { "read_ahead_kb", "buffered", "mapped_latency", .ordered = true, .ladder = read_ahead, .stripes = true },
+        { "scheduler", "deep_rate", "deep_latency_p99", .attribute = "scheduler", .resets = of_scheduler },
+        { "queue_depth", "deep_rate", "deep_latency_p99", .ordered = true, .ladder = depths, .resets = of_depth },
+        { "nr_requests", "deep_rate", "deep_latency_p99", .ordered = true, .ladder = requests },
+        { "max_sectors_kb", "sequential_start", .ordered = true, .ladder = sectors, .attribute = "max_hw_sectors_kb",
+          .resets = of_limits },
+        { "lookahead", "sequential_small", "random_latency", .ladder = switches },
+        { "write_cache", "mixed_rate", "fsync_latency", .ladder = switches, .resets = of_limits, .caution = unflushed },
+        { "wbt_lat_usec", "throttled_latency", .ladder = lateness, .caution = held_back },
         SAVES_POWER("apm", levels),
         SAVES_POWER("idle_a", timers),
         SAVES_POWER("idle_b", timers),
@@ -47,6 +54,10 @@ const Tunable *tunable_find(const char *setting) {
                 if (streq(t->setting, setting))
                         return t;
         return NULL;
+}
+
+bool tunable_writes(const Tunable *t) {
+        return job_writes(figure_job(figure_find(t->goal)));
 }
 
 static void add(Values *v, const Value *value) {

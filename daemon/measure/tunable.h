@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Settings that have a value which is best, by reads alone: what each is for, what it may cost, and which values are tried. And settings
+/* Settings that have a value which is best: what each is for, what it may cost, and which values are tried. And settings
  * that save power: none of their values is best, but what each costs who reads first after a time without use can be measured. */
 
 #include "drive.h"
@@ -18,6 +18,7 @@ typedef struct Tunable {
         bool stripes;          /* of an array that has stripes also so many of these */
         const char *const *resets; /* other settings that its change may reset, ends with NULL; NULL: none */
         bool saves_power;          /* measured after times without use */
+        const char *caution;       /* of its being on, where that is picked; NULL: none */
 } Tunable;
 
 /* Ends with {}. */
@@ -26,6 +27,9 @@ extern const Tunable tunables[];
 
 /* NULL: there is none. */
 const Tunable *tunable_find(const char *setting);
+
+/* It is measured in a file of its own, and not by reads alone. */
+bool tunable_writes(const Tunable *t);
 
 /* The words of "none [mq-deadline] bfq" in a file of the queue's, for the caller to free (names_free()). NULL: there is none. */
 char **tunable_names(const char *classdir, const Drive *d, const char *attribute);

@@ -4,6 +4,7 @@
  * refused, which value is picked and told, what is written, and that the drive has its own value again whatever happens. */
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <sys/wait.h>
 
@@ -14,6 +15,7 @@
 #include "root-files.h"
 #include "settings.h"
 #include "stack.h"
+#include "subject.h"
 #include "text-file.h"
 #include "tune-evidence.h"
 #include "unit-status.h"
@@ -78,6 +80,14 @@ int __wrap_attribute_read(char *buf, size_t size, const char *format, ...) {
                                           : __real_attribute_read(buf, size, "%s", path);
 }
 
+/* The scratch directory is on no drive of ours. */
+int __wrap_subject_make_file(Subject *s);
+int __wrap_subject_make_file(Subject *s) {
+        ck_assert_str_eq(s->options->file, "here");
+        s->file = open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        return EXIT_WANTED;
+}
+
 int systemd_find_fsck(_unused_ char **ret_unit) {
         return 0;
 }
@@ -120,7 +130,7 @@ static void put_value(const char *setting, const char *value) {
                 for (size_t i = 0; i < ELEMENTSOF(schedulers); i++)
                         fprintf(f, streq(schedulers[i], value) ? "[%s] " : "%s ", schedulers[i]);
         else
-                fprintf(f, "%llu\n", strtoull(value, NULL, 10));
+                fprintf(f, "%llu\n", strtoull(value, NULL, 10) * (ends_with(value, " ms") ? 1000 : 1));
         (void) fclose(f);
 }
 
@@ -322,6 +332,7 @@ START_TEST(test_json) {
         assert_in(out, "\"present\": \"mq-deadline\"");
         assert_in(out, "\"picked\": \"bfq\"");
         assert_in(out, "\"reason\": \"better\"");
+        assert_in(out, "\"caution\": null");
         assert_in(out, "\"goal\": \"deep_rate\"");
         assert_in(out, "\"cost\": \"deep_latency_p99\"");
         assert_in(out, "\"value\": \"none\"");
@@ -344,6 +355,32 @@ START_TEST(test_all) {
         assert_in(out, "max_sectors_kb: 128 KiB is better than 256 KiB: sequential, start (outer zone), 50 % faster (");
         assert_in(without_day(out), "drives = (\n" HEAD SCHEDULER SECTORS END ");\n");
         assert_back();
+}
+END_TEST
+
+/* What is measured by writing: where a directory is named also if no setting is. */
+START_TEST(test_file) {
+        put_value("wbt_lat_usec", "off");
+        file_write("behaviour", "[ $(cat class/sda/queue/wbt_lat_usec) = 2000 ] && ns=500000 || ns=1000000\n");
+        tune(EXIT_WANTED, "sda", "wbt_lat_usec", "--file=here", NULL);
+        ck_assert_str_eq(err, "");
+        assert_in(out,
+                  "wbt_lat_usec: 2 ms is better than off: random 4 KiB beside writes, median latency, 50 % shorter (");
+        assert_in(out,
+                  "\nwbt_lat_usec: the kernel holds back writes for that, and how much slower they are is not measured\n");
+        assert_in(out, "wbt_lat_usec = \"2 ms\";");
+        assert_back();
+        tune(EXIT_WANTED, "sda", "wbt_lat_usec", "--file=here", "--json");
+        assert_in(out, "\"caution\": \"the kernel holds back writes");
+
+        tune(EXIT_WANTED, "sda", "wbt_lat_usec", "scheduler", "--file=here");
+        assert_in(out, "wbt_lat_usec: 2 ms is better than off");
+        assert_in(out, "scheduler: leave it as it is");
+        tune(EXIT_WANTED, "sda", "--file=here", NULL, NULL);
+        assert_in(out, "wbt_lat_usec: 2 ms is better than off");
+        assert_in(out, "write_cache: not measured: it is not a setting of this kind of drive\n");
+        tune(EXIT_WANTED, "sda", NULL, NULL, NULL);
+        ck_assert_ptr_null(strstr(out, "wbt_lat_usec"));
 }
 END_TEST
 
@@ -420,6 +457,12 @@ static const struct {
         { { "sda", "scheduler", "timeout" },
           .status = EXIT_BAD_INPUT,
           .err = "there is nothing to measure of timeout" },
+        { { "sda", "wbt_lat_usec" },
+          .status = EXIT_BAD_INPUT,
+          .err = "wbt_lat_usec is measured by writing to a file: --file=DIR says where" },
+        { { "sda", "scheduler", "--file=here" },
+          .status = EXIT_BAD_INPUT,
+          .err = "--file is for what is measured by writing, and none of these settings is" },
         { { "sda", "--budget=9s" }, .status = EXIT_BAD_INPUT, .err = "'9s' is no time to measure for" },
         { { "sda", "--budget=13h" }, .status = EXIT_BAD_INPUT, .err = "write --budget=10min, or another one" },
         { { "sda" }, .user = 1000, .status = EXIT_BAD_INPUT, .err = "only root may measure drives" },
@@ -649,6 +692,7 @@ int main(void) {
         tcase_add_test(c, test_pick);
         tcase_add_test(c, test_json);
         tcase_add_test(c, test_all);
+        tcase_add_test(c, test_file);
         tcase_add_test(c, test_present);
         tcase_add_test(c, test_one_value);
         tcase_add_test(c, test_left_out);

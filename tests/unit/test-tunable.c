@@ -47,15 +47,14 @@ START_TEST(test_table) {
                                 check_ladder(t, row);
                 }
 
-                /* What may be written is not measured. */
                 ck_assert_ptr_nonnull(goal);
-                ck_assert_int_ne(figure_job(goal)->place, PLACE_FILE);
+                ck_assert_int_eq(tunable_writes(t), STR_IN_SET(t->setting, "write_cache", "wbt_lat_usec"));
                 ck_assert_int_eq(figure_job(goal)->place == PLACE_ONCE, t->saves_power);
                 if (!t->cost)
                         continue;
                 ck_assert_ptr_nonnull(figure_find(t->cost));
                 ck_assert_ptr_ne(figure_find(t->cost), goal);
-                ck_assert_int_ne(figure_job(figure_find(t->cost))->place, PLACE_FILE);
+                ck_assert_int_eq(job_writes(figure_job(figure_find(t->cost))), tunable_writes(t));
         }
         ck_assert_ptr_null(tunable_find("timeout"));
 }
@@ -97,6 +96,9 @@ static const struct {
         { "read_ahead_kb", "8MiB", {}, false, "128 KiB, 256 KiB, 512 KiB, 1 MiB, 2 MiB, 4 MiB, *8 MiB" },
         { "queue_depth", "31", {}, false, "1, 2, 4, 8, 16, *31, 32" },
         { "lookahead", "on", {}, false, "*on, off" },
+        { "write_cache", "off", {}, false, "*off, on" },
+        { "wbt_lat_usec", "off", {}, false, "*off, 2 ms, 10 ms, 75 ms" },
+        { "wbt_lat_usec", "2ms", {}, false, "*2 ms, off, 10 ms, 75 ms" },
         /* Three disks that have data, with chunks of 512 KiB. */
         { "read_ahead_kb",
           "3MiB",
