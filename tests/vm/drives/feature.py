@@ -210,15 +210,22 @@ class WriteCache(Switch):
 
     def power_on(self):
         self._asked = self.default
-        self.force(self.forced)
+        self.value = self._asked if self.forced is None else self.forced
+        self.drive.forget_cached()
 
     def turn(self, on):
         if self.forced is None:
             self.value = self._asked = on
+        self._empty()
 
     def force(self, forced):
         self.forced = forced
         self.value = self._asked if forced is None else forced
+        self._empty()
+
+    def _empty(self):
+        if not self.value:
+            self.drive.write_cached()
 
 
 class FreeFall(Feature):

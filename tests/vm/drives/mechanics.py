@@ -11,13 +11,16 @@ class Mechanics:
     seek         seconds to the next track, and over all of the disk; between them as the root of the distance
     overhead     seconds of each command
     enough       bytes; a command with less is over too late for the next one, which waits for a whole turn
+    sorted       what is left of a write's time where the drive has it in its cache, and writes it in an order of its own
+    cache        seconds of such writes that the cache has room for
 
     What follows the last command without a gap needs neither seek nor turn: the drive has read on, if it looks ahead.
     """
 
-    def __init__(self, rates=(40e6, 20e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0):
+    def __init__(self, rates=(40e6, 20e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0, sorted=0.25, cache=0.1):
         self.rates, self.rpm, self.seek, self.overhead, self.enough = rates, rpm, seek, overhead, enough
-        self._next, self._turn = 0, 0.0
+        self.sorted, self.cache = sorted, cache
+        self._next, self._turn, self._cached = 0, 0.0, 0.0
 
     def rate(self, part):
         """At a place, as a part of the whole disk."""
@@ -38,3 +41,14 @@ class Mechanics:
         # How far it has to turn is as good as random, and spreads evenly.
         self._turn = (self._turn + 0.6180339887498949) % 1
         return self.overhead + transfer + self.access(moved) + (self._turn - 0.5) * 60 / self.rpm
+
+    def cached(self, *write):
+        """Of a write into the cache, which is only long where that is full."""
+        self._cached += self.sorted * self.seconds(*write)
+        over = max(self._cached - self.cache, 0)
+        self._cached -= over
+        return self.overhead + over
+
+    def flush(self):
+        taken, self._cached = self._cached, 0.0
+        return taken

@@ -240,7 +240,9 @@ class AtaDrive:
         if puis and puis.waiting:
             raise abort()
         self.power.spin_up()
-        if self.mechanics:
+        if self.mechanics and tf.command in WRITE and self["write_cache"]:
+            self.pause(self.mechanics.cached(tf.lba, count, self.sectors))
+        elif self.mechanics:
             self.pause(self.mechanics.seconds(tf.lba, count, self.sectors, self["lookahead"]))
         if tf.command in READ:
             return Result(lba=tf.lba, data=self.store.read(tf.lba, count))
@@ -249,4 +251,13 @@ class AtaDrive:
         return Result(lba=tf.lba)
 
     def _flush(self, tf, data):
+        self.write_cached()
         return Result()
+
+    def write_cached(self):
+        if self.mechanics:
+            self.pause(self.mechanics.flush())
+
+    def forget_cached(self):
+        if self.mechanics:
+            self.mechanics.flush()

@@ -51,6 +51,29 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(times.seconds(2056, 1024, everything), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
         self.assertAlmostEqual(times.seconds(3080, 2048, everything), 1e-4 + 2048 * 512 / 40e6, places=5)
 
+    def test_cache(self):
+        times, everything = Mechanics(sorted=0.25, cache=0.01, overhead=1e-4), 1 << 30
+        places = [everything // 4 * (1 + i % 2) for i in range(100)]
+        taken = [times.cached(place, 8, everything) for place in places]
+        self.assertEqual(taken[0], 1e-4)
+        self.assertAlmostEqual(times.flush(), 0.01)
+        self.assertEqual(times.flush(), 0)
+        plain = Mechanics(overhead=1e-4)
+        self.assertAlmostEqual(sum(taken) + 0.01 - 100 * 1e-4, 0.25 * sum(plain.seconds(place, 8, everything) for place in places), places=4)
+
+    def test_cache_ends(self):
+        """Turned off it is written out, which takes its time; without power it is gone."""
+        for off, least in ((Taskfile(0xef, feature=0x82), 0.05), (None, 0)):
+            drive = AtaDrive(mechanics=Mechanics(seek=(0.2, 0.2), rpm=1e9))
+            drive.execute(Taskfile(0xca, count=1, lba=1000), bytes(512))
+            begun = time.monotonic()
+            if off:
+                drive.execute(off)
+            else:
+                drive.power_cycle()
+            self.assertGreaterEqual(time.monotonic() - begun, least)
+            self.assertEqual(drive.mechanics.flush(), 0)
+
     def test_the_drive_takes_it(self):
         drive = AtaDrive(mechanics=Mechanics(overhead=0.05))
         begun = time.monotonic()
