@@ -132,14 +132,22 @@ def follow_parent():
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def may_begin(scenario, running, jobs):
+    """Beside those that run? One that mostly waits is beside as many others as without it."""
+    if jobs == 1 or scenario.alone:
+        return not running
+    waiting = sum(other.waits for other in running)
+    return not waiting if scenario.waits else len(running) - waiting < jobs
+
+
 def run_all(scenarios, guests, jobs, logs):
     """The results by name. Guests are images by the packages that scenarios want. What each scenario prints is kept in the directory
     logs."""
     waiting, running, results = sorted(scenarios, key=lambda scenario: (scenario.alone, not scenario.long)), [], {}
     with contextlib.ExitStack() as stack:
         while waiting or running:
-            while waiting and len(running) < (1 if waiting[0].alone else jobs):
-                scenario = waiting.pop(0)
+            while scenario := next((each for each in waiting if may_begin(each, [job.scenario for job in running], jobs)), None):
+                waiting.remove(scenario)
                 running.append(Job(scenario, guests[scenario.packages], logs / f"{scenario.name()}.log"))
                 stack.callback(running[-1].stop)
             for job in [job for job in running if job.finished()]:

@@ -29,6 +29,7 @@ class Scenario:
     rare = False        # takes long: only when named, or with --all
     long = False        # begun before the others, so that none of them waits for it at the end
     alone = False       # not beside others, and after them
+    waits = False       # mostly for its drives, and leaves the host to others
     packages = ()       # Debian's, which the machines of other scenarios do not have
 
     def __init__(self, image):

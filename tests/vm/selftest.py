@@ -53,6 +53,18 @@ class Order(unittest.TestCase):
             self.assertEqual((results["alone"]["passed"], results["alone"]["failed"]), (1, 0))
 
 
+    def test_one_that_mostly_waits_is_one_more(self):
+        class Waits(Scenario):
+            waits = True
+
+        for scenario, beside, jobs, may in ((Sound, [], 2, True), (Sound, [Sound], 2, True), (Sound, [Sound, Sound], 2, False),
+                                            (Sound, [Sound, Waits], 2, True), (Sound, [Sound, Sound, Waits], 2, False),
+                                            (Waits, [Sound, Sound], 2, True), (Waits, [Waits], 2, False), (Waits, [Sound], 1, False),
+                                            (Sound, [Waits], 1, False), (Alone, [Waits], 2, False), (Alone, [], 2, True)):
+            with self.subTest(scenario=scenario, beside=beside, jobs=jobs):
+                self.assertEqual(run.may_begin(scenario, beside, jobs), may)
+
+
 class Stuck(unittest.TestCase):
     def test_a_machine_that_does_not_boot_is_reset_once(self):
         for stuck in (False, True):

@@ -17,7 +17,7 @@ class Mechanics:
     What follows the last command without a gap needs neither seek nor turn: the drive has read on, if it looks ahead.
     """
 
-    def __init__(self, rates=(40e6, 20e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0, sorted=0.25, cache=0.1):
+    def __init__(self, rates=(20e6, 10e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0, sorted=0.25, cache=0.1):
         self.rates, self.rpm, self.seek, self.overhead, self.enough = rates, rpm, seek, overhead, enough
         self.sorted, self.cache = sorted, cache
         self._next, self._turn, self._cached = 0, 0.0, 0.0

@@ -17,6 +17,7 @@ class Measuring(Keeping):
     """`drivekeep bench` measures by reads alone, is not misled by others, and leaves nothing behind"""
     packages = ("fio",)
     long = True
+    waits = True
 
     def run(self):
         # Drives that take their time leave the host to other scenarios.
