@@ -5,12 +5,15 @@ import tempfile
 
 import manual_json
 from drives.mechanics import Mechanics
-from drives.model import READ
+from drives.model import READ, WRITE
 from drives.nvme import NvmeController
 from drives.nvmetcp import NvmeTcp
+from drives.sas import SasHba
+from drives.scsi import ScsiDisk
 from keeping import CONF, Keeping
 
 TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
+SAS = "/dev/disk/by-id/wwn-0x5000c50012345678"
 KIB = 1024
 NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one step of what the drive is made to need
 
@@ -19,6 +22,7 @@ class Tuning(Keeping):
     """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
     packages = ("fio",)
     long = True
+    waits = True
 
     def run(self):
         knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB))
@@ -208,10 +212,74 @@ class Kills:
         self.scenario.equal(f"{n} times killed: the drive has its own value again", sum(kept.values()), n)
 
 
+class TuningFile(Tuning):
+    """`drivekeep tune --file` finds what is best for writes; and the best depth of a queue is found"""
+
+    def run(self):
+        cached = self.drive("SN-CACHED", size_mb=65536, write_cache=False, mechanics=Mechanics())
+        # Four reads at a time, and no more: with many writes before it a read waits for eight of these times.
+        deep = ScsiDisk(size_mb=65536, lanes=4, seconds=0.01)
+        with self.drives(cached) as (_, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
+                SasHba(f"{folder}/sas", ports=1, name="sas0", slots=32) as controller:
+            controller.attach(0, deep)
+            with self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep",
+                              extra_args=arguments + controller.qemu_args()) as machine:
+                machine.wait_until(f"[ -b {SAS} ]", 120)
+                self.settle(machine)
+                for name, node in ("cached", self.node(machine, "SN-CACHED")), ("deep", SAS):
+                    machine.run(f"mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 {node} && "
+                                f"mkdir -p /mnt/{name} && mount {node} /mnt/{name} && sync", 240)
+                self.check_depth(machine)
+                self.check_throttle(machine)
+                self.check_cache(machine, cached)
+
+    def check_depth(self, machine):
+        depth = f"/sys/block/$(basename $(readlink {SAS}))/device/queue_depth"
+        machine.run(f"echo 1 > {depth}")
+        setting, = self.tune(machine, SAS, "queue_depth", 130)["settings"]
+        # With eight there is always one for each of the four that the disk is done with.
+        self.claim("the smallest depth that is as good as any is found, within one step", setting["picked"] in ("4", "8", "16"),
+                   json.dumps(setting))
+        rates = [value["goal"]["median"] for value in setting["values"]]
+        self.claim("up to four more of it is faster", rates[0] < rates[1] < rates[2], str(rates))
+        self.equal("the drive has its own depth again", machine.run(f"cat {depth}").stdout, "1\n")
+
+    def check_throttle(self, machine):
+        late = f"/sys/block/$(basename $(readlink {SAS}))/queue/wbt_lat_usec"
+        machine.run(f"echo 0 > {late}")
+        used = machine.run("df --output=used /mnt/deep").stdout
+        setting, = self.tune(machine, SAS, "wbt_lat_usec", 60, "--file=/mnt/deep")["settings"]
+        self.claim("that reads wait for less where writes are throttled is found", setting["reason"] == "better", json.dumps(setting))
+        self.equal("nothing is left of the file", machine.run("sync; df --output=used /mnt/deep").stdout, used)
+        self.equal("the kernel throttles as before", machine.run(f"cat {late}").stdout, "0\n")
+
+    def check_cache(self, machine, drive):
+        self.match("what is measured by writing wants a directory", machine.run("drivekeep tune SN-CACHED write_cache", check=False).stderr,
+                   "write_cache is measured by writing to a file: --file=DIR says where")
+        mark, used = drive.log.mark(), machine.run("df --output=used /mnt/cached").stdout
+        machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep tune SN-CACHED write_cache --file=/mnt/cached")
+        machine.wait_until(lambda: any(e.command in WRITE for e in drive.log.since(mark, origin="kernel")), 60)
+        machine.run("systemctl kill -s INT ended")
+        machine.wait_until("! systemctl is-active -q ended", 60)
+        self.equal("interrupted while the file is made: it ends as at any other time, and nothing is left",
+                   (machine.run("tail -n 1 /root/ended; systemctl is-failed ended; sync; df --output=used /mnt/cached", check=False).stdout),
+                   f"All stays as it is.\ninactive\n{used}")
+        seconds, shown = 90, "too few samples"
+        while "too few samples" in shown and seconds < 1500:
+            shown = machine.run(f"drivekeep tune SN-CACHED write_cache --file=/mnt/cached --budget={seconds}s", 2 * seconds + 120).stdout
+            seconds *= 2
+        self.match("that a write cache makes writes faster is found", shown,
+                   r"write_cache: on is better than off: 70 % reads, 30 % writes, 8 at once, \d+ % more")
+        self.match("and what it costs when the power fails is said", shown,
+                   "write_cache: what a cache holds that no file system has had flushed is lost")
+        self.match("it is off again, as hdparm has it", machine.run(f"hdparm -W {self.node(machine, 'SN-CACHED')}").stdout, r"\(off\)")
+        self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0x02, 0x82})
+
+
 class TuningKilled(Tuning):
     """An array of three is tuned; `drivekeep tune` and what serves it are killed 100 times, and the drive has its own value again"""
     rare = True
-    long = False
+    long = waits = False
 
     def run(self):
         disks = [self.drive(f"SN-{n}", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)) for n in range(3)]
