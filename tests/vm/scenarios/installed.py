@@ -46,7 +46,6 @@ def note_key(wwn):
 
 class Installed(Keeping):
     """Installed by README's steps on a running machine: drives that were there before are kept, without a reboot"""
-    core = True
 
     def run(self):
         old, pulled = self.drive("SN-OLD", wwn=WWN, **COLD), self.drive("SN-PULLED", **COLD)

@@ -8,7 +8,6 @@ BY_ID = "/dev/disk/by-id"
 
 class Smoke(Scenario):
     """A guest boots, answers, shows QEMU's drives, sleeps, restarts, and starts in rescue mode"""
-    core = True
 
     def run(self):
         disks = [ahci_disk("AHCI1"), nvme_disk("NVME1"), scsi_disk("SCSI1"), usb_disk("USB1"), virtio_disk("VIRTIO1")]
