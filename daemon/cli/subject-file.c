@@ -68,10 +68,11 @@ int subject_make_file(Subject *s) {
         }
 
         r = scratch_file_make(directory, s->stop_fd);
-        if (r >= 0)
-                s->file = r;
-        else if (r != -ECANCELED)
+        if (r < 0 && r != -ECANCELED) {
                 warn_escaped("no file of %llu MiB can be written in '%s': %s", SCRATCH_FILE_SIZE >> 20, directory,
                              strerror(-r));
-        return r < 0 ? EXIT_BAD_INPUT : EXIT_WANTED;
+                return EXIT_BAD_INPUT;
+        }
+        s->file = r;
+        return EXIT_WANTED;
 }

@@ -31,7 +31,8 @@ typedef struct Subject {
 int subject_open(const Options *o, const char *verb, const char *budget, Subject *s);
 void subject_close(Subject *s);
 
-/* subject-file.c: the file of --file, on this drive, where the user wants one. Returns EXIT_WANTED, or EXIT_BAD_INPUT, having said why. */
+/* subject-file.c: the file of --file, on this drive, where the user wants one, and has not ended it meanwhile. Returns EXIT_WANTED, or
+ * EXIT_BAD_INPUT, having said why. */
 int subject_make_file(Subject *s);
 
 /* To be measured in the budget, with a progress bar. */
