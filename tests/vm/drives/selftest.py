@@ -6,6 +6,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 from . import selftest_nvme, selftest_scsi, selftest_settings
 from .log import table
@@ -50,6 +51,16 @@ class Times(unittest.TestCase):
         times.enough = 1 << 20
         self.assertAlmostEqual(times.seconds(2056, 1024, everything), 0.01 + 1e-4 + 1024 * 512 / 40e6, places=5)
         self.assertAlmostEqual(times.seconds(3080, 2048, everything), 1e-4 + 2048 * 512 / 40e6, places=5)
+
+    def test_reads_on(self):
+        """A host that asks late loses nothing, but for what the drive's buffer has no room for."""
+        times, everything = Mechanics(rates=(512e3, 512e3), reads_on=True, overhead=1e-4), 1 << 30
+        with unittest.mock.patch("time.monotonic") as clock:
+            clock.return_value = 1000
+            begun = 1000 + times.seconds(1000, 8, everything)
+            for after, taken in ((0, 0.02), (0.02, 0.02), (0.05, 0.01), *[(0.5, 1e-4)] * 5, (0.5, 0.02)):
+                clock.return_value = begun + after
+                self.assertAlmostEqual(times.seconds(times._next, 20, everything), taken, msg=str(after))
 
     def test_cache(self):
         times, everything = Mechanics(sorted=0.25, cache=0.01, overhead=1e-4), 1 << 30
