@@ -11,9 +11,11 @@
 /* Less than the gap that the kernel leaves below a stack, so that nothing else is there. */
 #define STACK_BYTES (256U * 1024U)
 
-/* Segments that cannot be written hold no relocations, so that what the file says is all there is to them. */
+/* Segments that cannot be written hold no relocations, so that what the file says is all there is to them. The one that has the
+ * program headers is last: reading the next header would bring it back, and 64 KiB of the file around it. */
 static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *userdata) {
-        const uintptr_t *page = userdata;
+        const uintptr_t *page = userdata, headers = (uintptr_t) info->dlpi_phdr;
+        uintptr_t last = 0, last_end = 0;
 
         for (size_t i = 0; i < info->dlpi_phnum; i++) {
                 const ElfW(Phdr) *p = info->dlpi_phdr + i;
@@ -24,9 +26,15 @@ static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *user
 
                 start = (info->dlpi_addr + p->p_vaddr) & ~(*page - 1);
                 end = (info->dlpi_addr + p->p_vaddr + p->p_memsz + *page - 1) & ~(*page - 1);
-                (void) madvise((void *) start, end - start, MADV_DONTNEED);
+                if (start <= headers && headers < end) {
+                        last = start;
+                        last_end = end;
+                } else
+                        (void) madvise((void *) start, end - start, MADV_DONTNEED);
         }
 
+        if (last != 0)
+                (void) madvise((void *) last, last_end - last, MADV_DONTNEED);
         return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #define BASE ((uintptr_t) 0x7000000000)
 
+static uintptr_t base = BASE;
 static uintptr_t page;
 static const struct dl_phdr_info *objects;
 static size_t n_objects;
@@ -33,7 +34,7 @@ int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), voi
 /* In pages of the object. */
 int __wrap_madvise(void *start, size_t size, int advice);
 int __wrap_madvise(void *start, size_t size, int advice) {
-        uintptr_t from = (uintptr_t) start - BASE, here = (uintptr_t) __builtin_frame_address(0);
+        uintptr_t from = (uintptr_t) start - base, here = (uintptr_t) __builtin_frame_address(0);
 
         ck_assert_int_eq(advice, MADV_DONTNEED);
         /* Of the stack nothing that is in use, and nothing that is far below it. */
@@ -102,6 +103,23 @@ START_TEST(test_objects) {
 }
 END_TEST
 
+/* What holds the headers is gone when it has been handed back; nothing is read of it any more. */
+START_TEST(test_headers) {
+        ElfW(Phdr) *own = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const ElfW(Phdr) load = { .p_type = PT_LOAD, .p_flags = PF_R, .p_memsz = page };
+        const struct dl_phdr_info object = { .dlpi_addr = (uintptr_t) own, .dlpi_phdr = own + 1, .dlpi_phnum = 2 };
+
+        ck_assert(own != MAP_FAILED);
+        own[1] = own[2] = load;
+        own[2].p_vaddr = page;
+        base = (uintptr_t) own;
+        objects = &object;
+        memory_hand_back();
+        ck_assert_str_eq(all_done(), "trim:0 1+1 0+1 ");
+        ck_assert_int_eq(munmap(own, page), 0);
+}
+END_TEST
+
 static void setup(void) {
         static struct dl_phdr_info one;
 
@@ -124,6 +142,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_segment, 0, ELEMENTSOF(segments));
         tcase_add_test(t, test_objects);
+        tcase_add_test(t, test_headers);
         suite_add_tcase(s, t);
 
         return suite_run(s);
