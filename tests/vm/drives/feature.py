@@ -210,8 +210,8 @@ class WriteCache(Switch):
 
     def power_on(self):
         self._asked = self.default
-        self.value = self._asked if self.forced is None else self.forced
         self.drive.forget_cached()
+        self.force(self.forced)
 
     def turn(self, on):
         if self.forced is None:
