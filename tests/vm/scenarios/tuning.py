@@ -56,23 +56,21 @@ class Tuning(Keeping):
             self.check_refusals(machine, same)
             Kills(self, machine, "SN-SAME").check(6)
 
-    def tune(self, machine, drive, settings, seconds, *options):
-        """What it prints as JSON, of settings of which another value is better. A host that is busy takes few samples in that time, which
-        scatter, too: then there is more of it."""
-        while True:
-            done = machine.run(f"drivekeep tune --json {drive} {settings} --budget={seconds}s {' '.join(options)}", 2 * seconds + 120)
-            told = json.loads(done.stdout)
-            if all(setting["reason"] in ("better", "cheaper") for setting in told["settings"]) or seconds > 400:
-                return told
-            seconds *= 2
-
-    def tune_until(self, machine, command, seconds, wanted):
-        """The same as text, which is to have that in it."""
+    def tune_until(self, machine, command, seconds, found):
+        """What it prints when another value was found better. A host that is busy takes few samples in that time, which scatter, too:
+        then there is more of it."""
         while True:
             shown = machine.run(f"drivekeep tune {command} --budget={seconds}s", 2 * seconds + 120).stdout
-            if wanted in shown or seconds > 400:
+            if found(shown) or seconds > 400:
                 return shown
             seconds *= 2
+
+    def tune(self, machine, command, seconds):
+        """The same as JSON."""
+        def found(shown):
+            return all(setting["reason"] in ("better", "cheaper") for setting in json.loads(shown)["settings"])
+
+        return json.loads(self.tune_until(machine, f"--json {command}", seconds, found))
 
     def read_ahead(self, machine, serial):
         node = self.node(machine, serial)
@@ -80,7 +78,7 @@ class Tuning(Keeping):
 
     def check_knee(self, machine, drive):
         mark = drive.log.mark()
-        told = self.tune(machine, "SN-KNEE", "read_ahead_kb", 220, "--write", "--svg=/root/tuned.svg")
+        told = self.tune(machine, "SN-KNEE read_ahead_kb --write --svg=/root/tuned.svg", 220)
         setting, = told["settings"]
         self.claim("the smallest read-ahead that is enough is picked", setting["picked"] in NEAR and setting["reason"] == "better",
                    json.dumps(setting))
@@ -102,7 +100,7 @@ class Tuning(Keeping):
         machine.run(f"rm {TUNED} && drivekeep reload")
 
     def check_switch(self, machine, drive):
-        shown = self.tune_until(machine, "SN-OFF lookahead", 70, "lookahead = true;")
+        shown = self.tune_until(machine, "SN-OFF lookahead", 70, lambda shown: "lookahead = true;" in shown)
         self.match("a drive that is slow without look-ahead: it is found so", shown,
                    r"(?s)^ *on +best +[\d.]+ MB/s .*^ *off +now +[\d.]+ MB/s |^ *off +now +[\d.]+ MB/s .*^ *on +best +[\d.]+ MB/s ")
         self.match("with how much it is", shown, r"lookahead: on is better than off: sequential 64 KiB, one at a time, \d+ % faster")
@@ -240,7 +238,7 @@ class TuningFile(Tuning):
     def check_depth(self, machine):
         depth = f"/sys/block/$(basename $(readlink {SAS}))/device/queue_depth"
         machine.run(f"echo 1 > {depth}")
-        setting, = self.tune(machine, SAS, "queue_depth", 130)["settings"]
+        setting, = self.tune(machine, f"{SAS} queue_depth", 130)["settings"]
         # With eight there is always one for each of the four that the disk is done with.
         self.claim("the smallest depth that is as good as any is found, within one step", setting["picked"] in ("4", "8", "16"),
                    json.dumps(setting))
@@ -252,7 +250,7 @@ class TuningFile(Tuning):
         late = f"/sys/block/$(basename $(readlink {SAS}))/queue/wbt_lat_usec"
         machine.run(f"echo 0 > {late}")
         used = machine.run("df --output=used /mnt/deep").stdout
-        setting, = self.tune(machine, SAS, "wbt_lat_usec", 60, "--file=/mnt/deep")["settings"]
+        setting, = self.tune(machine, f"{SAS} wbt_lat_usec --file=/mnt/deep", 60)["settings"]
         self.claim("that reads wait for less where writes are throttled is found", setting["reason"] == "better", json.dumps(setting))
         self.equal("nothing is left of the file", machine.run("sync; df --output=used /mnt/deep").stdout, used)
         self.equal("the kernel throttles as before", machine.run(f"cat {late}").stdout, "0\n")
@@ -268,7 +266,7 @@ class TuningFile(Tuning):
         self.equal("interrupted while the file is made: it ends as at any other time, and nothing is left",
                    (machine.run("tail -n 1 /root/ended; systemctl is-failed ended; sync; df --output=used /mnt/cached", check=False).stdout),
                    f"All stays as it is.\ninactive\n{used}")
-        shown = self.tune_until(machine, "SN-CACHED write_cache --file=/mnt/cached", 90, "write_cache = true;")
+        shown = self.tune_until(machine, "SN-CACHED write_cache --file=/mnt/cached", 90, lambda shown: "write_cache = true;" in shown)
         self.match("that a write cache makes writes faster is found", shown,
                    r"write_cache: on is better than off: 70 % reads, 30 % writes, 8 at once, \d+ % more")
         self.match("and what it costs when the power fails is said", shown,
@@ -296,7 +294,7 @@ class TuningKilled(Tuning):
         machine.run(f"mdadm --create /dev/md/three --run --level=0 --chunk=512 --raid-devices=3 {nodes} && udevadm settle")
         name = machine.run("basename $(readlink -f /dev/md/three)").stdout.strip()
         machine.run(f"echo 128 > /sys/block/{name}/queue/read_ahead_kb")
-        setting, = self.tune(machine, "/dev/md/three", "read_ahead_kb", 400)["settings"]
+        setting, = self.tune(machine, "/dev/md/three read_ahead_kb", 400)["settings"]
         values = [value["value"] for value in setting["values"]]
         self.claim("stripes are among the values", "1536 KiB" in values, str(values))
         self.claim("the array needs stripes of read-ahead", setting["reason"] == "better" and
