@@ -6,8 +6,8 @@
 
 #include "bench-show.h"
 #include "choice.h"
-#include "inventory.h"
 #include "output.h"
+#include "records.h"
 #include "statistics.h"
 
 /* clang-format off */
@@ -22,8 +22,9 @@ static const Column columns[] = {
 /* ---- which two ---- */
 
 /* By which results know the drive that this means: one that is here, or else as its results have it. */
-static char *find_key(const Results *results, const char *argument) {
+static char *find_key(const char *state_dir, const Results *results, const char *argument) {
         _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
         size_t n;
 
         for (size_t i = results->n_items; i-- > 0;) {
@@ -32,7 +33,7 @@ static char *find_key(const Results *results, const char *argument) {
                 if (streq_ptr(r->serial, argument) || streq(r->key, argument))
                         return must(strdup(r->key));
         }
-        (void) must_not_fail(inventory_read(&inventory));
+        (void) must_not_fail(records_read_drives(state_dir, &inventory, &records));
         if (drives_choose(inventory.drives, inventory.n_drives, (char *[]){ (char *) argument, NULL }, &n) !=
             EXIT_WANTED)
                 return NULL;
@@ -49,7 +50,7 @@ static int find_last_two(const Options *o, Results *results, const Result **ret_
         if (r != EXIT_WANTED)
                 return r;
         if (o->names) {
-                key = find_key(results, o->names[0]);
+                key = find_key(o->state_dir, results, o->names[0]);
                 if (!key)
                         return EXIT_BAD_INPUT;
         } else if (results->n_items > 0)

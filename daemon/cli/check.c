@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "config.h"
-#include "inventory.h"
 #include "output.h"
 #include "reader.h"
+#include "records.h"
 #include "rivals.h"
 #include "settings.h"
 #include "text-file.h"
@@ -149,6 +149,7 @@ static size_t print(const Config *c, const Options *options) {
 
 static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
         _cleanup_(config_freep) Config *c = NULL;
         size_t n_warnings;
         int r = 0;
@@ -166,7 +167,7 @@ static int run(const Options *o) {
         must_work(config_check_names(c));
 
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
-        if (inventory_read(&inventory) >= 0)
+        if (records_read_drives(o->state_dir, &inventory, &records) >= 0)
                 check_drives(c, &inventory, o->verbose);
         check_foreign(c);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
@@ -183,6 +184,6 @@ const Verb verb_check = {
         .arguments = "[FILE...]",
         .help = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
                 "\vExits with 0 when nothing is in error, 1 when something is.",
-        .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_JSON | OPTION_CONFIG_ROOT,
+        .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = run,
 };

@@ -10,7 +10,6 @@
 #include "choice.h"
 #include "clock.h"
 #include "config.h"
-#include "inventory.h"
 #include "output.h"
 #include "machine.h"
 #include "records.h"
@@ -252,7 +251,7 @@ static int run(const Options *o) {
 
         r = setting ? setting_choose(&all_settings, setting) : EXIT_WANTED;
         if (r == EXIT_WANTED)
-                r = name ? inventory_read(&inventory) : drive_describe(o->as, &described);
+                r = name ? records_read_drives(o->state_dir, &inventory, &records) : drive_describe(o->as, &described);
         if (r == EXIT_WANTED && name)
                 r = drives_choose(inventory.drives, inventory.n_drives, (char *[]){ name, NULL }, &n);
         if (r != EXIT_WANTED)
@@ -263,8 +262,6 @@ static int run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        if (name)
-                (void) records_read(o->state_dir, &records);
         tell(out, c, name ? inventory.drives[0] : described, name ? records_of(&records, inventory.drives[0]) : NULL,
              setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
              power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);

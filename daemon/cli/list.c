@@ -7,7 +7,6 @@
 
 #include "choice.h"
 #include "clock.h"
-#include "inventory.h"
 #include "kernel-view.h"
 #include "output.h"
 #include "verb.h"
@@ -84,14 +83,9 @@ static int run(const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         int r;
 
-        r = inventory_read(&inventory);
+        r = records_read_drives(o->state_dir, &inventory, &records);
         if (r < 0)
                 return r;
-
-        r = records_read(o->state_dir, &records);
-        if (r < 0 && r != -ENOENT)
-                return r;
-        records_reveal(&records, inventory.drives, inventory.n_drives);
 
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);

@@ -8,7 +8,6 @@
 
 #include "choice.h"
 #include "dry-visit.h"
-#include "inventory.h"
 #include "machine.h"
 #include "output.h"
 #include "records.h"
@@ -184,11 +183,9 @@ static int run(const Options *o) {
                 warn_complaint(config->complaints.items + i);
         names[n_drives] = NULL;
 
-        r = inventory_read(&inventory);
+        r = records_read_drives(o->state_dir, &inventory, &records);
         if (r < 0)
                 return r;
-        (void) records_read(o->state_dir, &records);
-        records_reveal(&records, inventory.drives, inventory.n_drives);
 
         r = drives_choose(inventory.drives, inventory.n_drives, n_drives > 0 ? names : NULL, &n);
         if (r != EXIT_WANTED)

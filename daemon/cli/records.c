@@ -85,13 +85,23 @@ const DriveRecord *records_of(const Records *records, const Drive *drive) {
         return record && drive_record_continues(record, drive, record->boot_id) ? record : NULL;
 }
 
-void records_reveal(const Records *records, Drive *const *drives, size_t n) {
-        for (size_t i = 0; i < n; i++) {
-                const DriveRecord *record = records_of(records, drives[i]);
+int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret) {
+        Inventory *inventory = ret_inventory;
+        int r;
+
+        r = inventory_read(inventory);
+        if (r >= 0)
+                r = records_read(dir, ret);
+        if (r < 0 && r != -ENOENT)
+                return r;
+
+        for (size_t i = 0; i < inventory->n_drives; i++) {
+                const DriveRecord *record = records_of(ret, inventory->drives[i]);
 
                 if (record)
-                        must_work(drive_record_reveal(record, drives[i]));
+                        must_work(drive_record_reveal(record, inventory->drives[i]));
         }
+        return 0;
 }
 
 DriveRecord *records_find(const Records *r, const char *name) {

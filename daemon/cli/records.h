@@ -4,6 +4,7 @@
 /* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives; and how they are
  * shown. */
 
+#include "inventory.h"
 #include "record.h"
 #include "verb.h"
 
@@ -19,8 +20,9 @@ typedef struct Records {
 int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 
-/* What the service has found out about drives behind USB bridges, which udev knows by their bridges only. */
-void records_reveal(const Records *r, Drive *const *drives, size_t n);
+/* The drives that are here, too, each as whom the service knows it: of one behind a USB bridge udev knows the bridge. Returns 0, also where
+ * there are no records, or a negative errno. */
+int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);
 
 /* Of one drive, as it is now; the caller frees it. */
 int record_read(const char *dir, const char *name, DriveRecord **ret);

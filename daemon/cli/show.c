@@ -13,7 +13,6 @@
 #include "ata-identify.h"
 #include "choice.h"
 #include "clock.h"
-#include "inventory.h"
 #include "kernel-view.h"
 #include "known-device.h"
 #include "output.h"
@@ -171,7 +170,7 @@ static int show_drives(const Options *o) {
         size_t n;
         int r;
 
-        r = inventory_read(&inventory);
+        r = records_read_drives(o->state_dir, &inventory, &records);
         if (r >= 0)
                 r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
         if (r != EXIT_WANTED)
@@ -180,7 +179,6 @@ static int show_drives(const Options *o) {
         r = leave_get(&leave, o->state_dir, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
-        (void) records_read(o->state_dir, &records);
 
         for (size_t i = 0; i < n; i++) {
                 const Drive *drive = inventory.drives[i];
@@ -272,11 +270,9 @@ static int show_all(const Options *o) {
         _cleanup_(leave_done) Leave leave = {};
         int status, r;
 
-        r = inventory_read(&inventory);
+        r = records_read_drives(o->state_dir, &inventory, &records);
         if (r < 0)
                 return r;
-        (void) records_read(o->state_dir, &records);
-        records_reveal(&records, inventory.drives, inventory.n_drives);
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
 

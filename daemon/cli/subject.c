@@ -9,7 +9,6 @@
 #include "choice.h"
 #include "clock.h"
 #include "fio.h"
-#include "inventory.h"
 #include "known-device.h"
 #include "output.h"
 #include "probe.h"
@@ -204,7 +203,7 @@ int subject_open(const Options *o, const char *verb, const char *budget, Subject
                         .progress = isatty(STDERR_FILENO) && !o->quiet };
         r = read_budget(o, budget, &s->budget);
         if (r == EXIT_WANTED)
-                r = inventory_read(&s->inventory);
+                r = records_read_drives(o->state_dir, &s->inventory, &s->records);
         if (r == EXIT_WANTED)
                 r = drives_choose(s->inventory.drives, s->inventory.n_drives, (char *[]){ o->names[0], NULL }, &n);
         if (r != EXIT_WANTED)
@@ -220,10 +219,8 @@ int subject_open(const Options *o, const char *verb, const char *budget, Subject
 
         s->stop_fd = open_stop();
         r = s->stop_fd < 0 ? -errno : find_subject(s);
-        if (r == EXIT_WANTED) {
-                (void) records_read(o->state_dir, &s->records);
+        if (r == EXIT_WANTED)
                 r = leave_get(&s->leave, o->state_dir, s->disks, s->n_disks);
-        }
         if (r == EXIT_WANTED) {
                 _cleanup_free_ char *objection = find_objection(s);
 

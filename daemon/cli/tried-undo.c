@@ -5,7 +5,6 @@
 #include <dirent.h>
 
 #include "choice.h"
-#include "inventory.h"
 #include "machine.h"
 #include "output.h"
 #include "request.h"
@@ -194,7 +193,8 @@ static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus)
 
 int tried_list(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
-        int r = inventory_read(&inventory);
+        _cleanup_(records_done) Records records = {};
+        int r = records_read_drives(o->state_dir, &inventory, &records);
 
         return r < 0 ? r : go_through(o, &inventory, NULL);
 }
@@ -206,11 +206,9 @@ int tried_undo(const Options *o) {
         size_t n;
         int r;
 
-        r = inventory_read(&inventory);
+        r = records_read_drives(o->state_dir, &inventory, &records);
         if (r < 0)
                 return r;
-        (void) records_read(o->state_dir, &records);
-        records_reveal(&records, inventory.drives, inventory.n_drives);
         r = drives_choose(inventory.drives, inventory.n_drives, o->names, &n);
         if (r != EXIT_WANTED)
                 return r;

@@ -8,7 +8,6 @@
 #include "choice.h"
 #include "draft.h"
 #include "dry-visit.h"
-#include "inventory.h"
 #include "machine.h"
 #include "output.h"
 #include "reader.h"
@@ -268,11 +267,9 @@ static int try_words(const Options *o) {
         int on_battery, status;
         size_t n;
 
-        status = inventory_read(&inventory);
+        status = records_read_drives(o->state_dir, &inventory, &records);
         if (status < 0)
                 return status;
-        (void) records_read(o->state_dir, &records);
-        records_reveal(&records, inventory.drives, inventory.n_drives);
         status = drives_choose(inventory.drives, inventory.n_drives, (char *[]){ o->names[0], NULL }, &n);
         if (status == EXIT_WANTED)
                 status = read_words(inventory.drives[0], o->names + 1, &asked);

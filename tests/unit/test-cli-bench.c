@@ -73,7 +73,7 @@ uid_t geteuid(void) {
 static int leave_status, gate_error;
 
 static int gate(_unused_ void *userdata, const Drive *d, const char **ret_why) {
-        ck_assert(d == drives + 1 || d == drives + 2);
+        ck_assert(d > drives && d <= drives + 3);
         *ret_why = "a visit to it takes long";
         return gate_error;
 }
@@ -275,6 +275,22 @@ START_TEST(test_array) {
         ck_assert_str_eq(below, "sda sdb ");
         ck_assert_int_eq(result_parse(out, &r), 0);
         ck_assert_uint_eq(r.n_settings, 2);
+}
+END_TEST
+
+/* By whom the service has found behind the bridge. */
+START_TEST(test_bridge) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        _cleanup_(result_done) Result r = {};
+
+        file_make("none/sdc",
+                  "VERSION=1\nNAME=sdc\nSERIAL=B1\nFIRMWARE=F\nDOCK_SERIAL=D1\nBRIDGE_ASKED=1\nBRIDGE_IDENTIFIED=1\n");
+        drives[3].serial = strdup("D1");
+        drives[3].size = 9 * GIB;
+        ck_assert_int_eq(bench(&out, &err, "B1", "--json", NULL), EXIT_WANTED);
+        ck_assert_int_eq(result_parse(out, &r), 0);
+        ck_assert_str_eq(r.serial, "B1");
+        ck_assert_str_eq(r.firmware, "F");
 }
 END_TEST
 
@@ -518,6 +534,7 @@ int main(void) {
         tcase_add_test(c, test_show);
         tcase_add_test(c, test_json);
         tcase_add_test(c, test_array);
+        tcase_add_test(c, test_bridge);
         tcase_add_test(c, test_progress);
         tcase_add_loop_test(c, test_signal, 0, ELEMENTSOF(signals));
         tcase_add_test(c, test_uncounted);

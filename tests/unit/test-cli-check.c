@@ -63,6 +63,26 @@ static char *command(const Verb *verb, char *const *arguments, char **ret_said, 
 }
 #define ARGS(...) ((char *[]){ __VA_ARGS__, NULL })
 
+/* A rule for a drive behind a USB bridge is for whom the service has found there. */
+START_TEST(test_bridge) {
+        static Drive docked = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_USB };
+        char *const state = (char *) "--state-dir=state";
+        _cleanup_free_ char *out = NULL, *said = NULL, *explained = NULL, *none = NULL;
+        int status;
+
+        drives[0] = &docked;
+        n_found = 1;
+        docked.serial = strdup("D1");
+        file_make("state/sda", "VERSION=1\nNAME=sda\nSERIAL=B1\nDOCK_SERIAL=D1\nBRIDGE_ASKED=1\nBRIDGE_IDENTIFIED=1\n");
+        file_make("drivekeep/drivekeep.conf", "drives = ( { match = { serial = \"B1\" }; read_ahead_kb = 512 } );\n");
+        out = command(&verb_check, ARGS((char *) "--config-root=.", state), &said, &status);
+        ck_assert_str_eq(out, "");
+        explained = command(&verb_explain, ARGS((char *) "--config-root=.", state, (char *) "B1"), &none, &status);
+        ck_assert_ptr_nonnull(strstr(explained, "for it: serial is \"B1\""));
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
 /* clang-format off */
 static const struct {
         const char *text;
@@ -545,6 +565,7 @@ int main(void) {
         tcase_add_test(t, test_check_json);
         tcase_add_loop_test(t, test_check_hostile, 0, 7);
         tcase_add_test(t, test_explain);
+        tcase_add_test(t, test_bridge);
         tcase_add_test(t, test_explain_stacked);
         tcase_add_test(t, test_explain_nothing);
         tcase_add_test(t, test_explain_absent);

@@ -5,6 +5,14 @@
 
 #define HEAD "VERSION=1\nNAME="
 
+static Drive *found[2];
+static int inventory_error;
+
+int inventory_read(Inventory *ret) {
+        *ret = (Inventory){ .drives = found, .n_drives = ELEMENTSOF(found) };
+        return inventory_error;
+}
+
 START_TEST(test_order) {
         static const char *const order[] = { "nvme0n1", "nvme0n2", "nvme10n1", "sda", "sdb", "sdz", "sdaa" };
         static const char *const expected[] = { "nvme0n1", "nvme0n2", "nvme10n1", "sda", "sdb", "sdz", "sdaa" };
@@ -67,6 +75,43 @@ START_TEST(test_damaged) {
 }
 END_TEST
 
+static Drive *drive_make(const char *name, Transport transport) {
+        Drive *d = calloc(1, sizeof *d);
+
+        ck_assert_ptr_nonnull(d);
+        *d = (Drive){ .name = strdup(name), .model = strdup("Dock"), .serial = strdup("D1"), .transport = transport };
+        return d;
+}
+
+/* Behind a USB bridge is whom the service has found there. */
+START_TEST(test_drives) {
+        _cleanup_(records_done) Records r = {}, none = {}, damaged = {};
+        Inventory inventory;
+
+        found[0] = drive_make("sda", TRANSPORT_USB);
+        found[1] = drive_make("sdb", TRANSPORT_SATA);
+        file_write("sda",
+                   HEAD "sda\nMODEL=ST2000\nSERIAL=5YD1\nFIRMWARE=CC32\nWWN=0x5000\nDOCK_MODEL=Dock\nDOCK_SERIAL=D1\n"
+                        "BRIDGE_ASKED=1\nBRIDGE_IDENTIFIED=1\n");
+        ck_assert_int_eq(records_read_drives("missing", &inventory, &none), 0);
+        ck_assert_str_eq(found[0]->serial, "D1");
+        inventory_error = -ENOMEM;
+        ck_assert_int_eq(records_read_drives(".", &inventory, &none), -ENOMEM);
+        inventory_error = 0;
+        ck_assert_int_eq(records_read_drives("sda", &inventory, &damaged), -ENOTDIR);
+
+        ck_assert_int_eq(records_read_drives(".", &inventory, &r), 0);
+        ck_assert_uint_eq(inventory.n_drives, 2);
+        ck_assert_uint_eq(r.n_items, 1);
+        ck_assert_str_eq(found[0]->serial, "5YD1");
+        ck_assert_str_eq(found[0]->model, "ST2000");
+        ck_assert_str_eq(found[0]->dock_serial, "D1");
+        ck_assert_str_eq(found[1]->serial, "D1");
+        for (size_t i = 0; i < ELEMENTSOF(found); i++)
+                found[i] = drive_free(found[i]);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("records");
 
@@ -74,5 +119,6 @@ int main(void) {
         tcase_add_test(t, test_order);
         tcase_add_test(t, test_none);
         tcase_add_test(t, test_damaged);
+        tcase_add_test(t, test_drives);
         return test_main("cli-records", t);
 }
