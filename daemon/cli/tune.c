@@ -251,7 +251,7 @@ static void find_beside(Tuning *t) {
                 _cleanup_free_ char *why = NULL;
                 Value value;
 
-                if (!row || read_value(s, row, &value, &why) < 0)
+                if (!row || read_value(s, row, &value, &why) < 0 || !value_has_exact_text(&row->range, &value))
                         continue;
                 t->beside = must(reallocarray(t->beside, t->n_beside + 1, sizeof *t->beside));
                 t->beside[t->n_beside++] = (Beside){ row, value };
@@ -262,15 +262,16 @@ static void find_beside(Tuning *t) {
 static char *prepare(Tuning *t) {
         const Subject *s = t->subject;
         char *why = NULL, text[VALUE_TEXT_MAX];
-        Value now, same;
+        Value now;
 
         t->setting = setting_for_backends(&all_settings, t->tunable->setting, drive_backends(s->drive));
         if (!t->setting)
                 return must(strdup("it is not a setting of this kind of drive"));
         if (read_value(s, t->setting, &now, &why) < 0)
                 return why;
-        if (value_parse(&t->setting->range, value_format(&t->setting->range, &now, text), &same) < 0)
-                return must_format("it is '%s', which it could not be set back to", text);
+        if (!value_has_exact_text(&t->setting->range, &now))
+                return must_format("it is '%s', which it could not be set back to",
+                                   value_format(&t->setting->range, &now, text));
 
         find_beside(t);
         t->goal = figure_find(t->tunable->goal);

@@ -289,6 +289,13 @@ int value_parse(const ValueRange *range, const char *text, Value *ret) {
         return r < 0 ? r : value_set(range, n, r, ret);
 }
 
+bool value_has_exact_text(const ValueRange *range, const Value *v) {
+        char text[VALUE_TEXT_MAX];
+        Value same;
+
+        return value_parse(range, value_format(range, v, text), &same) == 0 && value_equal(&same, v);
+}
+
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
         int64_t unit = bare_unit(range);
 

@@ -79,6 +79,9 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size);
  * words: range->yes_is). */
 int value_parse(const ValueRange *range, const char *text, Value *ret);
 
+/* Does its text say exactly this value? The kernel and drives have others, too. */
+bool value_has_exact_text(const ValueRange *range, const Value *v);
+
 /* The same for a bare integer and a bare boolean of the file. */
 int value_from_integer(const ValueRange *range, int64_t n, Value *ret);
 int value_from_boolean(const ValueRange *range, bool b, Value *ret);

@@ -395,6 +395,24 @@ START_TEST(test_present) {
 }
 END_TEST
 
+/* What a change of scheduler resets is held beside it, where it can be set back: drives with few requests have fewer than can be set. */
+START_TEST(test_beside) {
+        static const char held[] = "Hold:nr_requests=64(64) Hold:scheduler=mq-deadline(mq-deadline) Read ";
+        _cleanup_free_ char *calls = NULL, *none = NULL;
+
+        put_value("nr_requests", "64");
+        tune(EXIT_WANTED, "sda", "scheduler", NULL, NULL);
+        calls = read_calls();
+        ck_assert_msg(starts_with(calls, held), "%s", calls);
+        put_value("nr_requests", "2");
+        tune(EXIT_WANTED, "sda", "scheduler", NULL, NULL);
+        none = read_calls();
+        ck_assert_ptr_null(strstr(none, "nr_requests"));
+        tune(EXIT_WANTED, "sda", "nr_requests", NULL, NULL);
+        assert_in(out, "nr_requests: not measured: it is '2', which it could not be set back to\n");
+}
+END_TEST
+
 /* The drive may have no value but its own. */
 START_TEST(test_one_value) {
         put_value("max_hw_sectors_kb", "64");
@@ -694,6 +712,7 @@ int main(void) {
         tcase_add_test(c, test_all);
         tcase_add_test(c, test_file);
         tcase_add_test(c, test_present);
+        tcase_add_test(c, test_beside);
         tcase_add_test(c, test_one_value);
         tcase_add_test(c, test_left_out);
         tcase_add_test(c, test_left_out_all);

@@ -123,6 +123,12 @@ static const struct {
           { { "queue/minimum_io_size", "524288" }, { "queue/optimal_io_size", "1572860" } },
           true,
           "*" READ_AHEAD },
+        /* What many disks tell beside sectors of 512 bytes is no number of pages: the kernel would have another value. */
+        { "read_ahead_kb",
+          "128KiB",
+          { { "queue/minimum_io_size", "512" }, { "queue/optimal_io_size", "33553920" } },
+          true,
+          "*" READ_AHEAD },
         { "read_ahead_kb",
           "128KiB",
           { { "queue/minimum_io_size", "4096" }, { "queue/optimal_io_size", "4096" } },

@@ -375,6 +375,16 @@ START_TEST(test_words) {
 }
 END_TEST
 
+/* The kernel and drives may have values that nobody can write. */
+START_TEST(test_exact_text) {
+        ck_assert(value_has_exact_text(&kib, &(Value){ .type = VALUE_SIZE, .number = 512 * 1024 }));
+        ck_assert(!value_has_exact_text(&kib, &(Value){ .type = VALUE_SIZE, .number = 512 * 1024 + 512 }));
+        ck_assert(!value_has_exact_text(&depth, &(Value){ .type = VALUE_INT, .number = 0 }));
+        ck_assert(value_has_exact_text(&word, &(Value){ .type = VALUE_NAME, .name = "none" }));
+        ck_assert(value_has_exact_text(&apm, &(Value){ .type = VALUE_INT, .number = 255 }));
+}
+END_TEST
+
 START_TEST(test_stripes) {
         char buf[VALUE_TEXT_MAX];
         Value v;
@@ -482,6 +492,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_round_trip, 0, ELEMENTSOF(texts));
         tcase_add_loop_test(tc, test_name, 0, ELEMENTSOF(names));
         tcase_add_loop_test(tc, test_words, 0, ELEMENTSOF(words));
+        tcase_add_test(tc, test_exact_text);
         tcase_add_loop_test(tc, test_stripes, 0, ELEMENTSOF(stripe_counts));
         tcase_add_test(tc, test_anything_is_not_kept);
         tcase_add_loop_test(tc, test_integer, 0, ELEMENTSOF(integers));
