@@ -76,6 +76,17 @@ static inline const char *tuning_format_value(const Tuning *t, size_t trial, cha
         return value_format(&t->setting->range, t->values.items + t->tune.values[trial], buf);
 }
 
+/* tune-held.c: what the drive has of a setting. Returns 0 or -ENODATA; why that is not known is the caller's to free then. */
+int tune_read_value(const Subject *s, const Setting *row, Value *ret, char **ret_why);
+void tune_find_beside(Tuning *t);
+
+/* For TuneTask, of a Tuning. */
+int tune_set_value(void *userdata, size_t value);
+int tune_look_again(void *userdata, KnownNumber *ret_cycles);
+
+/* The drive is to have again what it had. Returns EXIT_WANTED when it has, or EXIT_NOT_WANTED, having said what it has. */
+int tune_set_back(Tuning *t);
+
 /* tune-show.c: all of it, to stdout. */
 void tune_show(const Options *o, const Subject *s, const Tunings *t);
 
