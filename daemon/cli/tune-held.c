@@ -110,6 +110,17 @@ static int hold(Tuning *t, const Setting *row, const Value *value, const Value *
         return ask(t, r, &error);
 }
 
+static DriveRecord *read_record(const Tuning *t) {
+        DriveRecord *record = NULL;
+
+        (void) must_not_fail(record_read(t->subject->options->state_dir, t->subject->drive->name, &record));
+        return record;
+}
+
+static bool is_as_wanted(const SettingRecord *told, const char *value) {
+        return streq_ptr(told->wanted, value) && streq_ptr(told->actual, value) && verdict_is_wanted(told->verdict);
+}
+
 static const Value *present(const Tuning *t) {
         return t->values.items + t->values.current;
 }
@@ -146,9 +157,9 @@ int tune_set_value(void *userdata, size_t value) {
                 return r;
 
         (void) value_format(&t->setting->range, t->values.items + value, text);
-        (void) must_not_fail(record_read(t->subject->options->state_dir, t->subject->drive->name, &record));
+        record = read_record(t);
         told = record ? drive_record_find(record, t->tunable->setting) : NULL;
-        if (told && streq_ptr(told->wanted, text) && streq_ptr(told->actual, text) && verdict_is_wanted(told->verdict))
+        if (told && is_as_wanted(told, text))
                 return 0;
         return leave_out(t, value, told ? verdict_to_string(told->verdict) : "nothing is known of it",
                          told ? told->reason : NULL);
@@ -175,24 +186,32 @@ int tune_look_again(void *userdata, KnownNumber *ret_cycles) {
         return t->is_lost ? leave_out(t, t->held, "the drive does not keep it", NULL) : 0;
 }
 
-/* Has the drive this value again? */
-static bool is_back(const Tuning *t, const Setting *row, const Value *before) {
+/* Has the drive this value again, or that which the files want in its place? `record` (NULL: none) is of a visit behind LetGo. */
+static bool is_back(const Tuning *t, const Setting *row, const Value *before, const DriveRecord *record) {
+        const SettingRecord *told = record ? drive_record_find(record, setting_state(row)) : NULL;
         char then[VALUE_TEXT_MAX], now[VALUE_TEXT_MAX];
-        const Subject *s = t->subject;
         _cleanup_free_ char *why = NULL;
-        Value value = {};
+        const Subject *s = t->subject;
+        Value value;
 
-        if (tune_read_value(s, row, &value, &why) >= 0 && value_equal(&value, before))
+        (void) value_format(&row->range, before, then);
+        if (tune_read_value(s, row, &value, &why) < 0) {
+                warn_escaped("%s of %s cannot be read now (%s), and was %s: drivekeep.service sets it back as soon as it can",
+                             setting_state(row), s->drive->name, why, then);
+                return false;
+        }
+        (void) value_format(&row->range, &value, now);
+        if (value_equal(&value, before) || (told && is_as_wanted(told, now)))
                 return true;
         warn_escaped("%s of %s is %s, and was %s: drivekeep.service sets it back as soon as it can", setting_state(row),
-                     s->drive->name, why ?: value_format(&row->range, &value, now),
-                     value_format(&row->range, before, then));
+                     s->drive->name, now, then);
         return false;
 }
 
 /* Returns EXIT_WANTED when the drive has again what it had. */
 int tune_set_back(Tuning *t) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         const Subject *s = t->subject;
         bool back;
         int r;
@@ -206,11 +225,11 @@ int tune_set_back(Tuning *t) {
         /* Where the service is gone that was said already. */
         if (t->status == EXIT_WANTED)
                 r = ask(t, r, &error);
-        if (r >= 0)
-                (void) wait_for_visit(t);
+        if (r >= 0 && wait_for_visit(t) == 0)
+                record = read_record(t);
 
-        back = is_back(t, t->setting, present(t));
+        back = is_back(t, t->setting, present(t), record);
         for (const Beside *b = t->beside; b < t->beside + t->n_beside; b++)
-                back = is_back(t, b->setting, &b->value) && back;
+                back = is_back(t, b->setting, &b->value, record) && back;
         return back ? EXIT_WANTED : EXIT_NOT_WANTED;
 }

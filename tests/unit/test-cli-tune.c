@@ -94,13 +94,14 @@ int systemd_find_fsck(_unused_ char **ret_unit) {
 
 /* ---- the service ---- */
 
-static int lock;              /* it runs */
-static const char *refusal;   /* of Hold */
-static const char *not_had;   /* a value that the drive does not take … */
-static const char *not_again; /* … and one that it does not take any more once it has had another one */
-static unsigned dies_at;      /* this Hold, … */
-static bool dies_after;       /* … or the first visit */
-static unsigned may_read;     /* so many times */
+static int lock;               /* it runs */
+static const char *refusal;    /* of Hold */
+static const char *not_had;    /* a value that the drive does not take … */
+static const char *not_again;  /* … and one that it does not take any more once it has had another one */
+static const char *files_want; /* what it is set to in the end; NULL: what it had before */
+static unsigned dies_at;       /* this Hold, … */
+static bool dies_after;        /* … or the first visit */
+static unsigned may_read;      /* so many times */
 
 typedef struct Held {
         char setting[32], value[VALUE_TEXT_MAX], before[VALUE_TEXT_MAX];
@@ -125,6 +126,10 @@ static void put_value(const char *setting, const char *value) {
         FILE *f;
 
         (void) snprintf(path, sizeof path, "class/sda/queue/%s", setting);
+        if (streq(value, "?")) {
+                ck_assert_int_eq(unlink(path), 0);
+                return;
+        }
         f = fopen(path, "we");
         if (streq(setting, "scheduler"))
                 for (size_t i = 0; i < ELEMENTSOF(schedulers); i++)
@@ -135,14 +140,14 @@ static void put_value(const char *setting, const char *value) {
 }
 
 static void visit(const Held *h) {
-        const char *wanted = h->let_go ? h->before : h->value;
+        const char *wanted = h->let_go ? files_want ?: h->before : h->value;
         bool refused = streq_ptr(wanted, not_had) || (h->let_go && not_again);
         FILE *f = fopen("state/sda", "we");
 
         if (!refused)
                 put_value(h->setting, wanted);
         fprintf(f, "VERSION=1\nNAME=sda\n");
-        if (!h->let_go)
+        if (!h->let_go || files_want)
                 fprintf(f,
                         "SETTINGS=1\nSETTING_0_NAME=%s\nSETTING_0_WANTED=%s\nSETTING_0_ACTUAL=%s\nSETTING_0_VERDICT=%s\n",
                         h->setting, wanted, refused ? h->before : wanted, refused ? "refused" : "applied");
@@ -562,6 +567,23 @@ START_TEST(test_gate) {
 }
 END_TEST
 
+/* What the files want is had again, and not what somebody had set by hand. */
+START_TEST(test_files_want) {
+        files_want = "64 KiB";
+        tune(EXIT_WANTED, "sda", "max_sectors_kb", NULL, NULL);
+        ck_assert_str_eq(err, "");
+        assert_in(out, "max_sectors_kb: 128 KiB is better than 256 KiB");
+}
+END_TEST
+
+START_TEST(test_unreadable) {
+        files_want = "?";
+        tune(EXIT_NOT_WANTED, "sda", "max_sectors_kb", NULL, NULL);
+        assert_in(err, "max_sectors_kb of sda cannot be read now (");
+        assert_in(err, "), and was 256 KiB: drivekeep.service sets it back as soon as it can");
+}
+END_TEST
+
 /* Then nothing is written, either. */
 START_TEST(test_not_again) {
         not_again = "mq-deadline";
@@ -723,6 +745,8 @@ int main(void) {
         tcase_add_test(c, test_service_gone_early);
         tcase_add_test(c, test_stopped);
         tcase_add_test(c, test_gate);
+        tcase_add_test(c, test_files_want);
+        tcase_add_test(c, test_unreadable);
         tcase_add_test(c, test_not_again);
         tcase_add_test(c, test_others);
         tcase_add_test(c, test_write);
