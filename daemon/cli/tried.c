@@ -68,11 +68,7 @@ void tried_put_value(FILE *f, const char *name, const Value *v) {
 }
 
 bool tried_can_write(const char *name, const Value *v) {
-        const ValueRange *range = &setting_find(&all_settings, name)->range;
-        char buf[VALUE_TEXT_MAX];
-        Value again;
-
-        return value_parse(range, value_format(range, v, buf), &again) == 0 && value_equal(v, &again);
+        return value_has_exact_text(&setting_find(&all_settings, name)->range, v);
 }
 
 const Assignment *tried_find(const Config *c, const char *name) {

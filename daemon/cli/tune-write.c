@@ -42,15 +42,19 @@ static void put_setting(FILE *f, const Subject *s, const Tuning *t) {
         (void) strftime(day, sizeof day, "%Y-%m-%d", &tm);
         fprintf(f, EVIDENCE_COMMENT EVIDENCE "%s, %s: %s, ", day, evidence, t->goal->title);
         put_evidence(f, t, t->tune.pick.index);
-        (void) fputs(", ", f);
-        put_evidence(f, t, t->tune.contest.current);
+        if (tuning_changes(t)) {
+                (void) fputs(", ", f);
+                put_evidence(f, t, t->tune.contest.current);
+        }
         fprintf(f, "; %zu samples\n", t->tune.n_used);
         tried_put_value(f, t->tunable->setting, tuning_picked(t));
 }
 
-static const Tuning *find_changed(const Tunings *all, const char *name, size_t n) {
+/* Of which it is known which value is best. */
+static const Tuning *find_known(const Tunings *all, const char *name, size_t n) {
         for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
-                if (tuning_changes(t) && strlen(t->tunable->setting) == n && strncmp(t->tunable->setting, name, n) == 0)
+                if (!t->lacking && t->tune.pick.reason >= PICK_CURRENT && strlen(t->tunable->setting) == n &&
+                    strncmp(t->tunable->setting, name, n) == 0)
                         return t;
         return NULL;
 }
@@ -100,9 +104,20 @@ char *tune_format_block(const Subject *s, const Tunings *all) {
 
 /* ---- the file ---- */
 
-/* Of the lines of an earlier block those of settings that are not picked anew; a comment goes with the setting below it. Takes over
- * `lines`. */
-static char *keep_settings(char *lines, const Tunings *all) {
+/* Is that the line of the value that is picked? */
+static bool has_picked(const char *line, const Tuning *t) {
+        _cleanup_free_ char *same = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&same, &size));
+
+        tried_put_value(f, t->tunable->setting, tuning_picked(t));
+        must_close(f);
+        return strlen(line) + 1 == size && starts_with(same, line);
+}
+
+/* Of the lines of an earlier block those of settings that are not picked anew; a comment goes with the setting below it. One that stays as
+ * it is has that from this measurement. Takes over `lines`. */
+static char *keep_settings(char *lines, const Subject *s, const Tunings *all, bool *ret_renewed) {
         char *text = NULL, *line, *rest = lines;
         const char *comment = NULL;
         size_t size;
@@ -110,12 +125,17 @@ static char *keep_settings(char *lines, const Tunings *all) {
 
         while ((line = strsep(&rest, "\n"))) {
                 const char *name = line + strspn(line, " ");
+                const Tuning *t;
 
                 if (starts_with(line, EVIDENCE_COMMENT)) {
                         comment = line;
                         continue;
                 }
-                if (*name && !find_changed(all, name, strcspn(name, " =")))
+                t = find_known(all, name, strcspn(name, " ="));
+                if (t && !tuning_changes(t) && has_picked(line, t)) {
+                        put_setting(f, s, t);
+                        *ret_renewed = true;
+                } else if (*name && !(t && tuning_changes(t)))
                         fprintf(f, "%s%s%s\n", comment ?: "", comment ? "\n" : "", line);
                 comment = NULL;
         }
@@ -129,8 +149,8 @@ static void put_begin(FILE *f) {
 }
 
 /* The text of the file (NULL: there is none), with this drive's block anew, and last. NULL: the file is not as this made it, so that
- * something that somebody has written there would be lost. */
-static char *format_file(const Subject *s, const Tunings *all, const char *old) {
+ * something that somebody has written there would be lost. *ret_renewed: what stays as it is has that from this measurement now. */
+static char *format_file(const Subject *s, const Tunings *all, const char *old, bool *ret_renewed) {
         _cleanup_free_ char *head = format_head(s), *mine = NULL, *same = NULL;
         char *text = NULL;
         size_t size, same_size;
@@ -152,7 +172,8 @@ static char *format_file(const Subject *s, const Tunings *all, const char *old) 
                 else {
                         once = once && !mine;
                         free(mine);
-                        mine = keep_settings(must(strndup(body, end > body ? (size_t) (end - body) : 0)), all);
+                        mine = keep_settings(must(strndup(body, end > body ? (size_t) (end - body) : 0)), s, all,
+                                             ret_renewed);
                 }
                 end += strlen(BLOCK_END);
         }
@@ -191,15 +212,17 @@ int tune_write(const Subject *s, const Tunings *all) {
         _cleanup_free_ char *path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TUNED_NAME, roots[0]), *old = NULL,
                             *text = NULL;
         _cleanup_(config_freep) Config *c = NULL;
+        bool renewed = false;
         const char *objection;
         size_t size;
         int r;
 
-        if (!any_changes(all)) {
+        r = must_not_fail(text_file_read(path, &old, &size, &objection));
+        text = format_file(s, all, old, &renewed);
+        if (!any_changes(all) && !renewed) {
                 warnx("nothing is better than what the drive has, so nothing is written");
                 return EXIT_WANTED;
         }
-        r = must_not_fail(text_file_read(path, &old, &size, &objection));
         if (r != 0 && r != -ENOENT) {
                 warn_escaped("%s cannot be read: %s", path, r > 0 ? objection : strerror(-r));
                 return EXIT_BAD_INPUT;
@@ -210,7 +233,6 @@ int tune_write(const Subject *s, const Tunings *all) {
                 return EXIT_BAD_INPUT;
         }
 
-        text = format_file(s, all, old);
         if (!text) {
                 warn_escaped("%s was changed by hand, so it is left as it is; write the block there yourself", path);
                 return EXIT_BAD_INPUT;

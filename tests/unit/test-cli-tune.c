@@ -644,6 +644,33 @@ START_TEST(test_others_kept) {
 }
 END_TEST
 
+/* What stands in the file and is best still is measured with the drive as it is now. */
+START_TEST(test_confirmed) {
+        /* clang-format off */
+        static const char old[] = BEGIN HEAD
+                "      // measured 2025-01-01, firmware F0: what was\n      max_sectors_kb = \"128 KiB\";\n"
+                "      // measured 2025-01-01, firmware F0, schedulers none: what was\n      scheduler = \"mq-deadline\";\n" END ");\n";
+        /* clang-format on */
+
+        file_write("behaviour", ALL_ALIKE);
+        file_make(TUNED, old);
+        tune(EXIT_WANTED, "sda", "max_sectors_kb", "--write", NULL);
+        assert_in(err, "nothing is better than what the drive has, so nothing is written");
+        tune(EXIT_WANTED, "sda", "scheduler", "--write", "--budget=10s");
+        assert_in(out, "there are too few samples to tell");
+        assert_in(err, "nothing is better than what the drive has, so nothing is written");
+
+        tune(EXIT_WANTED, "sda", "scheduler", "--write", NULL);
+        ck_assert_str_eq(err, "");
+        assert_in(out, "Written to ");
+        assert_file(TUNED, BEGIN HEAD
+                    "      // measured 0000-00-00, firmware F0: what was\n      max_sectors_kb = \"128 KiB\";\n"
+                    "      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at once, "
+                    "mq-deadline 100 /s (99.8 to 100.2 /s); 24 samples\n"
+                    "      scheduler = \"mq-deadline\";\n" END ");\n");
+}
+END_TEST
+
 static const struct {
         const char *path, *text, *err;
 } not_written[] = {
@@ -751,6 +778,7 @@ int main(void) {
         tcase_add_test(c, test_others);
         tcase_add_test(c, test_write);
         tcase_add_test(c, test_others_kept);
+        tcase_add_test(c, test_confirmed);
         tcase_add_loop_test(c, test_not_written, 0, ELEMENTSOF(not_written));
         tcase_add_test(c, test_earlier_file);
         tcase_add_test(c, test_evidence);
