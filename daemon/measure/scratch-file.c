@@ -31,10 +31,11 @@ int scratch_file_make(const char *directory, int stop_fd) {
                         return -errno;
         }
 
-        fill(block);
         for (uint64_t n = 0; n < SCRATCH_FILE_SIZE;) {
-                ssize_t k = write(fd, block, BLOCK);
+                ssize_t k;
 
+                fill(block);
+                k = write(fd, block, BLOCK);
                 if (k < 0)
                         return -errno;
                 if (stop_is_wanted(stop_fd))
