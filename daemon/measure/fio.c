@@ -82,10 +82,14 @@ static struct json_object *fio_parse(const char *text) {
         return start ? json_tokener_parse(start) : NULL;
 }
 
-static char *first_line(const char *text) {
+/* What it says beside JSON, which is no sentence. */
+static char *first_line(const char *text, int status) {
         size_t n = strcspn(text, "\n");
 
-        return n > 0 ? must(strndup(text, n)) : must(strdup("it said nothing"));
+        if (n == 0 || *text == '{')
+                return must_format("it ended with %s %d", WIFEXITED(status) ? "exit status" : "signal",
+                                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+        return must(strndup(text, n));
 }
 
 int fio_run(char *const *arguments, int stop_fd, struct json_object **ret, char **ret_complaint) {
@@ -127,7 +131,7 @@ int fio_run(char *const *arguments, int stop_fd, struct json_object **ret, char 
         }
 
         (void) json_object_put(told);
-        *ret_complaint = error > 0 ? must(strdup(strerror((int) error))) : first_line(text);
+        *ret_complaint = error > 0 ? must(strdup(strerror((int) error))) : first_line(text, status);
         return -EIO;
 }
 

@@ -207,7 +207,10 @@ static const struct {
           "Input/output error" },
         { "before='fio: no such engine' end=1", true, false, false, offsetof(Measured, n_failed),
           offsetof(Measured, n_failed), "fio: no such engine" },
-        { "end=1", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed), "it said nothing" },
+        { "end=1", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed),
+          "it ended with exit status 1" },
+        { "before='{ \"fio version\" : 3' end=1", true, false, false, offsetof(Measured, n_failed),
+          offsetof(Measured, n_failed), "it ended with exit status 1" },
 };
 
 static void check_figure(const Measured *m, bool used, size_t reason, size_t n) {
