@@ -210,7 +210,7 @@ void tune_show(const Options *o, const Subject *s, const Tunings *all) {
 
         for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
                 if (!tuning_is_measured(t)) {
-                        _cleanup_free_ char *why = format_escaped("%s", t->lacking ?: "the time was over before");
+                        _cleanup_free_ char *why = format_escaped("%s", t->lacking ?: "it ended before");
 
                         printf("%s: not measured: %s\n\n", t->tunable->setting, why);
                 } else if (t->tunable->saves_power)

@@ -553,7 +553,7 @@ START_TEST(test_stopped) {
         file_write("behaviour", SPEEDS "[ $(wc -l <log) -ne 6 ] || kill -INT $PPID\n");
         tune(EXIT_WANTED, "sda", "scheduler", "max_sectors_kb", NULL);
         assert_in(out, "scheduler: leave it as it is (mq-deadline): there are too few samples to tell");
-        assert_in(out, "max_sectors_kb: not measured: the time was over before");
+        assert_in(out, "max_sectors_kb: not measured: it ended before");
         assert_in(out, "All stays as it is.\n");
         assert_back();
 }
