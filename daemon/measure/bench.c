@@ -21,7 +21,8 @@
 #define FRESH_ZONES 2U  /* the second and the third, … */
 #define FRESH_PARTS 64U /* … in as many parts at least, where there is room for that, … */
 #define FRESH_PART_MAX (1024 * MIB)
-#define FRESH_SPARES 8U       /* … each as many times larger than what is read ahead */
+#define FRESH_SPARES 8U       /* … each as many times larger than what is read ahead; … */
+#define FRESH_LENGTHS 8U      /* … a fast drive reads on, up to one of so many parts of it all */
 #define READ_AHEAD_WINDOWS 4U /* the kernel has two under way at most, each no larger than read_ahead_kb */
 #define REST_MS 500           /* for what is under way still */
 #define FILE_SPARE MIB        /* a file system may read for what is written in a file */
@@ -110,11 +111,12 @@ static char *fresh_format(const BenchTask *t, uint64_t step) {
         const uint64_t zone = t->size / ZONES / MIB * MIB, all = FRESH_ZONES * zone,
                        ahead = read_ahead(t, PLACE_FRESH, 0),
                        least = MIN(MAX(ahead * FRESH_SPARES / MIB * MIB, MIB), all),
-                       part = MAX(MIN(all / FRESH_PARTS / MIB * MIB, FRESH_PART_MAX), least), n = all / part,
+                       part = MAX(MIN(all / FRESH_PARTS / MIB * MIB, FRESH_PART_MAX), least),
+                       length = MAX(all / FRESH_LENGTHS / MIB * MIB, part), n = (all - length) / part + 1,
                        offset = zone + (step + step / n) % n * part;
 
-        drop_cache(t, offset, part + ahead);
-        return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node, offset, part);
+        drop_cache(t, offset, length + ahead);
+        return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node, offset, length);
 }
 
 static char *file_format(const BenchTask *t) {
@@ -234,6 +236,18 @@ static void sample_fail(Measured *m, const char *complaint) {
         m->n_failed++;
 }
 
+/* Why what fio tells of this figure is not used, for the caller to free; NULL: it is. */
+static char *find_fault(struct json_object *told, const Figure *f, double value) {
+        double ms = fio_number(told, "read/runtime");
+
+        /* In too short a time fio has finished nothing. */
+        if (isnan(value) || value <= 0)
+                return must(strdup("fio has measured nothing"));
+        if (f->kind != FIGURE_LATENCY && ms * f->error < 1)
+                return must_format("all of the place was read in %.0f ms, which is too short a time to measure", ms);
+        return NULL;
+}
+
 static void sample_keep(Measured *m, SampleVerdict v, double value) {
         switch (v) {
         case SAMPLE_USED:
@@ -271,12 +285,12 @@ int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m
         FIGURES_FOREACH(f, job) {
                 double value = r < 0 ? NAN
                                      : fio_number(told, f->path) + (f->more_path ? fio_number(told, f->more_path) : 0);
+                _cleanup_free_ char *fault = complaint ? NULL : find_fault(told, f, bytes >= 0 ? value : NAN);
 
-                /* In too short a time fio has finished nothing. */
-                if (value > 0 && bytes >= 0)
-                        sample_keep(m, v, value * f->unit);
+                if (complaint || fault)
+                        sample_fail(m, complaint ?: fault);
                 else
-                        sample_fail(m, complaint ?: "fio has measured nothing");
+                        sample_keep(m, v, value * f->unit);
                 m++;
         }
         (void) json_object_put(told);

@@ -17,8 +17,9 @@
 /* More than a disk needs to spin up. */
 #define LONGEST 60000U
 
-/* It tells time in ms, and latencies as one of 64 parts of a power of two, whose middle it is (stat.h, FIO_IO_U_PLAT_BITS). */
-#define ERROR_OF_TIME (1.0 / SHORT)
+/* It tells time in ms, and latencies as one of 64 parts of a power of two, whose middle it is (stat.h, FIO_IO_U_PLAT_BITS). A drive that
+ * is fast and small has read all of a place before the time is over. */
+#define ERROR_OF_TIME (2.0 / SHORT)
 #define ERROR_OF_LATENCY (1.0 / 128)
 
 const char *const figure_units[_FIGURE_KIND_MAX] = {

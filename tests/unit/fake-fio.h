@@ -9,19 +9,19 @@
 
 #include "test-cli.h"
 
-#define FIO                                                                                                                         \
-        "#!/bin/sh\n"                                                                                                               \
-        "bytes=1048576 extra=0 changes=0 error=0 ns=1000 p99=9000 max=5000 bw=2000000 iops=70.5 before= end=\n"                     \
-        "for word; do [ -n \"$word\" ] || exit 1; done\n"                                                                           \
-        "echo \"$*\" >>log\n"                                                                                                       \
-        ". ./behaviour\n"                                                                                                           \
-        "reads=$(($(cat reads) + (bytes + extra) / 512))\n"                                                                         \
-        "echo $reads >reads\n"                                                                                                      \
-        "echo \"1 0 ${counted-$reads} 0 $changes 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sda/stat\n"                                       \
-        "[ -z \"$before\" ] || echo \"$before\"\n"                                                                                  \
-        "[ -z \"$end\" ] || exit 1\n"                                                                                               \
-        "echo '{ \"jobs\": [ { \"error\": '$error', \"read\": { \"io_bytes\": '$bytes', \"bw_bytes\": '$bw', \"iops\": '$iops','\n" \
-        "echo '\"clat_ns\": { \"max\": '$max', \"percentile\": { \"50.000000\": '$ns', \"99.000000\": '$p99' } } },'\n"             \
+#define FIO                                                                                                                                             \
+        "#!/bin/sh\n"                                                                                                                                   \
+        "bytes=1048576 extra=0 changes=0 error=0 ns=1000 p99=9000 max=5000 ms=500 bw=2000000 iops=70.5 before= end=\n"                                  \
+        "for word; do [ -n \"$word\" ] || exit 1; done\n"                                                                                               \
+        "echo \"$*\" >>log\n"                                                                                                                           \
+        ". ./behaviour\n"                                                                                                                               \
+        "reads=$(($(cat reads) + (bytes + extra) / 512))\n"                                                                                             \
+        "echo $reads >reads\n"                                                                                                                          \
+        "echo \"1 0 ${counted-$reads} 0 $changes 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sda/stat\n"                                                           \
+        "[ -z \"$before\" ] || echo \"$before\"\n"                                                                                                      \
+        "[ -z \"$end\" ] || exit 1\n"                                                                                                                   \
+        "echo '{ \"jobs\": [ { \"error\": '$error', \"read\": { \"io_bytes\": '$bytes', \"bw_bytes\": '$bw', \"iops\": '$iops', \"runtime\": '$ms','\n" \
+        "echo '\"clat_ns\": { \"max\": '$max', \"percentile\": { \"50.000000\": '$ns', \"99.000000\": '$p99' } } },'\n"                                 \
         "echo '\"write\": { \"iops\": 30 }, \"sync\": { \"lat_ns\": { \"percentile\": { \"50.000000\": 5000 } } } } ] }'\n"
 
 /* A tenth of a second passes whenever somebody looks. */

@@ -77,7 +77,7 @@ START_TEST(test_arguments) {
                         strstr(log, HEAD("500ms", "2") READ_ONLY
                                "--name=end --filename=/dev/sda --offset=67234693120 --size=1073741824" SEQUENTIAL));
         ck_assert_ptr_nonnull(strstr(log, "--name=buffered --filename=/dev/sda --offset="));
-        ck_assert_ptr_nonnull(strstr(log, "--size=67108864 --rw=read --bs=128k --direct=0 --ioengine=psync\n"));
+        ck_assert_ptr_nonnull(strstr(log, "--size=536870912 --rw=read --bs=128k --direct=0 --ioengine=psync\n"));
         ck_assert_ptr_nonnull(strstr(
                         log, READ_ONLY
                         "--name=latency --filename=/dev/sda --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=psync\n"));
@@ -209,6 +209,9 @@ static const struct {
           offsetof(Measured, n_failed), "fio: no such engine" },
         { "end=1", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed),
           "it ended with exit status 1" },
+        { "ms=250", true, true, true, 0, 0, NULL },
+        { "ms=249", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed),
+          "all of the place was read in 249 ms, which is too short a time to measure" },
         { "before='{ \"fio version\" : 3' end=1", true, false, false, offsetof(Measured, n_failed),
           offsetof(Measured, n_failed), "it ended with exit status 1" },
 };

@@ -297,11 +297,11 @@ static void assert_file(const char *path, const char *text) {
 #define HEAD "    { match = { model = \"DISK\"; serial = \"S1\"; };\n"
 #define SCHEDULER \
         "      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at once, " \
-        "bfq 200 /s (199.6 to 200.4 /s), mq-deadline 150 /s (149.7 to 150.3 /s); 24 samples\n" \
+        "bfq 200 /s (199.2 to 200.8 /s), mq-deadline 150 /s (149.4 to 150.6 /s); 24 samples\n" \
         "      scheduler = \"bfq\";\n"
 #define SECTORS \
         "      // measured 0000-00-00, firmware F1: sequential, start (outer zone), " \
-        "128 KiB 3.00 MB/s (2.994 to 3.006 MB/s), 256 KiB 2.00 MB/s (1.996 to 2.004 MB/s); 12 samples\n" \
+        "128 KiB 3.00 MB/s (2.988 to 3.012 MB/s), 256 KiB 2.00 MB/s (1.992 to 2.008 MB/s); 12 samples\n" \
         "      max_sectors_kb = \"128 KiB\";\n"
 #define END "    },\n"
 #define BEGIN "// Written by drivekeep tune --write. It writes this file anew when more is measured.\n\ndrives = (\n"
@@ -666,7 +666,7 @@ START_TEST(test_confirmed) {
         assert_file(TUNED, BEGIN HEAD
                     "      // measured 0000-00-00, firmware F0: what was\n      max_sectors_kb = \"128 KiB\";\n"
                     "      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at once, "
-                    "mq-deadline 100 /s (99.8 to 100.2 /s); 24 samples\n"
+                    "mq-deadline 100 /s (99.6 to 100.4 /s); 24 samples\n"
                     "      scheduler = \"mq-deadline\";\n" END ");\n");
 }
 END_TEST
