@@ -14,6 +14,7 @@
 #include "probe.h"
 #include "settings.h"
 #include "stack.h"
+#include "statistics.h"
 #include "subject.h"
 #include "wear-read.h"
 
@@ -252,6 +253,7 @@ BenchTask subject_task(Subject *s) {
                             .below = s->is_array ? s->names : NULL,
                             .file = s->file,
                             .budget = s->budget,
+                            .samples_max = SAMPLES_MAX,
                             .stop_fd = s->stop_fd,
                             .may_go_on = may_go_on,
                             .tell = tell_progress,

@@ -319,7 +319,7 @@ static bool is_wanted(const BenchTask *t, const Job *job) {
 static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
         uint64_t fresh = now_usec(), longest = 0;
 
-        for (uint64_t round = 1;; round++) {
+        for (uint64_t round = 1; round <= t->samples_max; round++) {
                 Measured *m = b->items;
 
                 JOBS_FOREACH(job) {
@@ -341,6 +341,7 @@ static int bench_rounds(const BenchTask *t, Bench *b, uint64_t start) {
                         t->tell(t->userdata, monotonic_usec() - start);
                 }
         }
+        return 0;
 }
 
 int bench_run(const BenchTask *t, Bench *ret) {

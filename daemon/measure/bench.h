@@ -35,7 +35,8 @@ typedef struct BenchTask {
         uint64_t size;      /* bytes */
         char *const *below; /* kernel names of the disks below an array; NULL: it is a disk */
         int file;           /* for what writes, SCRATCH_FILE_SIZE large; negative: nothing does */
-        uint64_t budget;    /* µs */
+        uint64_t budget;    /* µs … */
+        size_t samples_max; /* … and so many samples of each kind, at most */
         int stop_fd;        /* readable: the user wants an end */
 
         int (*may_go_on)(void *userdata); /* asked before each sample; what is not 0 ends it, and is returned */

@@ -15,7 +15,6 @@
 
 #define VERSION 1
 #define SUFFIX ".json"
-#define SAMPLES_MAX 2000U /* of a figure; in the longest time there are some 600 */
 
 void result_done(Result *r) {
         free(r->name);

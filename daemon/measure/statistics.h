@@ -9,6 +9,9 @@
 /* With fewer, even the smallest and the largest sample are no 95 % interval of a median: 1 - 2^(1 - n). */
 #define SAMPLES_MIN 6U
 
+/* More take long to compute, and tell hardly more. */
+#define SAMPLES_MAX 1000U
+
 /* Of the median, at 95 %. The bounds are those of the bootstrap's distribution of the median, which is computed and not drawn (B. Efron,
  * "Bootstrap methods: another look at the jackknife", 1979), and on either side half of the samples' trend, as what changed while it was
  * measured is not known any better, and the error that each sample may have. */

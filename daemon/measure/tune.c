@@ -271,7 +271,7 @@ int tune_run(const TuneTask *t, Tune *ret) {
         tune_begin(t, ret);
         r = bench_warm_up(&t->bench, &b);
         ret->counted = b.counted;
-        while (r == 0 && !clock.ended && ret->n_trials > 1) {
+        while (r == 0 && !clock.ended && ret->n_trials > 1 && ret->n_rounds < t->bench.samples_max) {
                 r = tune_round(t, ret, &clock, &step);
                 if (r == 0 && ret->n_rounds >= BUSY_ROUNDS && is_busy(t, ret))
                         r = -EBUSY;

@@ -27,6 +27,7 @@ static BenchTask task = { .classdir = "class",
                           .node = "/dev/sda",
                           .size = UINT64_C(64) << 30,
                           .budget = 40 * 1000 * 1000,
+                          .samples_max = 1000,
                           .may_go_on = may_go_on,
                           .tell = tell };
 
@@ -117,6 +118,17 @@ START_TEST(test_places) {
                 ck_assert_uint_lt(n, ELEMENTSOF(places));
         }
         ck_assert_uint_gt(n, 80);
+}
+END_TEST
+
+START_TEST(test_most) {
+        _cleanup_(bench_done) Bench b = {};
+
+        task.samples_max = 3;
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        task.samples_max = 1000;
+        for (const Measured *m = b.items; m < b.items + b.n_items; m++)
+                ck_assert_uint_eq(m->n_samples, 3);
 }
 END_TEST
 
@@ -382,6 +394,7 @@ int main(void) {
         tcase_add_checked_fixture(c, setup, scratch_remove);
         tcase_add_test(c, test_arguments);
         tcase_add_test(c, test_places);
+        tcase_add_test(c, test_most);
         tcase_add_test(c, test_file);
         tcase_add_test(c, test_beside);
         tcase_add_loop_test(c, test_used, 0, ELEMENTSOF(cases));

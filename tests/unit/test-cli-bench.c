@@ -15,6 +15,7 @@
 #include "result.h"
 #include "settings.h"
 #include "stack.h"
+#include "statistics.h"
 #include "test-cli.h"
 
 /* ---- stand-ins ---- */
@@ -246,6 +247,7 @@ START_TEST(test_show) {
         ck_assert_str_eq(err, "");
         ck_assert_msg(starts_with(out, TABLE), "%s", out);
         ck_assert_uint_eq(asked.budget, 180ULL * 1000 * 1000);
+        ck_assert_uint_eq(asked.samples_max, SAMPLES_MAX);
         ck_assert_str_eq(asked.node, "/dev/sda");
         ck_assert_uint_eq(asked.size, 9 * GIB);
         ck_assert_str_eq(below, "");

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "result.h"
+#include "statistics.h"
 #include "test-cli.h"
 
 static Result make(const char *name, uint64_t when) {
@@ -142,7 +143,7 @@ START_TEST(test_many) {
         ck_assert_int_eq(fclose(f), 0);
         ck_assert_int_eq(result_parse(text, &r), 0);
         ck_assert_uint_eq(r.bench.n_items, 1);
-        ck_assert_uint_eq(r.bench.items[0].n_samples, 2000);
+        ck_assert_uint_eq(r.bench.items[0].n_samples, SAMPLES_MAX);
 }
 END_TEST
 

@@ -92,6 +92,7 @@ static void setup(void) {
                                       .size = UINT64_C(64) << 30,
                                       .file = -1,
                                       .budget = 16 * 1000 * 1000,
+                                      .samples_max = 1000,
                                       .stop_fd = ends[0],
                                       .may_go_on = may_go_on,
                                       .tell = tell },
@@ -341,6 +342,16 @@ START_TEST(test_budget) {
         ck_assert_uint_eq(n_told, strlen(order));
         ck_assert_uint_gt(x.n_rounds, 12);
         ck_assert_int_eq(x.pick.reason, PICK_CURRENT);
+}
+END_TEST
+
+START_TEST(test_most) {
+        _cleanup_(tune_done) Tune x = {};
+
+        file_make("behaviour", WIDE);
+        task.bench.samples_max = 3;
+        ck_assert_int_eq(tune_run(&task, &x), 0);
+        ck_assert_uint_eq(x.n_rounds, 3);
 }
 END_TEST
 
@@ -611,6 +622,7 @@ int main(void) {
         tcase_add_loop_test(c, test_places, 0, 2);
         tcase_add_loop_test(c, test_missing, 0, ELEMENTSOF(missing));
         tcase_add_test(c, test_budget);
+        tcase_add_test(c, test_most);
         tcase_add_test(c, test_enough);
         tcase_add_test(c, test_not_enough);
         tcase_add_loop_test(c, test_busy, 0, ELEMENTSOF(busy));
