@@ -152,21 +152,32 @@ static int prepare_settings(Subject *s, Tunings *all) {
         return writes ? subject_make_file(s) : EXIT_WANTED;
 }
 
-/* Each has the same part of the time that is left. What keeps one from being measured may not keep the next. */
+/* How long all its values take once, as far as it is for the jobs, in ms; 0: it is not measured. */
+static uint64_t find_share(const Tuning *t) {
+        const Job *goal, *cost;
+
+        if (t->lacking)
+                return 0;
+        goal = figure_job(t->goal);
+        cost = t->cost ? figure_job(t->cost) : goal;
+        return t->values.n_items * (goal->milliseconds + (cost == goal ? 0 : cost->milliseconds));
+}
+
+/* Each has a share of the time that is left. What keeps one from being measured may not keep the next. */
 static int tune_settings(Subject *s, Tunings *all) {
-        size_t n_left = 0;
+        uint64_t shares = 0;
         int status = EXIT_WANTED;
 
         for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
-                n_left += !t->lacking;
+                shares += find_share(t);
         for (Tuning *t = all->items; t < all->items + all->n_items && !stop_is_wanted(s->stop_fd); t++) {
-                uint64_t left = s->budget - MIN(s->budget, s->spent);
+                uint64_t left = s->budget - MIN(s->budget, s->spent), share = find_share(t);
                 int r;
 
-                if (t->lacking)
+                if (share == 0)
                         continue;
-                r = tune_setting(t, left / MAX(n_left, 1U));
-                n_left--;
+                r = tune_setting(t, left * share / shares);
+                shares -= share;
                 if (r != EXIT_WANTED)
                         status = r;
                 if (r != EXIT_WANTED && !t->lacking)

@@ -363,6 +363,25 @@ START_TEST(test_all) {
 }
 END_TEST
 
+static unsigned count_runs(const char *job) {
+        _cleanup_free_ char *log = read_log(), *name = NULL;
+        unsigned n = 0;
+
+        ck_assert_int_ge(asprintf(&name, " --name=%s ", job), 0);
+        for (const char *at = log; (at = strstr(at, name)); at++)
+                n++;
+        return n;
+}
+
+/* Three values in samples of a second have three times as long as two in samples of half of it. */
+START_TEST(test_shares) {
+        file_write("behaviour", "iops=$((100 + 37 * $(wc -l <log) % 90)) bw=$((iops * 10000))\n");
+        tune(EXIT_WANTED, "sda", "scheduler", "max_sectors_kb", "--budget=100s");
+        ck_assert_uint_ge(count_runs("deep"), 2 * count_runs("start"));
+        ck_assert_uint_le(count_runs("deep"), 4 * count_runs("start"));
+}
+END_TEST
+
 /* What is measured by writing: where a directory is named also if no setting is. */
 START_TEST(test_file) {
         put_value("wbt_lat_usec", "off");
@@ -759,6 +778,7 @@ int main(void) {
         tcase_add_test(c, test_pick);
         tcase_add_test(c, test_json);
         tcase_add_test(c, test_all);
+        tcase_add_test(c, test_shares);
         tcase_add_test(c, test_file);
         tcase_add_test(c, test_present);
         tcase_add_test(c, test_beside);
