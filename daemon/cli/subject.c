@@ -138,10 +138,21 @@ static char *find_objection(Subject *s) {
 
 /* ---- meanwhile ---- */
 
+bool subject_is_here(const Subject *s) {
+        char text[32];
+
+        (void) attribute_read(text, sizeof text, INVENTORY_CLASSDIR "/%s/diskseq", s->drive->name);
+        return s->drive->diskseq == 0 || strtoull(text, NULL, 10) == s->drive->diskseq;
+}
+
 static int may_go_on(void *userdata) {
         Subject *s = userdata;
         const char *why;
 
+        if (!subject_is_here(s)) {
+                warn_escaped("%s cannot be measured any longer: it is gone", s->drive->name);
+                return 1;
+        }
         for (size_t i = 0; s->leave.io.gate && i < s->n_disks; i++)
                 if (s->leave.io.gate(s->leave.io.userdata, s->disks[i], &why) < 0) {
                         warn_escaped("%s cannot be measured any longer: %s", s->drive->name, why);

@@ -35,6 +35,9 @@ void subject_close(Subject *s);
  * EXIT_BAD_INPUT, having said why. */
 int subject_make_file(Subject *s);
 
+/* Is it still the drive that it was in the beginning? Its name may be another one's by now. Where the kernel does not tell: true. */
+bool subject_is_here(const Subject *s);
+
 /* To be measured in the budget, with a progress bar. */
 BenchTask subject_task(Subject *s);
 void subject_hide_progress(const Subject *s);

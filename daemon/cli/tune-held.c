@@ -144,6 +144,8 @@ int tune_set_value(void *userdata, size_t value) {
 
         if (value == t->held && !t->is_lost)
                 return 0;
+        if (!subject_is_here(t->subject))
+                return -ECANCELED;
         t->is_lost = false;
 
         /* From here on it is to be set back. */
@@ -213,11 +215,18 @@ int tune_set_back(Tuning *t) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         const Subject *s = t->subject;
+        char text[VALUE_TEXT_MAX];
         bool back;
         int r;
 
         if (t->held == SIZE_MAX)
                 return EXIT_WANTED;
+        /* Another drive that has its name has held nothing. */
+        if (!subject_is_here(s)) {
+                warn_escaped("%s is gone, and its %s could not be set back: it was %s", s->drive->name,
+                             setting_state(t->setting), value_format(&t->setting->range, present(t), text));
+                return EXIT_NOT_WANTED;
+        }
         /* The user may have ended it in a time without use. The drive was awake before, and one that sleeps would be left as it is. */
         if (t->tunable->saves_power)
                 end_rest(s->drive);

@@ -603,6 +603,23 @@ START_TEST(test_unreadable) {
 }
 END_TEST
 
+/* Another drive has its name: that one is not measured, nor set to anything. */
+START_TEST(test_gone) {
+        _cleanup_free_ char *calls = NULL;
+
+        drives[0].diskseq = 5;
+        file_write("class/sda/diskseq", "5\n");
+        file_write("behaviour", "[ $(wc -l <log) -lt 7 ] || echo 6 >class/sda/diskseq\n");
+        tune(EXIT_NOT_WANTED, "sda", "max_sectors_kb", "scheduler", "--write");
+        assert_in(err, "sda is gone, and its max_sectors_kb could not be set back: it was 256 KiB\n");
+        ck_assert_ptr_null(strstr(err, "sets it back"));
+        calls = read_calls();
+        ck_assert_ptr_null(strstr(calls, "LetGo"));
+        ck_assert_ptr_null(strstr(calls, "scheduler"));
+        ck_assert_uint_eq(count_runs("start"), 6);
+}
+END_TEST
+
 /* Then nothing is written, either. */
 START_TEST(test_not_again) {
         not_again = "mq-deadline";
@@ -794,6 +811,7 @@ int main(void) {
         tcase_add_test(c, test_gate);
         tcase_add_test(c, test_files_want);
         tcase_add_test(c, test_unreadable);
+        tcase_add_test(c, test_gone);
         tcase_add_test(c, test_not_again);
         tcase_add_test(c, test_others);
         tcase_add_test(c, test_write);
