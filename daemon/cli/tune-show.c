@@ -33,9 +33,7 @@ static void tell_trial(Output *out, const Tuning *t, size_t i, double most) {
         static const char bar[PLOT_WIDTH + 1] = "####################";
         char value[VALUE_TEXT_MAX], goal[FIGURE_TEXT_MAX], cost[FIGURE_TEXT_MAX], interval[FIGURE_TEXT_MAX];
         const Pick *p = &t->tune.pick;
-        Estimate g = tuning_goal(t, i),
-                 c = t->cost ? samples_estimate(t->tune.trials[i].cost, t->tune.n_rounds, t->cost->error)
-                             : (Estimate){};
+        Estimate g = tuning_goal(t, i), c = tuning_cost(t, i);
 
         output_row(out);
         output_cell(out, "value", tuning_format_value(t, i, value));

@@ -23,13 +23,24 @@
 /* ---- this drive's block ---- */
 
 /* "512 KiB 187 MB/s (185 to 189)". */
-static void put_evidence(FILE *f, const Tuning *t, size_t trial) {
+static void put_estimate(FILE *f, const Tuning *t, size_t trial, FigureKind kind, Estimate e) {
         char value[VALUE_TEXT_MAX], median[FIGURE_TEXT_MAX], range[FIGURE_TEXT_MAX];
-        Estimate e = tuning_goal(t, trial);
 
-        fprintf(f, "%s %s", tuning_format_value(t, trial, value), figure_format(t->goal->kind, e.median, median));
+        fprintf(f, ", %s %s", tuning_format_value(t, trial, value), figure_format(kind, e.median, median));
         if (e.bounded)
-                fprintf(f, " (%s)", figure_format_range(t->goal->kind, e.low, e.high, range));
+                fprintf(f, " (%s)", figure_format_range(kind, e.low, e.high, range));
+}
+
+/* Of the value that is picked, and of the present one where that is another one. */
+static void put_evidence(FILE *f, const Tuning *t, const Figure *figure,
+                         Estimate (*estimate)(const Tuning *t, size_t trial)) {
+        size_t picked = t->tune.pick.index, current = t->tune.contest.current;
+
+        (void) fputs(figure->title, f);
+        put_estimate(f, t, picked, figure->kind, estimate(t, picked));
+        if (picked != current)
+                put_estimate(f, t, current, figure->kind, estimate(t, current));
+        (void) fputs("; ", f);
 }
 
 static void put_setting(FILE *f, const Subject *s, const Tuning *t) {
@@ -40,13 +51,11 @@ static void put_setting(FILE *f, const Subject *s, const Tuning *t) {
 
         (void) localtime_r(&now, &tm);
         (void) strftime(day, sizeof day, "%Y-%m-%d", &tm);
-        fprintf(f, EVIDENCE_COMMENT EVIDENCE "%s, %s: %s, ", day, evidence, t->goal->title);
-        put_evidence(f, t, t->tune.pick.index);
-        if (tuning_changes(t)) {
-                (void) fputs(", ", f);
-                put_evidence(f, t, t->tune.contest.current);
-        }
-        fprintf(f, "; %zu samples\n", t->tune.n_used);
+        fprintf(f, EVIDENCE_COMMENT EVIDENCE "%s, %s: ", day, evidence);
+        put_evidence(f, t, t->goal, tuning_goal);
+        if (t->tune.pick.reason == PICK_CHEAPER)
+                put_evidence(f, t, t->cost, tuning_cost);
+        fprintf(f, "%zu samples\n", t->tune.n_used);
         tried_put_value(f, t->tunable->setting, tuning_picked(t));
 }
 

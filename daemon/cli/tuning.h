@@ -60,9 +60,13 @@ static inline const char *tuning_caution(const Tuning *t) {
         return tuning_changes(t) && tuning_picked(t)->number ? t->tunable->caution : NULL;
 }
 
-/* Of one of its values: what the setting is for, and how the value is written. */
+/* Of one of its values: what the setting is for, what it costs, and how the value is written. */
 static inline Estimate tuning_goal(const Tuning *t, size_t trial) {
         return samples_estimate(t->tune.trials[trial].goal, t->tune.n_rounds, t->goal->error);
+}
+
+static inline Estimate tuning_cost(const Tuning *t, size_t trial) {
+        return t->cost ? samples_estimate(t->tune.trials[trial].cost, t->tune.n_rounds, t->cost->error) : (Estimate){};
 }
 
 /* The same of a setting that saves power, after one of the times without use. */

@@ -408,6 +408,19 @@ START_TEST(test_file) {
 }
 END_TEST
 
+/* Then the comment has what decided. */
+START_TEST(test_cheaper) {
+        file_write("behaviour", ALL_ALIKE
+                   "case $(cat class/sda/queue/scheduler) in *'[none]'*) p99=1000 iops=100.1;; *) p99=9000;; esac\n");
+        tune(EXIT_WANTED, "sda", "scheduler", NULL, NULL);
+        assert_in(out, "scheduler: none is as good as mq-deadline, and costs less: the same, 99 % latency");
+        assert_in(without_day(out),
+                  "schedulers bfq mq-deadline none: random 4 KiB, 256 at once, none 100 /s (99.7 to 100.5 /s), "
+                  "mq-deadline 100 /s (99.6 to 100.4 /s); the same, 99 % latency, none 1.00 us (");
+        assert_in(out, " samples\n      scheduler = \"none\";\n");
+}
+END_TEST
+
 START_TEST(test_present) {
         file_write("behaviour", ALL_ALIKE);
         tune(EXIT_WANTED, "sda", "scheduler", "--write", NULL);
@@ -797,6 +810,7 @@ int main(void) {
         tcase_add_test(c, test_all);
         tcase_add_test(c, test_shares);
         tcase_add_test(c, test_file);
+        tcase_add_test(c, test_cheaper);
         tcase_add_test(c, test_present);
         tcase_add_test(c, test_beside);
         tcase_add_test(c, test_one_value);
