@@ -10,7 +10,7 @@ from drives.nvme import NvmeController
 from drives.nvmetcp import NvmeTcp
 from drives.sas import SasHba
 from drives.scsi import ScsiDisk
-from keeping import CONF, Keeping
+from keeping import CONF, Keeping, by_id
 
 TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
 SAS = "/dev/disk/by-id/wwn-0x5000c50012345678"
@@ -34,7 +34,7 @@ class Tuning(Keeping):
         # What the kernel allows with 100 ms to leave a power state, and not with 25 ms.
         controller = NvmeController(serial="NV-RESTS", size_mb=8192, rests=True,
                                     power_states=((8000, True, 0, 0), (4000, True, 0, 0), (50, False, 5000, 85000)))
-        with self.drives(knee, off, same, rests) as (_, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
+        with self.drives(off, knee, same, rests) as (hba, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 NvmeTcp(f"{folder}/nvme", controller) as transport, \
                 self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep",
                              extra_args=arguments + transport.qemu_args()) as machine:
@@ -54,7 +54,10 @@ class Tuning(Keeping):
             self.check_others(machine)
             self.check_beside(machine)
             self.check_refusals(machine, same)
-            Kills(self, machine, "SN-SAME").check(6)
+            self.read_ahead_kills(machine).check(6)
+            Kills(self, machine, "SN-OFF", "lookahead", lambda: off["lookahead"]).check(6)
+            self.check_unplugged(machine, hba, off)
+            self.check_cut(machine, hba, off)
 
     def tune_until(self, machine, command, seconds, found):
         """What it prints when another value was found better. A host that is busy takes few samples in that time, which scatter, too:
@@ -71,6 +74,9 @@ class Tuning(Keeping):
             return all(setting["reason"] in ("better", "cheaper") for setting in json.loads(shown)["settings"])
 
         return json.loads(self.tune_until(machine, f"--json {command}", seconds, found))
+
+    def read_ahead_kills(self, machine):
+        return Kills(self, machine, "SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME"))
 
     def read_ahead(self, machine, serial):
         node = self.node(machine, serial)
@@ -179,6 +185,35 @@ class Tuning(Keeping):
         self.settle(machine)
 
 
+    def begin_lookahead(self, machine, drive):
+        """Returns when the drive has what it had not before."""
+        machine.run("systemctl reset-failed; systemd-run -q --unit=measuring -p StandardError=file:/root/said drivekeep tune SN-OFF lookahead "
+                    "--budget=1h")
+        machine.wait_until(lambda: drive["lookahead"], 120)
+
+    def check_unplugged(self, machine, hba, drive):
+        self.begin_lookahead(machine, drive)
+        self.unplug(machine, hba, 0, drive.serial)
+        machine.wait_until("! systemctl is-active -q measuring", 120)
+        self.match("unplugged meanwhile: what could not be set back is said", machine.run("cat /root/said").stdout,
+                   r"sd. is gone, and its lookahead could not be set back: it was off\n")
+        self.match("the exit status tells", machine.run("systemctl show -P ExecMainStatus measuring").stdout, r"^[12]$")
+        hba.attach(0, drive)
+        machine.wait_until(f"test -e {by_id(drive.serial)}", 60)
+        self.settle(machine)
+        self.equal("it comes back as it was", drive["lookahead"], False)
+
+    def check_cut(self, machine, hba, drive):
+        self.begin_lookahead(machine, drive)
+        machine.power_cut()
+        hba.power_cycle()
+        machine.power_on()
+        machine.wait_boot()
+        self.settle(machine)
+        self.equal("after a power cut the drive has its own value", drive["lookahead"], False)
+        self.no_match("and nothing is to be set back", machine.run("cat /run/drivekeep/drives/*").stdout, "HELD")
+
+
 class Kills:
     """Of the command, the service, the broker and its workers, at any time."""
     BLOWS = {
@@ -190,28 +225,29 @@ class Kills:
         "everything": "systemctl kill -s KILL measuring drivekeep drivekeep-broker",
     }
 
-    def __init__(self, scenario, machine, serial):
-        self.scenario, self.machine = scenario, machine
+    def __init__(self, scenario, machine, serial, setting, present):
+        """`present` is a function: what the drive has of the setting."""
+        self.scenario, self.machine, self.setting, self.present = scenario, machine, setting, present
         self.node = scenario.node(machine, serial)
-        self.file = f"/sys/block/{self.node[5:]}/queue/read_ahead_kb"
+        self.before = present()
 
     def check(self, n):
         """So many, in turns; each a little later in what is measured than the one before."""
         machine, kept = self.machine, {blow: 0 for blow in self.BLOWS}
         for case, (name, blow) in zip(range(n), itertools.cycle(self.BLOWS.items())):
             machine.run("systemctl reset-failed; systemd-run -q --unit=measuring drivekeep tune "
-                        f"{self.node} read_ahead_kb --budget=1h")
-            machine.wait_until(f"[ $(cat {self.file}) != 128 ]", 120)
+                        f"{self.node} {self.setting} --budget=1h")
+            machine.wait_until(lambda: self.present() != self.before, 120)
             machine.run(f"sleep {case % 17 / 10}; {blow}", check=False)
             machine.wait_until("! systemctl is-active -q measuring", 120)
             self.scenario.settle(machine)
-            now = machine.run(f"cat {self.file}").stdout.strip()
-            if now != "128":
-                self.scenario.claim(f"case {case}, {name} killed: the value is back", False, f"{now}\n{machine.run('journalctl -b -n 60').stdout}")
-                machine.run(f"echo 128 > {self.file}")
-            else:
-                kept[name] += 1
-        self.scenario.equal(f"{n} times killed: the drive has its own value again", sum(kept.values()), n)
+            now = self.present()
+            if now != self.before:
+                self.scenario.claim(f"case {case}, {name} killed: {self.setting} is back", False,
+                                    f"{now}\n{machine.run('journalctl -b -n 60').stdout}")
+                break
+            kept[name] += 1
+        self.scenario.equal(f"{n} times killed: the drive has its own {self.setting} again", sum(kept.values()), n)
 
 
 class TuningFile(Tuning):
@@ -282,11 +318,13 @@ class TuningKilled(Tuning):
 
     def run(self):
         disks = [self.drive(f"SN-{n}", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)) for n in range(3)]
-        with self.drives(self.drive("SN-SAME", size_mb=65536), *disks) as (_, arguments), \
+        off = self.drive("SN-OFF", size_mb=65536, lookahead=False)
+        with self.drives(self.drive("SN-SAME", size_mb=65536), off, *disks) as (_, arguments), \
                 self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.check_array(machine, disks)
-            Kills(self, machine, "SN-SAME").check(100)
+            self.read_ahead_kills(machine).check(60)
+            Kills(self, machine, "SN-OFF", "lookahead", lambda: off["lookahead"]).check(40)
 
     def check_array(self, machine, disks):
         """Chunks of 512 KiB: with less than a stripe of read-ahead the disks do not read at the same time."""
