@@ -17,20 +17,13 @@ static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Val
         return 0;
 }
 
-/* The kernel reads ahead in whole pages and cuts off the rest (queue_ra_store()). No page is smaller than this; where they
- * are larger, reading back shows what became of the value. */
-#define PAGE 4096
-
-/* md and dm tell the size of a stripe as their optimal I/O size: chunk times data disks. A single disk's optimal I/O size is
- * something else, and that of some is nonsense. */
 static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
-        int64_t least, stripe, bytes;
+        int64_t stripe, bytes;
 
         if (v->type != VALUE_STRIPES)
                 return 0;
-        if (d->drive->transport != TRANSPORT_VIRTUAL || sysfs_number(d, "queue/minimum_io_size", &least) < 0 ||
-            sysfs_number(d, "queue/optimal_io_size", &stripe) < 0 || least <= 0 || stripe <= least ||
-            stripe % least != 0)
+        stripe = sysfs_stripe(d->drive);
+        if (stripe == 0)
                 return device_fail(d, STEP_UNSUPPORTED,
                                    "it is no array, or one that has no stripes: give a size instead");
         if (__builtin_mul_overflow(stripe, v->number, &bytes))
@@ -87,7 +80,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
 #define READ_AHEAD(key, unit_, what, how, from, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 900, .lost_by = "re-add, revalidation", \
-        .range = { .type = VALUE_SIZE, .max = 1LL << 40, .unit = unit_, .step = PAGE, __VA_ARGS__ }, \
+        .range = { .type = VALUE_SIZE, .max = 1LL << 40, .unit = unit_, .step = SYSFS_PAGE, __VA_ARGS__ }, \
         .summary = what, .equivalent = how, .source = from
 
 #define RANGE_CHOICE { .type = VALUE_INT, .max = 2 }

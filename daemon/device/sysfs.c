@@ -94,6 +94,21 @@ int sysfs_number(Device *d, const char *path, int64_t *ret) {
         return parse_number(d, &(SysfsAttribute){ .path = path }, text, ret);
 }
 
+int64_t sysfs_stripe(const Drive *d) {
+        static const char *const attributes[] = { "minimum_io_size", "optimal_io_size" };
+        int64_t sizes[ELEMENTSOF(attributes)];
+        char text[64];
+
+        for (size_t i = 0; i < ELEMENTSOF(attributes); i++) {
+                (void) attribute_read(text, sizeof text, "%s/queue/%s", d->syspath, attributes[i]);
+                sizes[i] = strtoll(text, NULL, 10);
+        }
+        return d->transport == TRANSPORT_VIRTUAL && sizes[0] > 0 && sizes[1] > sizes[0] && sizes[1] % sizes[0] == 0 &&
+                                               sizes[1] % SYSFS_PAGE == 0
+                               ? sizes[1]
+                               : 0;
+}
+
 /* Of "mq-deadline [none]" the word in force; or the line, where there is no choice. */
 static char *find_choice(char *line) {
         char *open = strchr(line, '[');

@@ -19,6 +19,14 @@ int sysfs_unreadable(Device *d, const char *path, const char *hint, int error);
 /* 0, or the end of a step, with a sentence. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);
 
+/* The kernel reads ahead in whole pages and cuts off the rest (queue_ra_store()). No page is smaller than this; where they
+ * are larger, reading back shows what became of the value. */
+#define SYSFS_PAGE 4096
+
+/* Bytes of a stripe of an array, chunk times data disks: md and dm tell it as their optimal I/O size, and a chunk as the minimum. 0: there
+ * are no stripes. A single disk's optimal I/O size is something else, and that of many is 65535 sectors, which dm hands on. */
+int64_t sysfs_stripe(const Drive *d);
+
 /* Setting.detail of these rows. Paths are as above, and patterns of glob(7), with braces: the first file that fits is meant. */
 typedef struct SysfsAttribute {
         const char *path;

@@ -3,6 +3,7 @@
 #include "attribute.h"
 #include "must.h"
 #include "stack.h"
+#include "sysfs.h"
 #include "tunable.h"
 
 /* clang-format off */
@@ -106,20 +107,11 @@ static void add_listed(Values *v, const Tunable *t, const Setting *s, const char
         }
 }
 
-/* An array tells the size of a stripe as its optimal I/O size, and a chunk as the minimum. What is no number of pages is no stripe: disks
- * tell the largest transfer so, of 65535 sectors. */
-static void add_stripes(Values *v, const Setting *s, const char *classdir, const Drive *d) {
-        uint64_t chunk = read_limit(classdir, d, "minimum_io_size"),
-                 stripe = read_limit(classdir, d, "optimal_io_size");
-        Value value = { .type = VALUE_SIZE, .number = (int64_t) stripe };
+static void add_stripes(Values *v, const Drive *d) {
+        int64_t stripe = sysfs_stripe(d);
 
-        if (d->transport != TRANSPORT_VIRTUAL || chunk == 0 || stripe <= chunk || stripe % chunk != 0 ||
-            !value_has_exact_text(&s->range, &value))
-                return;
-        for (unsigned n = 1; n <= 8; n *= 2) {
-                value.number = (int64_t) (n * stripe);
-                add(v, &value);
-        }
+        for (unsigned n = 1; n <= 8 && stripe > 0; n *= 2)
+                add(v, &(Value){ .type = VALUE_SIZE, .number = n * stripe });
 }
 
 static int compare_values(const void *a, const void *b) {
@@ -137,7 +129,7 @@ Values tunable_values(const Tunable *t, const Setting *s, const char *classdir, 
         else
                 add_listed(&v, t, s, classdir, d);
         if (t->stripes)
-                add_stripes(&v, s, classdir, d);
+                add_stripes(&v, d);
 
         if (t->ordered)
                 qsort(v.items, v.n_items, sizeof *v.items, compare_values);

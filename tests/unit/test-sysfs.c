@@ -102,6 +102,8 @@ static const Case cases[] = {
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a USB bridge's */
           { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .says = "no array" },
 
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* dm's, of a disk */
+          { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .says = "no stripes" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a remainder */
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .says = "no stripes" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* one disk's */
