@@ -21,11 +21,12 @@
 #define FRESH_ZONES 2U  /* the second and the third, … */
 #define FRESH_PARTS 64U /* … in as many parts at least, where there is room for that, … */
 #define FRESH_PART_MAX (1024 * MIB)
-#define FRESH_SPARES 8U       /* … each as many times larger than what is read ahead; … */
-#define FRESH_LENGTHS 8U      /* … a fast drive reads on, up to one of so many parts of it all */
-#define READ_AHEAD_WINDOWS 4U /* the kernel has two under way at most, each no larger than read_ahead_kb */
-#define REST_MS 500           /* for what is under way still */
-#define FILE_SPARE MIB        /* a file system may read for what is written in a file */
+#define FRESH_SPARES 8U              /* … each as many times larger than what is read ahead; … */
+#define FRESH_LENGTHS 8U             /* … a fast drive reads on, up to one of so many parts of it all */
+#define READ_AHEAD_WINDOWS 4U        /* the kernel has two under way at most, each no larger than read_ahead_kb */
+#define REST_MS 500                  /* for what is under way still */
+#define REST_PART UINT64_C(30000000) /* µs */
+#define FILE_SPARE MIB               /* a file system may read for what is written in a file */
 
 void measured_done(Measured *m) {
         free(m->samples);
@@ -262,6 +263,22 @@ static void sample_keep(Measured *m, SampleVerdict v, double value) {
         }
 }
 
+/* The service leaves the drive alone for a minute after may_go_on(): in a longer time without use that is asked again. */
+static int rest(const BenchTask *t, uint64_t idle) {
+        int r = 0;
+
+        while (r == 0 && idle > 0) {
+                uint64_t part = MIN(idle, REST_PART);
+
+                if (stop_wait(t->stop_fd, part))
+                        return -ECANCELED;
+                idle -= part;
+                if (idle > 0)
+                        r = t->may_go_on(t->userdata);
+        }
+        return r;
+}
+
 int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle) {
         Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
@@ -270,10 +287,10 @@ int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m
         double bytes;
         int r;
 
-        if (stop_wait(t->stop_fd, idle))
-                return -ECANCELED;
-        r = job_run(t, job, step, &told, &complaint);
-        if (r < 0 && r != -EIO)
+        r = rest(t, idle);
+        if (r == 0)
+                r = job_run(t, job, step, &told, &complaint);
+        if (r != 0 && r != -EIO)
                 return r;
         bytes = r < 0 ? NAN : fio_number(told, "read/io_bytes");
         if (bytes >= 0)

@@ -456,6 +456,24 @@ static void make_curves(const char *behaviour) {
         task.bench.budget = 600 * UINT64_C(1000000);
 }
 
+/* The service is asked for the drive again where that is left alone for longer than it waits for us. */
+START_TEST(test_long_rest) {
+        const Job *job = figure_job(figure_find("first_read"));
+        Measured m = { .figure = job->figures };
+        const Bench b = {};
+
+        make_curves("");
+        ck_assert_int_eq(bench_sample(&task.bench, &b, job, &m, 1, 65 * UINT64_C(1000000)), 0);
+        ck_assert_uint_eq(n_times, 3);
+        ck_assert_uint_eq(n_asked, 2);
+        ck_assert_uint_eq(m.n_samples, 1);
+        may_ask = 3;
+        ck_assert_int_eq(bench_sample(&task.bench, &b, job, &m, 2, 65 * UINT64_C(1000000)), 7);
+        ck_assert_uint_eq(m.n_samples, 1);
+        measured_done(&m);
+}
+END_TEST
+
 START_TEST(test_curves) {
         _cleanup_(tune_done) Tune x = {};
 
@@ -629,6 +647,7 @@ int main(void) {
         tcase_add_test(c, test_refused);
         tcase_add_test(c, test_stopped);
         tcase_add_test(c, test_stopped_before);
+        tcase_add_test(c, test_long_rest);
         tcase_add_loop_test(c, test_curves, 0, 2);
         tcase_add_loop_test(c, test_curves_not_kept, 0, 2);
         tcase_add_test(c, test_curves_enough);
