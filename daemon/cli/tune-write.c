@@ -216,35 +216,55 @@ static bool is_in_force(const Subject *s, const Tunings *all, const Config *c, c
         return all_well;
 }
 
-int tune_write(const Subject *s, const Tunings *all) {
-        const char *const *roots = s->options->roots;
-        _cleanup_free_ char *path = must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TUNED_NAME, roots[0]), *old = NULL,
-                            *text = NULL;
-        _cleanup_(config_freep) Config *c = NULL;
-        bool renewed = false;
+static char *format_path(const Subject *s) {
+        return must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/" TUNED_NAME, s->options->roots[0]);
+}
+
+/* The text of the file, where nothing of it would be lost (NULL: there is none). */
+static int read_file(const Subject *s, const char *path, char **ret) {
+        _cleanup_free_ char *old = NULL, *same = NULL;
         const char *objection;
+        bool renewed;
         size_t size;
         int r;
 
         r = must_not_fail(text_file_read(path, &old, &size, &objection));
+        if (r == -ENOENT)
+                return EXIT_WANTED;
+        if (r != 0) {
+                warn_escaped("%s cannot be read: %s", path, r > 0 ? objection : strerror(-r));
+                return EXIT_BAD_INPUT;
+        }
+        same = format_file(s, &(const Tunings){}, old, &renewed);
+        if (!same) {
+                warn_escaped("%s %s, so it is left as it is; without --write what is better is shown", path,
+                             starts_with(old, FIRST_LINE) ? "was changed by hand" : "is not of 'drivekeep tune' alone");
+                return EXIT_BAD_INPUT;
+        }
+        *ret = TAKE_PTR(old);
+        return EXIT_WANTED;
+}
+
+int tune_may_write(const Subject *s) {
+        _cleanup_free_ char *path = format_path(s), *old = NULL;
+
+        return read_file(s, path, &old);
+}
+
+int tune_write(const Subject *s, const Tunings *all) {
+        const char *const *roots = s->options->roots;
+        _cleanup_free_ char *path = format_path(s), *old = NULL, *text = NULL;
+        _cleanup_(config_freep) Config *c = NULL;
+        bool renewed = false;
+        int r;
+
+        r = read_file(s, path, &old);
+        if (r != EXIT_WANTED)
+                return r;
         text = format_file(s, all, old, &renewed);
         if (!any_changes(all) && !renewed) {
                 warnx("nothing is better than what the drive has, so nothing is written");
                 return EXIT_WANTED;
-        }
-        if (r != 0 && r != -ENOENT) {
-                warn_escaped("%s cannot be read: %s", path, r > 0 ? objection : strerror(-r));
-                return EXIT_BAD_INPUT;
-        }
-        if (r == 0 && !starts_with(old, FIRST_LINE)) {
-                warn_escaped("%s is not of 'drivekeep tune' alone, so it is left as it is; write the block there yourself",
-                             path);
-                return EXIT_BAD_INPUT;
-        }
-
-        if (!text) {
-                warn_escaped("%s was changed by hand, so it is left as it is; write the block there yourself", path);
-                return EXIT_BAD_INPUT;
         }
         r = draft_check(roots, &(ConfigDraft){ path, text, strlen(text) }, &c);
         if (r == EXIT_WANTED && !is_in_force(s, all, c, path))

@@ -194,6 +194,20 @@ static bool any_is_measured(const Tunings *all) {
         return false;
 }
 
+/* The one may fail without the other. */
+static int write_files(const Options *o, const Subject *s, const Tunings *all) {
+        int written = EXIT_WANTED, drawn = EXIT_WANTED;
+
+        if (o->write && stop_is_wanted(s->stop_fd)) {
+                warnx("it was interrupted, so nothing is written");
+                written = EXIT_BAD_INPUT;
+        } else if (o->write)
+                written = tune_write(s, all);
+        if (o->svg)
+                drawn = tune_write_svg(s, all);
+        return written != EXIT_WANTED ? written : drawn;
+}
+
 static int tune(const Options *o, Subject *s) {
         Tunings all = {};
         int status;
@@ -201,19 +215,17 @@ static int tune(const Options *o, Subject *s) {
         if (!s->leave.bus)
                 return request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
         status = choose_settings(o, s, &all);
+        /* Before ten minutes are spent. */
+        if (status == EXIT_WANTED && o->write)
+                status = tune_may_write(s);
         if (status == EXIT_WANTED)
                 status = prepare_settings(s, &all);
         if (status == EXIT_WANTED)
                 status = tune_settings(s, &all);
         if (status == EXIT_WANTED || any_is_measured(&all))
                 tune_show(o, s, &all);
-        if (status == EXIT_WANTED && o->svg)
-                status = tune_write_svg(s, &all);
-        if (status == EXIT_WANTED && o->write && stop_is_wanted(s->stop_fd)) {
-                warnx("it was interrupted, so nothing is written");
-                status = EXIT_BAD_INPUT;
-        } else if (status == EXIT_WANTED && o->write)
-                status = tune_write(s, &all);
+        if (status == EXIT_WANTED)
+                status = write_files(o, s, &all);
         tunings_done(&all);
         return status;
 }

@@ -107,6 +107,9 @@ int tune_write_svg(const Subject *s, const Tunings *t);
 /* tune-write.c: what is picked, as a block of the configuration; the caller frees it. NULL: all stays as it is. */
 char *tune_format_block(const Subject *s, const Tunings *t);
 
+/* Can the file be written at all? Returns an ExitStatus, having said why it cannot. */
+int tune_may_write(const Subject *s);
+
 /* Puts it into drivekeep.conf.d/60-tuned.conf, where the blocks of other drives stay as they are, and has the service read that.
  * Returns an ExitStatus. */
 int tune_write(const Subject *s, const Tunings *t);
