@@ -145,18 +145,23 @@ bool subject_is_here(const Subject *s) {
         return s->drive->diskseq == 0 || strtoull(text, NULL, 10) == s->drive->diskseq;
 }
 
+int subject_stays(const Subject *s) {
+        if (subject_is_here(s))
+                return EXIT_WANTED;
+        warn_escaped("%s cannot be measured any longer: it is gone", s->drive->name);
+        return EXIT_BAD_INPUT;
+}
+
 static int may_go_on(void *userdata) {
         Subject *s = userdata;
         const char *why;
 
-        if (!subject_is_here(s)) {
-                warn_escaped("%s cannot be measured any longer: it is gone", s->drive->name);
-                return 1;
-        }
+        if (subject_stays(s) != EXIT_WANTED)
+                return EXIT_BAD_INPUT;
         for (size_t i = 0; s->leave.io.gate && i < s->n_disks; i++)
                 if (s->leave.io.gate(s->leave.io.userdata, s->disks[i], &why) < 0) {
                         warn_escaped("%s cannot be measured any longer: %s", s->drive->name, why);
-                        return 1;
+                        return EXIT_BAD_INPUT;
                 }
         return 0;
 }

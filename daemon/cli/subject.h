@@ -38,6 +38,9 @@ int subject_make_file(Subject *s);
 /* Is it still the drive that it was in the beginning? Its name may be another one's by now. Where the kernel does not tell: true. */
 bool subject_is_here(const Subject *s);
 
+/* The same, for who goes on measuring: EXIT_WANTED, or EXIT_BAD_INPUT, having said that it is gone. */
+int subject_stays(const Subject *s);
+
 /* To be measured in the budget, with a progress bar. */
 BenchTask subject_task(Subject *s);
 void subject_hide_progress(const Subject *s);

@@ -144,7 +144,8 @@ int tune_set_value(void *userdata, size_t value) {
 
         if (value == t->held && !t->is_lost)
                 return 0;
-        if (!subject_is_here(t->subject))
+        t->status = subject_stays(t->subject);
+        if (t->status != EXIT_WANTED)
                 return -ECANCELED;
         t->is_lost = false;
 

@@ -623,13 +623,25 @@ START_TEST(test_gone) {
         drives[0].diskseq = 5;
         file_write("class/sda/diskseq", "5\n");
         file_write("behaviour", "[ $(wc -l <log) -lt 7 ] || echo 6 >class/sda/diskseq\n");
-        tune(EXIT_NOT_WANTED, "sda", "max_sectors_kb", "scheduler", "--write");
+        tune(EXIT_BAD_INPUT, "sda", "max_sectors_kb", "scheduler", "--write");
+        assert_in(err, "sda cannot be measured any longer: it is gone\n");
         assert_in(err, "sda is gone, and its max_sectors_kb could not be set back: it was 256 KiB\n");
         ck_assert_ptr_null(strstr(err, "sets it back"));
         calls = read_calls();
         ck_assert_ptr_null(strstr(calls, "LetGo"));
         ck_assert_ptr_null(strstr(calls, "scheduler"));
         ck_assert_uint_eq(count_runs("start"), 6);
+}
+END_TEST
+
+/* Before anything was set. */
+START_TEST(test_gone_early) {
+        drives[0].diskseq = 5;
+        file_write("class/sda/diskseq", "6\n");
+        tune(EXIT_BAD_INPUT, "sda", "scheduler", NULL, NULL);
+        assert_in(err, "sda cannot be measured any longer: it is gone\n");
+        ck_assert_ptr_null(strstr(err, "set back"));
+        ck_assert_int_eq(access("calls", F_OK), -1);
 }
 END_TEST
 
@@ -838,6 +850,7 @@ int main(void) {
         tcase_add_test(c, test_files_want);
         tcase_add_test(c, test_unreadable);
         tcase_add_test(c, test_gone);
+        tcase_add_test(c, test_gone_early);
         tcase_add_test(c, test_not_again);
         tcase_add_test(c, test_others);
         tcase_add_test(c, test_write);
