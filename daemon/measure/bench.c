@@ -18,11 +18,9 @@
 #define ZONES 32U
 #define MIB (UINT64_C(1) << 20)
 #define PAGE 4096U
-#define FRESH_ZONES 2U  /* the second and the third, … */
-#define FRESH_PARTS 64U /* … in as many parts at least, where there is room for that, … */
-#define FRESH_PART_MAX (1024 * MIB)
-#define FRESH_SPARES 8U              /* … each as many times larger than what is read ahead; … */
-#define FRESH_LENGTHS 8U             /* … a fast drive reads on, up to one of so many parts of it all */
+#define FRESH_ZONES 2U               /* the second and the third, … */
+#define FRESH_LENGTHS 8U             /* … of which a sample may read such a part, … */
+#define FRESH_SPARES 8U              /* … or so many times more than what is read ahead */
 #define READ_AHEAD_WINDOWS 4U        /* the kernel has two under way at most, each no larger than read_ahead_kb */
 #define REST_MS 500                  /* for what is under way still */
 #define REST_PART UINT64_C(30000000) /* µs */
@@ -68,14 +66,20 @@ void measured_add(Measured *m, double sample) {
 
 /* ---- where ---- */
 
-/* As options of fio, which reads on from there for no longer than that. In a zone each sample begins elsewhere in the first half, at
- * multiples of the golden section, which spread evenly however many there are. */
+/* A place in so many bytes for each step, in whole MiB: at multiples of the golden section, which spread evenly however many there are, and
+ * of which two that follow each other are far apart. */
+static uint64_t spread(uint64_t step, uint64_t bytes) {
+        const uint64_t golden = UINT64_C(0x9E3779B97F4A7C15); /* 0.618 of 2^64, beyond which the whole turns are lost */
+
+        return ((step * golden) >> 32) * (bytes / MIB) / (UINT64_C(1) << 32) * MIB;
+}
+
+/* As options of fio, which reads on from there for no longer than that. In a zone each sample begins elsewhere in the first half. */
 static char *zone_format(const BenchTask *t, unsigned zone, uint64_t step) {
-        const uint64_t mibs = t->size / ZONES / 2 / MIB, half = mibs * MIB;
-        double part = (double) step * 0.6180339887498949;
+        const uint64_t half = t->size / ZONES / 2 / MIB * MIB;
 
         return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node,
-                           2 * half * zone + (uint64_t) ((part - floor(part)) * (double) mibs) * MIB, half);
+                           2 * half * zone + spread(step, half), half);
 }
 
 static uint64_t read_ahead_bytes(const BenchTask *t) {
@@ -106,15 +110,12 @@ static void drop_cache(const BenchTask *t, uint64_t offset, uint64_t bytes) {
                 (void) posix_fadvise(fd, (off_t) offset, (off_t) bytes, POSIX_FADV_DONTNEED);
 }
 
-/* In parts of which each is read once before the first is read again: a drive has a cache, too. Each time they come in turn they are one
- * further on, so that what takes turns does not meet the same parts again. */
+/* Where each sample begins elsewhere, as a drive has a cache, too, and where there is more than what the kernel reads ahead. */
 static char *fresh_format(const BenchTask *t, uint64_t step) {
         const uint64_t zone = t->size / ZONES / MIB * MIB, all = FRESH_ZONES * zone,
                        ahead = read_ahead(t, PLACE_FRESH, 0),
-                       least = MIN(MAX(ahead * FRESH_SPARES / MIB * MIB, MIB), all),
-                       part = MAX(MIN(all / FRESH_PARTS / MIB * MIB, FRESH_PART_MAX), least),
-                       length = MAX(all / FRESH_LENGTHS / MIB * MIB, part), n = (all - length) / part + 1,
-                       offset = zone + (step + step / n) % n * part;
+                       length = MIN(MAX(all / FRESH_LENGTHS, ahead * FRESH_SPARES) / MIB * MIB, all),
+                       offset = zone + spread(step, all - length);
 
         drop_cache(t, offset, length + ahead);
         return must_format("--filename=%s --offset=%" PRIu64 " --size=%" PRIu64, t->node, offset, length);
@@ -238,13 +239,13 @@ static void sample_fail(Measured *m, const char *complaint) {
 }
 
 /* Why what fio tells of this figure is not used, for the caller to free; NULL: it is. */
-static char *find_fault(struct json_object *told, const Figure *f, double value) {
+static char *find_fault(struct json_object *told, const Job *job, const Figure *f, double value) {
         double ms = fio_number(told, "read/runtime");
 
         /* In too short a time fio has finished nothing. */
         if (isnan(value) || value <= 0)
                 return must(strdup("fio has measured nothing"));
-        if (f->kind != FIGURE_LATENCY && ms * f->error < 1)
+        if (job->place <= PLACE_FRESH && ms * f->error < 1)
                 return must_format("all of the place was read in %.0f ms, which is too short a time to measure", ms);
         return NULL;
 }
@@ -302,7 +303,7 @@ int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m
         FIGURES_FOREACH(f, job) {
                 double value = r < 0 ? NAN
                                      : fio_number(told, f->path) + (f->more_path ? fio_number(told, f->more_path) : 0);
-                _cleanup_free_ char *fault = complaint ? NULL : find_fault(told, f, bytes >= 0 ? value : NAN);
+                _cleanup_free_ char *fault = complaint ? NULL : find_fault(told, job, f, bytes >= 0 ? value : NAN);
 
                 if (complaint || fault)
                         sample_fail(m, complaint ?: fault);

@@ -121,6 +121,30 @@ START_TEST(test_places) {
 }
 END_TEST
 
+/* What a sample reads, the next one does not: a fast drive reads all that it may. */
+START_TEST(test_apart) {
+        _cleanup_(bench_done) Bench b = {};
+        _cleanup_free_ char *log = NULL;
+        int64_t last = INT64_MIN, size;
+        unsigned n = 0;
+
+        ck_assert_int_eq(bench_run(&task, &b), 0);
+        log = read_log();
+        for (char *at = log; (at = strstr(at, "--name=buffered ")); at++) {
+                int64_t offset = strtoll(strstr(at, "--offset=") + strlen("--offset="), NULL, 10);
+
+                size = strtoll(strstr(at, "--size=") + strlen("--size="), NULL, 10);
+                ck_assert_int_eq(size, 512 << 20);
+                ck_assert_int_ge(offset, INT64_C(2) << 30);
+                ck_assert_int_le(offset + size, INT64_C(6) << 30);
+                ck_assert(last == INT64_MIN || llabs(offset - last) >= size);
+                last = offset;
+                n++;
+        }
+        ck_assert_uint_gt(n, 5);
+}
+END_TEST
+
 START_TEST(test_most) {
         _cleanup_(bench_done) Bench b = {};
 
@@ -394,6 +418,7 @@ int main(void) {
         tcase_add_checked_fixture(c, setup, scratch_remove);
         tcase_add_test(c, test_arguments);
         tcase_add_test(c, test_places);
+        tcase_add_test(c, test_apart);
         tcase_add_test(c, test_most);
         tcase_add_test(c, test_file);
         tcase_add_test(c, test_beside);
