@@ -117,10 +117,6 @@ static DriveRecord *read_record(const Tuning *t) {
         return record;
 }
 
-static bool is_as_wanted(const SettingRecord *told, const char *value) {
-        return streq_ptr(told->wanted, value) && streq_ptr(told->actual, value) && verdict_is_wanted(told->verdict);
-}
-
 static const Value *present(const Tuning *t) {
         return t->values.items + t->values.current;
 }
@@ -162,7 +158,7 @@ int tune_set_value(void *userdata, size_t value) {
         (void) value_format(&t->setting->range, t->values.items + value, text);
         record = read_record(t);
         told = record ? drive_record_find(record, t->tunable->setting) : NULL;
-        if (told && is_as_wanted(told, text))
+        if (told && streq_ptr(told->wanted, text) && streq_ptr(told->actual, text) && verdict_is_wanted(told->verdict))
                 return 0;
         return leave_out(t, value, told ? verdict_to_string(told->verdict) : "nothing is known of it",
                          told ? told->reason : NULL);
@@ -189,6 +185,12 @@ int tune_look_again(void *userdata, KnownNumber *ret_cycles) {
         return t->is_lost ? leave_out(t, t->held, "the drive does not keep it", NULL) : 0;
 }
 
+/* Is that what came of what a file wants? That may be written otherwise: "default", "2 stripes". */
+static bool is_of_file(const SettingRecord *told, const char *value) {
+        return told->rule && !streq(told->rule, RECORD_RULE_TUNE) && told->verdict != VERDICT_DEFERRED &&
+               streq_ptr(told->actual, value);
+}
+
 /* Has the drive this value again, or that which the files want in its place? `record` (NULL: none) is of a visit behind LetGo. */
 static bool is_back(const Tuning *t, const Setting *row, const Value *before, const DriveRecord *record) {
         const SettingRecord *told = record ? drive_record_find(record, setting_state(row)) : NULL;
@@ -204,7 +206,7 @@ static bool is_back(const Tuning *t, const Setting *row, const Value *before, co
                 return false;
         }
         (void) value_format(&row->range, &value, now);
-        if (value_equal(&value, before) || (told && is_as_wanted(told, now)))
+        if (value_equal(&value, before) || (told && is_of_file(told, now)))
                 return true;
         warn_escaped("%s of %s is %s, and was %s: drivekeep.service sets it back as soon as it can", setting_state(row),
                      s->drive->name, now, then);

@@ -23,6 +23,9 @@ typedef enum DriveState {
 
 const char *drive_state_to_string(DriveState s);
 
+/* SettingRecord.rule of what `drivekeep tune` has a drive hold, and set back. */
+#define RECORD_RULE_TUNE "drivekeep tune"
+
 typedef struct SettingRecord {
         char *name;
         char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */

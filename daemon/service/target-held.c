@@ -6,7 +6,6 @@
 #include "device.h"
 #include "target-held.h"
 
-#define RULE "drivekeep tune"
 #define TRIES_MAX 3U
 
 static HeldValue *held_find(TargetHeld *h, const char *name) {
@@ -188,7 +187,7 @@ static int overlay(const HeldValue *v, bool returns, Wishes *w) {
         wish->via_stacked = NULL;
         wish->value = v->value;
         wish->withheld = false;
-        wish->file = RULE;
+        wish->file = RECORD_RULE_TUNE;
         wish->line = wish->column = 0;
         return 0;
 }

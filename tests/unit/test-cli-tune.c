@@ -98,7 +98,8 @@ static int lock;               /* it runs */
 static const char *refusal;    /* of Hold */
 static const char *not_had;    /* a value that the drive does not take … */
 static const char *not_again;  /* … and one that it does not take any more once it has had another one */
-static const char *files_want; /* what it is set to in the end; NULL: what it had before */
+static const char *files_want; /* what it is set to in the end; NULL: what it had before … */
+static const char *of_file;    /* … and how that is written there, with the verdict */
 static unsigned dies_at;       /* this Hold, … */
 static bool dies_after;        /* … or the first visit */
 static unsigned may_read;      /* so many times */
@@ -151,6 +152,8 @@ static void visit(const Held *h) {
                 fprintf(f,
                         "SETTINGS=1\nSETTING_0_NAME=%s\nSETTING_0_WANTED=%s\nSETTING_0_ACTUAL=%s\nSETTING_0_VERDICT=%s\n",
                         h->setting, wanted, refused ? h->before : wanted, refused ? "refused" : "applied");
+        if (h->let_go && files_want)
+                fprintf(f, "SETTING_0_RULE=a.conf:1\nSETTING_0_WANTED=%s\n", of_file);
         if (refused)
                 fputs("SETTING_0_REASON=the kernel says no\n", f);
         (void) fclose(f);
@@ -601,6 +604,11 @@ END_TEST
 
 /* What the files want is had again, and not what somebody had set by hand. */
 START_TEST(test_files_want) {
+        static const char *const written[] = { "64 KiB\nSETTING_0_VERDICT=applied",
+                                               "default\nSETTING_0_VERDICT=applied",
+                                               "65 KiB\nSETTING_0_VERDICT=adjusted" };
+
+        of_file = written[_i];
         files_want = "64 KiB";
         tune(EXIT_WANTED, "sda", "max_sectors_kb", NULL, NULL);
         ck_assert_str_eq(err, "");
@@ -608,8 +616,17 @@ START_TEST(test_files_want) {
 }
 END_TEST
 
+START_TEST(test_files_deferred) {
+        files_want = "64 KiB";
+        of_file = "64 KiB\nSETTING_0_VERDICT=deferred";
+        tune(EXIT_NOT_WANTED, "sda", "max_sectors_kb", NULL, NULL);
+        assert_in(err,
+                  "max_sectors_kb of sda is 64 KiB, and was 256 KiB: drivekeep.service sets it back as soon as it can");
+}
+END_TEST
+
 START_TEST(test_unreadable) {
-        files_want = "?";
+        of_file = files_want = "?";
         tune(EXIT_NOT_WANTED, "sda", "max_sectors_kb", NULL, NULL);
         assert_in(err, "max_sectors_kb of sda cannot be read now (");
         assert_in(err, "), and was 256 KiB: drivekeep.service sets it back as soon as it can");
@@ -847,7 +864,8 @@ int main(void) {
         tcase_add_test(c, test_service_gone_early);
         tcase_add_test(c, test_stopped);
         tcase_add_test(c, test_gate);
-        tcase_add_test(c, test_files_want);
+        tcase_add_loop_test(c, test_files_want, 0, 3);
+        tcase_add_test(c, test_files_deferred);
         tcase_add_test(c, test_unreadable);
         tcase_add_test(c, test_gone);
         tcase_add_test(c, test_gone_early);
