@@ -152,26 +152,15 @@ static int prepare_settings(Subject *s, Tunings *all) {
         return writes ? subject_make_file(s) : EXIT_WANTED;
 }
 
-/* How long all its values take once, as far as it is for the jobs, in ms; 0: it is not measured. */
-static uint64_t find_share(const Tuning *t) {
-        const Job *goal, *cost;
-
-        if (t->lacking)
-                return 0;
-        goal = figure_job(t->goal);
-        cost = t->cost ? figure_job(t->cost) : goal;
-        return t->values.n_items * (goal->milliseconds + (cost == goal ? 0 : cost->milliseconds));
-}
-
 /* Each has a share of the time that is left. What keeps one from being measured may not keep the next. */
 static int tune_settings(Subject *s, Tunings *all) {
         uint64_t shares = 0;
         int status = EXIT_WANTED;
 
         for (const Tuning *t = all->items; t < all->items + all->n_items; t++)
-                shares += find_share(t);
+                shares += tuning_share(t);
         for (Tuning *t = all->items; t < all->items + all->n_items && !stop_is_wanted(s->stop_fd); t++) {
-                uint64_t left = s->budget - MIN(s->budget, s->spent), share = find_share(t);
+                uint64_t left = s->budget - MIN(s->budget, s->spent), share = tuning_share(t);
                 int r;
 
                 if (share == 0)

@@ -41,6 +41,23 @@ static inline unsigned tuning_wake_seconds(const Tuning *t) {
         return t->setting->spins_down ? 10 : 1;
 }
 
+static inline uint64_t tuning_job_share(const Figure *figure) {
+        /* A first read is allowed more than a second, and as a rule needs less. */
+        return MIN(figure_job(figure)->milliseconds, 1000U);
+}
+
+/* Its part of the time, beside those of others: how long all its values take once. 0: there is nothing to measure. */
+static inline uint64_t tuning_share(const Tuning *t) {
+        uint64_t share;
+
+        if (t->lacking)
+                return 0;
+        share = tuning_job_share(t->goal);
+        if (t->cost && figure_job(t->cost) != figure_job(t->goal))
+                share += tuning_job_share(t->cost);
+        return t->values.n_items * share;
+}
+
 static inline bool tuning_changes(const Tuning *t) {
         return !t->lacking && t->tune.pick.reason > PICK_CURRENT;
 }

@@ -134,6 +134,24 @@ START_TEST(test_slow) {
 }
 END_TEST
 
+/* Beside others, a setting that saves power has no more of the time for its values than they have. */
+START_TEST(test_share) {
+        Tuning other = tuning;
+
+        ck_assert_uint_eq(tuning_share(&tuning), 3000);
+        other.goal = figure_find("deep_rate");
+        other.cost = figure_find("deep_latency_p99");
+        ck_assert_uint_eq(tuning_share(&other), 3000);
+        other.goal = figure_find("buffered");
+        other.cost = figure_find("mapped_latency");
+        ck_assert_uint_eq(tuning_share(&other), 3000);
+        other.cost = NULL;
+        ck_assert_uint_eq(tuning_share(&other), 1500);
+        other.lacking = (char *) "it sleeps";
+        ck_assert_uint_eq(tuning_share(&other), 0);
+}
+END_TEST
+
 /* No level is picked, so there is nothing to keep. */
 START_TEST(test_json) {
         _cleanup_free_ char *text = NULL;
@@ -191,6 +209,7 @@ int main(void) {
         tcase_add_test(c, test_table);
         tcase_add_loop_test(c, test_sentences, 0, ELEMENTSOF(sentences));
         tcase_add_loop_test(c, test_slow, 0, ELEMENTSOF(slow));
+        tcase_add_test(c, test_share);
         tcase_add_test(c, test_json);
         tcase_add_test(c, test_picture);
         return test_main("cli-curves", c);
