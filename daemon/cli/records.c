@@ -90,10 +90,12 @@ int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret)
         int r;
 
         r = inventory_read(inventory);
-        if (r >= 0)
-                r = records_read(dir, ret);
-        if (r < 0 && r != -ENOENT)
+        if (r < 0)
                 return r;
+        r = records_read(dir, ret);
+        if (r < 0 && r != -ENOENT)
+                warn_escaped("%s cannot be read (%s), and so not what the service knows of the drives", dir,
+                             strerror(-r));
 
         for (size_t i = 0; i < inventory->n_drives; i++) {
                 const DriveRecord *record = records_of(ret, inventory->drives[i]);

@@ -21,7 +21,7 @@ int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 
 /* Reads the drives that are here, too. udev describes a USB bridge and not the drive behind it: that is as the service has found it. Returns
- * 0, also where there are no records, or a negative errno. */
+ * 0, also where records cannot be read, which is said, or a negative errno. */
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);
 
 /* Of one drive, as it is now; the caller frees it. */

@@ -22,7 +22,7 @@
 
 /* ---- this drive's block ---- */
 
-/* "512 KiB 187 MB/s (185 to 189)". */
+/* ", 512 KiB 187 MB/s (185.2 to 189.1 MB/s)". */
 static void put_estimate(FILE *f, const Tuning *t, size_t trial, FigureKind kind, Estimate e) {
         char value[VALUE_TEXT_MAX], median[FIGURE_TEXT_MAX], range[FIGURE_TEXT_MAX];
 
