@@ -73,6 +73,23 @@ static char *find_strain(Device *device, const Drive *d, Backend by) {
         return NULL;
 }
 
+/* Of an NVMe drive, whose kernel driver asks for both (drivers/nvme/host/hwmon.c): in thousandths of a degree. NULL: it is not too warm, or
+ * nobody tells. */
+static char *find_heat(const Drive *d) {
+        _cleanup_(globfree) glob_t found;
+        char now[32], most[32];
+        long long is, may_be;
+
+        if (attribute_glob(&found, "%s/device/{,nvme*/}hwmon*", d->syspath) < 0 || found.gl_pathc == 0 ||
+            attribute_read(now, sizeof now, "%s/temp1_input", found.gl_pathv[0]) < 0 ||
+            attribute_read(most, sizeof most, "%s/temp1_max", found.gl_pathv[0]) < 0)
+                return NULL;
+        /* The controller tells whole Kelvin, of which the kernel takes 273.15. */
+        is = (strtoll(now, NULL, 10) + 500) / 1000;
+        may_be = (strtoll(most, NULL, 10) + 500) / 1000;
+        return is > may_be ? must_format("%s has %lld C, and warns of more than %lld", d->name, is, may_be) : NULL;
+}
+
 /* Of a disk, or of an array, which is asked nothing. Returns why it is not to be used now, as a sentence's end; NULL: it may be. */
 static char *look_at(Subject *s, const Drive *d) {
         unsigned backends = drive_backends(d), asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
@@ -86,8 +103,8 @@ static char *look_at(Subject *s, const Drive *d) {
         if (asked)
                 r = power_look(&device, power_backend(asked));
         state = power_state(&device);
-        if (r >= 0 && asked)
-                strain = find_strain(&device, d, power_backend(asked));
+        if (r >= 0)
+                strain = asked ? find_strain(&device, d, power_backend(asked)) : find_heat(d);
         if (r >= 0)
                 probe(&device, backends, &all_settings, list_setting, &l);
         device_done(&device);

@@ -54,8 +54,13 @@ static Drive drives[] = {
           .transport = TRANSPORT_SATA,
           .optical = true,
           .size = GIB },
+        { .name = (char *) "nvme0n1",
+          .node = (char *) "/dev/nvme0n1",
+          .syspath = (char *) "nvme0n1",
+          .transport = TRANSPORT_NVME,
+          .size = 9 * GIB },
 };
-static Drive *found[] = { drives, drives + 1, drives + 2, drives + 3, drives + 4 };
+static Drive *found[] = { drives, drives + 1, drives + 2, drives + 3, drives + 4, drives + 5 };
 
 int inventory_read(Inventory *ret) {
         *ret = (Inventory){ .drives = found, .n_drives = ELEMENTSOF(found) };
@@ -74,7 +79,7 @@ uid_t geteuid(void) {
 static int leave_status, gate_error;
 
 static int gate(_unused_ void *userdata, const Drive *d, const char **ret_why) {
-        ck_assert(d > drives && d <= drives + 3);
+        ck_assert(d > drives && d != drives + 4);
         *ret_why = "a visit to it takes long";
         return gate_error;
 }
@@ -109,10 +114,17 @@ int __wrap_stack_above(_unused_ const char *classdir, const char *name, char ***
 
 static const char *sync_action = "idle";
 
+/* Thousandths of a degree. */
+static const char *heat = "35850", *most = "80850";
+
 int __wrap_attribute_read(char *buf, size_t size, const char *format, ...);
-int __wrap_attribute_read(char *buf, size_t size, _unused_ const char *format, ...) {
-        (void) snprintf(buf, size, "%s", sync_action);
-        return 0;
+int __wrap_attribute_read(char *buf, size_t size, const char *format, ...) {
+        const char *told = ends_with(format, "/temp1_input") ? heat
+                           : ends_with(format, "/temp1_max") ? most
+                                                             : sync_action;
+
+        (void) snprintf(buf, size, "%s", told ?: "");
+        return told ? 0 : -ENOENT;
 }
 
 static const char *sleeper;
@@ -391,6 +403,30 @@ START_TEST(test_refused) {
 }
 END_TEST
 
+/* An NVMe drive, whose kernel driver may tell how warm it is. */
+static const struct {
+        const char *directory, *heat, *most;
+        bool refused;
+} heats[] = {
+        { "nvme0n1/device/hwmon1", "35850", "80850", false }, { "nvme0n1/device/hwmon1", "80850", "80850", false },
+        { "nvme0n1/device/hwmon1", "81850", "80850", true },  { "nvme0n1/device/nvme2/hwmon1", "81850", "80850", true },
+        { "nvme0n1/device/hwmon1", "81850", NULL, false },    { "nvme0n1/device/hwmon1", NULL, "80850", false },
+        { "nvme0n1/device", "81850", "80850", false },
+};
+
+START_TEST(test_heat) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        file_make(heats[_i].directory, NULL);
+        heat = heats[_i].heat;
+        most = heats[_i].most;
+        ck_assert_int_eq(bench(&out, &err, "nvme0n1", NULL, NULL), heats[_i].refused ? EXIT_BAD_INPUT : EXIT_WANTED);
+        if (heats[_i].refused)
+                ck_assert_ptr_nonnull(
+                                strstr(err, "nvme0n1 is not measured: nvme0n1 has 82 C, and warns of more than 81\n"));
+}
+END_TEST
+
 /* The service has to visit the drive: what there is by then is shown and kept. */
 START_TEST(test_ended) {
         _cleanup_free_ char *out = NULL, *err = NULL;
@@ -542,6 +578,7 @@ int main(void) {
         tcase_add_test(c, test_uncounted);
         tcase_add_loop_test(c, test_refused, 0, ELEMENTSOF(refused));
         tcase_add_test(c, test_nothing);
+        tcase_add_loop_test(c, test_heat, 0, ELEMENTSOF(heats));
         tcase_add_test(c, test_ended);
         tcase_add_test(c, test_not_kept);
         tcase_add_test(c, test_list);

@@ -84,6 +84,7 @@ class NvmeController:
         self.log = Log()
         self._lock = threading.RLock()
         self._temperature = temperature
+        self.celsius = 35       # what it has, and not a feature
         self.features = {
             POWER: Feature(0, saveable), TEMPERATURE: Feature({}, saveable), ERROR_RECOVERY: Feature(0, saveable, of_namespace=True),
             WRITE_CACHE: Feature(write_cache, saveable), COALESCING: Feature(0, saveable),
@@ -206,7 +207,7 @@ class NvmeController:
         length = ((command.word(11) & 0xffff) << 16 | command.word(10) >> 16) * 4 + 4
         page = bytearray(max(length, 512))
         if command.word(10) & 0xff == 2:
-            struct.pack_into("<BHBBB", page, 0, 0, 273 + 35, 100, 10, 0)
+            struct.pack_into("<BHBBB", page, 0, 0, 273 + self.celsius, 100, 10, 0)
         elif command.word(10) & 0xff not in (1, 3):
             raise Failed(INVALID_LOG)
         return 0, bytes(page[:length])

@@ -145,6 +145,10 @@ class Tuning(Keeping):
         self.equal("NVMe: power states in which reads are done are measured", [value["value"] for value in setting["values"]], ["0", "1"])
         self.match("one that a read ends is left out", setting["left_out"], r"2: unverifiable, accepted; it does no I/O in state 2, so the next I/O ends it")
         self.equal("the controller has its state again", controller["power_state"], 0)
+        controller.celsius = 85
+        self.match("NVMe: one that is too warm is not measured", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
+                   r"nvme\S+ is not measured: nvme\S+ has 85 C, and warns of more than 80$")
+        controller.celsius = 35
 
     def check_others(self, machine):
         node = self.node(machine, "SN-SAME")
