@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <assert.h>
+#include <linux/nvme_ioctl.h>
+
+#include "attribute.h"
+#include "kernel-view.h"
+#include "nvme.h"
+#include "plan.h"
+#include "sysfs.h"
+
+enum {
+        NVME_TIMEOUT_MS = 15000,
+
+        /* With their type, as in Linux include/linux/nvme.h. */
+        NVME_STATUS_INVALID_FIELD = 0x002,
+        NVME_STATUS_NOT_CHANGEABLE = 0x10E,
+};
+
+int nvme_check_live(Device *d, bool alone) {
+        _cleanup_(globfree) glob_t found;
+        char state[32] = "";
+        int r;
+
+        r = attribute_glob(&found, "%s/device/{,nvme*/}state", d->drive->syspath);
+        if (r >= 0 && alone && found.gl_pathc > 1)
+                return device_fail(
+                                d, STEP_FORBIDDEN,
+                                "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
+                                found.gl_pathc);
+        for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
+                if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
+                        return 0;
+
+        if (r < 0 || !*state) /* a kernel that does not tell */
+                return r;
+        if (streq(state, "dead"))
+                return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
+        if (health_parse(state) < 0)
+                return device_fail(d, STEP_VANISHED, "its NVMe controller is being removed (state %s)", state);
+        return device_fail(d, STEP_DEFERRED,
+                           "its NVMe controller takes no commands now (state %s); it is done when it is live again",
+                           state);
+}
+
+int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd *cmd) {
+        int64_t nsid = 0;
+        int fd, r, status;
+
+        r = nvme_check_live(d, whole && cmd->opcode == NVME_ADMIN_SET_FEATURES);
+        if (r >= 0 && !whole)
+                r = sysfs_number(d, "nsid", &nsid);
+        if (r < 0)
+                return r;
+        fd = device_begin(d);
+        if (fd < 0)
+                return fd;
+
+        cmd->nsid = (uint32_t) nsid;
+        cmd->timeout_ms = NVME_TIMEOUT_MS;
+        r = d->io.nvme_admin(d->io.userdata, fd, cmd);
+        if (r == -ENODEV || r == -ENXIO)
+                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", what);
+        if (r < 0)
+                return device_fail(d, r, "%s could not be sent: %s", what, strerror(-r));
+
+        status = r & 0x7FF;
+        if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
+                return device_fail(d, STEP_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
+        if (r > 0)
+                return device_fail(d, STEP_REFUSED, "the controller refused %s%s (status %03Xh)", what,
+                                   status == NVME_STATUS_NOT_CHANGEABLE ? ": this feature cannot be changed" : "",
+                                   (unsigned) status);
+
+        return 0;
+}
+
+int nvme_identify(Device *d) {
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_IDENTIFY,
+                .addr = (uintptr_t) d->nvme_identify,
+                .data_len = sizeof d->nvme_identify,
+                .cdw10 = 1, /* CNS: the controller */
+        };
+        int r;
+
+        if (d->nvme_identified)
+                return 0;
+
+        r = nvme_admin(d, "Identify Controller", true, &cmd);
+        d->nvme_identified = r >= 0;
+        return r;
+}
+
+uint16_t nvme_identify_word(const Device *d, unsigned at) {
+        assert(d->nvme_identified);
+
+        return (uint16_t) (d->nvme_identify[at] | d->nvme_identify[at + 1] << 8);
+}
