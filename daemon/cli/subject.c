@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "fio.h"
 #include "known-device.h"
+#include "nvme.h"
 #include "output.h"
 #include "probe.h"
 #include "settings.h"
@@ -57,25 +58,27 @@ static void list_setting(void *userdata, const Probed *p) {
                                    value_format(&p->setting->range, &p->reading.value, value));
 }
 
-/* Of a disk that is awake: what speaks against having it read for minutes. */
-static char *find_strain(Device *device, const Drive *d, Backend by) {
+static char *format_testing(const Drive *d) {
+        return must_format("%s tests itself", d->name);
+}
+
+/* Of a disk that is awake: what speaks against having it read for minutes. NULL: nothing does, as far as it tells. */
+static char *find_disk_strain(Device *device, const Drive *d, Backend by) {
         bool testing = false;
         Wear w = {};
 
-        /* A drive that does not tell is measured. */
         if (wear_and_test_read(device, by, &w, &testing) < 0)
                 return NULL;
         if (testing)
-                return must_format("%s tests itself", d->name);
+                return format_testing(d);
         if (w.temperature.known && w.temperature.number > TOO_WARM)
                 return must_format("%s has %" PRId64 " C, and more than %d is too warm", d->name, w.temperature.number,
                                    TOO_WARM);
         return NULL;
 }
 
-/* Of an NVMe drive, whose kernel driver asks for both (drivers/nvme/host/hwmon.c): in thousandths of a degree. NULL: it is not too warm, or
- * nobody tells. */
-static char *find_heat(const Drive *d) {
+/* The kernel's driver asks how warm it is, and of what it warns (drivers/nvme/host/hwmon.c): in thousandths of a degree. */
+static char *find_nvme_heat(const Drive *d) {
         _cleanup_(globfree) glob_t found;
         char now[32], most[32];
         long long is, may_be;
@@ -88,6 +91,13 @@ static char *find_heat(const Drive *d) {
         is = (strtoll(now, NULL, 10) + 500) / 1000;
         may_be = (strtoll(most, NULL, 10) + 500) / 1000;
         return is > may_be ? must_format("%s has %lld C, and warns of more than %lld", d->name, is, may_be) : NULL;
+}
+
+/* The same of an NVMe drive. */
+static char *find_nvme_strain(Device *device, const Drive *d) {
+        bool testing;
+
+        return nvme_is_testing(device, &testing) >= 0 && testing ? format_testing(d) : find_nvme_heat(d);
 }
 
 /* Of a disk, or of an array, which is asked nothing. Returns why it is not to be used now, as a sentence's end; NULL: it may be. */
@@ -103,8 +113,10 @@ static char *look_at(Subject *s, const Drive *d) {
         if (asked)
                 r = power_look(&device, power_backend(asked));
         state = power_state(&device);
-        if (r >= 0)
-                strain = asked ? find_strain(&device, d, power_backend(asked)) : find_heat(d);
+        if (r >= 0 && asked)
+                strain = find_disk_strain(&device, d, power_backend(asked));
+        else if (backends & 1U << BACKEND_NVME)
+                strain = find_nvme_strain(&device, d);
         if (r >= 0)
                 probe(&device, backends, &all_settings, list_setting, &l);
         device_done(&device);

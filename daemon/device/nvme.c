@@ -12,6 +12,9 @@
 enum {
         NVME_TIMEOUT_MS = 15000,
 
+        NVME_LOG_SELF_TEST = 0x06,
+        NVME_NSID_ALL = -1,
+
         /* With their type, as in Linux include/linux/nvme.h. */
         NVME_STATUS_INVALID_FIELD = 0x002,
         NVME_STATUS_NOT_CHANGEABLE = 0x10E,
@@ -56,7 +59,8 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
         if (fd < 0)
                 return fd;
 
-        cmd->nsid = (uint32_t) nsid;
+        if (!whole)
+                cmd->nsid = (uint32_t) nsid;
         cmd->timeout_ms = NVME_TIMEOUT_MS;
         r = d->io.nvme_admin(d->io.userdata, fd, cmd);
         if (r == -ENODEV || r == -ENXIO)
@@ -96,4 +100,26 @@ uint16_t nvme_identify_word(const Device *d, unsigned at) {
         assert(d->nvme_identified);
 
         return (uint16_t) (d->nvme_identify[at] | d->nvme_identify[at + 1] << 8);
+}
+
+int nvme_is_testing(Device *d, bool *ret) {
+        uint8_t page[4] = {}; /* its beginning; a whole number of dwords */
+        struct nvme_passthru_cmd cmd = {
+                .opcode = NVME_ADMIN_GET_LOG_PAGE,
+                .nsid = (uint32_t) NVME_NSID_ALL,
+                .addr = (uintptr_t) page,
+                .data_len = sizeof page,
+                .cdw10 = NVME_LOG_SELF_TEST | (sizeof page / 4 - 1) << 16,
+        };
+        int r;
+
+        r = nvme_identify(d);
+        if (r < 0)
+                return r;
+        if (!(nvme_identify_word(d, NVME_ID_OACS) & 1 << 4))
+                return device_fail(d, STEP_UNSUPPORTED, "the drive cannot test itself");
+        r = nvme_admin(d, "the self-test log", true, &cmd);
+        if (r >= 0)
+                *ret = page[0] & 0x0F;
+        return r;
 }

@@ -6,11 +6,13 @@
 #include "device.h"
 
 enum {
+        NVME_ADMIN_GET_LOG_PAGE = 0x02,
         NVME_ADMIN_IDENTIFY = 0x06,
         NVME_ADMIN_SET_FEATURES = 0x09,
         NVME_ADMIN_GET_FEATURES = 0x0A,
 
         /* Bytes of Identify Controller (CNS 01h). */
+        NVME_ID_OACS = 256,   /* bit 4: it can test itself */
         NVME_ID_NPSS = 263,   /* the highest number of a power state */
         NVME_ID_APSTA = 265,  /* bit 0: it can change its power state by itself */
         NVME_ID_WCTEMP = 266, /* the warning temperature in Kelvin; 0: not reported */
@@ -39,3 +41,6 @@ int nvme_identify(Device *d);
 
 /* The 16 bits at this byte of what it says. */
 uint16_t nvme_identify_word(const Device *d, unsigned at);
+
+/* Does the drive test itself just now? By the log page 06h, Device Self-test. STEP_UNSUPPORTED: it cannot. */
+int nvme_is_testing(Device *d, bool *ret);

@@ -142,6 +142,16 @@ int __wrap_power_look(Device *d, _unused_ Backend by) {
         return power_error;
 }
 
+static bool nvme_tests, nvme_tells;
+
+int __wrap_nvme_is_testing(Device *d, bool *ret);
+int __wrap_nvme_is_testing(_unused_ Device *d, bool *ret) {
+        if (!nvme_tells)
+                return STEP_UNSUPPORTED;
+        *ret = nvme_tests;
+        return 0;
+}
+
 static const char *apm = "254";
 
 void __wrap_probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata);
@@ -414,6 +424,17 @@ static const struct {
         { "nvme0n1/device", "81850", "80850", false },
 };
 
+START_TEST(test_nvme_tests) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        nvme_tells = true;
+        measure("nvme0n1");
+        nvme_tests = true;
+        ck_assert_int_eq(bench(&out, &err, "nvme0n1", NULL, NULL), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(err, "nvme0n1 is not measured: nvme0n1 tests itself\n"));
+}
+END_TEST
+
 START_TEST(test_heat) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
@@ -578,6 +599,7 @@ int main(void) {
         tcase_add_test(c, test_uncounted);
         tcase_add_loop_test(c, test_refused, 0, ELEMENTSOF(refused));
         tcase_add_test(c, test_nothing);
+        tcase_add_test(c, test_nvme_tests);
         tcase_add_loop_test(c, test_heat, 0, ELEMENTSOF(heats));
         tcase_add_test(c, test_ended);
         tcase_add_test(c, test_not_kept);

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "nvme.h"
 #include "script.h"
 #include "settings.h"
 #include "suite.h"
@@ -24,6 +25,7 @@ static const uint8_t controller[4096] = {
         [2048 + 32 * 3 + 3] = 2,
         [2048 + 32 * 4 + 3] = 2,
 };
+static const uint8_t tester[4096] = { LE16(256, 0x10) };
 /* Nothing of all that. */
 static const uint8_t plain[4096] = { [263] = 0 };
 
@@ -39,6 +41,8 @@ static Drive drive = {
 #define SET(f, v) { .opcode = 0x09, .cdw10 = (f), .cdw11 = (v) }
 #define GET_NS(f, r) { .opcode = 0x0A, .nsid = 7, .cdw10 = (f), .result = (r) }
 #define SET_NS(f, v) { .opcode = 0x09, .nsid = 7, .cdw10 = (f), .cdw11 = (v) }
+#define CAN_TEST { .opcode = 0x06, .cdw10 = 1, .data = tester, .data_len = 4096 }
+#define LOG(s, now) { .opcode = 0x02, .nsid = UINT32_MAX, .cdw10 = 6, .status = (s), .data = (const uint8_t[4]){ now }, .data_len = 4 }
 #define SAVE 0x80000000U
 #define ROWS(...) (const Row[]){ __VA_ARGS__ }, sizeof((const Row[]){ __VA_ARGS__ }) / sizeof(Row)
 
@@ -214,6 +218,33 @@ START_TEST(test_case) {
         }
         script_done(&script);
         plan_done(&p);
+}
+END_TEST
+
+static const struct {
+        const char *name;
+        Row rows[2];
+        int r;
+        bool testing;
+} tests[] = {
+        { "none", { CAN_TEST, LOG(0, 0x20) }, 0, false },
+        { "short", { CAN_TEST, LOG(0, 0x01) }, 0, true },
+        { "of the vendor", { CAN_TEST, LOG(0, 0x0E) }, 0, true },
+        { "no such log", { CAN_TEST, LOG(0x4109, 0) }, STEP_REFUSED, false },
+        { "none can be had", { CTRL }, STEP_UNSUPPORTED, false },
+};
+
+START_TEST(test_self_test) {
+        Script script = { .rows = tests[_i].rows, .n_rows = tests[_i].rows[1].opcode ? 2 : 1 };
+        DeviceIO io = script_io(&script);
+        bool testing = false;
+        Device d;
+
+        device_init(&d, &drive, &io);
+        ck_assert_int_eq(nvme_is_testing(&d, &testing), tests[_i].r);
+        ck_assert_int_eq(testing, tests[_i].testing);
+        device_done(&d);
+        script_done(&script);
 }
 END_TEST
 
@@ -405,6 +436,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_case, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_self_test, 0, ELEMENTSOF(tests));
         tcase_add_test(t, test_cache_unknown_to_kernel);
         tcase_add_test(t, test_several_controllers);
         tcase_add_test(t, test_overruled);

@@ -85,6 +85,7 @@ class NvmeController:
         self._lock = threading.RLock()
         self._temperature = temperature
         self.celsius = 35       # what it has, and not a feature
+        self.testing = 0        # the self-test that it does: 1: short
         self.features = {
             POWER: Feature(0, saveable), TEMPERATURE: Feature({}, saveable), ERROR_RECOVERY: Feature(0, saveable, of_namespace=True),
             WRITE_CACHE: Feature(write_cache, saveable), COALESCING: Feature(0, saveable),
@@ -188,6 +189,7 @@ class NvmeController:
         struct.pack_into("<HI", page, 78, 1, 0x00010400)
         page[111], page[259], page[263] = 1, 0, len(self.power_states) - 1
         page[265] = 1                                        # autonomous power state transitions
+        page[256] = 1 << 4                                   # self-tests
         struct.pack_into("<HH", page, 266, 273 + 80, 273 + 90)
         struct.pack_into("<H", page, 320, 10)                # keep alive
         struct.pack_into("<HHH", page, 322, 1 if self.thermal else 0, *(self.thermal or (0, 0)))
@@ -208,6 +210,8 @@ class NvmeController:
         page = bytearray(max(length, 512))
         if command.word(10) & 0xff == 2:
             struct.pack_into("<BHBBB", page, 0, 0, 273 + self.celsius, 100, 10, 0)
+        elif command.word(10) & 0xff == 6:
+            page[0] = self.testing
         elif command.word(10) & 0xff not in (1, 3):
             raise Failed(INVALID_LOG)
         return 0, bytes(page[:length])

@@ -148,7 +148,10 @@ class Tuning(Keeping):
         controller.celsius = 85
         self.match("NVMe: one that is too warm is not measured", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
                    r"nvme\S+ is not measured: nvme\S+ has 85 C, and warns of more than 80$")
-        controller.celsius = 35
+        controller.celsius, controller.testing = 35, 1
+        self.match("NVMe: nor one that tests itself", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
+                   r"nvme\S+ is not measured: nvme\S+ tests itself$")
+        controller.testing = 0
 
     def check_others(self, machine):
         node = self.node(machine, "SN-SAME")
