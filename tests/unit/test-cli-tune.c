@@ -379,7 +379,7 @@ static unsigned count_runs(const char *job) {
 /* Three values in samples of a second have three times as long as two in samples of half of it. */
 START_TEST(test_shares) {
         file_write("behaviour", "iops=$((100 + 37 * $(wc -l <log) % 90)) bw=$((iops * 10000))\n");
-        tune(EXIT_WANTED, "sda", "scheduler", "max_sectors_kb", "--budget=100s");
+        tune(EXIT_WANTED, "sda", "scheduler", "max_sectors_kb", "--budget=60s");
         ck_assert_uint_ge(count_runs("deep"), 2 * count_runs("start"));
         ck_assert_uint_le(count_runs("deep"), 4 * count_runs("start"));
 }
@@ -387,6 +387,7 @@ END_TEST
 
 /* What is measured by writing: where a directory is named also if no setting is. */
 START_TEST(test_file) {
+        ck_assert_int_eq(unlink("class/sda/queue/read_ahead_kb"), 0);
         put_value("wbt_lat_usec", "off");
         file_write("behaviour", "[ $(cat class/sda/queue/wbt_lat_usec) = 2000 ] && ns=500000 || ns=1000000\n");
         tune(EXIT_WANTED, "sda", "wbt_lat_usec", "--file=here", NULL);
