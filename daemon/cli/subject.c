@@ -17,6 +17,7 @@
 #include "stack.h"
 #include "statistics.h"
 #include "subject.h"
+#include "sysfs.h"
 #include "wear-read.h"
 
 #define TOO_WARM 60 /* C; the makers of hard disks allow no more in use */
@@ -78,26 +79,24 @@ static char *find_disk_strain(Device *device, const Drive *d, Backend by) {
 }
 
 /* The kernel's driver asks how warm it is, and of what it warns (drivers/nvme/host/hwmon.c): in thousandths of a degree. */
-static char *find_nvme_heat(const Drive *d) {
-        _cleanup_(globfree) glob_t found;
-        char now[32], most[32];
-        long long is, may_be;
+static char *find_nvme_heat(Device *device, const Drive *d) {
+        int64_t is, may_be;
 
-        if (attribute_glob(&found, "%s/device/{,nvme*/}hwmon*", d->syspath) < 0 || found.gl_pathc == 0 ||
-            attribute_read(now, sizeof now, "%s/temp1_input", found.gl_pathv[0]) < 0 ||
-            attribute_read(most, sizeof most, "%s/temp1_max", found.gl_pathv[0]) < 0)
+        if (sysfs_number(device, "device/hwmon*/temp1_input", &is) < 0 ||
+            sysfs_number(device, "device/hwmon*/temp1_max", &may_be) < 0)
                 return NULL;
         /* The controller tells whole Kelvin, of which the kernel takes 273.15. */
-        is = (strtoll(now, NULL, 10) + 500) / 1000;
-        may_be = (strtoll(most, NULL, 10) + 500) / 1000;
-        return is > may_be ? must_format("%s has %lld C, and warns of more than %lld", d->name, is, may_be) : NULL;
+        is = (is + 500) / 1000;
+        may_be = (may_be + 500) / 1000;
+        return is > may_be ? must_format("%s has %" PRId64 " C, and warns of more than %" PRId64, d->name, is, may_be)
+                           : NULL;
 }
 
 /* The same of an NVMe drive. */
 static char *find_nvme_strain(Device *device, const Drive *d) {
         bool testing;
 
-        return nvme_is_testing(device, &testing) >= 0 && testing ? format_testing(d) : find_nvme_heat(d);
+        return nvme_is_testing(device, &testing) >= 0 && testing ? format_testing(d) : find_nvme_heat(device, d);
 }
 
 /* Of a disk, or of an array, which is asked nothing. Returns why it is not to be used now, as a sentence's end; NULL: it may be. */

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 
 #include "attribute.h"
 #include "inventory.h"
@@ -114,17 +115,21 @@ int __wrap_stack_above(_unused_ const char *classdir, const char *name, char ***
 
 static const char *sync_action = "idle";
 
-/* Thousandths of a degree. */
-static const char *heat = "35850", *most = "80850";
-
-int __wrap_attribute_read(char *buf, size_t size, const char *format, ...);
+/* What is looked for by a pattern is in the scratch directory. */
+int __real_attribute_read(char *buf, size_t size, const char *format, ...);
+int __wrap_attribute_read(char *buf, size_t size, const char *format, ...) _printf_(3, 4);
 int __wrap_attribute_read(char *buf, size_t size, const char *format, ...) {
-        const char *told = ends_with(format, "/temp1_input") ? heat
-                           : ends_with(format, "/temp1_max") ? most
-                                                             : sync_action;
+        const char *path;
+        va_list ap;
 
-        (void) snprintf(buf, size, "%s", told ?: "");
-        return told ? 0 : -ENOENT;
+        if (!streq(format, "%s")) {
+                (void) snprintf(buf, size, "%s", sync_action);
+                return 0;
+        }
+        va_start(ap, format);
+        path = va_arg(ap, const char *);
+        va_end(ap);
+        return __real_attribute_read(buf, size, "%s", path);
 }
 
 static const char *sleeper;
@@ -413,7 +418,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* An NVMe drive, whose kernel driver may tell how warm it is. */
+/* An NVMe drive, whose kernel driver may tell how warm it is, in thousandths of a degree. */
 static const struct {
         const char *directory, *heat, *most;
         bool refused;
@@ -423,6 +428,14 @@ static const struct {
         { "nvme0n1/device/hwmon1", "81850", NULL, false },    { "nvme0n1/device/hwmon1", NULL, "80850", false },
         { "nvme0n1/device", "81850", "80850", false },
 };
+
+static void make_heat(const char *name, const char *directory, const char *text) {
+        char path[64];
+
+        (void) snprintf(path, sizeof path, "%s/%s", directory, name);
+        if (text)
+                file_make(path, text);
+}
 
 START_TEST(test_nvme_tests) {
         _cleanup_free_ char *out = NULL, *err = NULL;
@@ -438,9 +451,8 @@ END_TEST
 START_TEST(test_heat) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
-        file_make(heats[_i].directory, NULL);
-        heat = heats[_i].heat;
-        most = heats[_i].most;
+        make_heat("temp1_input", heats[_i].directory, heats[_i].heat);
+        make_heat("temp1_max", heats[_i].directory, heats[_i].most);
         ck_assert_int_eq(bench(&out, &err, "nvme0n1", NULL, NULL), heats[_i].refused ? EXIT_BAD_INPUT : EXIT_WANTED);
         if (heats[_i].refused)
                 ck_assert_ptr_nonnull(
