@@ -109,15 +109,6 @@ static void setup(void) {
         tells_cycles = true;
 }
 
-static unsigned count_runs(const char *part) {
-        _cleanup_free_ char *log = read_log();
-        unsigned n = 0;
-
-        for (const char *at = log; (at = strstr(at, part)); at++)
-                n++;
-        return n;
-}
-
 /* As fast as the value says, and no two runs alike: no interval is narrow. */
 #define WIDE "iops=$((100 + 37 * $(wc -l <log) % 90)) bw=$((iops * 10000))\n"
 #define BY_VALUE "iops=$((100 + 50 * $(cat value))) p99=$((1000000 + $(cat value) * 1000))\n"

@@ -191,7 +191,6 @@ class Tuning(Keeping):
         machine.run("systemctl start drivekeep")
         self.settle(machine)
 
-
     def begin_lookahead(self, machine, drive):
         """Returns when the drive has what it had not before."""
         machine.run("systemctl reset-failed; systemd-run -q --unit=measuring -p StandardError=file:/root/said drivekeep tune SN-OFF lookahead "
