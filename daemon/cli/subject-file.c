@@ -4,21 +4,11 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/sysmacros.h>
 
 #include "output.h"
 #include "scratch-file.h"
 #include "stack.h"
 #include "subject.h"
-
-/* The block device that a file system is on; NULL: it is on none, or on some that nobody can tell. */
-static char *find_device(const struct stat *st) {
-        _cleanup_free_ char *link = must_format("/sys/dev/block/%u:%u", major(st->st_dev), minor(st->st_dev)),
-                            *path = NULL;
-
-        path = realpath(link, NULL);
-        return path ? must(strdup(base_name(path))) : NULL;
-}
 
 /* Is it on this drive, and on no other? */
 static bool is_on_drive(const Subject *s, const char *device) {
@@ -45,8 +35,7 @@ static char *find_fault(const Subject *s, const char *directory) {
         if (fs.f_type == BTRFS_SUPER_MAGIC)
                 return NULL;
 
-        device = find_device(&st);
-        if (!device)
+        if (must_not_fail(stack_name(st.st_dev, &device)) < 0)
                 return must_format("'%s' is on no drive that can be told: --file wants a directory on %s", directory,
                                    s->drive->name);
         if (!is_on_drive(s, device))

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/sysmacros.h>
 
 #include "attribute.h"
 #include "stack.h"
@@ -67,6 +68,16 @@ int stack_number(const char *classdir, const char *name, unsigned *ret_major, un
         /* Numbers of the kernel's fit. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         return sscanf(text, "%u:%u", ret_major, ret_minor) == 2 ? 0 : -ENODEV;
+}
+
+int stack_name(dev_t number, char **ret) {
+        char link[64], path[PATH_MAX];
+
+        (void) snprintf(link, sizeof link, "/sys/dev/block/%u:%u", major(number), minor(number));
+        if (!realpath(link, path))
+                return -ENODEV;
+        *ret = strdup(base_name(path));
+        return *ret ? 0 : -ENOMEM;
 }
 
 int stack_partitions(const char *classdir, const char *name, char ***ret) {

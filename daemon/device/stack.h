@@ -5,6 +5,8 @@
  * kernel names; `classdir` is /sys/class/block, or a test's own tree. The stack changes while a machine boots: nothing is
  * remembered. */
 
+#include <sys/types.h>
+
 #include "macro.h"
 
 /* A NULL-terminated array of kernel names, each once. */
@@ -15,6 +17,10 @@ int names_add(char ***names, const char *name); /* returns 1 when it is new */
 
 /* The number of a block device; a partition's disk has the name "PARTITION/..". -ENODEV: there is no such device. */
 int stack_number(const char *classdir, const char *name, unsigned *ret_major, unsigned *ret_minor);
+
+/* The block device of that number, as st_dev has it of what is on a file system. -ENODEV: there is none, or the file system is on some
+ * that nobody can tell (btrfs, ZFS). The caller frees *ret. */
+int stack_name(dev_t number, char **ret);
 
 /* Everything on top of a disk: its partitions, their holders, and so on. The disk itself is not in it. */
 int stack_above(const char *classdir, const char *name, char ***ret);
