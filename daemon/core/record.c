@@ -18,6 +18,7 @@ static const Field drive_fields[] = {
         { "SERIAL",                     FIELD_TEXT,     offsetof(DriveRecord, serial) },
         { "WWN",                        FIELD_TEXT,     offsetof(DriveRecord, wwn) },
         { "FIRMWARE",                   FIELD_TEXT,     offsetof(DriveRecord, firmware) },
+        { "TRANSPORT",                  FIELD_TEXT,     offsetof(DriveRecord, transport) },
         { "IDENTITY",                   FIELD_TEXT,     offsetof(DriveRecord, identity) },
         { "DOCK_MODEL",                 FIELD_TEXT,     offsetof(DriveRecord, dock_model) },
         { "DOCK_SERIAL",                FIELD_TEXT,     offsetof(DriveRecord, dock_serial) },
@@ -66,6 +67,9 @@ static const Field drive_fields[] = {
         { "WAITING_KIND",               FIELD_WORD,     offsetof(DriveRecord, waiting_kind), .word = wait_kind_to_string },
         { "WAITING_FOR",                FIELD_TEXT,     offsetof(DriveRecord, waiting_for) },
         { "VISIT_REASON",               FIELD_TEXT,     offsetof(DriveRecord, visit_reason) },
+        { "VISITS",                     FIELD_TEXT,     offsetof(DriveRecord, visits) },
+        { "VISIT_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, visit_when), WHEN_MAX },
+        { "WAKES",                      FIELD_TEXT,     offsetof(DriveRecord, wakes) },
         {}
 };
 
@@ -263,6 +267,7 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
                 { &record->firmware, d->firmware },
                 { &record->dock_model, d->dock_model },
                 { &record->dock_serial, d->dock_serial },
+                { &record->transport, transport_to_string(d->transport) },
                 { &record->identity, drive_identity_kind(d) },
                 { &record->boot_id, boot_id },
         };

@@ -41,6 +41,7 @@ typedef struct SettingRecord {
 
 typedef struct DriveRecord {
         char *name, *node, *model, *serial, *wwn, *firmware;
+        char *transport;                /* transport_to_string() */
         char *identity;                 /* which identity it is known by: "wwn", "serial", "path" */
         char *dock_model, *dock_serial; /* of the USB bridge, where the others are the drive's behind it */
         Bridge bridge;
@@ -63,8 +64,11 @@ typedef struct DriveRecord {
         char *held; /* what it had before values were held for a while: "setting=value;…" (service/target-held.h); NULL: none is */
         DriveState state;
         WaitKind waiting_kind;
-        char *waiting_for;  /* Wait.name, or NULL */
-        char *visit_reason; /* of the last visit; NULL: none yet */
+        char *waiting_for;   /* Wait.name, or NULL */
+        char *visit_reason;  /* of the last visit; NULL: none yet */
+        char *visits;        /* how many have ended, by their reasons (tally.h) … */
+        uint64_t visit_when; /* … and when the last one has; CLOCK_REALTIME, µs; 0: none has */
+        char *wakes;         /* how often it was woken, by the units of those who did it (tally.h, wake_source()) */
         SettingRecord *settings;
         size_t n_settings;
 } DriveRecord;

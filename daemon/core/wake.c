@@ -204,6 +204,12 @@ static bool has_process(const Wake *w) {
         return w->process.pid > 0 || w->process.comm[0];
 }
 
+const char *wake_source(const Wake *w) {
+        if (w->process.unit[0])
+                return w->process.unit;
+        return w->thread[0] && !has_process(w) ? "kernel" : "unknown";
+}
+
 const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         const WakeProcess *p = &w->process;
         const char *name = p->comm[0] ? p->comm : "a process";

@@ -67,6 +67,9 @@ bool command_is_doubtful(const uint8_t *cdb, size_t len);
 /* Is this a command of the kernel's block layer, one that moves data of the medium or flushes the drive's cache? */
 bool command_is_medium(const uint8_t *cdb, size_t len);
 
+/* By what its wakes are counted: the unit, or "kernel", or "unknown". */
+const char *wake_source(const Wake *w);
+
 /* The two halves of "woken by WHO, which WHAT": "smartctl (PID 812, smartd.service)", "sent SMART READ DATA". */
 const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]);
 const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]);

@@ -8,6 +8,7 @@
 #include "device.h"
 #include "kernel-view.h"
 #include "state.h"
+#include "tally.h"
 #include "target.h"
 
 /* Whoever has filled /run up is at it for a while. */
@@ -31,6 +32,11 @@ void target_save(Target *t) {
 
         t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
         t->env->changed(t->env->userdata, t);
+}
+
+void target_count(const Target *t, char **tally, const char *word) {
+        if (tally_add(tally, word) < 0)
+                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
 }
 
 bool target_wants_identity(const Target *t) {

@@ -223,6 +223,7 @@ static void standby_wake(Target *t, const Wake *w) {
         target_use_seen(t, now, now);
         if (w) {
                 journal_wake(t->drive, w, now - s->since);
+                target_count(t, &t->record->wakes, wake_source(w));
                 target_spin_up_others(t, w);
         }
         standby_forget(t, w);

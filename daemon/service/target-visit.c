@@ -417,6 +417,8 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         /* The next visit, which begins at once, tells of all. */
         if (!revealed && end != VISIT_INTERRUPTED && !is_about_sleep(v->reason))
                 journal_visit(t->drive, v->reason, &v->summary);
+        t->record->visit_when = now_usec();
+        target_count(t, &t->record->visits, visit_reason_to_string(v->reason));
         on_settling(t);
         note_counters(t);
         target_spindown_ended(t);

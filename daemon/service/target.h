@@ -201,6 +201,9 @@ static inline bool target_has_worker(const Target *t) {
 
 /* ---- target-record.c: what is known of the drive; nothing here leads to a visit ---- */
 
+/* One more of this word, in a tally of the record's (tally.h). */
+void target_count(const Target *t, char **tally, const char *word);
+
 /* Writes down what is known of the drive, for others to read. */
 void target_save(Target *t);
 

@@ -15,6 +15,7 @@ static const char good[] = "VERSION=1\n"
                            "SERIAL=5YD\\x1b[31m\\x5c\\xff\n"
                            "WWN=0x5000c5002f8ebf71\n"
                            "FIRMWARE=CC32\n"
+                           "TRANSPORT=usb\n"
                            "IDENTITY=wwn\n"
                            "DOCK_MODEL=SATA_Bridge\n"
                            "DOCK_SERIAL=DOCK0001\n"
@@ -58,6 +59,9 @@ static const char good[] = "VERSION=1\n"
                            "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
                            "VISIT_REASON=boot\n"
+                           "VISITS=boot 1 wake 3\n"
+                           "VISIT_WHEN=1763692751123456\n"
+                           "WAKES=smartd.service 2 kernel 1\n"
                            "SETTINGS=2\n"
                            "SETTING_0_NAME=apm\n"
                            "SETTING_0_WANTED=128\n"
@@ -99,6 +103,10 @@ START_TEST(test_parse) {
         ck_assert_int_eq(r->use.wear.load_cycles.number, 1017);
         ck_assert_str_eq(r->held, "scheduler=none;read_ahead_kb=128 KiB");
         ck_assert_uint_eq(r->diskseq, UINT64_MAX);
+        ck_assert_str_eq(r->transport, "usb");
+        ck_assert_str_eq(r->visits, "boot 1 wake 3");
+        ck_assert_uint_eq(r->visit_when, UINT64_C(1763692751123456));
+        ck_assert_str_eq(r->wakes, "smartd.service 2 kernel 1");
         ck_assert_uint_eq(r->n_settings, 2);
         ck_assert_str_eq(r->settings[0].before, "off");
         ck_assert_int_eq(r->settings[0].verdict, VERDICT_APPLIED);

@@ -432,6 +432,9 @@ START_TEST(test_summary) {
         visit_whole(t, VISIT_CHANGE);
         ck_assert_uint_eq(told_summary.n_settings, 2);
         ck_assert_uint_eq(told_summary.n_written, 0);
+
+        ck_assert_str_eq(t->record->visits, recheck ? "attach 1 recheck 1 change 1" : "attach 1 change 2");
+        ck_assert_uint_gt(t->record->visit_when, 0);
         end(t);
 }
 END_TEST

@@ -40,6 +40,7 @@ START_TEST(test_certain) {
         target_standby_woken(t, &w);
         ck_assert_uint_eq(n_wakes_told, 1);
         ck_assert_int_eq(wake_told.kind, _i);
+        ck_assert_str_eq(t->record->wakes, "unknown 1");
         ck_assert_uint_eq(wake_told.sector, 7);
         ck_assert_uint_ge(slept_told, 1000 * SECOND);
         ck_assert_uint_lt(slept_told, 2000 * SECOND);

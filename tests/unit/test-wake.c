@@ -249,6 +249,25 @@ START_TEST(test_sentence) {
 }
 END_TEST
 
+/* By what a wake is counted. */
+START_TEST(test_source) {
+        static const struct {
+                Wake wake;
+                const char *source;
+        } sources[] = {
+                { { .process = { 812, "smartctl", "smartd.service", "" } }, "smartd.service" },
+                { { .process = { 812, "dd", "cron.service", "" }, .thread = "kworker/u4:2" }, "cron.service" },
+                { { .thread = "md0_resync" }, "kernel" },
+                { { .process = { .pid = 5, .comm = "dd" } }, "unknown" },
+                { { .process = { .comm = "dd" }, .thread = "jbd2/sda1-8" }, "unknown" },
+                { {}, "unknown" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(sources); i++)
+                ck_assert_str_eq(wake_source(&sources[i].wake), sources[i].source);
+}
+END_TEST
+
 /* The longest of everything has room. */
 START_TEST(test_long) {
         Wake w = { .process = { .pid = 2147483647 }, .has_sector = true, .sector = UINT64_MAX, .inode = UINT64_MAX };
@@ -272,6 +291,7 @@ int main(void) {
         tcase_add_loop_test(t, test_command, 0, ELEMENTSOF(commands));
         tcase_add_test(t, test_any_command);
         tcase_add_loop_test(t, test_sentence, 0, ELEMENTSOF(sentences));
+        tcase_add_test(t, test_source);
         tcase_add_test(t, test_long);
         suite_add_tcase(s, t);
         return suite_run(s);
