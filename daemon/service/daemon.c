@@ -14,6 +14,7 @@
 #include "recheck.h"
 #include "sandbox.h"
 #include "sleep.h"
+#include "state.h"
 #include "timer.h"
 
 /* A plug that makes bad contact, and supplies that tell of one change in several events. */
@@ -70,6 +71,8 @@ static int on_reload(void *userdata, char **ret_sentence) {
         r = files_load(&files);
         if (r < 0)
                 return r;
+        /* How many errors they have. */
+        state_tell(STATE_DIR);
 
         if (files->config->complaints.n_errors > 0) {
                 journal_log(LOG_ERR, "The files have errors; what was in force before stays in force.");

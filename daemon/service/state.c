@@ -22,6 +22,15 @@ int state_lock(const char *dir) {
         return record_directory_lock(dir);
 }
 
+void state_tell(const char *dir) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/" STATE_NEWS, dir) < 0)
+                path = NULL;
+        else
+                (void) mknod(path, S_IFREG | 0644, 0);
+}
+
 int state_write(const char *dir, const DriveRecord *record) {
         _cleanup_free_ char *path = NULL, *text = NULL;
         int r;
@@ -33,13 +42,11 @@ int state_write(const char *dir, const DriveRecord *record) {
                 return r;
 
         r = file_replace(AT_FDCWD, path, text, false);
-        if (r >= 0)
-                return r;
-
         /* What an old file says is not true any more, and where there is no room for two there may be for one. */
-        if (unlink(path) < 0)
-                return r;
-        return file_replace(AT_FDCWD, path, text, false);
+        if (r < 0 && unlink(path) >= 0)
+                r = file_replace(AT_FDCWD, path, text, false);
+        state_tell(dir);
+        return r;
 }
 
 int state_read(const char *dir, const char *name, DriveRecord **ret) {
@@ -63,7 +70,10 @@ int state_remove(const char *dir, const char *name) {
         r = state_path(dir, name, &path);
         if (r < 0)
                 return r;
-        return unlink(path) < 0 ? -errno : 0;
+        if (unlink(path) < 0)
+                return -errno;
+        state_tell(dir);
+        return 0;
 }
 
 int state_prune(const char *dir, bool (*keep)(void *userdata, const char *name), void *userdata) {

@@ -7,12 +7,19 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 
+/* Beside them: made whenever one of them changes and this file is not there. Whoever is started by it (drivekeep-metrics.path) removes
+ * it, and then reads the others: so no change is missed, also one that comes meanwhile. */
+#define STATE_NEWS ".changed"
+
 /* Makes the directory, and locks it (text-file.h) for as long as the descriptor that is returned is open. */
 int state_lock(const char *dir);
 
 int state_write(const char *dir, const DriveRecord *r);
 int state_read(const char *dir, const char *name, DriveRecord **ret);
 int state_remove(const char *dir, const char *name);
+
+/* Makes STATE_NEWS for something else that is to be looked at anew. Where it cannot be made, nobody is told. */
+void state_tell(const char *dir);
 
 /* Removes the files that `keep` says no to. */
 int state_prune(const char *dir, bool (*keep)(void *userdata, const char *name), void *userdata);

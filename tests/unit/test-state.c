@@ -239,6 +239,7 @@ END_TEST
 /* What stands where the new file is to be written is not followed. */
 START_TEST(test_temporary_link) {
         _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", "A");
+        char text[32];
 
         file_write("elsewhere", "untouched");
         ck_assert_int_eq(symlink("elsewhere", "sda.new~"), 0);
@@ -246,6 +247,8 @@ START_TEST(test_temporary_link) {
         ck_assert_int_eq(unlink("sda.new~"), 0);
         ck_assert_int_eq(state_write(".", r), 0);
         read_ok("A");
+        file_read("elsewhere", text, sizeof text);
+        ck_assert_str_eq(text, "untouched");
 }
 END_TEST
 
@@ -325,6 +328,35 @@ START_TEST(test_every_setting) {
 }
 END_TEST
 
+/* Whoever is started by what changes is told of each change since it last looked; and not told again before it does. */
+START_TEST(test_news) {
+        struct stat before, after;
+
+        write_ok("A");
+        ck_assert_int_eq(stat(STATE_NEWS, &before), 0);
+        write_ok("B");
+        ck_assert_int_eq(stat(STATE_NEWS, &after), 0);
+        ck_assert_int_eq(memcmp(&before.st_mtim, &after.st_mtim, sizeof before.st_mtim), 0);
+        ck_assert_uint_eq(before.st_ino, after.st_ino);
+
+        ck_assert_int_eq(unlink(STATE_NEWS), 0);
+        write_ok("C");
+        ck_assert_int_eq(unlink(STATE_NEWS), 0);
+        ck_assert_int_eq(state_remove(".", "sda"), 0);
+        ck_assert_int_eq(unlink(STATE_NEWS), 0);
+        ck_assert_int_eq(state_remove(".", "sda"), -ENOENT);
+        ck_assert_int_eq(access(STATE_NEWS, F_OK), -1);
+        state_tell(".");
+        ck_assert_int_eq(unlink(STATE_NEWS), 0);
+        state_tell("missing");
+
+        /* It is no drive's. */
+        state_tell(".");
+        ck_assert_int_eq(state_prune(".", NULL, NULL), 0);
+        ck_assert_int_eq(access(STATE_NEWS, F_OK), 0);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("state");
         TCase *t = tcase_create("state");
@@ -340,6 +372,7 @@ int main(void) {
         tcase_add_test(t, test_no_file);
         tcase_add_test(t, test_owner);
         tcase_add_test(t, test_temporary_link);
+        tcase_add_test(t, test_news);
         tcase_add_test(t, test_full);
         suite_add_tcase(s, t);
 
