@@ -50,6 +50,9 @@ static const struct {
         { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure also where others use the drive most of the time", 0 }, offsetof(Options, force) },
         { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write what is better to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
           offsetof(Options, write) },
+        { OPTION_METRICS, { "metrics", 0x119, NULL, 0, "Print what is known as metrics of Prometheus, in its text format; drivekeep-fleet(7) names them", 0 },
+          offsetof(Options, metrics) },
+        { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Exchange FILE for them, unless a drive that it is on sleeps", 0 }, offsetof(Options, output) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

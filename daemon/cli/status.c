@@ -9,6 +9,7 @@
 
 #include "choice.h"
 #include "clock.h"
+#include "metrics.h"
 #include "output.h"
 #include "plan.h"
 #include "request.h"
@@ -303,12 +304,18 @@ static int run(const Options *o) {
         int r = 0;
         size_t n;
 
+        if ((o->output && !o->metrics) || (o->metrics && (o->now || o->json || o->failed))) {
+                warnx("--output is for --metrics, which prints all that is known, without --now, --json and --failed");
+                return EXIT_BAD_INPUT;
+        }
         if (o->now)
                 return visit_named_drives(o, "Read", visited_show_status);
         if (o->wait)
                 r = watch_records(o->state_dir, &watch);
         if (r >= 0)
                 r = read_records(o, watch, &records, &n);
+        if (r == -ENOENT && o->metrics)
+                return metrics_show(&records, 0, o);
         if (r == -ENOENT) {
                 warnx("drivekeep.service does not run, so nothing is known; 'systemctl start drivekeep.service' "
                       "starts it");
@@ -316,6 +323,8 @@ static int run(const Options *o) {
         }
         if (r != EXIT_WANTED)
                 return r;
+        if (o->metrics)
+                return metrics_show(&records, n, o);
 
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
@@ -331,6 +340,7 @@ const Verb verb_status = {
         .arguments = "[DRIVE...]",
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
                 "\v" DRIVE_IS "; none means all drives.",
-        .options = OPTION_FAILED | OPTION_WAIT | OPTION_NOW | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_FAILED | OPTION_WAIT | OPTION_NOW | OPTION_VERBOSE | OPTION_JSON | OPTION_METRICS |
+                   OPTION_STATE_DIR,
         .run = run,
 };

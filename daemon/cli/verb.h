@@ -33,17 +33,18 @@ typedef enum OptionFlags {
         OPTION_MEASURE = 1 << 18, /* --budget and --file */
         OPTION_TUNE = 1 << 19,    /* --force and --write */
         OPTION_SVG = 1 << 20,
+        OPTION_METRICS = 1 << 21, /* --metrics and --output */
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
-                        summary, watch, plot, compare, force, write;
+                        summary, watch, plot, compare, force, write, metrics;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
-        const char *as, *identify, *format, *svg, *budget, *file; /* NULL: not given */
+        const char *as, *identify, *format, *svg, *budget, *file, *output; /* NULL: not given */
         const char *results;
         const char **commands; /* for import to read; borrowed texts */
         size_t n_commands;

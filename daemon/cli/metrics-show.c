@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <err.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "config.h"
+#include "file-replace.h"
+#include "inventory.h"
+#include "metrics.h"
+#include "output.h"
+#include "settings.h"
+#include "stack.h"
+
+static size_t count_errors(const Options *o) {
+        _cleanup_(config_freep) Config *c = NULL;
+
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, o->roots));
+        must_work(config_check(c, &all_settings));
+        return c->complaints.n_errors;
+}
+
+/* The drive below this directory that sleeps; NULL: none does, or nobody knows which drives are below it (btrfs, ZFS). */
+static const char *find_sleeping(const Records *records, const char *directory) {
+        _cleanup_(names_freep) char **disks = NULL;
+        _cleanup_free_ char *device = NULL;
+        struct stat st;
+
+        if (stat(directory, &st) < 0 || must_not_fail(stack_name(st.st_dev, &device)) < 0)
+                return NULL;
+        (void) must_not_fail(stack_disks_below(INVENTORY_CLASSDIR, device, &disks));
+        for (size_t i = 0; disks && i < records->n_items; i++)
+                if (names_contain(disks, records->items[i]->name) && streq_ptr(records->items[i]->power, "standby"))
+                        return records->items[i]->name;
+        return NULL;
+}
+
+static int write_file(const Records *records, const char *text, const Options *o) {
+        const char *path = o->output;
+        _cleanup_free_ char *parent = must_directory(path);
+        const char *directory = *parent ? parent : ".", *sleeping = find_sleeping(records, directory);
+        int r;
+
+        if (sleeping) {
+                /* Where this is told to the journal, that may be on the same drive. */
+                if (!o->quiet)
+                        warn_escaped("%s stays as it is until %s is awake, as that is the drive it is on", path,
+                                     sleeping);
+                return EXIT_WANTED;
+        }
+        r = must_not_fail(file_replace(AT_FDCWD, path, text, false));
+        if (r == -ENOENT) {
+                warn_escaped("%s cannot be written, as there is no directory %s; drivekeep-fleet(7) says how to name another",
+                             path, directory);
+                return EXIT_BAD_INPUT;
+        }
+        if (r < 0) {
+                warn_escaped("%s cannot be written: %s", path, strerror(-r));
+                return EXIT_BAD_INPUT;
+        }
+        return EXIT_WANTED;
+}
+
+int metrics_show(const Records *records, size_t n, const Options *o) {
+        _cleanup_free_ char *text = metrics_format(records, n, count_errors(o));
+
+        if (o->output)
+                return write_file(records, text, o);
+        (void) fputs(text, stdout);
+        return EXIT_WANTED;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+#include "metrics.h"
+#include "output.h"
+#include "settings.h"
+#include "tally.h"
+
+typedef struct Label {
+        const char *name, *value; /* value: NULL: not known, which is as good as no label */
+} Label;
+
+/* The format knows three escapes. All else that could break a line stands as \xNN, as elsewhere. */
+static void label_print(FILE *f, const Label *l) {
+        _cleanup_free_ char *value = must(text_escape(l->value ?: "", NULL));
+
+        fprintf(f, "%s=\"", l->name);
+        for (const char *c = value; *c; c++)
+                fprintf(f, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fputc('"', f);
+}
+
+static void sample_print(FILE *f, const char *name, double value, const Label *labels) {
+        fputs(name, f);
+        for (const Label *l = labels; l->name; l++) {
+                fputc(l == labels ? '{' : ',', f);
+                label_print(f, l);
+        }
+        /* A number of bytes has up to 16 digits, a time in µs 16. */
+        fprintf(f, "%s %.16g\n", labels->name ? "}" : "", value);
+}
+
+/* A sample of a drive; more labels may follow. */
+#define sample(f, name, value, d, ...) \
+        sample_print(f, name, value, (const Label[]){ { "device", (d)->name }, ##__VA_ARGS__, {} })
+
+/* ---- of a drive ---- */
+
+static void tell_info(FILE *f, const char *name, const DriveRecord *d) {
+        sample(f, name, 1, d, { "wwn", d->wwn }, { "serial", d->serial }, { "model", d->model },
+               { "transport", d->transport }, { "firmware", d->firmware });
+}
+
+static void tell_asleep(FILE *f, const char *name, const DriveRecord *d) {
+        if (d->power)
+                sample(f, name, streq(d->power, "standby"), d);
+}
+
+static void tell_last_visit(FILE *f, const char *name, const DriveRecord *d) {
+        if (d->visit_when > 0)
+                sample(f, name, (double) d->visit_when / 1e6, d);
+}
+
+static void tell_tally(FILE *f, const char *name, const DriveRecord *d, const char *tally, const char *label) {
+        TallyEntry e;
+
+        while (tally_next(&tally, &e)) {
+                _cleanup_free_ char *word = must(strndup(e.word, e.len));
+
+                sample(f, name, (double) e.n, d, { label, word });
+        }
+}
+
+static void tell_visits(FILE *f, const char *name, const DriveRecord *d) {
+        tell_tally(f, name, d, d->visits, "reason");
+}
+
+static void tell_wakes(FILE *f, const char *name, const DriveRecord *d) {
+        tell_tally(f, name, d, d->wakes, "unit");
+}
+
+static void tell_load_cycles(FILE *f, const char *name, const DriveRecord *d) {
+        if (d->use.wear.load_cycles.known)
+                sample(f, name, (double) d->use.wear.load_cycles.number, d);
+}
+
+static void tell_load_cycles_rated(FILE *f, const char *name, const DriveRecord *d) {
+        KnownNumber rated = d->use.wear.rated_load_cycles;
+
+        if (d->use.wear.load_cycles.known)
+                sample(f, name, rated.known ? (double) rated.number : USE_RATED_LOAD_CYCLES, d);
+}
+
+/* ---- of a setting ---- */
+
+static void tell_ok(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+        sample(f, name, verdict_is_fine(s->verdict, s->optional), d, { "setting", s->name });
+}
+
+static void tell_verdict(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+        sample(f, name, 1, d, { "setting", s->name }, { "verdict", verdict_to_string(s->verdict) ?: "pending" });
+}
+
+/* In base units. What is a word is no number: "off", "default", the name of a scheduler. */
+static bool find_number(const SettingRecord *s, const char *text, double *ret) {
+        const Setting *row = setting_find(&all_settings, s->name);
+        ValueRange any;
+        Value v;
+
+        if (!row || !text)
+                return false;
+        /* Others may have set what the file does not take. */
+        any = row->range;
+        any.min = INT64_MIN;
+        any.max = INT64_MAX;
+        any.step = 0;
+        if (value_parse(&any, text, &v) < 0 || value_word(&any, v.number))
+                return false;
+
+        switch (v.type) {
+        case VALUE_BOOL:
+        case VALUE_INT:
+        case VALUE_SIZE:
+        case VALUE_CELSIUS:
+                *ret = (double) v.number;
+                return true;
+        case VALUE_DURATION:
+                *ret = (double) v.number / 1e3;
+                return true;
+        case VALUE_MICROSECONDS:
+                *ret = (double) v.number / 1e6;
+                return true;
+        case VALUE_STANDBY_TIMER:
+                *ret = (double) standby_timer_to_seconds((uint8_t) v.number);
+                return v.number != STANDBY_TIMER_VENDOR;
+        default:
+                return false;
+        }
+}
+
+static void tell_number(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s, const char *text) {
+        double number;
+
+        if (find_number(s, text, &number))
+                sample(f, name, number, d, { "setting", s->name });
+}
+
+static void tell_wanted(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+        tell_number(f, name, d, s, s->wanted);
+}
+
+static void tell_actual(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+        tell_number(f, name, d, s, s->actual);
+}
+
+/* ---- all of them ---- */
+
+/* clang-format off */
+static const struct {
+        const char *name, *type, *help;
+        void (*of_drive)(FILE *f, const char *name, const DriveRecord *d);
+        void (*of_setting)(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s);
+} families[] = {
+        { "drivekeep_drive_info",                    "gauge",   "A drive that drivekeep looks after.",                                            .of_drive = tell_info },
+        { "drivekeep_drive_asleep",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = tell_asleep },
+        { "drivekeep_visits_total",                  "counter", "Visits to the drive since it is attached, by what they were for.",               .of_drive = tell_visits },
+        { "drivekeep_last_visit_timestamp_seconds",  "gauge",   "When the last visit to the drive ended, in Unix time.",                          .of_drive = tell_last_visit },
+        { "drivekeep_wakes_total",                   "counter", "How often the drive was woken from standby since it is attached, by the systemd unit of who did it.", .of_drive = tell_wakes },
+        { "drivekeep_load_cycles_total",             "counter", "Load cycles, as the drive counts them.",                                         .of_drive = tell_load_cycles },
+        { "drivekeep_load_cycles_rated",             "gauge",   "Load cycles that the drive is made for; 600,000 where it does not say.",         .of_drive = tell_load_cycles_rated },
+        { "drivekeep_setting_ok",                    "gauge",   "Whether the setting is as wanted.",                                              .of_setting = tell_ok },
+        { "drivekeep_setting_verdict",               "gauge",   "The verdict on the setting, which is the label's value.",                        .of_setting = tell_verdict },
+        { "drivekeep_setting_wanted",                "gauge",   "The value that the configuration wants, where it is a number: in seconds, bytes, degrees Celsius, or 1 for on.", .of_setting = tell_wanted },
+        { "drivekeep_setting_actual",                "gauge",   "The value that the drive or the kernel has, in the same units.",                 .of_setting = tell_actual },
+};
+/* clang-format on */
+
+static void family_begin(FILE *f, const char *name, const char *type, const char *help) {
+        fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void tell_service(FILE *f, const Records *records, size_t n_errors) {
+        family_begin(f, "drivekeep_build_info", "gauge", "The version of drivekeep.");
+        sample_print(f, "drivekeep_build_info", 1, (const Label[]){ { "version", DRIVEKEEP_VERSION }, {} });
+        family_begin(f, "drivekeep_up", "gauge", "Whether drivekeep.service runs.");
+        sample_print(f, "drivekeep_up", records->served, (const Label[]){ {} });
+        family_begin(f, "drivekeep_configuration_errors", "gauge", "Errors in the files of the configuration.");
+        sample_print(f, "drivekeep_configuration_errors", (double) n_errors, (const Label[]){ {} });
+}
+
+char *metrics_format(const Records *records, size_t n, size_t n_errors) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        tell_service(f, records, n_errors);
+        for (size_t i = 0; i < ELEMENTSOF(families); i++) {
+                family_begin(f, families[i].name, families[i].type, families[i].help);
+                for (DriveRecord *const *d = records->items; d < records->items + n; d++) {
+                        if (families[i].of_drive)
+                                families[i].of_drive(f, families[i].name, *d);
+                        for (size_t k = 0; families[i].of_setting && k < (*d)->n_settings; k++)
+                                families[i].of_setting(f, families[i].name, *d, (*d)->settings + k);
+                }
+        }
+
+        must_close(f);
+        return text;
+}
