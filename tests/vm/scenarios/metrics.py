@@ -1,0 +1,210 @@
+"""Metrics: the file that systemd has written whenever something changes, and what Prometheus makes of it.
+
+The values are compared with hdparm's and sysfs's, the alerts are those of conf/prometheus, by the suite's own Prometheus and node_exporter."""
+import json
+import pathlib
+import re
+
+from keeping import CONF, TRACING, Keeping, by_id
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+RULES = (REPOSITORY / "conf/prometheus/drivekeep.rules.yml").read_text()
+FILE = """drives = (
+  { match = { transport = "sata"; }; apm = 192; lookahead = true; read_ahead_kb = 512; },
+  { match = { serial = "SN-SLEEPY"; }; spindown_time = "60min"; spindown_by = "service"; } );
+"""
+DIRECTORY = "/var/lib/prometheus/node-exporter"
+PROM = f"{DIRECTORY}/drivekeep.prom"
+NEWS = "/run/drivekeep/drives/.changed"
+# The file is as the last change has it: nothing is to be done, and nothing is being done.
+CURRENT = f"! test -e {NEWS} && systemctl show -P ActiveState drivekeep-metrics.service | grep -qE 'inactive|failed'"
+DROP_IN = "/etc/systemd/system/drivekeep-metrics.service.d/place.conf"
+SCRAPE = f"""global: {{ scrape_interval: 2s, evaluation_interval: 2s }}
+rule_files: [ /root/drivekeep.rules.yml ]
+scrape_configs: [ {{ job_name: node, static_configs: [ {{ targets: [ "localhost:9100" ] }} ] }} ]
+"""
+URL = "http://localhost:9090"
+SETUP = TRACING + f"""systemctl enable drivekeep.service drivekeep-metrics.path
+systemctl mask prometheus.service prometheus-node-exporter.service
+mkdir -p {DIRECTORY}
+"""
+ALERT = "DrivekeepSettingNotKept"
+
+
+class Metrics(Keeping):
+    """Metrics of drives and settings are in node_exporter's file whenever something changes; alerts fire and resolve"""
+    packages = ("prometheus", "prometheus-node-exporter")
+    long = True
+
+    def run(self):
+        self.plain, self.sleepy = self.drive("SN-PLAIN", apm=128), self.drive("SN-SLEEPY", apm=128, size_mb=128)
+        files = {CONF: FILE, "/root/drivekeep.rules.yml": RULES, "/root/scrape.yml": SCRAPE}
+        with self.drives(self.plain, self.sleepy) as (_, arguments), \
+             self.machine(files=files, setup=SETUP, extra_args=arguments) as machine:
+            self.settle(machine)
+            self.nodes = {serial: self.node(machine, serial) for serial in ("SN-PLAIN", "SN-SLEEPY")}
+            self.check_values(machine)
+            self.check_changes(machine)
+            self.check_configuration(machine)
+            self.check_alert(machine)
+            self.check_wake(machine)
+            self.check_sleeping(machine)
+            self.check_end(machine)
+
+    def samples(self, machine, path=PROM):
+        """{name: [({label: value}, number)]} of the file, once it is as the last change has it."""
+        machine.wait_until(CURRENT, 60)
+        found = {}
+        for name, labels, number in re.findall(r"^(\w+)(?:\{(.*)\})? (\S+)$", machine.run(f"cat {path}").stdout, re.M):
+            found.setdefault(name, []).append((dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(number)))
+        return found
+
+    def value(self, machine, name, **labels):
+        """Of the one sample with these labels; None: there is none."""
+        [*found] = [number for had, number in self.samples(machine).get(name, []) if labels.items() <= had.items()]
+        return found[0] if len(found) == 1 else found or None
+
+    def verdict_of(self, machine, setting):
+        return [labels["verdict"] for labels, _ in self.samples(machine)["drivekeep_setting_verdict"]
+                if labels["device"] == self.device and labels["setting"] == setting]
+
+    def check_values(self, machine):
+        node = self.nodes["SN-PLAIN"]
+        self.device = node.removeprefix("/dev/")
+        samples = self.samples(machine)
+        self.equal("the file is written at boot", (samples["drivekeep_up"], samples["drivekeep_configuration_errors"]), ([({}, 1)], [({}, 0)]))
+        info = [labels for labels, _ in samples["drivekeep_drive_info"] if labels["device"] == self.device]
+        told = machine.run(f"hdparm -I {node}; lsblk -dno TRAN {node}").stdout
+        self.equal("the drive is told of as hdparm and lsblk tell of it",
+                   [(i["serial"] in told, i["model"].replace("_", " ") in told, i["firmware"] in told, i["transport"]) for i in info], [(True, True, True, told.split()[-1])])
+
+        [apm] = re.findall(r"APM_level\s*= (\d+)", machine.run(f"hdparm -B {node}").stdout)
+        [lookahead] = re.findall(r"look-ahead\s*= *(\d)", machine.run(f"hdparm -A {node}").stdout)
+        read_ahead = machine.run(f"cat /sys/block/{self.device}/queue/read_ahead_kb").stdout
+        for setting, actual in ("apm", int(apm)), ("lookahead", int(lookahead)), ("read_ahead_kb", int(read_ahead) * 1024):
+            self.equal(f"{setting}: wanted and actual value are numbers in base units",
+                       [self.value(machine, f"drivekeep_setting_{what}", device=self.device, setting=setting) for what in ("wanted", "actual", "ok")],
+                       [actual, actual, 1])
+        self.equal("no verdict is told of otherwise than by status --json",
+                   {(labels["device"], labels["setting"], labels["verdict"]) for labels, _ in samples["drivekeep_setting_verdict"]},
+                   {(d["name"], s["name"], s["verdict"]) for d in self.all_status(machine) for s in d["settings"]})
+        self.equal("each drive has been visited", {labels["device"] for labels, number in samples["drivekeep_visits_total"] if number >= 1},
+                   {labels["device"] for labels, _ in samples["drivekeep_drive_info"]} - {"vda"})
+
+        marks = [drive.log.mark() for drive in (self.plain, self.sleepy)]
+        shown = machine.run("drivekeep status --metrics").stdout
+        machine.run("systemctl start drivekeep-metrics.service")
+        self.equal("no drive is asked for it", [d.log.since(m) for d, m in zip((self.plain, self.sleepy), marks)], [[], []])
+        self.equal("the file has what the command prints", machine.run(f"cat {PROM}").stdout, shown)
+        checked = machine.run(f"promtool check metrics < {PROM}", check=False)
+        self.equal("promtool has nothing to say against it", (checked.status, checked.stdout + checked.stderr), (0, ""))
+        self.equal("it is readable for all", machine.run(f"stat -c '%U %a' {PROM}; ls {DIRECTORY}").stdout, "root 644\ndrivekeep.prom\n")
+
+    def check_changes(self, machine):
+        """Also what changes while the file is being written, and as often as anything can change."""
+        node = self.nodes["SN-PLAIN"]
+        for value in (128, 192) * 10:
+            machine.run(f"hdparm -q -B {value} {node}; drivekeep apply {node}")
+        self.equal("the file has the last one of many visits", self.value(machine, "drivekeep_visits_total", device=self.device, reason="request"), 20)
+        self.equal("and what starts the writer has not given up",
+                   machine.run("systemctl show -P ActiveState drivekeep-metrics.path; systemctl --failed --no-legend").stdout, "active\n")
+        told = machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service + UNIT=drivekeep-metrics.service").stdout
+        self.equal("the journal, which may be on a drive that sleeps, hears nothing of it", told, "")
+
+    def check_configuration(self, machine):
+        wrong = "/etc/drivekeep/drivekeep.conf.d/wrong.conf"
+        machine.run(f"echo 'no_such_option = 1;' > {wrong}")
+        machine.wait_until(f"grep -qx 'drivekeep_configuration_errors 1' {PROM}", 60)
+        machine.run(f"rm {wrong}")
+        machine.wait_until(f"grep -qx 'drivekeep_configuration_errors 0' {PROM}", 60)
+        self.claim("errors of the configuration are counted as soon as a file is changed", True)
+
+    # Prometheus
+
+    def begin_prometheus(self, machine):
+        machine.run("systemd-run -q --unit=exporter prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.stat "
+                    f"--collector.textfile.directory={DIRECTORY} --web.listen-address=localhost:9100; "
+                    "systemd-run -q --unit=monitor prometheus --config.file=/root/scrape.yml --storage.tsdb.path=/run/tsdb --web.listen-address=localhost:9090")
+        machine.wait_until(f"promtool query instant {URL} drivekeep_up | grep -q '=> 1 '", 300)
+
+    def query(self, machine, expression):
+        """Prometheus' answer: {labels: value} with its own labels as text."""
+        out = machine.run(f"promtool query instant -o json {URL} '{expression}'").stdout
+        return [(sample["metric"], float(sample["value"][1])) for sample in json.loads(out)]
+
+    def alerts(self, machine, state):
+        return f"promtool query instant {URL} 'ALERTS{{alertstate=\"{state}\"}}' | grep -o 'alertname=\"[A-Za-z]*\"' | sort -u"
+
+    def check_alert(self, machine):
+        self.begin_prometheus(machine)
+        node, device = self.nodes["SN-PLAIN"], self.device
+        self.equal("Prometheus has read the file by node_exporter",
+                   self.query(machine, f'drivekeep_setting_wanted{{device="{device}",setting="apm"}}')[0][1], 192)
+        self.equal("nothing is wrong", machine.run(self.alerts(machine, "firing") + ";" + self.alerts(machine, "pending")).stdout, "")
+
+        machine.run(f"hdparm -q -B 128 {node}")
+        self.plain.inject("abort", command=0xEF, feature=0x05, origin="passthrough", times=None)
+        machine.run(f"drivekeep apply {node}", check=False)
+        self.equal("a drive refuses: its verdict is in the file", self.verdict_of(machine, "apm"), ["refused"])
+        machine.wait_until(f"{self.alerts(machine, 'pending')} | grep -q {ALERT}", 120)
+        self.leap(machine, 600, step=60)
+        self.equal("after ten minutes no alert fires", machine.run(self.alerts(machine, "firing")).stdout, "")
+        self.leap(machine, 360, step=60)
+        machine.wait_until(f"{self.alerts(machine, 'firing')} | grep -q {ALERT}", 120)
+        self.equal("after fifteen this one alone", machine.run(self.alerts(machine, "firing")).stdout, f'alertname="{ALERT}"\n')
+        self.plain.faults.clear()
+        machine.run(f"drivekeep apply {node}")
+        machine.wait_until(f"! {self.alerts(machine, 'firing')} | grep -q {ALERT}", 120)
+        self.claim("the drive takes it: the alert is over", True)
+
+    # Drives that sleep
+
+    def check_wake(self, machine):
+        node = self.nodes["SN-SLEEPY"]
+        asleep = {"device": node.removeprefix("/dev/")}
+        machine.run(f"mkfs.ext4 -q {node}; udevadm settle; sync; drivekeep sleep {node}")
+        self.equal("a drive falls asleep: the file has it", (self.value(machine, "drivekeep_drive_asleep", **asleep), self.sleepy["mode"]), (1, "standby"))
+        machine.run(f"systemd-run -q --wait --unit=reader dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.wait_until(f"grep -q 'drivekeep_wakes_total.*reader.service' {PROM}", 60)
+        self.equal("it is woken: by whom is counted, by the unit", (self.value(machine, "drivekeep_wakes_total", **asleep, unit="reader.service"),
+                                                                  self.value(machine, "drivekeep_drive_asleep", **asleep)), (1, 0))
+
+    def check_sleeping(self, machine):
+        """Nobody writes to a drive because it has fallen asleep."""
+        node = self.nodes["SN-SLEEPY"]
+        place = "/data/drivekeep.prom"
+        machine.run(f"mkdir -p /data {pathlib.Path(DROP_IN).parent}; mount -o noatime {node} /data")
+        machine.push(DROP_IN, f"[Service]\nEnvironment=DRIVEKEEP_METRICS={place}\nReadWritePaths=-/data\n")
+        machine.run("systemctl daemon-reload; systemctl start drivekeep-metrics.service")
+        asleep = f'drivekeep_drive_asleep{{device="{node.removeprefix("/dev/")}"}}'
+        self.match("the file is where a drop-in says", machine.run(f"cat {place}").stdout, f"{asleep} 0")
+        # What the kernel has yet to write, of the new file system above all, is not this test's.
+        machine.run("sync; echo 3 > /proc/sys/vm/drop_caches; ls /data; sync")
+        mark = self.sleepy.log.mark()
+        machine.run(f"drivekeep sleep {node}")
+        machine.wait_until(CURRENT, 60)
+        self.leap(machine, 60, step=20)
+        self.equal("the drive that the file is on falls asleep: it is not written to, and sleeps on",
+                   ([e for e in self.sleepy.log.since(mark) if e.mode == "standby" and e.name != "CHECK POWER MODE"], self.sleepy["mode"]), ([], "standby"))
+        self.equal("nor is that told of in the journal", machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout, "")
+        told = machine.run(f"drivekeep status --metrics --output {place}").stderr
+        self.match("who asks for it is told so", told, f"{place} stays as it is until {node.removeprefix('/dev/')} is awake")
+        inode = machine.run(f"stat -c %i {place}").stdout
+        machine.run(f"systemd-run -q --wait --unit=second dd if={node} of=/dev/null bs=4096 count=1 skip=50 iflag=direct")
+        machine.wait_until(f"grep -q 'drivekeep_wakes_total.*second.service.* 1$' {place}", 60)
+        self.claim("awake, it is another one, which has what has become of it meanwhile", machine.run(f"stat -c %i {place}").stdout != inode)
+        machine.run(f"rm -r {pathlib.Path(DROP_IN).parent}; umount /data; systemctl daemon-reload; systemctl start drivekeep-metrics.service")
+
+    def check_end(self, machine):
+        machine.run("systemctl stop drivekeep.service")
+        machine.wait_until(f"grep -qx 'drivekeep_up 0' {PROM}", 60)
+        machine.run("systemctl start drivekeep.service")
+        machine.wait_until(f"grep -qx 'drivekeep_up 1' {PROM}", 60)
+        self.claim("the service stops and starts: the file has it", True)
+        machine.run("mkdir -p /run/systemd/system/drivekeep.service.d; printf '[Service]\\nRestart=no\\n' > /run/systemd/system/drivekeep.service.d/once.conf; "
+                    "systemctl daemon-reload; systemctl kill --signal=KILL --kill-whom=main drivekeep.service")
+        machine.wait_until(f"grep -qx 'drivekeep_up 0' {PROM}", 60)
+        self.claim("and where it was killed", True)
+        machine.run(f"rm -r {DIRECTORY}; systemctl start drivekeep-metrics.service", check=False)
+        self.match("without the directory the journal says what to do",
+                   machine.run("journalctl -b -q -o cat -u drivekeep-metrics.service").stdout, f"there is no directory {DIRECTORY}; drivekeep-fleet.7. says")
