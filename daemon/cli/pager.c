@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
+#include "child.h"
 #include "must.h"
 #include "pager.h"
 
@@ -31,12 +30,10 @@ static const char *pager_wanted(void) {
 /* Starts it and waits until it has ended. No shell has a hand in it. false: it cannot be started. */
 static bool pager_show(const char *command, int text) {
         _cleanup_free_ char *copy = must(strdup(command)), **words = NULL;
-        posix_spawn_file_actions_t actions;
         char *rest = NULL;
         size_t n = 0;
         void (*old)(int);
         pid_t pid;
-        int r;
 
         for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
                 must_grow(words, n);
@@ -47,19 +44,12 @@ static bool pager_show(const char *command, int text) {
         must_grow(words, n);
         words[n] = NULL;
 
-        if (lseek(text, 0, SEEK_SET) < 0)
-                return false;
-        must_work(-posix_spawn_file_actions_init(&actions));
-        must_work(-posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO));
-        r = posix_spawnp(&pid, words[0], &actions, NULL, words, environ);
-        (void) posix_spawn_file_actions_destroy(&actions);
-        if (r != 0)
+        if (child_start_reader(words, text, &pid) < 0)
                 return false;
 
         /* Ctrl+C is the pager's. Were the command to end, the shell would read the same keyboard. */
         old = signal(SIGINT, SIG_IGN);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
+        (void) child_wait(pid);
         (void) signal(SIGINT, old);
         return true;
 }
