@@ -72,7 +72,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         if (r < 0)
                 return r;
         /* How many errors they have. */
-        state_tell(STATE_DIR);
+        state_tell(STATE_DIR, STATE_NEWS);
 
         if (files->config->complaints.n_errors > 0) {
                 journal_log(LOG_ERR, "The files have errors; what was in force before stays in force.");

@@ -22,10 +22,10 @@ int state_lock(const char *dir) {
         return record_directory_lock(dir);
 }
 
-void state_tell(const char *dir) {
+void state_tell(const char *dir, const char *news) {
         _cleanup_free_ char *path = NULL;
 
-        if (asprintf(&path, "%s/" STATE_NEWS, dir) < 0)
+        if (asprintf(&path, "%s/%s", dir, news) < 0)
                 path = NULL;
         else
                 (void) mknod(path, S_IFREG | 0644, 0);
@@ -45,7 +45,7 @@ int state_write(const char *dir, const DriveRecord *record) {
         /* What an old file says is not true any more, and where there is no room for two there may be for one. */
         if (r < 0 && unlink(path) >= 0)
                 r = file_replace(AT_FDCWD, path, text, false);
-        state_tell(dir);
+        state_tell(dir, STATE_NEWS);
         return r;
 }
 
@@ -72,7 +72,7 @@ int state_remove(const char *dir, const char *name) {
                 return r;
         if (unlink(path) < 0)
                 return -errno;
-        state_tell(dir);
+        state_tell(dir, STATE_NEWS);
         return 0;
 }
 

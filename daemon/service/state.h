@@ -7,9 +7,11 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 
-/* Beside them: made whenever one of them changes and this file is not there. Whoever is started by it (drivekeep-metrics.path) removes
- * it, and then reads the others: so no change is missed, also one that comes meanwhile. */
+/* Beside them: made whenever one of them changes, or a verdict in one of them does, and this file is not there. Whoever is started by it
+ * (drivekeep-metrics.path, drivekeep-alert.path) removes it, and then reads the others: so no change is missed, also one that comes
+ * meanwhile. */
 #define STATE_NEWS ".changed"
+#define STATE_VERDICTS ".verdicts"
 
 /* Makes the directory, and locks it (text-file.h) for as long as the descriptor that is returned is open. */
 int state_lock(const char *dir);
@@ -18,8 +20,8 @@ int state_write(const char *dir, const DriveRecord *r);
 int state_read(const char *dir, const char *name, DriveRecord **ret);
 int state_remove(const char *dir, const char *name);
 
-/* Makes STATE_NEWS for something else that is to be looked at anew. Where it cannot be made, nobody is told. */
-void state_tell(const char *dir);
+/* Makes one of these files. state_write() and state_remove() make STATE_NEWS. Where it cannot be made, nobody is told. */
+void state_tell(const char *dir, const char *news);
 
 /* Removes the files that `keep` says no to. */
 int state_prune(const char *dir, bool (*keep)(void *userdata, const char *name), void *userdata);

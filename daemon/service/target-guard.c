@@ -141,7 +141,7 @@ bool target_guard_holds(Target *t) {
                                      : GUARD_ALONE_WHY
                                                 ", so it is left alone; 'drivekeep release' has it visited again",
                                 word ?: "");
-                r = drive_record_step(t->record, &s, now_usec());
+                r = target_note_step(t, &s);
         }
         if (r < 0)
                 journal_log(LOG_ERR, "No record of %s: %s", t->drive->name, strerror(-r));

@@ -30,8 +30,19 @@ void target_save(Target *t) {
                             " can be written: %s",
                             t->drive->name, strerror(-r));
 
+        if (r >= 0 && t->new_verdicts) {
+                state_tell(STATE_DIR, STATE_VERDICTS);
+                t->new_verdicts = false;
+        }
         t->save_again = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;
         t->env->changed(t->env->userdata, t);
+}
+
+int target_note_step(Target *t, const Step *s) {
+        const SettingRecord *known = drive_record_find(t->record, s->wish->name);
+
+        t->new_verdicts = t->new_verdicts || !known || known->verdict != s->verdict;
+        return drive_record_step(t->record, s, now_usec());
 }
 
 void target_count(const Target *t, char **tally, const char *word) {

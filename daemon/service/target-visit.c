@@ -350,7 +350,7 @@ static void on_step(void *userdata, const Step *s) {
         if (s->verdict == VERDICT_VANISHED)
                 target_guard_lost(t);
         journal_step(t->drive, v->reason, s);
-        if (drive_record_step(t->record, s, now_usec()) < 0)
+        if (target_note_step(t, s) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
 
         /* Told while the visit still waits for leave: the whole visit is deferred, and nobody should wait for its end. */

@@ -123,6 +123,7 @@ struct Target {
         Wishes wishes;
         Files *files; /* the ones that the wishes point into; a reference of its own */
         DriveRecord *record;
+        bool new_verdicts;   /* what was written down last has others */
         uint64_t save_again; /* the record could not be written down, which is tried again then; 0: it could */
 
         Pending pending;
@@ -200,6 +201,9 @@ static inline bool target_has_worker(const Target *t) {
 }
 
 /* ---- target-record.c: what is known of the drive; nothing here leads to a visit ---- */
+
+/* A setting has its verdict. -ENOMEM. */
+int target_note_step(Target *t, const Step *s);
 
 /* One more of this word, in a tally of the record's (tally.h). */
 void target_count(const Target *t, char **tally, const char *word);

@@ -10,6 +10,7 @@
 
 #include "kernel-view.h"
 #include "settings.h"
+#include "state.h"
 #include "target-guard.h"
 
 /* ---- what is wanted ---- */
@@ -115,7 +116,13 @@ bool link_is_recovering(_unused_ const char *syspath) {
         return recovering;
 }
 
-/* ---- the journal ---- */
+/* ---- who is told ---- */
+
+static _unused_ unsigned n_verdicts_told; /* to whoever is started by new verdicts */
+void state_tell(_unused_ const char *dir, const char *news) {
+        n_verdicts_told += streq(news, STATE_VERDICTS);
+}
+
 
 static unsigned n_steps_told;
 void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s) {

@@ -29,6 +29,9 @@ static WaitKind told_waiting;
 void journal_waiting(_unused_ const Drive *d, Wait t, _unused_ bool deferred) {
         told_waiting = t.kind;
 }
+int target_note_step(Target *t, const Step *s) {
+        return drive_record_step(t->record, s, 1);
+}
 void target_save(_unused_ Target *t) {
 }
 static int intended;

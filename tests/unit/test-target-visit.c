@@ -427,13 +427,18 @@ START_TEST(test_summary) {
         ck_assert_uint_eq(told_summary.n_verdicts[VERDICT_APPLIED], 1);
         ck_assert_int_eq(drive_record_find(t->record, "apm")->verdict, VERDICT_APPLIED);
         ck_assert_uint_eq(t->n_disturbances, 0);
+        ck_assert_uint_eq(n_verdicts_told, 2);
 
         /* The next one begins from nothing. */
         visit_whole(t, VISIT_CHANGE);
         ck_assert_uint_eq(told_summary.n_settings, 2);
         ck_assert_uint_eq(told_summary.n_written, 0);
+        ck_assert_uint_eq(n_verdicts_told, 3);
+        visit_whole(t, VISIT_CHANGE);
+        /* The same verdicts once more are no news. */
+        ck_assert_uint_eq(n_verdicts_told, 3);
 
-        ck_assert_str_eq(t->record->visits, recheck ? "attach 1 recheck 1 change 1" : "attach 1 change 2");
+        ck_assert_str_eq(t->record->visits, recheck ? "attach 1 recheck 1 change 2" : "attach 1 change 3");
         ck_assert_uint_gt(t->record->visit_when, 0);
         end(t);
 }
