@@ -21,6 +21,7 @@ static const Verb *const verbs[] = {
         &verb_release,
         &verb_sleep,
         &verb_reload,
+        &verb_alert,
         &verb_check,
         &verb_cat,
         &verb_explain,

@@ -8,7 +8,7 @@
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
-#define COMMANDS_MAX 20U
+#define COMMANDS_MAX 21U
 
 /* What a verb can be told, beside what all can: options.c has a row for each. */
 typedef enum OptionFlags {
@@ -57,6 +57,7 @@ typedef enum ExitStatus {
         EXIT_BAD_INPUT = 1,  /* the command or the configuration is in error, or something broke */
         EXIT_NOT_WANTED = 2, /* some setting is not as wanted */
         EXIT_NO_SERVICE = 3, /* drivekeep.service does not run */
+        EXIT_LATER = 75,     /* `drivekeep alert`: something is left to tell (sysexits.h: EX_TEMPFAIL) */
 } ExitStatus;
 
 typedef struct Verb {
@@ -74,9 +75,9 @@ typedef struct Verb {
         int (*run)(const Options *o);
 } Verb;
 
-extern const Verb verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_explain, verb_import, verb_list,
-                verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_sleep, verb_status, verb_try,
-                verb_tune, verb_wakes;
+extern const Verb verb_alert, verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_explain, verb_import,
+                verb_list, verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_sleep, verb_status,
+                verb_try, verb_tune, verb_wakes;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
 char **verb_find_word(char **words);

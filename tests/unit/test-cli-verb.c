@@ -27,6 +27,7 @@ static int answer;
                                    .paged = true, .run = run_##word }
 /* clang-format on */
 
+STAND_IN(alert);
 STAND_IN(apply);
 STAND_IN(cat);
 STAND_IN(check);
@@ -55,8 +56,8 @@ static int dispatch(const char *second, const char *third, const char *fourth) {
         return verb_dispatch(argc, argv);
 }
 
-static const char *const names[] = { "apply", "cat",      "check", "edit",  "explain", "import", "list",
-                                     "plan",  "settings", "show",  "sleep", "status",  "try",    "wakes" };
+static const char *const names[] = { "alert", "apply",    "cat",  "check", "edit",   "explain", "import", "list",
+                                     "plan",  "settings", "show", "sleep", "status", "try",     "wakes" };
 
 START_TEST(test_names) {
         ck_assert_int_eq(dispatch(names[_i], NULL, NULL), 0);
