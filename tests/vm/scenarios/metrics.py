@@ -5,7 +5,7 @@ import json
 import pathlib
 import re
 
-from keeping import CONF, TRACING, Keeping, by_id
+from keeping import CONF, FLEET_PACKAGES, TRACING, Keeping
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 RULES = (REPOSITORY / "conf/prometheus/drivekeep.rules.yml").read_text()
@@ -33,7 +33,7 @@ ALERT = "DrivekeepSettingNotKept"
 
 class Metrics(Keeping):
     """Metrics of drives and settings are in node_exporter's file whenever something changes; alerts fire and resolve"""
-    packages = ("prometheus", "prometheus-node-exporter")
+    packages = FLEET_PACKAGES
     long = True
 
     def run(self):
