@@ -123,7 +123,6 @@ void state_tell(_unused_ const char *dir, const char *news) {
         n_verdicts_told += streq(news, STATE_VERDICTS);
 }
 
-
 static unsigned n_steps_told;
 void journal_step(_unused_ const Drive *d, _unused_ VisitReason reason, _unused_ const Step *s) {
         n_steps_told++;
