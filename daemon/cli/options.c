@@ -53,6 +53,7 @@ static const struct {
         { OPTION_METRICS, { "metrics", 0x119, NULL, 0, "Print what is known as metrics of Prometheus, in its text format; drivekeep-fleet(7) names them", 0 },
           offsetof(Options, metrics) },
         { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Exchange FILE for them, unless a drive that it is on sleeps", 0 }, offsetof(Options, output) },
+        { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show what the drivekeep of that machine shows, by ssh", 0 }, offsetof(Options, host) },
         { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "

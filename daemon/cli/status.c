@@ -12,6 +12,7 @@
 #include "metrics.h"
 #include "output.h"
 #include "plan.h"
+#include "remote.h"
 #include "request.h"
 
 size_t record_count_kept(const DriveRecord *r) {
@@ -308,6 +309,12 @@ static int run(const Options *o) {
                 warnx("--output is for --metrics, which prints all that is known, without --now, --json and --failed");
                 return EXIT_BAD_INPUT;
         }
+        if (o->host && o->output) {
+                warnx("--output is for metrics of this machine, not of another one");
+                return EXIT_BAD_INPUT;
+        }
+        if (o->host)
+                return remote_status(o);
         if (o->now)
                 return visit_named_drives(o, "Read", visited_show_status);
         if (o->wait)
@@ -341,6 +348,6 @@ const Verb verb_status = {
         .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
                 "\v" DRIVE_IS "; none means all drives.",
         .options = OPTION_FAILED | OPTION_WAIT | OPTION_NOW | OPTION_VERBOSE | OPTION_JSON | OPTION_METRICS |
-                   OPTION_STATE_DIR,
+                   OPTION_HOST | OPTION_STATE_DIR,
         .run = run,
 };

@@ -34,6 +34,7 @@ typedef enum OptionFlags {
         OPTION_TUNE = 1 << 19,    /* --force and --write */
         OPTION_SVG = 1 << 20,
         OPTION_METRICS = 1 << 21, /* --metrics and --output */
+        OPTION_HOST = 1 << 22,
 } OptionFlags;
 
 typedef struct Options {
@@ -44,7 +45,7 @@ typedef struct Options {
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
-        const char *as, *identify, *format, *svg, *budget, *file, *output; /* NULL: not given */
+        const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: not given */
         const char *results;
         const char **commands; /* for import to read; borrowed texts */
         size_t n_commands;

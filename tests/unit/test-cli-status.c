@@ -190,6 +190,67 @@ START_TEST(test_help) {
 }
 END_TEST
 
+/* Stands in for ssh: what it was called with, a word in each line. */
+#define FAKE_SSH "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 3\n"
+
+/* clang-format off */
+static const struct { const char *words[6], *said; } remote[] = {
+        { { "--host=nas" }, "-xT\n--\nnas\ndrivekeep status\n" },
+        { { "-H", "root@nas", "-v", "--json", "--wait" }, "-xT\n--\nroot@nas\ndrivekeep status --json --wait -v\n" },
+        { { "--host=nas", "--metrics", "--no-legend" }, "-xT\n--\nnas\ndrivekeep status --no-legend --metrics\n" },
+        { { "--host=-oProxyCommand=x", "--now", "--failed" }, "-xT\n--\n-oProxyCommand=x\ndrivekeep status --failed --now\n" },
+        { { "--host=nas", "sda", "A B", "it's; rm -r $HOME" },
+          "-xT\n--\nnas\ndrivekeep status -- 'sda' 'A B' 'it'\\''s; rm -r $HOME'\n" },
+};
+/* clang-format on */
+
+START_TEST(test_remote) {
+        _cleanup_free_ char *path = NULL;
+        char text[4096], directory[4096];
+        int child_status;
+        pid_t pid;
+
+        ck_assert_ptr_nonnull(getcwd(directory, sizeof directory));
+        ck_assert_int_gt(asprintf(&path, "%s/bin:/usr/bin:/bin", directory), 0);
+        file_make("bin/ssh", FAKE_SSH);
+        ck_assert_int_eq(chmod("bin/ssh", 0755), 0);
+
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                char *argv[8] = { (char *) "drivekeep status" };
+                int argc = 1;
+
+                while (remote[_i].words[argc - 1]) {
+                        argv[argc] = (char *) remote[_i].words[argc - 1];
+                        argc++;
+                }
+                if (setenv("PATH", path, true) < 0 || !freopen("said", "w", stdout))
+                        _exit(99);
+                _exit(verb_run(&verb_status, argc, argv));
+        }
+        ck_assert_int_eq(waitpid(pid, &child_status, 0), pid);
+        /* Its exit status is the other machine's. */
+        ck_assert(WIFEXITED(child_status));
+        ck_assert_int_eq(WEXITSTATUS(child_status), 3);
+        file_read("said", text, sizeof text);
+        ck_assert_str_eq(text, remote[_i].said);
+}
+END_TEST
+
+START_TEST(test_remote_wrong) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        const char *const words[] = { "-H", "nas", _i == 0 ? "--metrics" : NULL, "--output=x", NULL };
+
+        if (_i == 1)
+                ck_assert_int_eq(setenv("PATH", "/nowhere", true), 0);
+        ck_assert_int_eq(verb_catch(&verb_status, ".", words, &out, &err), EXIT_BAD_INPUT);
+        ck_assert_str_eq(out, "");
+        ck_assert_ptr_nonnull(strstr(err, _i == 0 ? "--output is for metrics of this machine"
+                                                  : "ssh, by which nas is asked, cannot be started: "));
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("status");
 
@@ -202,6 +263,8 @@ int main(void) {
         tcase_add_test(t, test_wait_without_service);
         tcase_add_test(t, test_stopped);
         tcase_add_test(t, test_no_rules);
+        tcase_add_loop_test(t, test_remote, 0, ELEMENTSOF(remote));
+        tcase_add_loop_test(t, test_remote_wrong, 0, 2);
         tcase_add_exit_test(t, test_unknown_option, EXIT_BAD_INPUT);
         tcase_add_exit_test(t, test_help, 0);
         return test_main("cli-status", t);

@@ -15,7 +15,7 @@ CONF = "/etc/drivekeep/drivekeep.conf"
 MODEL = "DRIVEKEEP TESTDISK"
 WARP = 30
 # Of the scenarios about metrics and alerts: one image is enough for them.
-FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx")
+FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server", "jq")
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 OURS = "keep-"      # the workers' names, as the drives' logs have them
 

@@ -1,7 +1,12 @@
-"""The administrator is told by mail of what has not come true, by the suite's own mail program and MTA."""
+"""The administrator is told by mail of what has not come true, by the suite's own mail program and MTA. The machine is as one of an
+image: nothing of drivekeep is below /etc. And how others ask it: by ssh, and by journals that were collected."""
+import pathlib
 import re
 
-from keeping import CONF, FLEET_PACKAGES, Keeping
+from keeping import FLEET_PACKAGES, Keeping
+
+PAGE = pathlib.Path(__file__).resolve().parents[3] / "man/drivekeep-fleet.7"
+CONF = "/usr/lib/drivekeep/drivekeep.conf"
 
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; } );\n'
 OWN = "/etc/drivekeep/alert"
@@ -9,7 +14,16 @@ OWN = "/etc/drivekeep/alert"
 MAILS = "cat /var/mail/* 2>/dev/null"
 # What is to be told has been told.
 CURRENT = "! test -e /run/drivekeep/drives/.verdicts && systemctl show -P ActiveState drivekeep-alert.service | grep -qE 'inactive|failed'"
-SETUP = "systemctl enable drivekeep.service drivekeep-alert.path; systemctl mask prometheus.service prometheus-node-exporter.service\n"
+# As the manual page says of images.
+SETUP = """rm -r /etc/drivekeep
+cd /usr/lib/systemd/system
+mkdir -p multi-user.target.wants
+ln -s ../drivekeep.service ../drivekeep-alert.path multi-user.target.wants
+ln -s drivekeep.service drivekeep-udev.service
+systemctl mask prometheus.service prometheus-node-exporter.service
+"""
+SSH = """mkdir -p -m 700 /root/.ssh; cd /root/.ssh; ssh-keygen -q -t ed25519 -N '' -f id_ed25519; cat id_ed25519.pub > authorized_keys
+ssh-keyscan -t ed25519 localhost > known_hosts 2>/dev/null"""
 APM, LOOKAHEAD = 0x05, 0xAA
 BREAK = {APM: "hdparm -q -B 128", LOOKAHEAD: "hdparm -q -A 0"}
 
@@ -25,9 +39,12 @@ class Alert(Keeping):
             self.settle(machine)
             self.names = {serial: self.node(machine, serial).removeprefix("/dev/") for serial in self.all}
             self.wait_current(machine)
+            self.check_image(machine)
             self.equal("all is as wanted: no mail", self.mails(machine), [])
             self.check_mail(machine)
             self.check_hour(machine)
+            self.check_remote(machine)
+            self.check_collected(machine)
             self.check_own(machine)
             self.equal("nothing has failed, nor does what starts it give up",
                        machine.run("systemctl --failed --no-legend; systemctl show -P ActiveState drivekeep-alert.path").stdout, "active\n")
@@ -55,6 +72,31 @@ class Alert(Keeping):
         machine.run("drivekeep apply")
         self.wait_current(machine)
 
+    def check_image(self, machine):
+        self.equal("an image: no file of drivekeep's is below /etc", machine.run("find /etc -name '*drivekeep*' ! -name 'drivekeep-test*'").stdout, "")
+        self.equal("an image: each drive has what the file below /usr/lib says", [(d["apm"], d["lookahead"]) for d in self.all.values()], [(192, True)] * 2)
+        machine.run(f"udevadm trigger --action=add {self.node(machine, 'SN-OTHER')}; udevadm settle")
+        self.match("an image: udev's rules find the service", machine.run("systemctl show -P Names drivekeep.service").stdout, "drivekeep-udev.service")
+
+    def check_remote(self, machine):
+        machine.run(SSH)
+        asked = [machine.run(f"drivekeep status {words}", check=False) for words in
+                 ("--json", "--json --host root@localhost", f"{self.names['SN-OTHER']}", f"-H localhost {self.names['SN-OTHER']}", "-H localhost sdq")]
+        self.equal("--host: another machine's status is what is shown there", (asked[1].stdout, asked[3].stdout), (asked[0].stdout, asked[2].stdout))
+        self.equal("and its exit status is that one's", [each.status for each in asked], [0, 0, 0, 0, 1])
+        self.equal("a machine that ssh does not reach: its sentence, and status 255",
+                   (lambda r: (r.status, bool(r.stderr)))(machine.run("drivekeep status --host nobody.invalid", check=False)), (255, True))
+
+    def check_collected(self, machine):
+        """The manual's line, of journals that were copied from where they were written."""
+        [line] = [each.removeprefix(".Dl ").replace("\\-", "-").replace("\\(aq", "'") for each in PAGE.read_text().splitlines()
+                  if each.startswith(".Dl journalctl \\-D ")]
+        machine.run("mkdir /root/remote; journalctl --sync; cp -r $(ls -d /var/log/journal/* /run/log/journal/* 2>/dev/null) /root/remote")
+        shown = machine.run(line.replace("/var/log/journal/remote", "/root/remote")).stdout
+        self.equal("which drives of all machines have refused APM: the manual's line says it",
+                   sorted(set(re.findall(r"(\S+)\t\S+\t(SN-\w+)$", shown, re.M))),
+                   sorted((machine.run("hostname").stdout.strip(), serial) for serial in self.all))
+
     def check_mail(self, machine):
         self.refuse(machine, "SN-FIRST", APM)
         [(subject, text)] = self.wait_mails(machine, 1)
@@ -73,9 +115,9 @@ class Alert(Keeping):
         self.refuse(machine, "SN-OTHER", APM)
         subjects = [subject for subject, _ in self.wait_mails(machine, 2)]
         self.match("another drive is told of at once", subjects[1], f": settings of {self.names['SN-OTHER']} have")
-        self.leap(machine, 3540, step=295)
-        self.equal("and that for an hour", len(self.mails(machine)), 2)
-        self.leap(machine, 240, lambda: len(self.mails(machine)) > 2, step=60)
+        self.leap(machine, 3000, step=250)
+        self.equal("and that for an hour, however often it is looked at", len(self.mails(machine)), 2)
+        self.leap(machine, 1800, lambda: len(self.mails(machine)) > 2, step=60)
         [*_, (subject, text)] = self.wait_mails(machine, 3)
         self.match("then it is told", subject, f": settings of {self.names['SN-FIRST']} have")
         self.match("with what is new", text, "lookahead +on +off +refused")
@@ -90,3 +132,16 @@ class Alert(Keeping):
         self.match("a program of the administrator's is told in the place of mail", machine.run("cat /run/told").stdout,
                    rf"(?s)^subject: .*: settings of {self.names['SN-FIRST']} have not come true\n.*apm +192 +128 +refused")
         self.equal("and no mail is sent", len(self.mails(machine)), 3)
+        self.mend(machine)
+
+        machine.push(OWN, '#!/bin/sh\ncat >/dev/null\necho >>/run/tried\n[ $(wc -l </run/tried) -gt 2 ]\n', 0o755)
+        self.refuse(machine, "SN-OTHER", LOOKAHEAD)
+        tried = "test $(wc -l </run/tried) -ge {}"
+        machine.wait_until(f"{tried.format(1)} && {CURRENT}", 60)
+        self.leap(machine, 3600, lambda: machine.run(tried.format(3), check=False).status == 0, step=60)
+        self.wait_current(machine)
+        self.leap(machine, 3600, step=300)
+        self.equal("where it fails it is tried again, until it does not", machine.run("wc -l </run/tried").stdout, "3\n")
+        self.match("and the journal says so", machine.run("journalctl -b -q -o cat -u drivekeep-alert.service").stdout,
+                   f"nobody was told: {OWN} ended with status 1; drivekeep-alert.service tries again in 15 minutes")
+        machine.run("systemctl reset-failed drivekeep-alert.service")
