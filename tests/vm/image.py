@@ -30,7 +30,7 @@ SUITES = {
     "sid": ["libconfig15", "systemd-cryptsetup"],
 }
 DISK_SIZE = "2500M"
-BASES_KEPT = 5
+BASES_KEPT = 8
 IMAGES_KEPT = 8     # a disk image is half a gigabyte, and every build of drivekeep makes another
 
 PACKAGES = """
