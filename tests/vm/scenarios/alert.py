@@ -31,6 +31,7 @@ BREAK = {APM: "hdparm -q -B 128", LOOKAHEAD: "hdparm -q -A 0"}
 class Alert(Keeping):
     """Root gets mail of what is refused, once, and not more than once an hour of a drive; or a program of the administrator's is told"""
     packages = FLEET_PACKAGES
+    rare = True     # until what is held back for an hour is told each time in it
 
     def run(self):
         self.all = {serial: self.drive(serial, apm=128) for serial in ("SN-FIRST", "SN-OTHER")}
