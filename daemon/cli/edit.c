@@ -7,8 +7,8 @@
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
+#include "child.h"
 #include "draft.h"
 #include "output.h"
 #include "request.h"
@@ -60,8 +60,8 @@ static bool run_editor(const char *path) {
         (void) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
         r = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
         (void) posix_spawnattr_destroy(&attributes);
-        while (r == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        if (r == 0)
+                status = child_wait(pid);
         (void) signal(SIGINT, interrupt);
         (void) signal(SIGQUIT, quit);
         return r == 0 && status == 0;
