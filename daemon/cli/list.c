@@ -35,7 +35,7 @@ static bool was_used(const Drive *d, const DriveRecord *record) {
 
 /* "standby 2 h" in the table. NULL record: nobody knows. */
 static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
-        bool stale = record && streq_ptr(record->power, "standby") && was_used(d, record);
+        bool stale = record && drive_record_sleeps(record) && was_used(d, record);
         const char *power = record && !stale ? record->power : NULL;
         uint64_t when = power ? record->power_when : 0;
         char since[HUMAN_MAX], duration[VALUE_TEXT_MAX];

@@ -31,7 +31,7 @@ static const char *find_sleeping(const Records *records, const char *directory) 
                 return NULL;
         (void) must_not_fail(stack_disks_below(INVENTORY_CLASSDIR, device, &disks));
         for (size_t i = 0; disks && i < records->n_items; i++)
-                if (names_contain(disks, records->items[i]->name) && streq_ptr(records->items[i]->power, "standby"))
+                if (names_contain(disks, records->items[i]->name) && drive_record_sleeps(records->items[i]))
                         return records->items[i]->name;
         return NULL;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "config.h"
 #include "metrics.h"
 #include "output.h"
 #include "settings.h"
@@ -43,7 +42,7 @@ static void tell_info(FILE *f, const char *name, const DriveRecord *d) {
 
 static void tell_asleep(FILE *f, const char *name, const DriveRecord *d) {
         if (d->power)
-                sample(f, name, streq(d->power, "standby"), d);
+                sample(f, name, drive_record_sleeps(d), d);
 }
 
 static void tell_last_visit(FILE *f, const char *name, const DriveRecord *d) {

@@ -19,7 +19,7 @@ static char *why_awake(const DriveRecord *d) {
 
 /* Is it in standby? */
 static bool tell_drive(Output *o, const DriveRecord *d) {
-        bool sleeps = streq_ptr(d->power, "standby");
+        bool sleeps = drive_record_sleeps(d);
         _cleanup_free_ char *reason = sleeps ? NULL : why_awake(d);
         const char *colon = reason ? ": " : "";
         char since[HUMAN_MAX];

@@ -23,7 +23,7 @@ static void add_span(Strip *s, uint64_t begin, uint64_t end, StripState state) {
 
 /* Behind the last wake, which was at `end`. */
 static void add_present(Strip *s, const WakeRecord *last, uint64_t end, const DriveRecord *record, uint64_t told) {
-        bool asleep = streq_ptr(record->power, "standby");
+        bool asleep = drive_record_sleeps(record);
         uint64_t since = record->power_when;
         /* In another boot the machine was off between, and nobody knows what the drive did. */
         bool follows = last && streq_ptr(last->boot_id, record->boot_id);

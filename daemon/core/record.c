@@ -201,6 +201,10 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now) {
         return used != r->used && now >= r->used_when && now - r->used_when < JUST_NOW_USEC;
 }
 
+bool drive_record_sleeps(const DriveRecord *r) {
+        return streq_ptr(r->power, "standby");
+}
+
 bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used) {
         return r && r->ata_sleep && used == r->used;
 }

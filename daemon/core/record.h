@@ -99,6 +99,9 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
  * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
 bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 
+/* Was it in standby when that was last known? */
+bool drive_record_sleeps(const DriveRecord *r);
+
 /* Is it still in ATA's Sleep mode (SETTING_ATA_SLEEP), so that it is to be left alone? `used`: as above. */
 bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used);
 
