@@ -30,11 +30,6 @@ static const FieldFile notes_file = {
         .n_items_offset = offsetof(AlertNotes, n_items),
 };
 
-bool verdict_is_alarming(Verdict v) {
-        return v == VERDICT_REFUSED || v == VERDICT_IGNORED || v == VERDICT_FAILED || v == VERDICT_QUARANTINED ||
-               v == VERDICT_DRIFTED;
-}
-
 AlertNotes *alert_notes_free(AlertNotes *notes) {
         field_file_free(&notes_file, notes);
         return NULL;
@@ -99,8 +94,9 @@ static AlertNote *find(const AlertNotes *notes, const DriveRecord *d) {
         return NULL;
 }
 
+/* How what is wrong with a setting stands among what was told; NULL: nothing is. */
 static char *word_of(const SettingRecord *s) {
-        return must_format("%s=%s", s->name, strna(verdict_to_string(s->verdict)));
+        return verdict_is_alarming(s->verdict) ? must_format("%s=%s", s->name, verdict_to_string(s->verdict)) : NULL;
 }
 
 static bool contains(const char *told, const char *word) {
@@ -113,12 +109,9 @@ static bool contains(const char *told, const char *word) {
 }
 
 static const SettingRecord *setting_of(const DriveRecord *d, const char *word) {
-        size_t len = strcspn(word, "=");
+        _cleanup_free_ char *name = must(strndup(word, strcspn(word, "=")));
 
-        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
-                if (strlen(s->name) == len && starts_with(word, s->name))
-                        return s;
-        return NULL;
+        return drive_record_find(d, name);
 }
 
 /* Of a setting that is not as wanted for another reason, such as a drive that sleeps, or that has no verdict, nobody knows. */
@@ -162,7 +155,7 @@ AlertDue alert_notes_judge(AlertNotes *notes, const DriveRecord *d, uint64_t now
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings && !news; s++) {
                 _cleanup_free_ char *word = word_of(s);
 
-                news = verdict_is_alarming(s->verdict) && !(note && contains(note->told, word));
+                news = word && !(note && contains(note->told, word));
         }
         if (!news)
                 return ALERT_NOTHING;
@@ -196,9 +189,12 @@ void alert_notes_told(AlertNotes *notes, const DriveRecord *d, uint64_t now) {
         forget(note, d, is_wrong);
         f = must(open_memstream(&text, &size));
         fputs(note->told ?: "", f);
-        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
-                if (verdict_is_alarming(s->verdict))
-                        fprintf(f, "%s%s=%s", ftell(f) > 0 ? ";" : "", s->name, verdict_to_string(s->verdict));
+        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
+                _cleanup_free_ char *word = word_of(s);
+
+                if (word)
+                        fprintf(f, "%s%s", ftell(f) > 0 ? ";" : "", word);
+        }
         must_close(f);
         free(note->told);
         note->told = text;

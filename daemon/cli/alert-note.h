@@ -40,6 +40,3 @@ void alert_notes_told(AlertNotes *notes, const DriveRecord *d, uint64_t now);
 
 /* Drops notes that are about nothing any more. */
 void alert_notes_tidy(AlertNotes *notes, uint64_t now);
-
-/* Is it a verdict to tell somebody of? */
-bool verdict_is_alarming(Verdict v);

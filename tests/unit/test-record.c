@@ -95,6 +95,7 @@ START_TEST(test_parse) {
         ck_assert_uint_eq(r->bridge.cdb, 12);
         ck_assert_int_eq(r->state, DRIVE_WAITING);
         ck_assert_str_eq(r->power, "active/idle");
+        ck_assert(!drive_record_sleeps(r));
         ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
         ck_assert_str_eq(r->awake_reason, "the drive has refused it");
         ck_assert_str_eq(r->spindown, "20min, by the service");
@@ -763,6 +764,10 @@ START_TEST(test_verdicts) {
         ck_assert_int_eq(verdict_from_string("fine"), _VERDICT_INVALID);
         ck_assert(verdict_is_wanted(VERDICT_APPLIED) && !verdict_is_wanted(VERDICT_IGNORED));
         ck_assert(verdict_is_absent(VERDICT_UNSUPPORTED, true) && !verdict_is_absent(VERDICT_UNSUPPORTED, false));
+        for (Verdict v = _VERDICT_INVALID; v < _VERDICT_MAX; v++)
+                ck_assert_int_eq(verdict_is_alarming(v),
+                                 v == VERDICT_IGNORED || v == VERDICT_DRIFTED || v == VERDICT_REFUSED ||
+                                                 v == VERDICT_QUARANTINED || v == VERDICT_FAILED);
         ck_assert(verdict_is_fine(VERDICT_UNSUPPORTED, true) && !verdict_is_fine(VERDICT_UNSUPPORTED, false));
         ck_assert(verdict_is_fine(VERDICT_APPLIED, false) && !verdict_is_fine(VERDICT_REFUSED, true));
 
