@@ -22,14 +22,26 @@ missing_packages() { # PACKAGE…
         done
 }
 
-# Debian's hdparm, to compare with, without installing it: the package would begin to write to the drives of this machine.
-borrow_hdparm() {
-        command -v hdparm >/dev/null && return
-        if [ ! -x "$BUILD/hdparm/sbin/hdparm" ] && command -v apt-get >/dev/null; then
-                mkdir -p "$BUILD/hdparm"
-                (cd "$BUILD/hdparm" && apt-get download -q hdparm && dpkg-deb -x hdparm_*.deb .) >>"$LOGS/apt.log" 2>&1 || true
+# A program of a package, without installing that. Debian's hdparm, to compare with, would begin to write to the drives of this machine;
+# prometheus would run. Without the program some tests are skipped, or fail.
+borrow() { # PACKAGE DIRECTORY/PROGRAM
+        command -v "${2##*/}" >/dev/null && return
+        if [ ! -x "$BUILD/$1/$2" ] && command -v apt-get >/dev/null; then
+                mkdir -p "$BUILD/$1"
+                (cd "$BUILD/$1" && apt-get download -q "$1" && dpkg-deb -x "$1"_*.deb .) >>"$LOGS/apt.log" 2>&1 || true
         fi
-        PATH=$PATH:$BUILD/hdparm/sbin
+        PATH=$PATH:$BUILD/$1/${2%/*}
+}
+
+# For scripts that print TAP: one result, and of the log of what failed the end.
+n=0
+failed=0
+result() { # STATUS TEXT LOG
+        n=$((n + 1))
+        if [ "$1" = 0 ]; then echo "ok $n - $2"; return; fi
+        echo "not ok $n - $2"
+        grep -v '^\[[0-9]*/' "$3" | tail -n 60 | sed 's/^/# /'
+        failed=1
 }
 
 install_packages() { # PACKAGE…
