@@ -63,12 +63,16 @@ TRACE = "/sys/kernel/tracing/instances/drivekeep"
 TRACE_FILTER = f"{TRACE}/events/scsi/scsi_dispatch_cmd_start/filter"
 # The filter stays while the instance is being removed, when no drive is watched any more.
 TRACES = f"grep -qsx 1 {TRACE}/events/scsi/scsi_dispatch_cmd_start/enable"
-TRACING = """systemctl unmask sys-kernel-tracing.mount
-for unit in drivekeep drivekeep-tracer drivekeep-broker; do
-        mkdir -p /etc/systemd/system/$unit.service.d
-        printf '[Service]\\nTimeoutStopSec=infinity\\nTimeoutStartSec=infinity\\n' > /etc/systemd/system/$unit.service.d/clock.conf
+# For units in which something may run while the clock leaps or runs fast: no time limit of systemd's passes.
+PATIENT = """for unit in {units}; do
+        mkdir -p /usr/lib/systemd/system/$unit.service.d
+        printf '[Service]\\nTimeoutStopSec=infinity\\nTimeoutStartSec=infinity\\n' > /usr/lib/systemd/system/$unit.service.d/clock.conf
 done
 """
+TRACING = "systemctl unmask sys-kernel-tracing.mount\n" + PATIENT.format(units="drivekeep drivekeep-tracer drivekeep-broker")
+
+# What a path unit has started for a file of the daemon's has looked at the last change, and ended.
+LOOKED = "! test -e /run/drivekeep/drives/{file} && systemctl show -P ActiveState {unit} | grep -qE 'inactive|failed'"
 
 NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
 

@@ -3,7 +3,7 @@ image: nothing of drivekeep is below /etc. And how others ask it: by ssh, and by
 import pathlib
 import re
 
-from keeping import FLEET_PACKAGES, Keeping
+from keeping import FLEET_PACKAGES, LOOKED, PATIENT, Keeping
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "man/drivekeep-fleet.7"
 CONF = "/usr/lib/drivekeep/drivekeep.conf"
@@ -12,10 +12,9 @@ FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = tru
 OWN = "/etc/drivekeep/alert"
 # Debian's exim delivers root's mail to the mailbox of another user, since it writes no file as root.
 MAILS = "cat /var/mail/* 2>/dev/null"
-# What is to be told has been told.
-CURRENT = "! test -e /run/drivekeep/drives/.verdicts && systemctl show -P ActiveState drivekeep-alert.service | grep -qE 'inactive|failed'"
+CURRENT = LOOKED.format(file=".verdicts", unit="drivekeep-alert.service")
 # As the manual page says of images.
-SETUP = """rm -r /etc/drivekeep
+SETUP = PATIENT.format(units="drivekeep-alert") + """rm -r /etc/drivekeep
 cd /usr/lib/systemd/system
 mkdir -p multi-user.target.wants
 ln -s ../drivekeep.service ../drivekeep-alert.path multi-user.target.wants
@@ -31,7 +30,6 @@ BREAK = {APM: "hdparm -q -B 128", LOOKAHEAD: "hdparm -q -A 0"}
 class Alert(Keeping):
     """Root gets mail of what is refused, once, and not more than once an hour of a drive; or a program of the administrator's is told"""
     packages = FLEET_PACKAGES
-    rare = True     # until what is held back for an hour is told each time in it
 
     def run(self):
         self.all = {serial: self.drive(serial, apm=128) for serial in ("SN-FIRST", "SN-OTHER")}

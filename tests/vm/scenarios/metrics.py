@@ -5,7 +5,7 @@ import json
 import pathlib
 import re
 
-from keeping import CONF, FLEET_PACKAGES, TRACING, Keeping
+from keeping import CONF, FLEET_PACKAGES, LOOKED, PATIENT, TRACING, Keeping
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 RULES = (REPOSITORY / "conf/prometheus/drivekeep.rules.yml").read_text()
@@ -15,16 +15,14 @@ FILE = """drives = (
 """
 DIRECTORY = "/var/lib/prometheus/node-exporter"
 PROM = f"{DIRECTORY}/drivekeep.prom"
-NEWS = "/run/drivekeep/drives/.changed"
-# The file is as the last change has it: nothing is to be done, and nothing is being done.
-CURRENT = f"! test -e {NEWS} && systemctl show -P ActiveState drivekeep-metrics.service | grep -qE 'inactive|failed'"
+CURRENT = LOOKED.format(file=".changed", unit="drivekeep-metrics.service")
 DROP_IN = "/etc/systemd/system/drivekeep-metrics.service.d/place.conf"
 SCRAPE = f"""global: {{ scrape_interval: 2s, evaluation_interval: 2s }}
 rule_files: [ /root/drivekeep.rules.yml ]
 scrape_configs: [ {{ job_name: node, static_configs: [ {{ targets: [ "localhost:9100" ] }} ] }} ]
 """
 URL = "http://localhost:9090"
-SETUP = TRACING + f"""systemctl enable drivekeep.service drivekeep-metrics.path
+SETUP = TRACING + PATIENT.format(units="drivekeep-metrics") + f"""systemctl enable drivekeep.service drivekeep-metrics.path
 systemctl mask prometheus.service prometheus-node-exporter.service
 mkdir -p {DIRECTORY}
 """
