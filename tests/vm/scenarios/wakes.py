@@ -27,6 +27,9 @@ systemctl set-environment SYSTEMD_BUS_TIMEOUT=1h; systemctl start systemd-machin
 # What is said by who waits for a drive, the root file system or the kernel for so many seconds: by that clock they are soon over.
 IMPATIENT = "no answer for 20 s|/var/lib/drivekeep cannot be written|configure loopback network device, ignoring"
 
+# Its output is not taken, so that it is still there when it is looked at: the pipe is full.
+HELD = "sh -c '(head -c 65536 /dev/zero; {}) | sleep 1000'"
+
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
@@ -60,8 +63,8 @@ CAUSES = (
           before="cat /btrfs/file", on="btrfs", ended=True),
     Cause("btrfs, read", "dd if=/btrfs/read of=/dev/null bs=64k count=1", "read", "dd", r"read sector \d+", on="btrfs"),
     Cause("btrfs, fsync", "dd if=/dev/zero of=/btrfs/read bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", on="btrfs"),
-    Cause("smartctl", "smartctl -a {disk}", "command", "smartctl", r"sent SMART \w+", quick=True),
-    Cause("hdparm", "hdparm -I {disk}", "command", "hdparm", "sent (IDENTIFY DEVICE|READ LOG EXT)", quick=True, ended=True),
+    Cause("smartctl", HELD.format("smartctl -a {disk}"), "command", "smartctl", r"sent SMART \w+", quick=True),
+    Cause("hdparm", HELD.format("hdparm -I {disk}"), "command", "hdparm", "sent (IDENTIFY DEVICE|READ LOG EXT)", quick=True),
     Cause("udev", "sh -c ': > {disk}'", "udev", r"\(udev-(?:worker|synth)\)|systemd-udevd", "looked at it", unit="systemd-udevd.service"),
     Cause("md, read", "dd if=/dev/md0 of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", r"read sector \d+", on="member"),
     Cause("md, write", "dd if=/dev/zero of=/dev/md0 bs=4096 count=1 seek=2000 oflag=direct", "write", "dd", r"wrote sector \d+ by way of md0_raid1",
