@@ -213,7 +213,6 @@ static bool is_back(const Tuning *t, const Setting *row, const Value *before, co
         return false;
 }
 
-/* Returns EXIT_WANTED when the drive has again what it had. */
 int tune_set_back(Tuning *t) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
@@ -228,7 +227,7 @@ int tune_set_back(Tuning *t) {
         if (!subject_is_here(s)) {
                 warn_escaped("%s is gone, and its %s could not be set back: it was %s", s->drive->name,
                              setting_state(t->setting), value_format(&t->setting->range, present(t), text));
-                return EXIT_NOT_WANTED;
+                return EXIT_BAD_INPUT;
         }
         /* The user may have ended it in a time without use. The drive was awake before, and one that sleeps would be left as it is. */
         if (t->tunable->saves_power)

@@ -105,7 +105,8 @@ void tune_find_beside(Tuning *t);
 int tune_set_value(void *userdata, size_t value);
 int tune_look_again(void *userdata, KnownNumber *ret_cycles);
 
-/* The drive is to have again what it had. Returns EXIT_WANTED when it has, or EXIT_NOT_WANTED, having said what it has. */
+/* The drive is to have again what it had. Returns EXIT_WANTED when it has, EXIT_NOT_WANTED, having said what it has, or EXIT_BAD_INPUT,
+ * having said that it is gone. */
 int tune_set_back(Tuning *t);
 
 /* tune-show.c: all of it, to stdout. */

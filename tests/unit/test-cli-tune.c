@@ -97,6 +97,7 @@ int systemd_find_fsck(_unused_ char **ret_unit) {
 static int lock;               /* it runs */
 static const char *refusal;    /* of Hold */
 static const char *not_had;    /* a value that the drive does not take … */
+static const char *gone_with;  /* … one at which it is pulled … */
 static const char *not_again;  /* … and one that it does not take any more once it has had another one */
 static const char *files_want; /* what it is set to in the end; NULL: what it had before … */
 static const char *of_file;    /* … and how that is written there, with the verdict */
@@ -142,16 +143,21 @@ static void put_value(const char *setting, const char *value) {
 
 static void visit(const Held *h) {
         const char *wanted = h->let_go ? files_want ?: h->before : h->value;
-        bool refused = streq_ptr(wanted, not_had) || (h->let_go && not_again);
+        bool gone = streq_ptr(wanted, gone_with), refused = streq_ptr(wanted, not_had) || (h->let_go && not_again);
         FILE *f = fopen("state/sda", "we");
 
-        if (!refused)
+        if (gone)
+                file_write("class/sda/diskseq", "6\n");
+        else if (!refused)
                 put_value(h->setting, wanted);
         fprintf(f, "VERSION=1\nNAME=sda\n");
         if (!h->let_go || files_want)
                 fprintf(f,
                         "SETTINGS=1\nSETTING_0_NAME=%s\nSETTING_0_WANTED=%s\nSETTING_0_ACTUAL=%s\nSETTING_0_VERDICT=%s\n",
-                        h->setting, wanted, refused ? h->before : wanted, refused ? "refused" : "applied");
+                        h->setting, wanted, gone || refused ? h->before : wanted,
+                        gone      ? "vanished"
+                        : refused ? "refused"
+                                  : "applied");
         if (h->let_go && files_want)
                 fprintf(f, "SETTING_0_RULE=a.conf:1\nSETTING_0_WANTED=%s\n", of_file);
         if (refused)
@@ -642,6 +648,17 @@ START_TEST(test_gone) {
 }
 END_TEST
 
+/* By the visit that sets the one other value. */
+START_TEST(test_gone_with_it) {
+        drives[0].diskseq = 5;
+        file_write("class/sda/diskseq", "5\n");
+        file_write("class/sda/queue/scheduler", "none [mq-deadline]\n");
+        gone_with = "none";
+        tune(EXIT_BAD_INPUT, "sda", "scheduler", NULL, NULL);
+        assert_in(err, "sda is gone, and its scheduler could not be set back: it was mq-deadline\n");
+}
+END_TEST
+
 /* Before anything was set. */
 START_TEST(test_gone_early) {
         drives[0].diskseq = 5;
@@ -859,6 +876,7 @@ int main(void) {
         tcase_add_test(c, test_files_deferred);
         tcase_add_test(c, test_unreadable);
         tcase_add_test(c, test_gone);
+        tcase_add_test(c, test_gone_with_it);
         tcase_add_test(c, test_gone_early);
         tcase_add_test(c, test_not_again);
         tcase_add_test(c, test_others);
