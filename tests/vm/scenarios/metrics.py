@@ -17,7 +17,7 @@ DIRECTORY = "/var/lib/prometheus/node-exporter"
 PROM = f"{DIRECTORY}/drivekeep.prom"
 CURRENT = LOOKED.format(file=".changed", unit="drivekeep-metrics.service")
 DROP_IN = "/etc/systemd/system/drivekeep-metrics.service.d/place.conf"
-SCRAPE = f"""global: {{ scrape_interval: 2s, evaluation_interval: 2s }}
+SCRAPE = f"""global: {{ scrape_interval: 10s, evaluation_interval: 2s }}
 rule_files: [ /root/drivekeep.rules.yml ]
 scrape_configs: [ {{ job_name: node, static_configs: [ {{ targets: [ "localhost:9100" ] }} ] }} ]
 """
@@ -143,11 +143,10 @@ class Metrics(Keeping):
         machine.run(f"drivekeep apply {node}", check=False)
         self.equal("a drive refuses: its verdict is in the file", self.verdict_of(machine, "apm"), ["refused"])
         machine.wait_until(f"{self.alerts(machine, 'pending')} | grep -q {ALERT}", 120)
-        self.leap(machine, 600, step=60)
-        self.equal("after ten minutes no alert fires", machine.run(self.alerts(machine, "firing")).stdout, "")
-        self.leap(machine, 360, step=60)
-        machine.wait_until(f"{self.alerts(machine, 'firing')} | grep -q {ALERT}", 120)
-        self.equal("after fifteen this one alone", machine.run(self.alerts(machine, "firing")).stdout, f'alertname="{ALERT}"\n')
+        # A leap may end what Prometheus just reads, and then the alert waits anew. It takes a gap of up to five minutes.
+        self.leap(machine, 7200, lambda: machine.run(self.alerts(machine, "firing")).stdout, step=240)
+        self.equal("an alert fires, and this one alone", machine.run(self.alerts(machine, "firing")).stdout, f'alertname="{ALERT}"\n')
+        self.claim("after fifteen minutes", self.query(machine, f'time() - ALERTS_FOR_STATE{{alertname="{ALERT}"}}')[0][1] >= 900)
         self.plain.faults.clear()
         machine.run(f"drivekeep apply {node}")
         machine.wait_until(f"! {self.alerts(machine, 'firing')} | grep -q {ALERT}", 120)
@@ -159,7 +158,8 @@ class Metrics(Keeping):
     def check_wake(self, machine):
         node = self.nodes["SN-SLEEPY"]
         asleep = {"device": node.removeprefix("/dev/")}
-        machine.run(f"mkfs.ext4 -q {node}; udevadm settle; sync; drivekeep sleep {node}")
+        # Nothing is left for the kernel to write later.
+        machine.run(f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {node}; udevadm settle; sync; drivekeep sleep {node}")
         self.equal("a drive falls asleep: the file has it", (self.value(machine, "drivekeep_drive_asleep", **asleep), self.sleepy["mode"]), (1, "standby"))
         machine.run(f"systemd-run -q --wait --unit=reader dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*reader.service' {PROM}", 60)
