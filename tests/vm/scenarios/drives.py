@@ -26,6 +26,7 @@ def apm(machine, node):
 
 class Drives(Scenario):
     """The SATA drive model: settings, forgetting, hotplug, sleep and faults"""
+    rare = True
 
     def run(self):
         with contextlib.ExitStack() as stack:
@@ -169,6 +170,7 @@ class Drives(Scenario):
 
 class DrivesUsb(Scenario):
     """The drive model behind USB bridges, good ones and bad ones"""
+    rare = True
 
     def run(self):
         with contextlib.ExitStack() as stack:
@@ -248,6 +250,7 @@ class DrivesUsb(Scenario):
 
 class DrivesUsbStrange(Scenario):
     """USB bridges that know one length of ATA PASS-THROUGH, none, or that crash at what they do not know"""
+    rare = True
 
     def run(self):
         # Not one that crashes at the shorter one: udev itself sends that to every USB disk.

@@ -15,7 +15,6 @@ FILE = """drives = ( { match = { serial = "SN-PLAIN"; }; read_ahead_kb = 256; } 
 
 class Measuring(Keeping):
     """`drivekeep bench` measures by reads alone, is not misled by others, and leaves nothing behind"""
-    packages = ("fio",)
     long = True
     waits = True
 

@@ -16,6 +16,7 @@ SAS = "/dev/disk/by-id/wwn-0x5000c500000000a0"
 
 class Programs(Scenario):
     """hdparm, smartctl, sdparm, sg3-utils and lsblk agree with the SATA and SAS drive models"""
+    rare = True
 
     def run(self):
         with contextlib.ExitStack() as stack:
@@ -213,6 +214,7 @@ class Programs(Scenario):
 
 class ProgramsNvme(Scenario):
     """nvme-cli and the kernel agree with the NVMe controller model"""
+    rare = True
 
     NODE = "/dev/disk/by-id/nvme-DRIVEKEEP_NVME_NVME0001"
 

@@ -20,7 +20,6 @@ NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one ste
 
 class Tuning(Keeping):
     """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
-    packages = ("fio",)
     long = True
     waits = True
 

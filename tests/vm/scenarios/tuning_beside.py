@@ -36,7 +36,7 @@ class TuningBeside(Tuning):
     rare = True
     long = waits = False
     alone = True
-    packages = ("fio", "jq")
+    packages = ("jq",)
     time_limit = TIMES * 600
 
     def run(self):
