@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <systemd/sd-id128.h>
 #include <time.h>
 
 #include "must.h"
@@ -24,6 +25,8 @@ void result_done(Result *r) {
         free(r->serial);
         free(r->firmware);
         free(r->kernel);
+        free(r->host);
+        free(r->boot_id);
         for (ResultSetting *s = r->settings; s < r->settings + r->n_settings; s++) {
                 free(s->drive);
                 free(s->key);
@@ -53,7 +56,8 @@ Result result_new(const Drive *drive, uint64_t when) {
         time_t seconds = (time_t) (when / 1000000);
         struct utsname system = {};
         Result r = { .when = when };
-        char text[32] = "";
+        char text[32] = "", boot_id[SD_ID128_STRING_MAX];
+        sd_id128_t boot;
         struct tm t;
 
         (void) uname(&system);
@@ -67,6 +71,9 @@ Result result_new(const Drive *drive, uint64_t when) {
         r.serial = copy(drive->serial);
         r.firmware = copy(drive->firmware);
         r.kernel = copy(system.release);
+        r.host = copy(system.nodename);
+        if (sd_id128_get_boot(&boot) >= 0)
+                r.boot_id = copy(sd_id128_to_string(boot, boot_id));
         return r;
 }
 
@@ -99,6 +106,7 @@ static const struct {
         { "drive", offsetof(Result, drive), true },        { "key", offsetof(Result, key), true },
         { "model", offsetof(Result, model), false },       { "serial", offsetof(Result, serial), false },
         { "firmware", offsetof(Result, firmware), false }, { "kernel", offsetof(Result, kernel), false },
+        { "host", offsetof(Result, host), false },         { "boot_id", offsetof(Result, boot_id), false },
 };
 
 static void put(struct json_object *o, const char *key, struct json_object *value) {

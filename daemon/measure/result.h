@@ -18,6 +18,7 @@ typedef struct Result {
         char *drive; /* kernel name at that time */
         char *key;   /* by which the same drive, or an array of the same drives, is known again */
         char *model, *serial, *firmware, *kernel; /* NULL: not known */
+        char *host, *boot_id;                     /* where it was measured, as journald's _HOSTNAME and _BOOT_ID */
         uint64_t when;                            /* CLOCK_REALTIME, µs */
         ResultSetting *settings;
         size_t n_settings;

@@ -285,10 +285,14 @@ END_TEST
 START_TEST(test_json) {
         _cleanup_free_ char *out = NULL, *err = NULL;
         _cleanup_(result_done) Result r = {};
+        char host[HOST_NAME_MAX + 1];
 
         ck_assert_int_eq(bench(&out, &err, "5YD1", "--json", "--budget=1h"), EXIT_WANTED);
         ck_assert_uint_eq(asked.budget, 3600ULL * 1000 * 1000);
         ck_assert_int_eq(result_parse(out, &r), 0);
+        ck_assert_int_eq(gethostname(host, sizeof host), 0);
+        ck_assert_str_eq(r.host, host);
+        ck_assert_uint_eq(strlen(r.boot_id), 32);
         ck_assert_uint_eq(r.n_settings, 1);
         ck_assert_str_eq(r.settings[0].drive, "sda");
         ck_assert_str_eq(r.settings[0].name, "apm");
