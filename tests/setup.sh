@@ -5,12 +5,12 @@
 : "${BUILD:?is not set}" "${LOGS:?is not set}"
 
 BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libseccomp-dev libjson-c-dev libsmartcols-dev"
-UNIT_PACKAGES="check clang-format mandoc binutils gcovr"
+UNIT_PACKAGES="check clang-format mandoc binutils gcovr python3-jsonschema"
 SHELL_PACKAGES="zsh fish"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 MEMCHECK_PACKAGES="valgrind python3"
 LINT_PACKAGES="cppcheck clang-tidy"
-VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 make xz-utils zstd kmod"
+VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 python3-jsonschema make xz-utils zstd kmod"
 ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
 

@@ -175,7 +175,7 @@ static int compare(const Options *o, const Result *before, const Result *after) 
         for (const Measured *m = before->bench.items; m < before->bench.items + before->bench.n_items; m++)
                 n_compared += bench_find(&after->bench, m->figure) != NULL;
 
-        output_object(out, NULL);
+        output_document(out, NULL);
         output_text(out, "before", before->name);
         output_text(out, "after", after->name);
         output_array(out, "figures");
@@ -188,7 +188,6 @@ static int compare(const Options *o, const Result *before, const Result *after) 
         output_end(out);
         output_note(out, "before: %s, after: %s", before->name, after->name);
         tell_changes(out, before, after);
-        output_end(out);
         output_print(out);
         return EXIT_WANTED;
 }

@@ -109,7 +109,7 @@ int bench_list(const Options *o) {
         if (results.n_items == 0)
                 warn_escaped("nothing is kept in %s; 'drivekeep bench DRIVE' measures a drive", o->results);
 
-        output_array(out, NULL);
+        output_document(out, "measurements");
         for (const Result *x = results.items; x < results.items + results.n_items; x++) {
                 size_t n = bench_count_samples(&x->bench);
                 _cleanup_free_ char *count = must_format("%zu", n);
@@ -127,7 +127,6 @@ int bench_list(const Options *o) {
                 output_cell(out, "samples", count);
                 output_end(out);
         }
-        output_end(out);
         output_print(out);
         return EXIT_WANTED;
 }

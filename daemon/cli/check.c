@@ -118,7 +118,7 @@ static size_t print(const Config *c, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, NULL, 0);
         size_t n_warnings = 0;
 
-        output_array(o, NULL);
+        output_document(o, "complaints");
         for (size_t i = 0; i < c->complaints.n_items; i++) {
                 const Complaint *x = c->complaints.items + i;
                 _cleanup_free_ char *line = must(complaint_format(x));

@@ -188,7 +188,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const DriveRecord *
                                 (Wish){ a->name, .file = sayings.items[i].file, .line = a->line, .column = a->column };
         }
 
-        output_object(o, NULL);
+        output_document(o, NULL);
         output_text(o, "node", d->node);
         output_text(o, "model", d->model);
         output_text(o, "serial", d->serial);
@@ -226,7 +226,6 @@ static void tell(Output *o, const Config *c, const Drive *d, const DriveRecord *
                 output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
         advice_tell(o, spins_down ? record : NULL, now_usec());
-        output_end(o);
         output_print(o);
         free(sayings.items);
 }

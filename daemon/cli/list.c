@@ -92,7 +92,7 @@ static int run(const Options *o) {
         else if (records.n_items > 0)
                 status_tell_nothing(&records, records.n_items);
 
-        output_array(out, NULL);
+        output_document(out, "drives");
         for (size_t i = 0; i < inventory.n_drives; i++)
                 tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name), records.served,
                            now_usec());

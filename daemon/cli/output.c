@@ -4,9 +4,14 @@
 #include <ctype.h>
 #include <json.h>
 #include <libsmartcols.h>
+#include <limits.h>
+#include <systemd/sd-id128.h>
 
 #include "output.h"
 #include "verdict.h"
+
+/* Of the shape of the documents: it grows when a key goes, or has another meaning. */
+#define JSON_VERSION 1
 
 #define DEPTH_MAX 8U
 #define JSON_FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
@@ -100,6 +105,21 @@ void output_object(Output *o, const char *key) {
 void output_array(Output *o, const char *key) {
         if (o->json)
                 json_open(o, key, must(json_object_new_array()));
+}
+
+void output_document(Output *o, const char *list) {
+        char host[HOST_NAME_MAX + 1], boot_id[SD_ID128_STRING_MAX];
+        sd_id128_t boot;
+
+        if (!o->json)
+                return;
+
+        json_open(o, NULL, must(json_object_new_object()));
+        output_number(o, "version", true, JSON_VERSION);
+        output_text(o, "host", gethostname(host, sizeof host) < 0 ? NULL : host);
+        output_text(o, "boot_id", sd_id128_get_boot(&boot) < 0 ? NULL : sd_id128_to_string(boot, boot_id));
+        if (list)
+                output_array(o, list);
 }
 
 /* ---- the table ---- */

@@ -2,8 +2,8 @@
 #pragma once
 
 /* What a command shows, as a table for people (by libsmartcols) or as JSON for programs (by json-c): the same calls make both. A
- * value has the key of its JSON member, and the column of that key shows it in the table. The shapes of the JSON are documented in
- * drivekeep(1) and stay as they are; more keys may be added. */
+ * value has the key of its JSON member, and the column of that key shows it in the table. The shapes of the JSON are in
+ * man/drivekeep.schema.json and stay as they are; more keys may be added. */
 
 #include "complaint.h"
 #include "must.h"
@@ -50,8 +50,11 @@ void output_hide_legend(void);
 
 /* None of the following fails: without memory the command ends (must.h).
  *
- * A value is added to the innermost object or array that is open. The first one is the JSON document itself; `key` is NULL
- * for the document and inside an array. Rows are not nested. */
+ * Begins the JSON document: an object that says its version, the host and the boot, as journald's _HOSTNAME and _BOOT_ID have those.
+ * `list` is the key of an array in it, to which is added what follows, or NULL. Neither needs its end. */
+void output_document(Output *o, const char *list);
+
+/* A value is added to the innermost object or array that is open; `key` is NULL inside an array. Rows are not nested. */
 void output_object(Output *o, const char *key);
 void output_array(Output *o, const char *key);
 void output_row(Output *o); /* an object in an array; a row of the table, if there is one */

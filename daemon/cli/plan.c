@@ -207,7 +207,7 @@ static int run(const Options *o) {
                       .permanent = o->permanent,
                       .absent = o->json || o->verbose };
 
-        output_array(output, NULL);
+        output_document(output, "drives");
         for (size_t i = 0; i < n; i++)
                 tell_drive(&p, inventory.drives[i]);
         if (inventory.n_drives == 0)

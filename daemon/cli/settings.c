@@ -140,7 +140,7 @@ static int run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        output_array(out, NULL);
+        output_document(out, "settings");
         for (char *const *name = o->names; name && *name; name++)
                 tell_all_of(out, *name);
         if (!o->names)

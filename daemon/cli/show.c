@@ -156,7 +156,7 @@ static int show_identify(const Options *o) {
 
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
-        output_array(out, NULL);
+        output_document(out, "drives");
         tell_drive(out, &d, 1U << BACKEND_ATA, NULL);
         output_print(out);
         return EXIT_WANTED;
@@ -189,7 +189,7 @@ static int show_drives(const Options *o) {
                 if (i == 0 || !o->json) {
                         (void) output_free(out);
                         out = output_new(o->json, columns, ELEMENTSOF(columns));
-                        output_array(out, NULL);
+                        output_document(out, "drives");
                 }
                 if (i > 0)
                         output_line(out, "%s", "");
@@ -281,7 +281,7 @@ static int show_all(const Options *o) {
         if (status < 0)
                 return status;
 
-        output_array(out, NULL);
+        output_document(out, "drives");
         for (size_t i = 0; i < inventory.n_drives; i++) {
                 const Drive *drive = inventory.drives[i];
                 const DriveRecord *record = records_of(&records, drive);

@@ -44,7 +44,7 @@ static int show(const Options *o, const Records *records, size_t n, _unused_ uin
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         int status = EXIT_WANTED;
 
-        output_array(out, NULL);
+        output_document(out, "drives");
         for (size_t i = 0; i < n; i++)
                 if (!tell_drive(out, records->items[i]))
                         status = EXIT_NOT_WANTED;

@@ -243,7 +243,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
 
         status_tell_nothing(records, n);
 
-        output_array(o, NULL);
+        output_document(o, "drives");
         for (size_t i = 0; i < n; i++) {
                 const DriveRecord *d = records->items[i];
                 size_t n_kept = record_count_kept(d), n_missed = record_count_missed(d);

@@ -167,7 +167,6 @@ static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus)
         int n = scandir(directory, &entries, is_tried, alphasort), result = EXIT_WANTED;
         bool any = false;
 
-        output_array(output, NULL);
         for (int i = 0; i < n; i++) {
                 const Drive *d;
                 Tried t;

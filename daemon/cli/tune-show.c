@@ -185,7 +185,7 @@ static void show_json(const Subject *s, const Tunings *all) {
         _cleanup_(output_freep) Output *out = output_new(true, NULL, 0);
         _cleanup_free_ char *block = tune_format_block(s, all);
 
-        output_object(out, NULL);
+        output_document(out, NULL);
         output_text(out, "drive", s->drive->name);
         output_text(out, "model", s->drive->model);
         output_text(out, "serial", s->drive->serial);
@@ -194,7 +194,6 @@ static void show_json(const Subject *s, const Tunings *all) {
                 json_setting(out, t);
         output_end(out);
         json_block(out, block);
-        output_end(out);
         output_print(out);
 }
 

@@ -132,7 +132,7 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
         if (culprits.n_items > 0)
                 qsort(culprits.items, culprits.n_items, sizeof *culprits.items, compare);
 
-        output_array(o, NULL);
+        output_document(o, "culprits");
         for (size_t i = 0; i < culprits.n_items; i++)
                 tell(o, culprits.items + i, now, json);
         output_print(o);

@@ -65,7 +65,7 @@ static void show(const WakeHistory *h, const Options *o) {
         else {
                 _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
 
-                output_array(out, NULL);
+                output_document(out, "wakes");
                 for (size_t i = 0; i < meant.n_items; i++)
                         tell(out, meant.items + i, now);
                 output_print(out);
@@ -77,6 +77,7 @@ static int show_one(const Options *o, const WakeRecord *w) {
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         char when[HUMAN_MAX];
 
+        output_document(out, "wakes");
         if (o->json)
                 tell(out, w, w->when);
         else if (w->message)

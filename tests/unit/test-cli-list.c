@@ -74,6 +74,7 @@ START_TEST(test_json) {
         sda_record_write();
         text = list((char *) "--json", &status);
         ck_assert_int_eq(status, EXIT_WANTED);
+        json_take_list(&text, "drives");
         ck_assert_str_eq(text, "[\n"
                                "  {\n"
                                "    \"name\": \"sda\",\n"
@@ -166,6 +167,7 @@ START_TEST(test_since) {
 
         file_write("sda", "VERSION=1\nNAME=sda\nPOWER=standby\nPOWER_WHEN=1763692751123456\nSETTINGS=0\n");
         json = list((char *) "--json", &status);
+        json_take_list(&json, "drives");
         ck_assert_ptr_nonnull(strstr(json, "\"power\": \"standby\",\n    \"power_since\": \"2025-11-21T02:39:11Z\",\n"
                                            "    \"spindown\": null,\n"));
 }

@@ -66,7 +66,7 @@ START_TEST(test_unknown) {
 }
 END_TEST
 
-/* The shape that drivekeep(1) promises, for every row. */
+/* The shape is promised for every row. */
 START_TEST(test_json) {
         static const char *const keys[] = { "name", "brief",    "transport", "type",     "range",
                                             "unit", "volatile", "danger",    "readable", "equivalent" };
@@ -77,6 +77,7 @@ START_TEST(test_json) {
 
         text = settings("--json", NULL, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
+        json_take_list(&text, "settings");
         array = json_tokener_parse(text);
         ck_assert(json_object_is_type(array, json_type_array));
 
@@ -99,6 +100,7 @@ START_TEST(test_json_of_one) {
         int status;
 
         text = settings("--json", "keep_features_over_reset", &status);
+        json_take_list(&text, "settings");
         array = json_tokener_parse(text);
         ck_assert_uint_eq(json_object_array_length(array), 1);
         ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "readable", &v));

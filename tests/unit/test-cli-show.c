@@ -201,6 +201,7 @@ START_TEST(test_json) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
         ck_assert_int_eq(show((const char *const[]){ "sda", "--json", "sdb", NULL }, &out, &err), EXIT_WANTED);
+        json_take_list(&out, "drives");
         ck_assert_str_eq(out, "[\n" JSON_DRIVE("/dev/sda", "\"ST\\\\x1b[2J\"", "\"5YD1\"", "\"CC32\"", "\"0x5000\"",
                                                "2000398934016", "true")
                                               JSON_ALL JSON_END("\"active/idle\"") ",\n" JSON_DRIVE(
@@ -218,6 +219,7 @@ START_TEST(test_not_root) {
         ck_assert_int_eq(show((const char *const[]){ "sda", NULL }, &out, &err), EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(out, "     state: needs root\n"));
         ck_assert_int_eq(show((const char *const[]){ "sda", "--json", NULL }, &json, &none), EXIT_WANTED);
+        json_take_list(&json, "drives");
         ck_assert_ptr_nonnull(strstr(json, "\"state\": null,\n    \"reason\": \"needs root\",\n    \"ata\": null"));
 }
 END_TEST
@@ -271,6 +273,7 @@ START_TEST(test_all_json) {
 
         records_write();
         ck_assert_int_eq(show((const char *const[]){ "--json", NULL }, &out, &err), EXIT_WANTED);
+        json_take_list(&out, "drives");
         ck_assert_str_eq(
                         out,
                         "[\n  {\n    \"name\": \"sda\",\n    \"node\": \"/dev/sda\",\n    \"model\": \"ST\\\\x1b[2J\",\n"
@@ -424,6 +427,7 @@ START_TEST(test_image) {
         /* Whether it rotates is not in this image. */
         ck_assert_ptr_nonnull(freopen("image", "re", stdin));
         ck_assert_int_eq(show((const char *const[]){ "--json", "--identify", "-", NULL }, &json, &none), EXIT_WANTED);
+        json_take_list(&json, "drives");
         ck_assert_str_eq(json, "[\n" JSON_DRIVE("-", "null", "null", "null", "null", "0", "null") JSON_ALL JSON_ATA_END
                          "\n]\n");
         ck_assert_str_eq(none, "");

@@ -77,6 +77,7 @@ START_TEST(test_no_drives) {
         ck_assert_int_eq(unlink("sda"), 0);
         ck_assert_int_eq(unlink("sdb"), 0);
         ck_assert_int_eq(status("--json", NULL, &out, &err), EXIT_WANTED);
+        json_take_list(&out, "drives");
         ck_assert_str_eq(out, JSON_EMPTY("") "\n");
         ck_assert_ptr_nonnull(strstr(err, "there is no drive here"));
 }

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <json.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,29 @@
 
 static inline void json_putp(struct json_object **o) {
         (void) json_object_put(*o);
+}
+
+/* Checks the head of a JSON document, and puts its list in its place, as that would look alone. Other texts stay. */
+static inline _unused_ void json_take_list(char **text, const char *key) {
+        _cleanup_(json_putp) struct json_object *document = **text == '{' ? json_tokener_parse(*text) : NULL;
+        struct json_object *list = json_object_object_get(document, key);
+        char host[HOST_NAME_MAX + 1];
+
+        if (!document)
+                return;
+
+        ck_assert_int_eq(gethostname(host, sizeof host), 0);
+        ck_assert_int_eq(json_object_get_int(json_object_object_get(document, "version")), 1);
+        ck_assert_str_eq(json_object_get_string(json_object_object_get(document, "host")), host);
+        ck_assert_uint_eq(strlen(json_object_get_string(json_object_object_get(document, "boot_id"))), 32);
+        ck_assert_int_eq(json_object_object_length(document), 4);
+        ck_assert_msg(json_object_is_type(list, json_type_array), "%s", *text);
+        free(*text);
+        ck_assert_int_gt(asprintf(text, "%s\n",
+                                  json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY |
+                                                                                       JSON_C_TO_STRING_SPACED |
+                                                                                       JSON_C_TO_STRING_NOSLASHESCAPE)),
+                         0);
 }
 
 static inline int test_main(const char *name, TCase *cases) {

@@ -133,6 +133,7 @@ static inline _unused_ void assert_wakes(const char *const *words, int status, c
         _cleanup_free_ char *t = NULL, *s = NULL;
 
         ck_assert_int_eq(wakes(words, &t, &s), status);
+        json_take_list(&t, strstr(t, "\"culprits\"") ? "culprits" : "wakes");
         ck_assert_str_eq(t, text);
         if (*said)
                 ck_assert_ptr_nonnull(strstr(s, said));

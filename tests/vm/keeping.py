@@ -194,7 +194,7 @@ class Keeping(Scenario):
 
     def all_status(self, machine, *drives):
         """drivekeep's word on drives: a list of dicts."""
-        return json.loads(machine.run(f"drivekeep status --json {' '.join(drives)}", check=False).stdout)
+        return json.loads(machine.run(f"drivekeep status --json {' '.join(drives)}", check=False).stdout)["drives"]
 
     def status(self, machine, *drives):
         """The same by serial: {serial: {setting: {...}}}."""

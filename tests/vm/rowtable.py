@@ -119,7 +119,7 @@ class RowTable(Keeping):
     def check_complete(self, machine, elsewhere):
         """Each row of drivekeep's own list is in the table, for each of those who hold such a setting, or in `elsewhere`; or
         it is one that drivekeep never writes. Returns these. A key of `elsewhere` may name who holds it: "standby (ata)"."""
-        listed = json.loads(machine.run("drivekeep settings --json").stdout)
+        listed = json.loads(machine.run("drivekeep settings --json").stdout)["settings"]
         never = [row["name"] for row in listed if row["instead"]]
         done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].held_by}
         missing = {f'{row["name"]} ({row["transport"]})': row["name"] for row in listed if not row["instead"]

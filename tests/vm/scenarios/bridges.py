@@ -46,8 +46,7 @@ class Bridges(Keeping):
 
     def records_of_docks(self, machine):
         """drivekeep's word on the drives, by the serial number of the dock."""
-        out = json.loads(machine.run("drivekeep status --json", check=False).stdout)
-        return {each["dock_serial"] or each["serial"]: each for each in out if each["settings"]}
+        return {each["dock_serial"] or each["serial"]: each for each in self.all_status(machine) if each["settings"]}
 
     @staticmethod
     def apm(record):
@@ -74,7 +73,7 @@ class Bridges(Keeping):
             record = found.get(f"DOCK-{name}", {})
             self.equal(f"{name}: status has the drive's serial number and the dock's",
                        (record.get("serial"), record.get("dock_serial")), (f"SN-{name}", f"DOCK-{name}"))
-            listed = {each["serial"]: each for each in json.loads(machine.run("drivekeep list --json").stdout)}
+            listed = {each["serial"]: each for each in json.loads(machine.run("drivekeep list --json").stdout)["drives"]}
             self.equal(f"{name}: so has list", listed.get(f"SN-{name}", {}).get("dock_serial"), f"DOCK-{name}")
             planned = machine.run(f"drivekeep plan SN-{name}", check=False)
             self.match(f"{name}: plan finds it by the drive's serial number", planned.stdout, "apm")

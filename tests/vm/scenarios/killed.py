@@ -146,7 +146,7 @@ class Killed(Faulty):
         machine.wait_until("! systemctl show -P StatusText drivekeep | grep -q visited", 120)
         # What commands print goes through files below /run, too.
         machine.run("drivekeep status --json > /root/told; rm -f /run/fill /run/fill2 /run/more", check=False)
-        told = [s for each in json.loads(machine.run("cat /root/told").stdout) for s in each["settings"] if s["name"] == "apm"]
+        told = [s for each in json.loads(machine.run("cat /root/told").stdout)["drives"] for s in each["settings"] if s["name"] == "apm"]
         self.claim("/run full: status says nothing that is not true any more",
                    {s["actual"] for s in told} <= {str(self.want[0])}, str(told))
         machine.run("drivekeep apply", 120)

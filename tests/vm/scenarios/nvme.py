@@ -1,5 +1,4 @@
 """The rows of NVMe controllers, judged by nvme-cli and sysfs."""
-import json
 import re
 
 from keeping import CONF, Keeping
@@ -63,7 +62,7 @@ class Nvme(Keeping):
             self.equal("and of the namespace too", self.feature(machine, "-f 5 -n 1"), 70)
 
     def check_namespaces(self, machine):
-        drives = json.loads(machine.run("drivekeep status --json", check=False).stdout)
+        drives = self.all_status(machine)
         pair = {each["name"][-2:]: {s["name"]: s for s in each["settings"]} for each in drives if each["serial"] == "NVME-2"}
         # Or "unchanged", where udev was slow and brought a second visit.
         self.claim("of two namespaces the first has its way with what they share",

@@ -87,7 +87,7 @@ class Together(Keeping):
         return self.marks()
 
     def wakes(self, machine):
-        return json.loads(machine.run("drivekeep wakes --json").stdout)
+        return json.loads(machine.run("drivekeep wakes --json").stdout)["wakes"]
 
     def judge_woken(self, machine, marks, *others):
         """Each once, and the daemon tells so: the first was read, and how the others were woken is one of these."""

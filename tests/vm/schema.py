@@ -1,0 +1,26 @@
+"""What the command prints as JSON, held against man/drivekeep.schema.json."""
+import json
+import pathlib
+
+import jsonschema
+
+FILE = pathlib.Path(__file__).resolve().parents[2] / "man/drivekeep.schema.json"
+
+
+def read():
+    return json.loads(FILE.read_text())
+
+
+def errors(shape, document):
+    """What is wrong with a document that is to have this shape of $defs. More keys are, too: users may be told of more, not tests."""
+    validator = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{shape}", "$defs": _closed(read()["$defs"])})
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
+
+
+def _closed(part):
+    if isinstance(part, list):
+        return [_closed(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    closed = {key: _closed(each) for key, each in part.items()}
+    return {**closed, "additionalProperties": False} if isinstance(part.get("properties"), dict) else closed
