@@ -42,6 +42,8 @@ PACKAGES = """
 # Half of Debian's kernel package: no drive hangs on these.
 UNWANTED_PATHS = ["/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/lib/modules/*/kernel/sound/*"] + [
     f"/lib/modules/*/kernel/drivers/{name}/*" for name in ("gpu", "media", "net", "infiniband", "staging", "iio")]
+# QEMU's network card, for tests that reach a machine by ssh.
+WANTED_PATHS = [f"/lib/modules/*/kernel/drivers/net/{name}.ko*" for name in ("virtio_net", "net_failover")]
 
 # Each of these changes a drive on its own account, which must be drivekeep's doing and no one else's here. They are laid
 # aside, below SET_ASIDE, for those who compare.
@@ -296,7 +298,8 @@ def _build_base(work, packages, suite):
     root = work / "root"
     sources = _apt_sources(suite)
     _run("mmdebstrap", "--variant=minbase", "--format=directory", f"--include={','.join(packages)}",
-         *[f"--dpkgopt=path-exclude={path}" for path in UNWANTED_PATHS], "--dpkgopt=force-confold", *_apt_options(),
+         *[f"--dpkgopt=path-exclude={path}" for path in UNWANTED_PATHS],
+         *[f"--dpkgopt=path-include={path}" for path in WANTED_PATHS], "--dpkgopt=force-confold", *_apt_options(),
          # Our own initrd takes the place of the one that installing the kernel would spend half a minute on.
          "--essential-hook=mkdir -p $1/etc/initramfs-tools && echo update_initramfs=no > "
          "$1/etc/initramfs-tools/update-initramfs.conf",
