@@ -11,6 +11,7 @@ FUZZ_PACKAGES="clang libclang-rt-dev"
 MEMCHECK_PACKAGES="valgrind python3"
 LINT_PACKAGES="cppcheck clang-tidy"
 VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 python3-jsonschema make xz-utils zstd kmod"
+ANSIBLE_PACKAGES="ansible-core ansible-lint openssh-client"
 ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
 

@@ -1,0 +1,161 @@
+"""Three hosts get drivekeep and its configuration by the role for Ansible, over ssh; one of them has a drive that refuses."""
+import contextlib
+import json
+import pathlib
+import re
+import socket
+import subprocess
+import tempfile
+
+from keeping import LAY_ASIDE, Keeping
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+HOSTS = ("alpha", "beta", "gamma")
+APM, LEVEL = 0x05, 127
+# An archive of its own, as a site has one.
+ARCHIVE = "/usr/lib/drivekeep-test/packages"
+SETUP = LAY_ASIDE + """mkdir -p /etc/systemd/network
+printf '[Match]\\nName=e*\\n[Network]\\nDHCP=ipv4\\n' > /etc/systemd/network/test.network
+systemctl enable systemd-networkd ssh
+chmod 700 /root/.ssh
+"""
+PUBLISH = f"""cd {ARCHIVE}
+{{ dpkg-deb -f now.deb; echo "Filename: ./now.deb"; echo "Size: $(stat -c %s now.deb)"; echo "SHA256: $(sha256sum now.deb | cut -d' ' -f1)"; }} > Packages
+echo "deb [trusted=yes] file:{ARCHIVE} ./" > /etc/apt/sources.list
+apt-get -q update
+"""
+PLAYBOOK = """
+- hosts: all
+  gather_facts: false
+  roles:
+    - role: drivekeep.drivekeep.drivekeep
+      drivekeep_files: {files}
+      drivekeep_absent_files: {absent}
+  post_tasks:
+    - name: Facts
+      ansible.builtin.copy:
+        content: "{{{{ drivekeep | to_json }}}}"
+        dest: "{folder}/{{{{ inventory_hostname }}}}.json"
+        mode: "0644"
+      delegate_to: localhost
+      changed_when: false
+      when: not ansible_check_mode
+"""
+
+
+def rules(level):
+    return {"50-disks": {"drives": [{"match": {"transport": ["sata", "sas"], "rotational": True}, "apm": level, "lookahead": False},
+                                    {"match": {"model": 'no "such"* \\'}, "apm": "off"}]}}
+
+
+class Ansible(Keeping):
+    """Three hosts get drivekeep by Ansible: checked first, once, again, and with an error; one has a drive that refuses"""
+    packages = ("openssh-server", "python3-apt")
+    rare = True
+
+    def run(self):
+        self.drive_of = {host: self.drive(f"SN-{host.upper()}", apm=254) for host in HOSTS}
+        with contextlib.ExitStack() as stack:
+            self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp")))
+            key = self.folder / "key"
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+            self.machines, lines = {}, []
+            for host, drive in self.drive_of.items():
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", 0))
+                    port = free.getsockname()[1]
+                _, arguments = stack.enter_context(self.drives(drive))
+                self.machines[host] = stack.enter_context(self.machine(
+                    files={"/root/.ssh/authorized_keys": (key.with_suffix(".pub").read_text(), 0o600), "/etc/hostname": host + "\n"},
+                    setup=SETUP, extra_args=[*arguments, "-netdev", f"user,id=net0,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22",
+                                             "-device", "virtio-net-pci,netdev=net0"]))
+                lines.append(f"{host} ansible_host=127.0.0.1 ansible_port={port}\n")
+            (self.folder / "hosts").write_text("".join(lines))
+            for machine in self.machines.values():
+                machine.run(PUBLISH, 120)
+                machine.wait_until("systemctl is-active -q ssh && ls /run/systemd/netif/leases/*", 120)
+            collections = self.folder / "ansible_collections/drivekeep"
+            collections.mkdir(parents=True)
+            (collections / "drivekeep").symlink_to(REPOSITORY / "packaging/ansible")
+            done = subprocess.run(["ansible-lint", "--nocolor", "--offline", "-q", "--profile", "production"], cwd=REPOSITORY / "packaging/ansible",
+                                  capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8"})
+            self.equal("ansible-lint has nothing to say against it", (done.returncode, done.stdout), (0, ""))
+            self.check_first(self.machines["beta"])
+            self.check_again()
+            self.check_change()
+            self.check_error()
+            self.check_mended()
+
+    def play(self, files, *options, absent=()):
+        """By host the line of the recap, and all that was printed."""
+        playbook = self.folder / "site.yml"
+        playbook.write_text(PLAYBOOK.format(files=json.dumps(files), absent=json.dumps(list(absent)), folder=self.folder))
+        done = subprocess.run(["ansible-playbook", "-i", self.folder / "hosts", *options, playbook], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, env={
+                                  "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8",
+                                  "ANSIBLE_COLLECTIONS_PATHS": str(self.folder), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
+                                  "ANSIBLE_TIMEOUT": "120", "ANSIBLE_HOST_KEY_CHECKING": "0",
+                                  "ANSIBLE_SSH_ARGS": "-o UserKnownHostsFile=/dev/null -o ControlMaster=auto -o ControlPersist=600",
+                                  "ANSIBLE_PRIVATE_KEY_FILE": str(self.folder / "key"), "ANSIBLE_REMOTE_USER": "root"})
+        recap = {host: dict(re.findall(r"(\w+)=(\d+)", line)) for host, line in
+                 re.findall(r"^(\w+) +: (ok=.*)$", done.stdout, re.M)}
+        text = done.stdout + done.stderr
+        return {host: (each["changed"], each["failed"]) for host, each in recap.items()} or text, text
+
+    def apm(self):
+        return {host: drive["apm"] for host, drive in self.drive_of.items()}
+
+    def check_first(self, refusing):
+        self.drive_of["beta"].inject("abort", command=0xEF, feature=APM, origin="passthrough", times=None)
+        recap, text = self.play(rules(LEVEL), "--check", "--diff")
+        self.equal("--check of a host without it: there is nothing to plan with yet", {host: failed for host, (_, failed) in recap.items()},
+                   dict.fromkeys(HOSTS, "0")) or self.note(text)
+        self.equal("and nothing is installed", refusing.run("command -v drivekeep", check=False).stdout, "")
+        recap, text = self.play(rules(LEVEL))
+        self.equal("only the host whose drive refuses fails", {host: failed for host, (_, failed) in recap.items()},
+                   {"alpha": "0", "beta": "1", "gamma": "0"}) or self.note(text)
+        self.match("with the sentence", text, rf"sd. apm: {LEVEL} is wanted, and it is refused: ")
+        self.equal("the others' drives have what is wanted", self.apm(), {"alpha": LEVEL, "beta": 254, "gamma": LEVEL})
+        self.equal("the fact has what came true", {host: self.fact(host, "apm") for host in ("alpha", "gamma")},
+                   {host: (str(LEVEL), "applied") for host in ("alpha", "gamma")})
+        self.equal("the service is enabled and runs", refusing.run("systemctl is-enabled drivekeep; systemctl is-active drivekeep").stdout,
+                   "enabled\nactive\n")
+
+    def fact(self, host, setting):
+        told = json.loads((self.folder / f"{host}.json").read_text())
+        [found] = [s for drive in told["drives"] for s in drive["settings"] if s["name"] == setting and told["host"] == host]
+        return found["actual"], found["verdict"]
+
+    def check_again(self):
+        recap, text = self.play(rules(LEVEL))
+        self.equal("the second time nothing is changed", recap,
+                   {"alpha": ("0", "0"), "beta": ("0", "1"), "gamma": ("0", "0")}) or self.note(text)
+
+    def check_change(self):
+        marks = {host: drive.log.mark() for host, drive in self.drive_of.items()}
+        recap, text = self.play(rules(192), "--check", "--diff")
+        self.equal("--check: each would be changed", {host: changed != "0" and failed for host, (changed, failed) in recap.items()},
+                   dict.fromkeys(HOSTS, "0")) or self.note(text)
+        self.match("--diff shows the difference of the file", text, r"(?s)^-.*apm = 127.*^\+.*apm = 192")
+        self.match("and the plan for the drives", text, r"apm +192 +127 +write ")
+        self.equal("no drive is set to anything", {host: [e.registers() for e in drive.log.since(marks[host]) if e.sets]
+                                                   for host, drive in self.drive_of.items()}, {host: [] for host in HOSTS})
+        self.play(rules(192), "--limit=alpha")
+        self.equal("without --check it is done, on the host that is named", self.apm(), {"alpha": 192, "beta": 254, "gamma": LEVEL})
+
+    def check_error(self):
+        recap, text = self.play({"50-disks": {"drives": [{"match": {}, "apm": 999}]}})
+        self.equal("an error in the file: each fails", {host: failed for host, (_, failed) in recap.items()}, dict.fromkeys(HOSTS, "1"))
+        self.match("with the sentence of drivekeep check", text, r"error: .*apm")
+        self.equal("and the file that is there stays", {host: "999" in machine.run("cat /etc/drivekeep/drivekeep.conf.d/50-disks.conf").stdout
+                                                        for host, machine in self.machines.items()}, dict.fromkeys(HOSTS, False))
+
+    def check_mended(self):
+        self.drive_of["beta"].faults.clear()
+        self.machines["beta"].run("drivekeep apply", check=False)
+        recap, text = self.play(rules(192))
+        self.equal("mended: no host fails", {host: failed for host, (_, failed) in recap.items()}, dict.fromkeys(HOSTS, "0")) or self.note(text)
+        self.equal("and each drive has what is wanted", self.apm(), dict.fromkeys(HOSTS, 192))
+        _, text = self.play({}, absent=["50-disks"])
+        self.equal("a file that is to be absent is removed", {host: machine.run("ls /etc/drivekeep/drivekeep.conf.d").stdout
+                                                             for host, machine in self.machines.items()}, dict.fromkeys(HOSTS, "")) or self.note(text)
