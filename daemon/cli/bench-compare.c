@@ -156,6 +156,7 @@ static void tell_changes(Output *out, const Result *before, const Result *after)
         output_array(out, "changes");
         tell_change(out, NULL, "drive", before->key, after->key);
         tell_change(out, NULL, "firmware", before->firmware, after->firmware);
+        tell_change(out, NULL, "host", before->host, after->host);
         tell_change(out, NULL, "kernel", before->kernel, after->kernel);
         for (const ResultSetting *s = after->settings; s < after->settings + after->n_settings; s++) {
                 const ResultSetting *old = find_setting(before, s);

@@ -116,6 +116,8 @@ int bench_list(const Options *o) {
 
                 output_row(out);
                 output_text(out, "name", x->name);
+                output_text(out, "host", x->host);
+                output_text(out, "boot_id", x->boot_id);
                 output_text(out, "drive", x->drive);
                 output_text(out, "model", x->model);
                 output_text(out, "serial", x->serial);

@@ -150,7 +150,7 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
                         continue;
 
                 output_object(o, NULL);
-                output_text(o, "value", assignment_format(a, buf));
+                output_text(o, "value", a->withheld ? NULL : assignment_format(a, buf));
                 output_textf(o, "rule", "%s:%u", s->file, a->line);
                 output_end(o);
                 output_line(o, "    not %s, of %s:%u", a->withheld ? "what is in error" : assignment_format(a, buf),

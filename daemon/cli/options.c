@@ -15,7 +15,7 @@ static const struct {
         struct argp_option row; /* a key behind all characters: no short form */
         size_t field; /* of Options: a bool, or a text where the option has an argument; not of those that parse() names */
 } table[] = {
-        { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) documents its shape", 0 }, offsetof(Options, json) },
+        { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) says where its shape is", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 },
           offsetof(Options, state_dir) },
         { OPTION_CONFIG_ROOT, { "config-root", 0x101, "DIR", 0, "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; "

@@ -27,6 +27,7 @@ static void tell(Output *o, const WakeRecord *w, uint64_t now) {
         output_row(o);
         output_text(o, "time", time_format_rfc3339(w->when, when));
         output_cell(o, "time", time_format_short(w->when, now, when_short));
+        output_text(o, "boot_id", w->boot_id);
         output_text(o, "drive", w->drive);
         output_text(o, "serial", w->serial);
         output_text(o, "model", w->model);

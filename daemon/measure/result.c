@@ -103,10 +103,10 @@ static const struct {
         size_t offset;
         bool needed;
 } texts[] = {
+        { "host", offsetof(Result, host), false },         { "boot_id", offsetof(Result, boot_id), false },
         { "drive", offsetof(Result, drive), true },        { "key", offsetof(Result, key), true },
         { "model", offsetof(Result, model), false },       { "serial", offsetof(Result, serial), false },
         { "firmware", offsetof(Result, firmware), false }, { "kernel", offsetof(Result, kernel), false },
-        { "host", offsetof(Result, host), false },         { "boot_id", offsetof(Result, boot_id), false },
 };
 
 static void put(struct json_object *o, const char *key, struct json_object *value) {

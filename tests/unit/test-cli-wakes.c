@@ -15,7 +15,7 @@ static const Fields some[] = {
         { "DRIVEKEEP_DRIVE=sdc\x1b[2J", "DRIVEKEEP_WAKE_PID=-1", "DRIVEKEEP_WAKE_SECTOR=99999999999999999999", "DRIVEKEEP_WAKE_INODE=7x",
           "DRIVEKEEP_SLEPT_USEC=", PROCESS },
         RECORD("sdb", "flush", "changed the file 17", PROCESS "cat", THREAD "kworker/u8:1", SERIAL "5YD1", "DRIVEKEEP_WWN=0x5000c5002f8ebf71",
-               "DRIVEKEEP_WAKE_INODE=17", "DRIVEKEEP_SLEPT_USEC=0"),
+               "DRIVEKEEP_WAKE_INODE=17", "DRIVEKEEP_SLEPT_USEC=0", "_BOOT_ID=ab"),
 };
 
 #define HEAD  "TIME DRIVE      SLEPT      WHO                UNIT           WHAT\n"
@@ -26,6 +26,7 @@ static const Fields some[] = {
 #define JSON_0 \
         "  {\n" \
         "    \"time\": \"2009-11-21T12:01:00Z\",\n" \
+        "    \"boot_id\": null,\n" \
         "    \"drive\": \"sdb\",\n" \
         "    \"serial\": \"5YD1\",\n" \
         "    \"model\": \"ST2000\",\n" \
@@ -85,6 +86,7 @@ START_TEST(test_json) {
                      "[\n" JSON_0 ",\n"
                      "  {\n"
                      "    \"time\": \"2009-11-21T12:05:00Z\",\n"
+                     "    \"boot_id\": \"ab\",\n"
                      "    \"drive\": \"sdb\",\n"
                      "    \"serial\": \"5YD1\",\n"
                      "    \"model\": null,\n"
