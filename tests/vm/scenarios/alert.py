@@ -83,13 +83,22 @@ class Alert(Keeping):
                  ("--json", "--json --host root@localhost", f"{self.names['SN-OTHER']}", f"-H localhost {self.names['SN-OTHER']}", "-H localhost sdq")]
         self.equal("--host: another machine's status is what is shown there", (asked[1].stdout, asked[3].stdout), (asked[0].stdout, asked[2].stdout))
         self.equal("and its exit status is that one's", [each.status for each in asked], [0, 0, 0, 0, 1])
+        line = self.line_of_manual("for host in ").replace("nas backup", "localhost root@localhost")
+        host = machine.run("hostname").stdout.strip()
+        self.equal("the manual's line lists the verdicts of several machines", sorted(machine.run(line, check=False).stdout.splitlines()),
+                   sorted(f"{host}\t{serial}\t{name}\t{s['verdict']}" for serial, settings in self.status(machine).items() if serial
+                          for name, s in settings.items() for _ in range(2)))
         self.equal("a machine that ssh does not reach: its sentence, and status 255",
                    (lambda r: (r.status, bool(r.stderr)))(machine.run("drivekeep status --host nobody.invalid", check=False)), (255, True))
 
+    def line_of_manual(self, begin):
+        lines = [each.removeprefix(".Dl ").replace("\\-", "-").replace("\\(aq", "'") for each in PAGE.read_text().splitlines()]
+        [line] = [each for each in lines if each.startswith(begin)]
+        return line
+
     def check_collected(self, machine):
         """The manual's line, of journals that were copied from where they were written."""
-        [line] = [each.removeprefix(".Dl ").replace("\\-", "-").replace("\\(aq", "'") for each in PAGE.read_text().splitlines()
-                  if each.startswith(".Dl journalctl \\-D ")]
+        line = self.line_of_manual("journalctl -D ")
         machine.run("mkdir /root/remote; journalctl --sync; cp -r $(ls -d /var/log/journal/* /run/log/journal/* 2>/dev/null) /root/remote")
         shown = machine.run(line.replace("/var/log/journal/remote", "/root/remote")).stdout
         self.equal("which drives of all machines have refused APM: the manual's line says it",

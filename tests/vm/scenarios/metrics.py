@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 
+import schema
 from keeping import CONF, FLEET_PACKAGES, LOOKED, PATIENT, TRACING, Keeping
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
@@ -178,7 +179,8 @@ class Metrics(Keeping):
         # What the kernel has yet to write, of the new file system above all, is not this test's.
         machine.run("sync; echo 3 > /proc/sys/vm/drop_caches; ls /data; sync")
         mark = self.sleepy.log.mark()
-        machine.run(f"drivekeep sleep {node}")
+        self.equal("drivekeep sleep --json is as the schema says",
+                   schema.errors("sleep", json.loads(machine.run(f"drivekeep sleep --json {node}").stdout)), [])
         machine.wait_until(CURRENT, 60)
         self.leap(machine, 60, step=20)
         self.equal("the drive that the file is on falls asleep: it is not written to, and sleeps on",
