@@ -56,7 +56,7 @@ need() {
         if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
                 # Not Debian: names differ, so look for the tools.
                 for tool in gcc meson ninja pkg-config "$@"; do
-                        case $tool in *-dev|check|libc6*|e2fsprogs|xz-utils|kmod|qemu-*|ninja-build) continue ;; esac
+                        case $tool in *-dev|check|binutils|python3-*|libc6*|e2fsprogs|xz-utils|kmod|qemu-*|ninja-build) continue ;; esac
                         command -v "$tool" >/dev/null || lacking="${lacking:-} $tool"
                 done
                 if [ -n "${lacking:-}" ]; then

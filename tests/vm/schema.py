@@ -2,8 +2,6 @@
 import json
 import pathlib
 
-import jsonschema
-
 FILE = pathlib.Path(__file__).resolve().parents[2] / "man/drivekeep.schema.json"
 
 
@@ -13,6 +11,8 @@ def read():
 
 def errors(shape, document):
     """What is wrong with a document that is to have this shape of $defs. More keys are, too: users may be told of more, not tests."""
+    import jsonschema   # pylint: disable=import-outside-toplevel # who lists the tests by name has not installed it yet
+
     validator = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{shape}", "$defs": _closed(read()["$defs"])})
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
 
