@@ -18,7 +18,7 @@ in
 
     package = lib.mkOption {
       type = lib.types.package;
-      description = "The package of drivekeep, built with -Dprefix=$out and -Dsysconfdir=/etc.";
+      description = "The package of drivekeep, built with -Dprefix=$out and -Dsysconfdir=$out/etc. There is none yet.";
     };
 
     files = lib.mkOption {
@@ -43,10 +43,18 @@ in
     users.users.drivekeep = { isSystemUser = true; group = "drivekeep"; };
     users.groups.drivekeep = { };
 
-    systemd.services.drivekeep = {
-      wantedBy = [ "multi-user.target" ];
-      aliases = [ "drivekeep-udev.service" ];
-      reloadTriggers = lib.mapAttrsToList checked cfg.files;
-    };
+    systemd.services = lib.mkMerge [
+      {
+        drivekeep = {
+          wantedBy = [ "multi-user.target" ];
+          aliases = [ "drivekeep-udev.service" ];
+          reloadTriggers = lib.mapAttrsToList checked cfg.files;
+        };
+      }
+      # The units name sleep, rm, touch, rmdir and sh without their directory.
+      (lib.genAttrs [ "drivekeep" "drivekeep-tracer" "drivekeep-metrics" "drivekeep-alert" ] (_: {
+        serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.bash ];
+      }))
+    ];
   };
 }

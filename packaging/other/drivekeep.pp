@@ -7,9 +7,10 @@ class drivekeep (
     ensure => installed,
   }
 
-  $files.each |$name, $content| {
+  # What is taken out of the hash stays on the machine: say ensure => absent of its file.
+  $files.each |$file, $content| {
     # With an error or a warning in it the file that is there stays.
-    file { "/etc/drivekeep/drivekeep.conf.d/${name}.conf":
+    file { "/etc/drivekeep/drivekeep.conf.d/${file}.conf":
       content      => $content,
       owner        => 'root',
       group        => 'root',
@@ -27,10 +28,11 @@ class drivekeep (
     require => Package['drivekeep'],
   }
 
-  # Fails with what has not come true.
+  # Fails, in each run, with what has not come true.
   exec { '/usr/bin/drivekeep status --wait --failed':
-    logoutput   => on_failure,
-    refreshonly => true,
-    subscribe   => Service['drivekeep'],
+    logoutput => on_failure,
+    timeout   => 900,
+    unless    => '/usr/bin/drivekeep status',
+    require   => Service['drivekeep'],
   }
 }

@@ -25,10 +25,10 @@ drivekeep:
     - require:
       - pkg: drivekeep
 
-# Fails with what has not come true.
+# Fails, in each run, with what has not come true.
 drivekeep status --wait --failed:
   cmd.run:
+    - unless: drivekeep status
+    - timeout: 900
     - require:
       - service: drivekeep
-    - onchanges:
-      - file: /etc/drivekeep/drivekeep.conf.d/50-disks.conf
