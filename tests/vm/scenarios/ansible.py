@@ -8,10 +8,12 @@ import subprocess
 import tempfile
 
 from keeping import LAY_ASIDE, Keeping
+from patience import PATIENCE
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 HOSTS = ("alpha", "beta", "gamma")
 APM, LEVEL = 0x05, 127
+DIRECTORY = "/etc/drivekeep/drivekeep.conf.d"
 # An archive of its own, as a site has one.
 ARCHIVE = "/usr/lib/drivekeep-test/packages"
 SETUP = LAY_ASIDE + """mkdir -p /etc/systemd/network
@@ -31,10 +33,11 @@ PLAYBOOK = """
     - role: drivekeep.drivekeep.drivekeep
       drivekeep_files: {files}
       drivekeep_absent_files: {absent}
+      drivekeep_may_fail: {may_fail}
   post_tasks:
     - name: Facts
       ansible.builtin.copy:
-        content: "{{{{ drivekeep | to_json }}}}"
+        content: "{{{{ drivekeep_status | to_json }}}}"
         dest: "{folder}/{{{{ inventory_hostname }}}}.json"
         mode: "0644"
       delegate_to: localhost
@@ -52,6 +55,7 @@ class Ansible(Keeping):
     """Three hosts get drivekeep by Ansible: checked first, once, again, and with an error; one has a drive that refuses"""
     packages = ("openssh-server", "python3-apt")
     rare = True
+    alone = True    # three machines are enough for a host
 
     def run(self):
         self.drive_of = {host: self.drive(f"SN-{host.upper()}", apm=254) for host in HOSTS}
@@ -84,23 +88,38 @@ class Ansible(Keeping):
             self.check_again()
             self.check_change()
             self.check_error()
+            self.check_lost_reload(self.machines["alpha"])
             self.check_mended()
 
-    def play(self, files, *options, absent=()):
-        """By host the line of the recap, and all that was printed."""
+    def play(self, files, *options, absent=(), may_fail=False):
+        """By host how many tasks have changed something, and how many have failed or not reached it; and all that was printed."""
         playbook = self.folder / "site.yml"
-        playbook.write_text(PLAYBOOK.format(files=json.dumps(files), absent=json.dumps(list(absent)), folder=self.folder))
-        done = subprocess.run(["ansible-playbook", "-i", self.folder / "hosts", *options, playbook], capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, env={
+        playbook.write_text(PLAYBOOK.format(files=json.dumps(files), absent=json.dumps(list(absent)), may_fail=json.dumps(may_fail),
+                                            folder=self.folder))
+        done = subprocess.run(["ansible-playbook", "-i", self.folder / "hosts", *options, playbook], text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600 * PATIENCE, env={
                                   "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8",
                                   "ANSIBLE_COLLECTIONS_PATHS": str(self.folder), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_PIPELINING": "1",
                                   "ANSIBLE_TIMEOUT": "120", "ANSIBLE_HOST_KEY_CHECKING": "0",
                                   "ANSIBLE_SSH_ARGS": "-o UserKnownHostsFile=/dev/null -o ControlMaster=auto -o ControlPersist=600",
                                   "ANSIBLE_PRIVATE_KEY_FILE": str(self.folder / "key"), "ANSIBLE_REMOTE_USER": "root"})
-        recap = {host: dict(re.findall(r"(\w+)=(\d+)", line)) for host, line in
-                 re.findall(r"^(\w+) +: (ok=.*)$", done.stdout, re.M)}
-        text = done.stdout + done.stderr
-        return {host: (each["changed"], each["failed"]) for host, each in recap.items()} or text, text
+        recap = {}
+        for host, line in re.findall(r"^(\w+) +: (ok=.*)$", done.stdout, re.M):
+            counts = {key: int(number) for key, number in re.findall(r"(\w+)=(\d+)", line)}
+            recap[host] = counts["changed"], counts["failed"] + counts["unreachable"]
+        if not recap:
+            raise AssertionError(done.stdout)
+        return recap, done.stdout
+
+    def failures(self, recap):
+        return {host: failed for host, (_, failed) in recap.items()}
+
+    def judge(self, claim, actual, expected, text):
+        if not self.equal(claim, actual, expected):
+            self.note(text)
+
+    def files(self):
+        return {host: machine.run(f"cd {DIRECTORY} && ls && cat * 2>/dev/null", check=False).stdout for host, machine in self.machines.items()}
 
     def apm(self):
         return {host: drive["apm"] for host, drive in self.drive_of.items()}
@@ -108,13 +127,11 @@ class Ansible(Keeping):
     def check_first(self, refusing):
         self.drive_of["beta"].inject("abort", command=0xEF, feature=APM, origin="passthrough", times=None)
         recap, text = self.play(rules(LEVEL), "--check", "--diff")
-        self.equal("--check of a host without it: there is nothing to plan with yet", {host: failed for host, (_, failed) in recap.items()},
-                   dict.fromkeys(HOSTS, "0")) or self.note(text)
-        self.equal("and nothing is installed", refusing.run("command -v drivekeep", check=False).stdout, "")
+        self.judge("--check of hosts without it: the package would be installed, and no more",
+                   (recap, refusing.run("command -v drivekeep", check=False).stdout), (dict.fromkeys(HOSTS, (1, 0)), ""), text)
         recap, text = self.play(rules(LEVEL))
-        self.equal("only the host whose drive refuses fails", {host: failed for host, (_, failed) in recap.items()},
-                   {"alpha": "0", "beta": "1", "gamma": "0"}) or self.note(text)
-        self.match("with the sentence", text, rf"sd. apm: {LEVEL} is wanted, and it is refused: ")
+        self.judge("only the host whose drive refuses fails", self.failures(recap), {"alpha": 0, "beta": 1, "gamma": 0}, text)
+        self.match("with the sentence", text, rf"sd. apm: {LEVEL} is wanted; refused: the drive refused")
         self.equal("the others' drives have what is wanted", self.apm(), {"alpha": LEVEL, "beta": 254, "gamma": LEVEL})
         self.equal("the fact has what came true", {host: self.fact(host, "apm") for host in ("alpha", "gamma")},
                    {host: (str(LEVEL), "applied") for host in ("alpha", "gamma")})
@@ -128,34 +145,54 @@ class Ansible(Keeping):
 
     def check_again(self):
         recap, text = self.play(rules(LEVEL))
-        self.equal("the second time nothing is changed", recap,
-                   {"alpha": ("0", "0"), "beta": ("0", "1"), "gamma": ("0", "0")}) or self.note(text)
+        self.judge("the second time nothing is changed", recap, {"alpha": (0, 0), "beta": (0, 1), "gamma": (0, 0)}, text)
+        recap, text = self.play(rules(LEVEL), may_fail=True)
+        self.judge("with drivekeep_may_fail none fails", recap, dict.fromkeys(HOSTS, (0, 0)), text)
 
     def check_change(self):
-        marks = {host: drive.log.mark() for host, drive in self.drive_of.items()}
+        marks, files = {host: drive.log.mark() for host, drive in self.drive_of.items()}, self.files()
         recap, text = self.play(rules(192), "--check", "--diff")
-        self.equal("--check: each would be changed", {host: changed != "0" and failed for host, (changed, failed) in recap.items()},
-                   dict.fromkeys(HOSTS, "0")) or self.note(text)
+        self.judge("--check: each would be changed", {host: (changed > 0, failed) for host, (changed, failed) in recap.items()},
+                   dict.fromkeys(HOSTS, (True, 0)), text)
         self.match("--diff shows the difference of the file", text, r"(?s)^-.*apm = 127.*^\+.*apm = 192")
-        self.match("and the plan for the drives", text, r"apm +192 +127 +write ")
-        self.equal("no drive is set to anything", {host: [e.registers() for e in drive.log.since(marks[host]) if e.sets]
-                                                   for host, drive in self.drive_of.items()}, {host: [] for host in HOSTS})
+        self.equal("and the plan for each host's drive", len(re.findall(r"apm +192 +(?:127|254) +write ", text)), len(HOSTS))
+        self.equal("no drive is set to anything, and no file is another one, nor left over",
+                   ({host: [e.registers() for e in drive.log.since(marks[host]) if e.sets] for host, drive in self.drive_of.items()}, self.files(),
+                    [machine.run("find / -xdev -name '*.drivekeep'").stdout for machine in self.machines.values()]),
+                   ({host: [] for host in HOSTS}, files, [""] * len(HOSTS)))
         self.play(rules(192), "--limit=alpha")
         self.equal("without --check it is done, on the host that is named", self.apm(), {"alpha": 192, "beta": 254, "gamma": LEVEL})
 
     def check_error(self):
-        recap, text = self.play({"50-disks": {"drives": [{"match": {}, "apm": 999}]}})
-        self.equal("an error in the file: each fails", {host: failed for host, (_, failed) in recap.items()}, dict.fromkeys(HOSTS, "1"))
-        self.match("with the sentence of drivekeep check", text, r"error: .*apm")
-        self.equal("and the file that is there stays", {host: "999" in machine.run("cat /etc/drivekeep/drivekeep.conf.d/50-disks.conf").stdout
-                                                        for host, machine in self.machines.items()}, dict.fromkeys(HOSTS, False))
+        files = self.files()
+        warning = {"match": {"rotational": True}, "apm": 100, "spindown_time": "20min"}
+        for options in ["--check"], []:
+            for what, blocks, sentence in (("an error", [{"match": {}, "apm": 999}], "error: .*apm"), ("a warning", [warning], "warning: apm below")):
+                recap, text = self.play({"50-disks": {"drives": blocks}}, *options)
+                self.judge(f"{what} in the file: each host fails {' '.join(options)}", self.failures(recap), dict.fromkeys(HOSTS, 1), text)
+                self.match("with the sentence of drivekeep check", text, sentence)
+        self.equal("and the files that are there stay", self.files(), files)
+        recap, text = self.play({"../50-disks": {}}, "--limit=alpha")
+        self.judge("what is no name of a file is refused", self.failures(recap), {"alpha": 1}, text)
+
+    def check_lost_reload(self, machine):
+        """The service has not read what was written; nothing is left to be changed the next time."""
+        machine.push("/etc/drivekeep/drivekeep.conf", "no_such_option = 1;\n")
+        for when in "the run", "the next one":
+            recap, text = self.play(rules(130), "--limit=alpha")
+            self.judge(f"the service does not take another file of that host: {when} fails", self.failures(recap), {"alpha": 1}, text)
+            self.match("with the reason", text, r"/etc/drivekeep/drivekeep\.conf:1:1: error: ")
+        machine.run("rm /etc/drivekeep/drivekeep.conf")
+        recap, text = self.play(rules(130), "--limit=alpha")
+        self.judge("mended: what was written then comes true, without a change", (recap, self.apm()["alpha"]), ({"alpha": (0, 0)}, 130), text)
 
     def check_mended(self):
         self.drive_of["beta"].faults.clear()
         self.machines["beta"].run("drivekeep apply", check=False)
         recap, text = self.play(rules(192))
-        self.equal("mended: no host fails", {host: failed for host, (_, failed) in recap.items()}, dict.fromkeys(HOSTS, "0")) or self.note(text)
+        self.judge("the drive takes it: no host fails", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
         self.equal("and each drive has what is wanted", self.apm(), dict.fromkeys(HOSTS, 192))
-        _, text = self.play({}, absent=["50-disks"])
-        self.equal("a file that is to be absent is removed", {host: machine.run("ls /etc/drivekeep/drivekeep.conf.d").stdout
-                                                             for host, machine in self.machines.items()}, dict.fromkeys(HOSTS, "")) or self.note(text)
+        recap, text = self.play({}, absent=["50-disks"])
+        self.judge("a file that is to be absent is removed", self.files(), dict.fromkeys(HOSTS, ""), text)
+        self.equal("and nothing is wanted any more", {host: [d["settings"] for d in self.all_status(machine) if d["settings"]]
+                                                      for host, machine in self.machines.items()}, {host: [] for host in HOSTS})
