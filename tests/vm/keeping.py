@@ -169,8 +169,15 @@ class Keeping(Scenario):
 
     def unplug(self, machine, hba, port, serial):
         """Until the kernel has let go of the drive; it waits ten seconds for the link. No other drive may have a command."""
+        gone = self.are_gone(machine, by_id(serial))
         hba.detach(port)
-        self.hurry(machine, f"! test -e {by_id(serial)}")
+        self.hurry(machine, gone)
+
+    def are_gone(self, machine, *links):
+        """As a shell condition for later: the kernel has let go of the drives that these links lead to now. When udev has forgotten one,
+        the kernel has yet to spin it down, and that command would reach a drive that is plugged in there."""
+        devices = machine.run("; ".join(f"readlink -f /sys/class/block/$(basename $(readlink {link}))/device" for link in links)).stdout.split()
+        return f"! [ {' -o '.join(f'-e {each}' for each in (*links, *devices))} ]"
 
     # Asking the guest
 

@@ -289,9 +289,10 @@ class Spindown(Keeping):
         ports = {serial: list(self.ata).index(serial) for serial in nodes}
         if self.ours:
             self.settle(machine)
+        gone = self.are_gone(machine, *(LINKS[serial] for serial in nodes))
         for port in ports.values():
             self.hba.detach(port)
-        self.hurry(machine, f"! [ -e {LINKS['NAMED']} -o -e {LINKS['OTHER']} ]")
+        self.hurry(machine, gone)
         marks = self.marks(*nodes)
         # The first to come gets the lower name.
         for serial in sorted(nodes, key=nodes.get, reverse=True):
