@@ -74,6 +74,9 @@ TRACING = "systemctl unmask sys-kernel-tracing.mount\n" + PATIENT.format(units="
 # What a path unit has started for a file of the daemon's has looked at the last change, and ended.
 LOOKED = "! test -e /run/drivekeep/drives/{file} && systemctl show -P ActiveState {unit} | grep -qE 'inactive|failed'"
 
+# A program whose output is not taken, so that it is still there when it is looked at: the pipe is full.
+HELD = "sh -c '(head -c 65536 /dev/zero; {}) | sleep 1000'"
+
 NO_TIMER = r"! grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -qvE '\(0, 0\)|\([0-9]{9,}, '"
 
 # All that `meson install` has put into the image is laid aside before systemd starts.

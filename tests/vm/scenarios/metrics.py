@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import schema
-from keeping import CONF, FLEET_PACKAGES, LOOKED, PATIENT, TRACING, Keeping
+from keeping import CONF, FLEET_PACKAGES, HELD, LOOKED, PATIENT, TRACING, Keeping
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 RULES = (REPOSITORY / "conf/prometheus/drivekeep.rules.yml").read_text()
@@ -162,8 +162,9 @@ class Metrics(Keeping):
         # Nothing is left for the kernel to write later.
         machine.run(f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {node}; udevadm settle; sync; drivekeep sleep {node}")
         self.equal("a drive falls asleep: the file has it", (self.value(machine, "drivekeep_drive_asleep", **asleep), self.sleepy["mode"]), (1, "standby"))
-        machine.run(f"systemd-run -q --wait --unit=reader dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
+        machine.run("systemd-run -q --unit=reader " + HELD.format(f"dd if={node} bs=4096 count=1 iflag=direct"))
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*reader.service' {PROM}", 60)
+        machine.run("systemctl stop reader")
         self.equal("it is woken: by whom is counted, by the unit", (self.value(machine, "drivekeep_wakes_total", **asleep, unit="reader.service"),
                                                                   self.value(machine, "drivekeep_drive_asleep", **asleep)), (1, 0))
 
@@ -189,8 +190,11 @@ class Metrics(Keeping):
         told = machine.run(f"drivekeep status --metrics --output {place}").stderr
         self.match("who asks for it is told so", told, f"{place} stays as it is until {node.removeprefix('/dev/')} is awake")
         inode = machine.run(f"stat -c %i {place}").stdout
-        machine.run(f"systemd-run -q --wait --unit=second dd if={node} of=/dev/null bs=4096 count=1 skip=50 iflag=direct")
+        machine.run("systemd-run -q --unit=second " + HELD.format(f"dd if={node} bs=4096 count=1 skip=50 iflag=direct"))
+        # Who looks at the file before that is who wakes it.
+        machine.wait_until(lambda: self.sleepy["mode"] == "active", 60)
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*second.service.* 1$' {place}", 60)
+        machine.run("systemctl stop second")
         self.claim("awake, it is another one, which has what has become of it meanwhile", machine.run(f"stat -c %i {place}").stdout != inode)
         machine.run(f"rm -r {pathlib.Path(DROP_IN).parent}; umount /data; systemctl daemon-reload; systemctl start drivekeep-metrics.service")
 

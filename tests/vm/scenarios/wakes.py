@@ -5,7 +5,7 @@ import json
 import re
 
 import schema
-from keeping import CONF, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
+from keeping import CONF, HELD, TRACE, TRACE_FILTER, TRACES, TRACING, Keeping, ours
 
 FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } );\n'
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
@@ -26,9 +26,6 @@ systemctl set-environment SYSTEMD_BUS_TIMEOUT=1h; systemctl start systemd-machin
 
 # What is said by who waits for a drive, the root file system or the kernel for so many seconds: by that clock they are soon over.
 IMPATIENT = "no answer for 20 s|/var/lib/drivekeep cannot be written|configure loopback network device, ignoring"
-
-# Its output is not taken, so that it is still there when it is looked at: the pipe is full.
-HELD = "sh -c '(head -c 65536 /dev/zero; {}) | sleep 1000'"
 
 
 @dataclasses.dataclass(frozen=True)
