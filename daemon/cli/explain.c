@@ -109,9 +109,10 @@ static void tell_rule(Output *o, const Block *b, const Drive *d) {
 
 /* ---- settings ---- */
 
+/* NULL: it is in error. */
 static const char *assignment_format(const Assignment *a, char buf[static VALUE_TEXT_MAX]) {
         if (a->withheld)
-                return "in error";
+                return NULL;
         if (a->keep)
                 return "keep";
         return value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf);
@@ -145,16 +146,17 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
         for (const struct Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
                 const Assignment *a = s->what;
                 char buf[VALUE_TEXT_MAX];
+                const char *lost;
 
                 if (!streq(a->name, w->name) || (s->file == w->file && a->line == w->line && a->column == w->column))
                         continue;
 
+                lost = assignment_format(a, buf);
                 output_object(o, NULL);
-                output_text(o, "value", a->withheld ? NULL : assignment_format(a, buf));
+                output_text(o, "value", lost);
                 output_textf(o, "rule", "%s:%u", s->file, a->line);
                 output_end(o);
-                output_line(o, "    not %s, of %s:%u", a->withheld ? "what is in error" : assignment_format(a, buf),
-                            s->file, a->line);
+                output_line(o, "    not %s, of %s:%u", lost ?: "what is in error", s->file, a->line);
         }
         output_end(o);
         output_end(o);
