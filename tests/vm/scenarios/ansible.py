@@ -194,5 +194,6 @@ class Ansible(Keeping):
         self.equal("and each drive has what is wanted", self.apm(), dict.fromkeys(HOSTS, 192))
         recap, text = self.play({}, absent=["50-disks"])
         self.judge("a file that is to be absent is removed", self.files(), dict.fromkeys(HOSTS, ""), text)
+        self.judge("and a host without a rule does not fail", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
         self.equal("and nothing is wanted any more", {host: [d["settings"] for d in self.all_status(machine) if d["settings"]]
                                                       for host, machine in self.machines.items()}, {host: [] for host in HOSTS})
