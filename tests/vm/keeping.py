@@ -176,11 +176,11 @@ class Keeping(Scenario):
         hba.detach(port)
         self.hurry(machine, gone)
 
-    def are_gone(self, machine, *links):
-        """As a shell condition for later: the kernel has let go of the drives that these links lead to now. When udev has forgotten one,
-        the kernel has yet to spin it down, and that command would reach a drive that is plugged in there."""
-        devices = machine.run("; ".join(f"readlink -f /sys/class/block/$(basename $(readlink {link}))/device" for link in links)).stdout.split()
-        return f"! [ {' -o '.join(f'-e {each}' for each in (*links, *devices))} ]"
+    def are_gone(self, machine, *nodes):
+        """As a shell condition for later: the kernel has let go of the drives that these nodes, or links to nodes, are of now. When udev has
+        forgotten one, the kernel has yet to spin it down, and that command would reach a drive that is plugged in there."""
+        devices = machine.run("; ".join(f"readlink -f /sys/class/block/$(basename $(readlink -f {node}))/device" for node in nodes)).stdout.split()
+        return f"! [ {' -o '.join(f'-e {each}' for each in (*nodes, *devices))} ]"
 
     # Asking the guest
 

@@ -51,6 +51,7 @@ class Gone(Faulty):
         self.sound.log.wait(marks[self.sound], 60, number=2, command=0xEC, origin="passthrough")
         self.delay = time.monotonic() - begun
         self.equal("the other drive is done", self.sound["apm"], 101)
+        gone = self.are_gone(machine, *(by_id(drive.serial) for drive in drives if drive is not self.sound))
         for port, drive in enumerate(drives):
             if drive is not self.sound:
                 hba.detach(port)
@@ -59,7 +60,7 @@ class Gone(Faulty):
                                "DRIVEKEEP_VERDICT=vanished | grep -q .", 150)
             self.claim(f"gone at {step}: vanished", True)
             self.claim(f"gone at {step}: nothing more is sent", len(ours(drive, marks[drive])) <= 4)
-        machine.wait_until(f"! ls {' '.join(by_id(d.serial) for d in drives if d is not self.sound)} 2>/dev/null | grep -q .", 120)
+        machine.wait_until(gone, 120)
         self.equal("status forgets them", [s for s in self.status(machine) if s and s.startswith("SN-")], ["SN-OK"])
 
     def check_back(self, machine, hba, drives):

@@ -96,8 +96,9 @@ class Hotplug(Keeping):
         found = [each for each in self.all_status(machine) if each["identity"] == "path" and each["settings"]]
         self.equal("and known by its path", [{s["name"]: s["verdict"] for s in each["settings"]} for each in found],
                    [{"apm": "applied", "lookahead": "applied", "spindown_time": "unverifiable"}])
+        gone = self.are_gone(machine, found[0]["node"])
         hba.detach(2)
-        self.hurry(machine, f"! test -e /dev/{found[0]['name']}")
+        self.hurry(machine, gone)
 
     def check_lost(self, machine, hba, first):
         """The service cannot keep up: udev's news run over, and among what is lost is that a drive came, and one was reset."""
