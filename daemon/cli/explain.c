@@ -16,13 +16,14 @@
 #include "settings.h"
 #include "verb.h"
 
+typedef struct Saying {
+        const char *file;
+        const Assignment *what;
+} Saying;
+
 /* The assignments that count now of the blocks that are for the drive, in the order of the files. */
 typedef struct Sayings {
-        struct Saying {
-                const char *file;
-                const Assignment *what;
-        } * items;
-        size_t n_items;
+        GROWING_ARRAY(Saying, items);
 } Sayings;
 
 /* ---- rules ---- */
@@ -127,8 +128,8 @@ static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
                 for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
                         if (a->on_battery && !on_battery)
                                 continue;
-                        must_grow(found.items, found.n_items);
-                        found.items[found.n_items++] = (struct Saying){ b->file, a };
+                        must_grow(&found, items);
+                        found.items[found.n_items++] = (Saying){ b->file, a };
                 }
         }
         return found;
@@ -143,7 +144,7 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
         output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
                     w->line);
         output_array(o, "overridden");
-        for (const struct Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
+        for (const Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
                 const Assignment *a = s->what;
                 char buf[VALUE_TEXT_MAX];
                 const char *lost;
@@ -185,7 +186,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const DriveRecord *
                         last = last && !streq(sayings.items[k].what->name, a->name);
                 if (!last || !a->keep || wishes_find(&w, a->name))
                         continue;
-                must_grow(w.items, w.n_items);
+                must_grow(&w, items);
                 w.items[w.n_items++] =
                                 (Wish){ a->name, .file = sayings.items[i].file, .line = a->line, .column = a->column };
         }

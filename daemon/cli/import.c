@@ -12,8 +12,7 @@
 #include "verb.h"
 
 typedef struct Imports {
-        Import *items;
-        size_t n_items;
+        GROWING_ARRAY(Import, items);
 } Imports;
 
 static void imports_done(Imports *m) {
@@ -26,7 +25,7 @@ static void imports_done(Imports *m) {
 static bool import_text(Imports *m, const char *name, const char *text, size_t size, ImportKind kind) {
         const char *objection;
 
-        must_grow(m->items, m->n_items);
+        must_grow(m, items);
         if (import_read(name, text, size, kind, &m->items[m->n_items], &objection) == 0) {
                 m->n_items++;
                 return true;

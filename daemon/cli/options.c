@@ -88,7 +88,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 
         switch (key) {
         case 'c':
-                must_grow(o->commands, o->n_commands);
+                must_grow(o, commands);
                 o->commands[o->n_commands++] = argument;
                 return 0;
         case 'h':

@@ -35,14 +35,12 @@ static bool pager_show(const char *command, int text) {
         void (*old)(int);
         pid_t pid;
 
-        for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-                must_grow(words, n);
+        /* Each word but the last has a blank behind it. */
+        words = must(calloc(strlen(command) / 2 + 2, sizeof *words));
+        for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
                 words[n++] = word;
-        }
         if (n == 0)
                 return false;
-        must_grow(words, n);
-        words[n] = NULL;
 
         if (child_start_reader(words, text, &pid) < 0)
                 return false;

@@ -17,7 +17,7 @@
 static void add_span(Strip *s, uint64_t begin, uint64_t end, StripState state) {
         if (begin >= end)
                 return;
-        must_grow(s->spans, s->n_spans);
+        must_grow(s, spans);
         s->spans[s->n_spans++] = (StripSpan){ begin, end, state };
 }
 
@@ -49,7 +49,7 @@ Strip strip_make(const WakeRecords *records, const char *name, const char *seria
 
                 if (!wake_record_is_of(w, name, serial))
                         continue;
-                must_grow(s.wakes, s.n_wakes);
+                must_grow(&s, wakes);
                 s.wakes[s.n_wakes++] = w;
 
                 /* Not before the wake before it, whatever the record says; the clock may have been set. */

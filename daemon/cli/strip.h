@@ -24,11 +24,9 @@ typedef struct StripSpan {
 
 /* Of one drive. Borrows the records and their texts. */
 typedef struct Strip {
-        const char *name, *serial; /* serial may be NULL */
-        StripSpan *spans;          /* in order of time; they do not overlap */
-        size_t n_spans;
-        const WakeRecord **wakes; /* as the journal has them */
-        size_t n_wakes;
+        const char *name, *serial;                /* serial may be NULL */
+        GROWING_ARRAY(StripSpan, spans);          /* in order of time; they do not overlap */
+        GROWING_ARRAY(const WakeRecord *, wakes); /* as the journal has them */
 } Strip;
 
 /* `record`: what the service says of the drive now, NULL: nothing; it said so at `told`. */

@@ -100,7 +100,7 @@ static int find_wishes(const Trial *t, const Config *c, const Config *rule, cons
                 }
                 if (tried_find(t->tried.rule, w->name))
                         continue;
-                must_grow(ret->items, ret->n_items);
+                must_grow(ret, items);
                 ret->items[ret->n_items++] = *w;
         }
         return EXIT_WANTED;

@@ -76,7 +76,7 @@ static char *prepare(Tuning *t) {
 /* ---- all of them ---- */
 
 static void add_setting(Tunings *all, Subject *s, const Tunable *t) {
-        must_grow(all->items, all->n_items);
+        must_grow(all, items);
         all->items[all->n_items++] = (Tuning){ .subject = s, .tunable = t, .held = SIZE_MAX };
 }
 

@@ -32,8 +32,7 @@ typedef struct Tuning {
 } Tuning;
 
 typedef struct Tunings {
-        Tuning *items;
-        size_t n_items;
+        GROWING_ARRAY(Tuning, items);
 } Tunings;
 
 /* How long the first read may take, as far as the times without use are planned by it. */

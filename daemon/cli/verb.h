@@ -47,8 +47,7 @@ typedef struct Options {
         size_t n_roots;                          /* how many were given */
         const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: not given */
         const char *results;
-        const char **commands; /* for import to read; borrowed texts */
-        size_t n_commands;
+        GROWING_ARRAY(const char *, commands); /* for import to read; borrowed texts */
 } Options;
 
 #define DRIVE_IS "DRIVE is a kernel name, a node, a link to it, a serial number or a WWN"

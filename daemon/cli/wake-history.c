@@ -13,7 +13,7 @@ void wake_history_done(WakeHistory *h) {
 }
 
 static void drives_add(WakeHistory *h, Candidate drive) {
-        must_grow(h->drives, h->n_drives);
+        must_grow(h, drives);
         h->drives[h->n_drives++] = drive;
 }
 

@@ -11,8 +11,9 @@ typedef struct WakeHistory {
         sd_journal *journal; /* stands behind the last one that was read */
         WakeRecords records;
         Records here; /* the service need not run, and may never have */
-        Candidate *drives; /* those here and those of records, which own their texts; `item` is its DriveRecord, NULL: it is not here */
-        size_t n_drives, n_chosen; /* those that the user means stand first */
+        /* The drives here and the drives of `records`, which own their texts. `item` is a DriveRecord; NULL: the drive is not here. */
+        GROWING_ARRAY(Candidate, drives);
+        size_t n_chosen; /* the drives that the user means stand first */
 } WakeHistory;
 
 /* Reads them into `h`, which was zeroed. EXIT_WANTED; EXIT_BAD_INPUT, having said why on stderr; or a negative errno. Asks no drive. */

@@ -144,7 +144,7 @@ int wake_records_read(sd_journal *j, WakeRecords *ret) {
 
                 if (!record_read(j, &w))
                         continue;
-                must_grow(records.items, records.n_items);
+                must_grow(&records, items);
                 records.items[records.n_items++] = w;
         }
         if (r < 0)

@@ -20,8 +20,7 @@ typedef struct WakeRecord {
 } WakeRecord;
 
 typedef struct WakeRecords {
-        WakeRecord *items; /* in order of time */
-        size_t n_items;
+        GROWING_ARRAY(WakeRecord, items); /* in order of time */
 } WakeRecords;
 
 /* More is not read: older records stay in the journal. */

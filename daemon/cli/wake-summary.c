@@ -19,8 +19,7 @@ static const Column columns[] = {
 
 /* Different ones, borrowed. */
 typedef struct Words {
-        const char **items;
-        size_t n_items;
+        GROWING_ARRAY(const char *, items);
 } Words;
 
 /* One that woke drives. */
@@ -33,8 +32,7 @@ typedef struct Culprit {
 } Culprit;
 
 typedef struct Culprits {
-        Culprit *items;
-        size_t n_items;
+        GROWING_ARRAY(Culprit, items);
 } Culprits;
 
 static void culprits_done(Culprits *c) {
@@ -49,7 +47,7 @@ static void words_add(Words *w, const char *word) {
         for (size_t i = 0; i < w->n_items; i++)
                 if (streq(w->items[i], word))
                         return;
-        must_grow(w->items, w->n_items);
+        must_grow(w, items);
         w->items[w->n_items++] = word;
 }
 
@@ -77,7 +75,7 @@ static Culprit *culprit_of(Culprits *c, const WakeRecord *w) {
                 if (streq_ptr(i->unit, unit) && (unit || streq(i->who.items[0], w->who)))
                         return i;
 
-        must_grow(c->items, c->n_items);
+        must_grow(c, items);
         c->items[c->n_items] = (Culprit){ .unit = unit };
         return c->items + c->n_items++;
 }

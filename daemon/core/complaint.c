@@ -38,7 +38,7 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         /* Sentences quote what hostile files hold: nothing of that may move a terminal's cursor or split a line. */
         sentence = text_escape(raw, NULL);
         name = text_escape(file, NULL);
-        if (!sentence || !name || !GREW(c->items, c->n_items))
+        if (!sentence || !name || !GREW(c, items))
                 return c->error = -ENOMEM;
 
         /* Most often it is the file of the one before. */

@@ -19,8 +19,7 @@ typedef struct Complaint {
 } Complaint;
 
 typedef struct Complaints {
-        Complaint *items;
-        size_t n_items;
+        GROWING_ARRAY(Complaint, items);
         size_t n_errors;
         int error; /* -ENOMEM: not all of them are here, nor what was read with them */
 } Complaints;

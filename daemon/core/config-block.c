@@ -53,7 +53,7 @@ typedef struct BlockReader {
 } BlockReader;
 
 static void add_assignment(BlockReader *b, const Assignment *a) {
-        if (GREW(b->block->assignments, b->block->n_assignments))
+        if (GREW(b->block, assignments))
                 b->block->assignments[b->block->n_assignments++] = *a;
         else
                 b->r->config->complaints.error = -ENOMEM;

@@ -109,7 +109,7 @@ static void read_block(Reader *r) {
         }
 
         block.broken = block.broken || r->misnamed;
-        if (!GREW(c->blocks, c->n_blocks)) {
+        if (!GREW(c, blocks)) {
                 c->complaints.error = -ENOMEM;
                 return;
         }

@@ -93,8 +93,7 @@ static int load_main(Config *c, const SettingTable *t, const char *const *roots,
 }
 
 typedef struct DropIns {
-        char **paths;
-        size_t n_paths;
+        GROWING_ARRAY(char *, paths);
 } DropIns;
 
 static void drop_ins_done(DropIns *d) {
@@ -112,7 +111,7 @@ static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
                 i++;
         if (i < d->n_paths && streq(base_name(d->paths[i]), name))
                 return 0;
-        if (!GREW(d->paths, d->n_paths) || asprintf(&path, "%s/%s", directory, name) < 0)
+        if (!GREW(d, paths) || asprintf(&path, "%s/%s", directory, name) < 0)
                 return -ENOMEM;
 
         memmove(d->paths + i + 1, d->paths + i, (d->n_paths++ - i) * sizeof(char *));

@@ -63,7 +63,7 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
 
         k.type = type;
         k.length = length;
-        if (GREW(t->tokens, t->n_tokens))
+        if (GREW(t, tokens))
                 t->tokens[t->n_tokens++] = k;
         else
                 t->complaints->error = -ENOMEM;

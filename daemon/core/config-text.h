@@ -36,8 +36,7 @@ typedef struct ConfigText {
         const char *file; /* its name in complaints */
         const char *text;
         size_t size;
-        Token *tokens;
-        size_t n_tokens;
+        GROWING_ARRAY(Token, tokens);
         Token at;        /* where the scanner stands */
         size_t doubtful; /* from this token on all may be part of a comment that is not closed; SIZE_MAX: none */
         Complaints *complaints;

@@ -44,15 +44,13 @@ typedef struct Block {
         SpindownBy spindown_by;
         bool wake_together;    /* its drives are woken with the others of their array */
         bool commands_are_use; /* … and programs that send them commands use them */
-        Assignment *assignments;
-        size_t n_assignments;
+        GROWING_ARRAY(Assignment, assignments);
 } Block;
 
 typedef struct Config {
         char **files; /* in order of reading, NULL-terminated */
         size_t n_files;
-        Block *blocks;
-        size_t n_blocks;
+        GROWING_ARRAY(Block, blocks);
         uint64_t fsck_wait_ms;    /* how long a visit waits for fsck before its verdict is `deferred` */
         uint64_t recheck_ms;      /* how often to look whether all is as it was left; 0: never */
         uint64_t on_drift;        /* OnDrift: what is done about what is not */
@@ -127,8 +125,7 @@ typedef struct Wish {
 } Wish;
 
 typedef struct Wishes {
-        Wish *items;
-        size_t n_items;
+        GROWING_ARRAY(Wish, items);
 } Wishes;
 
 /* resolve.c. `on_battery`: what the machine runs on now. `keep` and unnamed settings leave no wish. The wishes point into

@@ -196,7 +196,7 @@ int drive_add_link(Drive *d, const char *path, LinkVia via) {
                 if (streq(d->links[i].path, path))
                         return 0;
 
-        if (!GREW(d->links, d->n_links))
+        if (!GREW(d, links))
                 return -ENOMEM;
         d->links[d->n_links] = (DriveLink){ .path = strdup(path), .via = via };
         if (!d->links[d->n_links].path)

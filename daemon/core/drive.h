@@ -70,8 +70,7 @@ typedef struct Drive {
         bool identified;  /* udev has asked the drive itself who it is, by IDENTIFY (ID_ATA=1) */
         char *properties; /* udev's "KEY=value", one after the other, each with its NUL; NULL: none */
         size_t properties_size;
-        DriveLink *links;
-        size_t n_links;
+        GROWING_ARRAY(DriveLink, links);
 } Drive;
 
 /* Where identity is read from. A name that begins with a capital is a udev property; any other is an attribute's path, relative to

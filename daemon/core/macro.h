@@ -60,19 +60,30 @@ static inline void closep(const int *fd) {
 }
 #define _cleanup_close_ _cleanup_(closep)
 
-/* Room for one more behind the `n` items of an array that grows by this alone: GREW(a->items, a->n_items). Its size doubles
- * whenever it is full. False: out of memory, and the array is as before. */
-#define GREW(items, n)                                                                   \
-        ({                                                                               \
-                typeof(items) *_items = &(items);                                        \
-                size_t _n = (n);                                                         \
-                void *_room = *_items;                                                   \
-                if ((_n & (_n - 1)) == 0)                                                \
-                        _room = reallocarray(*_items, MAX(_n * 2, 1U), sizeof **_items); \
-                if (_room)                                                               \
-                        *_items = _room;                                                 \
-                _room != NULL;                                                           \
-        })
+/* The members of an array that GREW() can extend: a pointer, the number of elements, and the number of elements that fit into the
+ * memory. `room_…` belongs to GREW() alone: it is 0 where the memory was allocated elsewhere, and GREW() then moves the array. */
+#define GROWING_ARRAY(type, name) \
+        type *name;               \
+        size_t n_##name, room_##name
+
+static inline bool grew(void **items, size_t n, size_t *room, size_t size) {
+        size_t wanted = MAX(n * 2, 1U);
+        void *moved;
+
+        if (*items && n < *room)
+                return true;
+        moved = reallocarray(*items, wanted, size);
+        if (!moved)
+                return false;
+        *items = moved;
+        *room = wanted;
+        return true;
+}
+
+/* Makes room for one more element of owner->name, a GROWING_ARRAY(). The room doubles when the array is full. False: out of memory, and
+ * the array is unchanged. */
+#define GREW(owner, name) \
+        grew((void **) &(owner)->name, (owner)->n_##name, &(owner)->room_##name, sizeof *(owner)->name)
 
 static inline bool streq(const char *a, const char *b) {
         return strcmp(a, b) == 0;

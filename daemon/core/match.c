@@ -99,7 +99,7 @@ int match_add(Match *m, MatchKey key, const char *property, const char *pattern)
 
         c = find_criterion(m, key, property);
         if (!c) {
-                if (!GREW(m->criteria, m->n_criteria))
+                if (!GREW(m, criteria))
                         return -ENOMEM;
                 c = m->criteria + m->n_criteria;
                 *c = (Criterion){ .key = key, .property = property ? strdup(property) : NULL };
@@ -108,7 +108,7 @@ int match_add(Match *m, MatchKey key, const char *property, const char *pattern)
                 m->n_criteria++;
         }
 
-        if (!GREW(c->patterns, c->n_patterns))
+        if (!GREW(c, patterns))
                 return -ENOMEM;
         c->patterns[c->n_patterns] = strdup(pattern);
         if (!c->patterns[c->n_patterns])

@@ -24,14 +24,12 @@ typedef enum MatchKey {
 typedef struct Criterion {
         MatchKey key;
         char *property; /* MATCH_PROPERTY: its name */
-        char **patterns;
-        size_t n_patterns;
+        GROWING_ARRAY(char *, patterns);
 } Criterion;
 
 /* All criteria must hold. None at all: every drive. */
 typedef struct Match {
-        Criterion *criteria;
-        size_t n_criteria;
+        GROWING_ARRAY(Criterion, criteria);
 } Match;
 
 const char *match_key_to_string(MatchKey k);

@@ -28,10 +28,10 @@ static inline void must_work(int r) {
                 (void) must(NULL);
 }
 
-/* GREW(), which ends the command where it is false. */
-#define must_grow(items, n)                \
+/* GREW(); ends the command if it is false. */
+#define must_grow(owner, name)             \
         do {                               \
-                if (!GREW(items, n))       \
+                if (!GREW(owner, name))    \
                         (void) must(NULL); \
         } while (false)
 

@@ -25,7 +25,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         }
 
         if (!wish) {
-                if (!GREW(w->items, w->n_items))
+                if (!GREW(w, items))
                         return -ENOMEM;
                 wish = w->items + w->n_items++;
         }

@@ -59,7 +59,7 @@ int scope_add_sleep(Wishes *selected) {
         /* What the files want once at attach comes true by this. */
         if (old)
                 memmove(old, old + 1, (selected->items + --selected->n_items - old) * sizeof *old);
-        if (!GREW(selected->items, selected->n_items))
+        if (!GREW(selected, items))
                 return -ENOMEM;
 
         selected->items[selected->n_items++] = (Wish){

@@ -158,7 +158,7 @@ int inventory_read(Inventory *ret) {
                 if (r < 0)
                         return r;
 
-                if (!GREW(i.drives, i.n_drives))
+                if (!GREW(&i, drives))
                         return -ENOMEM;
                 i.drives[i.n_drives++] = TAKE_PTR(d);
         }

@@ -11,8 +11,7 @@ struct udev_device;
 #define INVENTORY_BTRFSDIR "/sys/fs/btrfs"
 
 typedef struct Inventory {
-        Drive **drives;
-        size_t n_drives;
+        GROWING_ARRAY(Drive *, drives);
 } Inventory;
 
 /* All drives that udev has processed, sorted by name in the order people count (sda, sdb, …, sdaa). */

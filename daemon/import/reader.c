@@ -47,19 +47,19 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
         if (n < i->notes + i->n_notes)
                 free(sentence);
         else {
-                must_grow(i->notes, i->n_notes);
+                must_grow(i, notes);
                 n = &i->notes[i->n_notes++];
                 *n = (Note){ .sentence = sentence };
         }
 
         if (n->n_lines > 0 && n->lines[n->n_lines - 1] == line)
                 return;
-        must_grow(n->lines, n->n_lines);
+        must_grow(n, lines);
         n->lines[n->n_lines++] = line;
 }
 
 ImportRule *import_add_rule(Import *i, unsigned line) {
-        must_grow(i->rules, i->n_rules);
+        must_grow(i, rules);
         i->rules[i->n_rules] = (ImportRule){ .line = line };
         return &i->rules[i->n_rules++];
 }
@@ -89,7 +89,7 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
 ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery) {
         /* At the end, as of two that exclude each other the last one counts, too. */
         import_drop_wish(r, key, on_battery);
-        must_grow(r->wishes, r->n_wishes);
+        must_grow(r, wishes);
         r->wishes[r->n_wishes] = (ImportWish){ must(strdup(key)), value, NULL, on_battery, line };
         return &r->wishes[r->n_wishes++];
 }

@@ -13,8 +13,7 @@
 /* One kind of fault, and the lines that have it. */
 typedef struct Note {
         char *sentence;
-        unsigned *lines;
-        size_t n_lines;
+        GROWING_ARRAY(unsigned, lines);
 } Note;
 
 typedef struct ImportWish {
@@ -31,16 +30,13 @@ typedef struct ImportRule {
         bool partial; /* held, and which drives it is for the match does not say, or not all of it */
         bool spindown_by_service;
         unsigned line;
-        ImportWish *wishes;
-        size_t n_wishes;
+        GROWING_ARRAY(ImportWish, wishes);
 } ImportRule;
 
 typedef struct Import {
         char *file;
-        Note *notes;
-        size_t n_notes;
-        ImportRule *rules;
-        size_t n_rules;
+        GROWING_ARRAY(Note, notes);
+        GROWING_ARRAY(ImportRule, rules);
 } Import;
 
 /* The kinds of files that can be imported. */

@@ -6,7 +6,7 @@
 #define EXPANSIONS_MAX 100U
 
 void words_add(Words *w, const char *s, size_t n) {
-        must_grow(w->items, w->n_items);
+        must_grow(w, items);
         w->items[w->n_items++] = must(strndup(s, n));
 }
 
@@ -102,7 +102,7 @@ Pairs pairs_read(const char *text, bool continued) {
                         line[strcspn(line, "]")] = '\0';
                         section = line + 1;
                 }
-                must_grow(p.items, p.n_items);
+                must_grow(&p, items);
                 pair = &p.items[p.n_items++];
                 *pair = (Pair){ .section = section, .name = TAKE_PTR(line), .line = l.line };
                 (void) line_split(pair->name, &pair->value);

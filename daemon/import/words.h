@@ -6,8 +6,7 @@
 #include "must.h"
 
 typedef struct Words {
-        char **items;
-        size_t n_items;
+        GROWING_ARRAY(char *, items);
 } Words;
 
 void words_add(Words *w, const char *s, size_t n);
@@ -42,8 +41,7 @@ typedef struct Pair {
 } Pair;
 
 typedef struct Pairs {
-        Pair *items;
-        size_t n_items;
+        GROWING_ARRAY(Pair, items);
 } Pairs;
 
 Pairs pairs_read(const char *text, bool continued); /* as lines_next() */

@@ -39,7 +39,7 @@ void bench_done(Bench *b) {
 }
 
 Measured *bench_add(Bench *b, const Figure *figure) {
-        must_grow(b->items, b->n_items);
+        must_grow(b, items);
         b->items[b->n_items] = (Measured){ .figure = figure };
         return b->items + b->n_items++;
 }
@@ -60,7 +60,7 @@ size_t bench_count_samples(const Bench *b) {
 }
 
 void measured_add(Measured *m, double sample) {
-        must_grow(m->samples, m->n_samples);
+        must_grow(m, samples);
         m->samples[m->n_samples++] = sample;
 }
 

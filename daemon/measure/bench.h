@@ -9,17 +9,15 @@
 /* What was measured of one figure. */
 typedef struct Measured {
         const Figure *figure;
-        double *samples; /* that are kept, in the order in which they were taken */
-        size_t n_samples;
-        size_t n_others; /* left out: others used the drive, … */
-        size_t n_cached; /* … part of it was in the page cache, … */
-        size_t n_failed; /* … or fio or the drive failed */
-        char *complaint; /* of the last one that failed */
+        GROWING_ARRAY(double, samples); /* that are kept, in the order in which they were taken */
+        size_t n_others;                /* left out: others used the drive, … */
+        size_t n_cached;                /* … part of it was in the page cache, … */
+        size_t n_failed;                /* … or fio or the drive failed */
+        char *complaint;                /* of the last one that failed */
 } Measured;
 
 typedef struct Bench {
-        Measured *items;
-        size_t n_items;
+        GROWING_ARRAY(Measured, items);
         bool counted; /* the kernel has counted what was done, so that others' use was seen */
 } Bench;
 

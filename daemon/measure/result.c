@@ -78,7 +78,7 @@ Result result_new(const Drive *drive, uint64_t when) {
 }
 
 static void add_setting(Result *r, const char *drive, const char *key, const char *name, const char *value) {
-        must_grow(r->settings, r->n_settings);
+        must_grow(r, settings);
         r->settings[r->n_settings++] = (ResultSetting){ copy(drive), copy(key), copy(name), copy(value) };
 }
 
@@ -324,7 +324,7 @@ int results_load(const char *directory, Results *ret) {
                 Result r;
 
                 if (ends_with(files[i]->d_name, SUFFIX) && load_at(fd, files[i]->d_name, &r) >= 0) {
-                        must_grow(all.items, all.n_items);
+                        must_grow(&all, items);
                         all.items[all.n_items++] = r;
                 }
                 free(files[i]);

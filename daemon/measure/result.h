@@ -20,8 +20,7 @@ typedef struct Result {
         char *model, *serial, *firmware, *kernel; /* NULL: not known */
         char *host, *boot_id;                     /* where it was measured, as journald's _HOSTNAME and _BOOT_ID */
         uint64_t when;                            /* CLOCK_REALTIME, µs */
-        ResultSetting *settings;
-        size_t n_settings;
+        GROWING_ARRAY(ResultSetting, settings);
         Bench bench;
 } Result;
 
@@ -47,8 +46,7 @@ int result_save(const char *directory, const Result *r);
 int result_load(const char *directory, const char *name, Result *ret);
 
 typedef struct Results {
-        Result *items; /* oldest first */
-        size_t n_items;
+        GROWING_ARRAY(Result, items); /* oldest first */
 } Results;
 
 /* All that can be read; without the directory there is none. */

@@ -65,7 +65,7 @@ static void add(Values *v, const Value *value) {
         for (size_t i = 0; i < v->n_items; i++)
                 if (value_equal(v->items + i, value))
                         return;
-        must_grow(v->items, v->n_items);
+        must_grow(v, items);
         v->items[v->n_items++] = *value;
 }
 

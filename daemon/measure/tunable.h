@@ -35,8 +35,8 @@ bool tunable_writes(const Tunable *t);
 char **tunable_names(const char *classdir, const Drive *d, const char *attribute);
 
 typedef struct Values {
-        Value *items;
-        size_t n_items, current; /* which of them the drive has */
+        GROWING_ARRAY(Value, items);
+        size_t current; /* which of them the drive has */
 } Values;
 
 /* All that are to be tried on this drive, the present one among them; those of an ordered setting rise. The caller frees

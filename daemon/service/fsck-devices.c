@@ -12,7 +12,7 @@ static int add_device(FsckDevices *d, const char *name, char *const *above, cons
         FsckDevice *item;
         int r = 0;
 
-        if (!GREW(d->items, d->n_items))
+        if (!GREW(d, items))
                 return -ENOMEM;
 
         item = d->items + d->n_items;

@@ -16,8 +16,7 @@ typedef struct FsckDevice {
 } FsckDevice;
 
 typedef struct FsckDevices {
-        FsckDevice *items; /* the disk itself is the first */
-        size_t n_items;
+        GROWING_ARRAY(FsckDevice, items); /* the disk itself is the first */
 } FsckDevices;
 
 /* `known`: of the disk itself, which udev need not be asked for then; enough to see whether it is settled. NULL: udev is asked. */

@@ -161,22 +161,33 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
-static int add_units(const FsckDevices *d, char ***units, size_t *n) {
-        for (size_t i = 0; i < d->n_items; i++) {
-                if (!d->items[i].unit)
-                        continue;
-                /* With room for the NULL. */
-                if (!GREW(*units, *n + 1))
-                        return -ENOMEM;
-                (*units)[(*n)++] = d->items[i].unit;
-                (*units)[*n] = NULL;
-        }
+/* The names belong to the devices. */
+typedef struct UnitNames {
+        GROWING_ARRAY(char *, items);
+} UnitNames;
+
+static void unit_names_done(UnitNames *n) {
+        free(n->items);
+}
+
+static int unit_names_add(UnitNames *n, char *name) {
+        if (!GREW(n, items))
+                return -ENOMEM;
+        n->items[n->n_items++] = name;
         return 0;
 }
 
+static int add_units(UnitNames *units, const FsckDevices *d) {
+        int r = 0;
+
+        for (size_t i = 0; i < d->n_items && r >= 0; i++)
+                if (d->items[i].unit)
+                        r = unit_names_add(units, d->items[i].unit);
+        return r;
+}
+
 static void fsck_wait_ask_pid1(FsckWait *g) {
-        _cleanup_free_ char **units = NULL; /* the names are the devices' */
-        size_t n_units = 0;
+        _cleanup_(unit_names_done) UnitNames units = {};
         int r = 0;
 
         g->asking = true;
@@ -187,10 +198,12 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
                 if (r >= 0 && (!has_leave(t) || g->checks))
                         r = fsck_devices_read(&t->devices, t->disk, g->checks ? NULL : &t->known);
                 if (r >= 0)
-                        r = add_units(&t->devices, &units, &n_units);
+                        r = add_units(&units, &t->devices);
         }
         if (r >= 0)
-                r = pid1_ask_fsck_status(g->pid1, units);
+                r = unit_names_add(&units, NULL);
+        if (r >= 0)
+                r = pid1_ask_fsck_status(g->pid1, units.items);
 
         if (r < 0)
                 on_fsck_status(g, r, NULL);

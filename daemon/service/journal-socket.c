@@ -68,7 +68,7 @@ static void drop_waiting(JournalSocket *j, size_t n) {
 static bool add_waiting(JournalSocket *j, const char *record) {
         char *copy;
 
-        if (strlen(record) > JOURNAL_WAITING_MAX - j->n_bytes || !GREW(j->waiting, j->n_waiting))
+        if (strlen(record) > JOURNAL_WAITING_MAX - j->n_bytes || !GREW(j, waiting))
                 return false;
         copy = strdup(record);
         if (!copy)

@@ -18,8 +18,8 @@ typedef struct JournalSocket {
         const char *path; /* JOURNAL_SOCKET */
         int fd;           /* -EBADF in the beginning: it is opened for the first record */
 
-        char **waiting;
-        size_t n_waiting, n_bytes;
+        GROWING_ARRAY(char *, waiting);
+        size_t n_bytes;
         unsigned n_lost; /* after all that wait */
         sd_event *event;
         sd_event_source *io; /* tells when the journal takes records again; NULL: nobody waits for that */

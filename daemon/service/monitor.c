@@ -24,9 +24,8 @@ struct Monitor {
         struct udev_monitor *monitor;
         MonitorSource from;
         sd_event_source *source, *timer;
-        uint64_t gathering_since;     /* on the monotonic clock; 0: nothing has come */
-        struct udev_device **devices; /* that have come since */
-        size_t n_devices;
+        uint64_t gathering_since;                     /* on the monotonic clock; 0: nothing has come */
+        GROWING_ARRAY(struct udev_device *, devices); /* that have come since */
         bool lost, urgent;
         Manager *manager;
         Recheck *recheck;
@@ -87,7 +86,7 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
 }
 
 static int keep_device(Monitor *m, struct udev_device *device) {
-        if (!GREW(m->devices, m->n_devices))
+        if (!GREW(m, devices))
                 return -ENOMEM;
 
         m->devices[m->n_devices++] = device;

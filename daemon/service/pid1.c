@@ -208,7 +208,7 @@ static int status_add_unit(Pid1 *p, const char *unit) {
         FsckStatus *s = &p->status;
         bool root = streq(unit, "systemd-fsck-root.service");
 
-        if (!GREW(s->units, s->n_units))
+        if (!GREW(s, units))
                 return -ENOMEM;
         s->units[s->n_units] = (FsckUnit){ .pid1 = p, .name = strdup(unit), .root = root };
         return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;

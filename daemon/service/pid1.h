@@ -19,9 +19,8 @@ typedef struct FsckUnit {
 } FsckUnit;
 
 typedef struct FsckStatus {
-        FsckUnit *units; /* queued or running */
-        size_t n_units;
-        char **inactive; /* of the device units asked for, those that are not active; NULL-terminated */
+        GROWING_ARRAY(FsckUnit, units); /* queued or running */
+        char **inactive;                /* of the device units asked for, those that are not active; NULL-terminated */
 } FsckStatus;
 
 /* `error` < 0: PID 1 cannot be asked at present, and *status is empty. */

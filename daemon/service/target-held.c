@@ -178,7 +178,7 @@ static int overlay(const HeldValue *v, bool returns, Wishes *w) {
         if (wish && !wish->withheld && returns)
                 return 0;
         if (!wish) {
-                if (!GREW(w->items, w->n_items))
+                if (!GREW(w, items))
                         return -ENOMEM;
                 wish = w->items + w->n_items++;
                 *wish = (Wish){ .name = setting_state(v->setting) };

@@ -60,7 +60,7 @@ static void drive_point(Drive *d, char (*texts)[TEXT_MAX]) {
         d->properties = NULL;
         d->properties_size = 0;
         d->links = NULL;
-        d->n_links = 0;
+        d->n_links = d->room_links = 0;
 }
 
 const char *build_identity(void) {

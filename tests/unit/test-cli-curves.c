@@ -51,7 +51,7 @@ static void setup(void) {
                            .tunable = tunable_find("apm"),
                            .setting = setting_for_backends(&all_settings, "apm", 1U << BACKEND_ATA),
                            .goal = figure_find("first_read"),
-                           .values = { values, 3, 2 },
+                           .values = { .items = values, .n_items = 3, .current = 2 },
                            .tune = { .trials = trials,
                                      .curves = curves,
                                      .n_idle = 2,

@@ -4,6 +4,7 @@
 #include "scope.h"
 #include "suite.h"
 
+#define SLEEP_WISHES_MAX 20
 #define BACKENDS (1U << BACKEND_ATA | 1U << BACKEND_SCSI | 1U << BACKEND_BLOCK)
 
 /* clang-format off */
@@ -95,29 +96,30 @@ START_TEST(test_scopes) {
 }
 END_TEST
 
-/* In the place of what the files want of it at attach; the last, whatever comes before it. */
+/* Standby comes last, in place of a standby that the files want at attach. The visit may be about any number of wishes. */
 START_TEST(test_sleep) {
-        static const char *const orders[][3] = { { NULL },
-                                                 { "apm" },
-                                                 { "standby" },
-                                                 { "apm", "standby" },
-                                                 { "standby", "apm" } };
-        Wishes w = { .items = calloc(1, sizeof *w.items) };
+        static const size_t no_standby = SIZE_MAX;
+        const size_t n = _i / 3, old = (size_t[]){ no_standby, 0, n - 1 }[_i % 3];
+        const SettingTable table = { .tables = { rows, fake_kernel } };
+        Wish items[SLEEP_WISHES_MAX] = {};
+        Wishes selected;
 
-        w.items = reallocarray(w.items, 4, sizeof *w.items);
-        for (; w.n_items < 3 && orders[_i][w.n_items]; w.n_items++)
-                w.items[w.n_items] = (Wish){ .name = orders[_i][w.n_items], .value = VALUE_BOOLEAN(false), .line = 7 };
-        ck_assert_int_eq(scope_add_sleep(&w), 0);
+        for (size_t i = 0; i < n; i++)
+                items[i] = (Wish){ .name = i == old ? "standby" : "apm", .value = VALUE_BOOLEAN(false), .line = 7 };
+        ck_assert_int_eq(scope_select(VISIT_BOOT, false, &(Wishes){ .items = items, .n_items = n }, &table, BACKENDS,
+                                      NULL, &selected),
+                         0);
+        ck_assert_int_eq(scope_add_sleep(&selected), 0);
 
-        ck_assert_uint_eq(w.n_items, 1 + (_i == 1 || _i > 2));
-        for (size_t i = 0; i < w.n_items; i++) {
-                bool last = i + 1 == w.n_items;
+        ck_assert_uint_eq(selected.n_items, n + (old >= n));
+        for (size_t i = 0; i < selected.n_items; i++) {
+                bool last = i + 1 == selected.n_items;
 
-                ck_assert_str_eq(w.items[i].name, last ? "standby" : "apm");
-                ck_assert_int_eq(w.items[i].value.number, last);
-                ck_assert_uint_eq(w.items[i].line, last ? 0 : 7);
+                ck_assert_str_eq(selected.items[i].name, last ? "standby" : "apm");
+                ck_assert_int_eq(selected.items[i].value.number, last);
+                ck_assert_uint_eq(selected.items[i].line, last ? 0 : 7);
         }
-        free(w.items);
+        free(selected.items);
 }
 END_TEST
 
@@ -126,7 +128,7 @@ int main(void) {
         TCase *t = tcase_create("scope");
 
         tcase_add_test(t, test_scopes);
-        tcase_add_loop_test(t, test_sleep, 0, 5);
+        tcase_add_loop_test(t, test_sleep, 0, 3 * (SLEEP_WISHES_MAX + 1));
         suite_add_tcase(s, t);
         return suite_run(s);
 }

@@ -25,8 +25,7 @@ int __wrap_stack_group(_unused_ const char *classdir, _unused_ const char *btrfs
 
 /* Times at which the drive is used, in s from the first one, in order. */
 typedef struct Uses {
-        double *at;
-        size_t n;
+        GROWING_ARRAY(double, at);
         uint64_t random;
 } Uses;
 
@@ -46,8 +45,8 @@ static double after(Uses *u, double mean) {
 }
 
 static void use(Uses *u, double at) {
-        ck_assert(GREW(u->at, u->n));
-        u->at[u->n++] = at;
+        ck_assert(GREW(u, at));
+        u->at[u->n_at++] = at;
 }
 
 /* `n` reads or writes, so far apart; when the last was. */
@@ -121,7 +120,7 @@ static const char *recorded_time(const char *line, double *ret) {
  * between: they are taken to be two minutes apart. It is repeated, so that its last use is the first one of the next: all times without
  * use that are longer than these are recorded ones. */
 static void recorded(Uses *u, const char *name) {
-        size_t begun = u->n, n;
+        size_t begun = u->n_at, n;
         char line[256];
         double start = -1;
         FILE *f;
@@ -147,10 +146,10 @@ static void recorded(Uses *u, const char *name) {
         }
         (void) fclose(f);
 
-        n = u->n - begun - 1;
+        n = u->n_at - begun - 1;
         ck_assert_uint_gt(n, 1);
-        for (double length = u->at[u->n - 1]; u->at[u->n - 1] < DAYS * DAY;)
-                use(u, u->at[u->n - n] + length);
+        for (double length = u->at[u->n_at - 1]; u->at[u->n_at - 1] < DAYS * DAY;)
+                use(u, u->at[u->n_at - n] + length);
 }
 
 static int compare(const void *a, const void *b) {
@@ -166,7 +165,7 @@ static unsigned spin_ups(const Uses *u, double timer, double *ret_asleep) {
         unsigned n = 0;
 
         *ret_asleep = 0;
-        for (size_t i = 1; i < u->n; i++)
+        for (size_t i = 1; i < u->n_at; i++)
                 if (u->at[i] - u->at[i - 1] > timer) {
                         n++;
                         *ret_asleep += u->at[i] - u->at[i - 1] - timer;
@@ -186,7 +185,7 @@ static void live(Target *t, const Uses *u, bool *ret_woken) {
         double begun = (double) monotonic_usec() / SECOND, at = begun;
 
         *ret_woken = false;
-        for (size_t i = 0; i < u->n; i++) {
+        for (size_t i = 0; i < u->n_at; i++) {
                 double used = begun + u->at[i];
 
                 for (;;) {
@@ -234,7 +233,7 @@ START_TEST(test_patterns) {
                 patterns[p].make(&u);
         else
                 recorded(&u, patterns[p].name);
-        qsort(u.at, u.n, sizeof *u.at, compare);
+        qsort(u.at, u.n_at, sizeof *u.at, compare);
         t = look_after(by_service ? "{ match = {}; spindown_time = \"5min\"; spindown_by = \"service\"; }"
                                   : "{ match = {}; spindown_time = \"5min\"; }",
                        WAKE_LOG_AUTO);
