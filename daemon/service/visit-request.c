@@ -139,23 +139,6 @@ static bool drive_is_valid(const Drive *d, char (*texts)[TEXT_MAX]) {
                d->transport >= 0 && d->transport < _TRANSPORT_MAX;
 }
 
-/* A value that the row allows: the manager has read it from a file, and a worker does not take its word for that. */
-static bool value_is_allowed(const ValueRange *range, const Value *v) {
-        if (v->type != range->type)
-                return v->type == VALUE_STRIPES && range->stripes && v->number > 0 && v->number <= VALUE_STRIPES_MAX;
-
-        if (v->type == VALUE_ANY)
-                return true;
-        if (v->type == VALUE_NAME)
-                return !strchr(v->name, '/') && !strchr(v->name, '\n') && v->name[0];
-        if (v->type == VALUE_BOOL)
-                return v->number == 0 || v->number == 1;
-        if (v->type == VALUE_STANDBY_TIMER)
-                return v->number >= 0 && v->number <= UINT8_MAX;
-
-        return (v->number >= range->min && v->number <= range->max) || value_word(range, v->number);
-}
-
 static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, const Drive *d) {
         const Setting *s;
 
@@ -171,7 +154,8 @@ static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, co
         w->via_stacked = NULL;
 
         s = setting_for_backends(settings, s->name, drive_backends(d));
-        return s && !w->withheld && !value_is_allowed(&s->range, &w->value) ? -EBADMSG : 0;
+        /* The manager read the value from a file. The worker checks again that a file can name it. */
+        return s && !w->withheld && !value_has_exact_text(&s->range, &w->value) ? -EBADMSG : 0;
 }
 
 int visit_request_parse(void *request, size_t size, const SettingTable *settings, Visit *ret) {

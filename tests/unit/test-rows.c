@@ -169,12 +169,54 @@ START_TEST(test_off_elsewhere) {
 }
 END_TEST
 
+/* ---- values of files ---- */
+
+/* Each row of the state that `key` names takes the value, as a worker checks it. */
+static unsigned check_taken(const Setting *key, const char *text) {
+        unsigned n = 0;
+        Value v;
+
+        if (value_parse(&key->range, text, &v) < 0)
+                return 0;
+        SETTING_TABLE_FOREACH(s, &all_settings)
+                if (!s->alias_of && streq(s->name, setting_state(key))) {
+                        ck_assert_msg(value_has_exact_text(&s->range, &v), "%s = %s", key->name, text);
+                        n++;
+                }
+        return n;
+}
+
+/* A worker takes each value that a file can name, by each key and in each unit. */
+START_TEST(test_worker_takes_values) {
+        static const char *const units[] = { "", "ms", "us", "s", "min", "h", "B", "KiB", "MiB", "C", " stripes" };
+        static const char *const words[] = { "on", "off", "vendor (8 to 12 h)", "mq-deadline" };
+
+        SETTING_TABLE_FOREACH(s, &all_settings) {
+                unsigned taken = 0;
+
+                for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                        taken += check_taken(s, words[i]);
+                for (const ValueWord *w = s->range.words; w && w->word; w++)
+                        taken += check_taken(s, w->word);
+                for (size_t u = 0; u < ELEMENTSOF(units); u++)
+                        for (int64_t n = -300; n < 1LL << 45; n += n < 300 ? 1 : n / 3) {
+                                char text[64];
+
+                                (void) snprintf(text, sizeof text, "%" PRIi64 "%s", n, units[u]);
+                                taken += check_taken(s, text);
+                        }
+                ck_assert_msg(taken > 0 || (s->flags & (SETTING_DEAD | SETTING_EXCLUDED)), "%s", s->name);
+        }
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("rows");
         TCase *t = tcase_create("rows");
 
         tcase_add_test(t, test_rows);
         tcase_add_loop_test(t, test_off_elsewhere, 0, ELEMENTSOF(elsewhere));
+        tcase_add_test(t, test_worker_takes_values);
         suite_add_tcase(s, t);
 
         return suite_run(s);

@@ -232,7 +232,19 @@ static const struct {
         { "read_ahead_kb", { VALUE_STRIPES, VALUE_STRIPES_MAX, "" }, true },
         { "read_ahead_kb", { VALUE_STRIPES, 0, "" }, false },
         { "read_ahead_kb", { VALUE_STRIPES, VALUE_STRIPES_MAX + 1, "" }, false },
-        { "chipset_pio_mode", { VALUE_ANY, -7, "/" }, true },
+        { "spindown_time", { VALUE_STANDBY_TIMER, 254, "" }, false }, /* reserved */
+        { "scheduler", { VALUE_NAME, 0, "a,b" }, false },
+        { "write_cache_forced", { VALUE_NAME, 3, "off" }, true },
+        { "write_cache_forced", { VALUE_NAME, 3, "of" }, false },
+        { "write_cache_forced", { VALUE_NAME, 3, "off " }, false },
+        { "write_cache_reordering", { VALUE_BOOL, 1, "" }, true },
+        { "link_power_management", { VALUE_NAME, 0, "max_performance" }, true },
+        { "link_power_management", { VALUE_NAME, 0, "none" }, false },
+        { "runtime_pm", { VALUE_NAME, 0, "auto" }, true },
+        { "runtime_pm", { VALUE_NAME, 0, "mq-deadline" }, false },
+        { "error_recovery", { VALUE_DURATION, 7000, "" }, true },
+        { "error_recovery", { VALUE_DURATION, 7001, "" }, false }, /* tenths of a second */
+        { "chipset_pio_mode", { VALUE_ANY, 0, "" }, true },
         { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* no row is for this drive, and nothing is written */
         { "nonesuch", { VALUE_BOOL, 0, "" }, false },
         { "", { VALUE_BOOL, 0, "" }, false },
