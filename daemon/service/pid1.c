@@ -4,6 +4,7 @@
 
 #include "asker.h"
 #include "inventory.h"
+#include "name-owner.h"
 #include "pid1.h"
 #include "record.h"
 #include "stack.h"
@@ -14,7 +15,8 @@ struct Pid1 {
         Broker *broker;  /* … this */
         const Pid1Ways *ways;
         sd_bus *bus;
-        bool by_asker; /* there is no bus, and PID 1 itself talks to root alone */
+        NameOwner systemd; /* on the bus */
+        bool by_asker;     /* there is no bus, and PID 1 itself talks to root alone */
 
         FsckStatusFn answered;
         Pid1NewsFn news;
@@ -59,6 +61,7 @@ int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn
 void pid1_disconnect(Pid1 *p) {
         /* Not flushed: nothing that was asked is worth waiting for. Its replies never come. */
         p->bus = sd_bus_close_unref(p->bus);
+        name_owner_forget(&p->systemd);
 }
 
 Pid1 *pid1_free(Pid1 *p) {
@@ -79,6 +82,9 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         Pid1 *p = userdata;
         uint32_t id;
 
+        /* The asker's connection has no names, and nobody but PID 1 at its end. */
+        if (!p->by_asker && !name_owner_sent(&p->systemd, m))
+                return 0;
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
             (starts_with(unit, "systemd-fsck") || (ended && ends_with(unit, ".device"))))
                 p->news(p->userdata);
@@ -92,12 +98,27 @@ static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_er
         return 0;
 }
 
+static int pid1_ask_for_signals(Pid1 *p) {
+        return sd_bus_call_method_async(p->bus, NULL, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
+                                        SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
+}
+
+/* PID 1 has executed itself anew, and jobs may have begun or ended unheard. */
+static void on_pid1_changed(void *userdata) {
+        Pid1 *p = userdata;
+
+        if (p->systemd.unique)
+                (void) pid1_ask_for_signals(p);
+        p->news(p->userdata);
+}
+
 /* Before the first question, so that no job begins unnoticed between its answer and the signal. */
 static int pid1_subscribe(Pid1 *p) {
         static const char *const members[] = { "JobNew", "JobRemoved" };
         int r = 0;
 
-        /* Without a sender: the asker has no names. */
+        if (!p->by_asker)
+                r = name_owner_follow(&p->systemd, p->bus, SYSTEMD_DESTINATION, on_pid1_changed, p);
         for (size_t i = 0; i < ELEMENTSOF(members) && r >= 0; i++)
                 r = sd_bus_match_signal_async(p->bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
                                               members[i], on_job, NULL, p);
@@ -106,8 +127,7 @@ static int pid1_subscribe(Pid1 *p) {
                                               "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
         /* The asker's connection to PID 1 has them in any case. */
         if (r >= 0 && !p->by_asker)
-                r = sd_bus_call_method_async(p->bus, NULL, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
-                                             SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
+                r = pid1_ask_for_signals(p);
         return r;
 }
 

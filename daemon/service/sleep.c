@@ -9,6 +9,7 @@
 #include "attribute.h"
 #include "clock.h"
 #include "journal.h"
+#include "name-owner.h"
 #include "sleep.h"
 
 #define LOGIN_DESTINATION "org.freedesktop.login1"
@@ -24,9 +25,10 @@ struct Sleep {
         void *userdata;
 
         sd_bus *asker;  /* while logind is asked to wait */
-        bool connected; /* to the bus */
-        bool writing;   /* settings are written to drives: logind is to wait */
-        int inhibitor;  /* it waits while this is open */
+        bool connected; /* to the bus, on which … */
+        NameOwner logind;
+        bool writing;  /* settings are written to drives: logind is to wait */
+        int inhibitor; /* it waits while this is open */
         bool preparing;
         unsigned long n_failures; /* the kernel's count, when that began */
 
@@ -200,7 +202,7 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         Sleep *s = userdata;
         int preparing;
 
-        if (sd_bus_message_read(m, "b", &preparing) < 0)
+        if (!name_owner_sent(&s->logind, m) || sd_bus_message_read(m, "b", &preparing) < 0)
                 return 0;
 
         if (preparing) {
@@ -215,19 +217,14 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         return 0;
 }
 
-/* A logind that ended between its two signals says the second one never, and a new one knows nothing of our wish. */
-static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
-        const char *name, *old_owner, *new_owner;
+/* A logind that ended between its two signals never sends the second one, and a new one has no inhibitor of ours. */
+static void on_logind_changed(void *userdata) {
         Sleep *s = userdata;
-
-        if (sd_bus_message_read(m, "sss", &name, &old_owner, &new_owner) < 0)
-                return 0;
 
         if (s->preparing)
                 sleep_end(s);
-        if (*new_owner)
+        if (s->logind.unique)
                 sleep_inhibit(s);
-        return 0;
 }
 
 void sleep_bus_connected(Sleep *s, sd_bus *bus) {
@@ -236,11 +233,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
         r = sd_bus_match_signal_async(bus, NULL, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE, "PrepareForSleep",
                                       on_prepare_for_sleep, NULL, s);
         if (r >= 0)
-                r = sd_bus_add_match_async(bus, NULL,
-                                           "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
-                                           "interface='org.freedesktop.DBus',member='NameOwnerChanged',"
-                                           "arg0='" LOGIN_DESTINATION "'",
-                                           on_owner_changed, NULL, s);
+                r = name_owner_follow(&s->logind, bus, LOGIN_DESTINATION, on_logind_changed, s);
         if (r < 0)
                 journal_log(LOG_NOTICE, "logind cannot be listened to, ignoring: %s", strerror(-r));
 
@@ -250,6 +243,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
 
 void sleep_bus_lost(Sleep *s) {
         s->connected = false;
+        name_owner_forget(&s->logind);
         s->asker = sd_bus_close_unref(s->asker);
         sleep_ready(s);
 

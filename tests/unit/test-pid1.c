@@ -23,6 +23,8 @@ typedef struct Unit {
 
 #define CHECK(d) "systemd-fsck@dev-" d ".service"
 
+#define PID1 ":1.1"
+
 static const Unit *world;
 /* The call or property that is answered with an error; or "…, gone": that ends the connection; or "…, gone after": once it is
  * answered; or "…, silent": it is not answered. */
@@ -95,6 +97,11 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
 
         if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
+        if (streq(member, "GetNameOwner")) {
+                ck_assert_ptr_null(userdata); /* no bus is behind the asker */
+                ck_assert(!subscribed);       /* the owner is known before a job is told of */
+                return sd_bus_reply_method_return(m, "s", PID1);
+        }
         if (streq(member, "Subscribe")) {
                 ck_assert_ptr_null(userdata); /* the asker does not pass it on */
                 subscribed = true;
@@ -200,16 +207,32 @@ static void ask(void) {
         ask_about(devices);
 }
 
-static void tell(sd_bus *bus, const char *member, const char *unit) {
+/* NULL sender: by a connection without names, as the asker's is. */
+static void tell_by(sd_bus *bus, const char *sender, const char *member, const char *unit) {
         bool ended = streq(member, "JobRemoved");
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 
         ck_assert_int_ge(sd_bus_message_new_signal(bus, &m, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, member),
                          0);
+        ck_assert(!sender || sd_bus_message_set_sender(m, sender) >= 0);
         ck_assert_int_ge(sd_bus_message_append(m, "uos", 7, "/job", unit), 0);
         if (ended)
                 ck_assert_int_ge(sd_bus_message_append(m, "s", "done"), 0);
         ck_assert_int_ge(sd_bus_send(bus, m, NULL), 0);
+}
+
+static void tell(sd_bus *bus, const char *member, const char *unit) {
+        tell_by(bus, bus == served[0] ? PID1 : NULL, member, unit);
+}
+
+static void change_owner(const char *sender, const char *owner) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+
+        ck_assert(sd_bus_message_new_signal(served[0], &m, "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                            "NameOwnerChanged") >= 0 &&
+                  sd_bus_message_set_sender(m, sender) >= 0 &&
+                  sd_bus_message_append(m, "sss", "org.freedesktop.systemd1", PID1, owner) >= 0 &&
+                  sd_bus_send(served[0], m, NULL) >= 0);
 }
 
 /* Until so much has been heard, and nothing more comes. */
@@ -420,6 +443,38 @@ START_TEST(test_news) {
 }
 END_TEST
 
+/* Any user can send such a signal to the service's connection: PID 1's own are believed alone, also after it has executed itself anew. */
+START_TEST(test_senders) {
+        static const char *const others[] = { ":1.9", ":1.11", "org.freedesktop.systemd1", "org.freedesktop.DBus",
+                                              NULL };
+
+        ask();
+        for (size_t i = 0; i < ELEMENTSOF(others); i++)
+                tell_by(served[0], others[i], "JobNew", CHECK("sda1"));
+        change_owner(":1.9", ":1.9");
+        tell_by(served[0], ":1.9", "JobNew", CHECK("sda1"));
+        tell(served[0], "JobNew", CHECK("last"));
+        hear(1);
+
+        subscribed = false;
+        change_owner("org.freedesktop.DBus", ":1.2");
+        hear(2);
+        ck_assert(subscribed);
+        tell(served[0], "JobNew", CHECK("sda1"));
+        tell_by(served[0], ":1.2", "JobNew", CHECK("last"));
+        hear(3);
+
+        /* Between two of its lives PID 1 has no connection. */
+        subscribed = false;
+        change_owner("org.freedesktop.DBus", "");
+        hear(4);
+        ck_assert(!subscribed);
+        tell_by(served[0], ":1.2", "JobNew", CHECK("sda1"));
+        change_owner("org.freedesktop.DBus", ":1.3");
+        hear(5);
+}
+END_TEST
+
 /* That the connection breaks is news, too; the next question makes another, which tells of jobs again. */
 START_TEST(test_disconnected) {
         ask();
@@ -464,6 +519,7 @@ int main(void) {
         tcase_add_test(t, test_loop_ends);
         tcase_add_test(t, test_no_memory);
         tcase_add_loop_test(t, test_news, 0, ELEMENTSOF(jobs));
+        tcase_add_test(t, test_senders);
         tcase_add_test(t, test_disconnected);
         tcase_add_loop_test(t, test_device_unit, 0, ELEMENTSOF(nodes));
         suite_add_tcase(s, t);

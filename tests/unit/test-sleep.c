@@ -25,6 +25,7 @@ static Sleep *machine;
 
 static sd_bus *bus, *bus_at_service; /* the two ends of what is the system bus to the service */
 static sd_bus *asker;                /* logind's end of the service's question */
+static const char *owner;            /* logind's connection to the bus */
 static unsigned n_asked;
 static enum { GRANTS, REFUSES, ANSWERS_NOTHING, ANSWERS_ELSE } logind;
 static bool nobody_listens, ended; /* ended: the loop */
@@ -57,6 +58,17 @@ static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *
         return r;
 }
 
+static int on_question_to_bus(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
+        const char *name;
+
+        if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "GetNameOwner") <= 0)
+                return 0;
+        ck_assert_int_gt(sd_bus_message_read(m, "s", &name), 0);
+        ck_assert_str_eq(name, LOGIND);
+        return *owner ? sd_bus_reply_method_return(m, "s", owner)
+                      : sd_bus_error_set(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER, "no");
+}
+
 static int open_asker(Broker *broker _unused_, sd_bus **ret) {
         if (nobody_listens)
                 return -ECONNREFUSED;
@@ -87,13 +99,18 @@ static void say(const char *sender, const char *path, const char *interface, con
         bus_settle(event);
 }
 
+static void prepare_by(const char *sender, bool preparing) {
+        say(sender, LOGIND_PATH, LOGIND ".Manager", "PrepareForSleep", "b", preparing);
+}
+
 static void prepare(bool preparing) {
-        say(LOGIND, LOGIND_PATH, LOGIND ".Manager", "PrepareForSleep", "b", preparing);
+        prepare_by(owner, preparing);
 }
 
 static void change_owner(const char *old_owner, const char *new_owner) {
         say("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", LOGIND,
             old_owner, new_owner);
+        owner = new_owner;
 }
 
 /* ---- the machine ---- */
@@ -179,6 +196,7 @@ static void expect(const char *what) {
 static void make_bus(void) {
         bus = bus_pair(event, &bus_at_service);
         ck_assert_int_ge(sd_bus_attach_event(bus_at_service, event, 0), 0);
+        ck_assert_int_ge(sd_bus_add_filter(bus, NULL, on_question_to_bus, NULL), 0);
 }
 
 static void disconnect_bus(void) {
@@ -191,6 +209,7 @@ static const SleepWorld world = { open_asker, slept_so_far, stats };
 
 static void setup(void) {
         lock = -EBADF;
+        owner = ":1.1";
         slept = 7000000;
         (void) strcpy(stats, "/tmp/test-sleep-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(stats));
@@ -389,6 +408,41 @@ START_TEST(test_lost) {
 }
 END_TEST
 
+/* Any user can send such a signal to the service's connection. Were it believed, no drive would be visited any more. */
+START_TEST(test_senders) {
+        static const char *const others[] = { ":1.9", ":1.11", LOGIND, "org.freedesktop.DBus" };
+
+        connect_bus();
+        for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+                prepare_by(others[i], true);
+                expect("");
+        }
+        say(":1.9", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", LOGIND, "", ":1.9");
+        prepare_by(":1.9", true);
+        expect("");
+        ck_assert_uint_eq(n_asked, 1);
+
+        prepare(true);
+        expect("P");
+        prepare_by(":1.9", false);
+        expect("");
+        prepare(false);
+        expect("A");
+}
+END_TEST
+
+/* A logind that starts after the service is believed, too. */
+START_TEST(test_logind_starts) {
+        owner = "";
+        connect_bus();
+        prepare_by(":1.9", true);
+        expect("");
+        change_owner("", ":1.2");
+        prepare(true);
+        expect("P");
+}
+END_TEST
+
 /* Without its leave, its answer or anybody to ask, sleep is heard of all the same. */
 START_TEST(test_refused) {
         logind = _i;
@@ -435,7 +489,7 @@ START_TEST(test_loop_ends) {
         ck_assert(!(p.revents & POLLHUP));
         ended = true;
         sleep_bus_connected(machine, bus_at_service);
-        ck_assert_uint_eq(n_logged, 1);
+        ck_assert_uint_eq(n_logged, 2); /* logind's signals are not heard, and its lock cannot be asked for */
 }
 END_TEST
 
@@ -468,6 +522,8 @@ int main(void) {
         tcase_add_loop_test(t, test_unseen, 0, ELEMENTSOF(unseen));
         tcase_add_test(t, test_preparing);
         tcase_add_test(t, test_lost);
+        tcase_add_test(t, test_senders);
+        tcase_add_test(t, test_logind_starts);
         tcase_add_loop_test(t, test_refused, 0, 4);
         tcase_add_test(t, test_clock);
         tcase_add_test(t, test_loop_ends);
