@@ -5,9 +5,14 @@ STANDBY, SLEEP = "E0/00 00 000000", "E6/00 00 000000"
 FILE = """
 drives = (
   {{ match = "{standby}"; standby = true; }},
-  {{ match = "{sleep}"; sleep = true; allow_dangerous = true; {more} }}
+  {{ match = "{sleep}"; sleep = true; allow_dangerous = true; {more} }},
+  {{ match = "{busy}"; apm = 100; lookahead = true; read_ahead_kb = 512; timeout = 40; max_sectors_kb = 256; }}
 );
 """
+ROUNDS = 20
+# A request for standby joins a visit that is about all settings of the drive, whenever a worker is busy with the one before.
+REQUESTS = ("for i in $(seq {rounds}); do drivekeep apply {drive} & drivekeep apply {drive} & drivekeep sleep {drive} & wait; done"
+            " >/dev/null 2>&1; systemctl show -P NRestarts drivekeep")
 
 
 class Deeds(Keeping):
@@ -15,7 +20,8 @@ class Deeds(Keeping):
 
     def run(self):
         self.standby, self.asleep = self.drive("DEED-STANDBY"), self.drive("DEED-SLEEP", apm=128)
-        with self.drives(self.standby, self.asleep) as (_, arguments), \
+        self.busy = self.drive("DEED-BUSY")
+        with self.drives(self.standby, self.asleep, self.busy) as (_, arguments), \
              self.machine(suspends=True, files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             # The kernel may still look for drives when all else is up.
             machine.wait_until(lambda: ours(self.standby) and ours(self.asleep), 120)
@@ -51,6 +57,14 @@ class Deeds(Keeping):
             self.settle(machine)
             for drive, deed in ((self.standby, STANDBY), (self.asleep, SLEEP)):
                 self.equal(f"resume is no attach: {deed.split()[0]} was sent once all in all", settings(drive).count(deed), 1)
+            self.check_joined(machine)
+
+    def check_joined(self, machine):
+        """Sleep and apply at once, for a drive with five settings"""
+        mark = self.busy.log.mark()
+        restarts = machine.run(REQUESTS.format(rounds=ROUNDS, drive=by_id("DEED-BUSY")), 600).stdout.strip()
+        self.equal(f"{ROUNDS} requests for standby beside others for all settings: the service never restarts", restarts, "0")
+        self.equal("and the drive is put into standby", STANDBY in settings(self.busy, mark), True)
 
     def file(self, more=""):
-        return FILE.format(standby=by_id("DEED-STANDBY"), sleep=by_id("DEED-SLEEP"), more=more)
+        return FILE.format(standby=by_id("DEED-STANDBY"), sleep=by_id("DEED-SLEEP"), busy=by_id("DEED-BUSY"), more=more)
