@@ -118,14 +118,15 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                         journal_log(LOG_ERR, "drivekeep-broker.socket stays closed: starting anew, and that with it.");
                         return sd_event_exit(m->env.event, -ECONNREFUSED);
                 }
-                if (r < 0) {
+                busy++;
+                if (r >= 0)
+                        continue;
+                /* The cause may be the drive's own, such as a request that is too large for its socket: others do not wait. */
+                if (m->retry_at == UINT64_MAX)
                         journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
                                     t->drive->name, strerror(-r));
-                        m->retry_at = monotonic_usec() + RETRY_USEC;
-                        manager_changed(m);
-                        break;
-                }
-                busy++;
+                m->retry_at = monotonic_usec() + RETRY_USEC;
+                manager_changed(m);
         }
 
         return 0;

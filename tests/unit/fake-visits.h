@@ -91,6 +91,7 @@ struct VisitJob {
         bool working, silent;
 };
 static int work_error;
+static const char *work_fails; /* for the drive of this name alone; NULL: for all */
 
 int visit_job_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ FsckWait *fsck_wait,
                   _unused_ const Visit *visit, _unused_ uint64_t patience_usec, const VisitJobEvents *events,
@@ -111,7 +112,7 @@ VisitJob *visit_job_free(VisitJob *v) {
 }
 
 int visit_job_work(VisitJob *v, _unused_ bool active) {
-        if (work_error < 0)
+        if (work_error < 0 && (!work_fails || streq(work_fails, v->target->drive->name)))
                 return work_error;
         v->working = true;
         note("%s:works", v->target->drive->name);

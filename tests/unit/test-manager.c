@@ -283,6 +283,26 @@ START_TEST(test_no_process) {
 }
 END_TEST
 
+/* What one drive lacks is not the others' fault. */
+START_TEST(test_no_process_for_one) {
+        start(3);
+        ready(drive("sda"));
+        ready(drive("sdb"));
+        ready(drive("sdc"));
+        (void) all_done();
+        work_error = -EMSGSIZE;
+        work_fails = "sda";
+        for (unsigned i = 0; i < 3; i++) {
+                run(event);
+                ck_assert_str_eq(all_done(), i == 0 ? "sdb:works sdc:works " : "");
+                pass(event, 2 * SECOND);
+        }
+        work_error = 0;
+        pass(event, 2 * SECOND);
+        ck_assert_str_eq(all_done(), "sda:works ");
+}
+END_TEST
+
 /* The broker's socket is closed for good: systemd starts both anew. */
 START_TEST(test_no_broker) {
         int r;
@@ -572,6 +592,7 @@ int main(void) {
         tcase_add_test(t, test_visit);
         tcase_add_test(t, test_bound);
         tcase_add_test(t, test_no_process);
+        tcase_add_test(t, test_no_process_for_one);
         tcase_add_test(t, test_no_broker);
         tcase_add_test(t, test_read_by_others);
         tcase_add_test(t, test_hold);
