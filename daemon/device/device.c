@@ -124,14 +124,21 @@ int device_fail(Device *d, int error, const char *format, ...) {
 /* ---- the outside world: nodes of drives and their ioctls ---- */
 
 /* Never for writing: closing such a descriptor makes udev send a `change` event (udev(7), OPTIONS "watch"). */
-static int node_open(const char *node) {
-        int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+static int node_open(const char *node, int flags) {
+        int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
 
         return fd < 0 ? -errno : fd;
 }
 
+static int named_open(const char *name, int flags) {
+        char node[PATH_MAX];
+
+        (void) snprintf(node, sizeof node, "/dev/%s", name);
+        return node_open(node, flags);
+}
+
 static int real_open_node(void *userdata _unused_, const Drive *drive) {
-        _cleanup_close_ int fd = node_open(drive->node);
+        _cleanup_close_ int fd = node_open(drive->node, 0);
         uint64_t diskseq;
 
         if (fd < 0)
@@ -151,15 +158,20 @@ static int real_nvme_admin(void *userdata _unused_, int fd, struct nvme_passthru
 }
 
 static int real_set_read_only(void *userdata _unused_, const char *name, bool on) {
-        _cleanup_close_ int fd = -EBADF;
-        char node[PATH_MAX];
+        _cleanup_close_ int fd = named_open(name, 0);
         int flag = on;
 
-        (void) snprintf(node, sizeof node, "/dev/%s", name);
-        fd = node_open(node);
         if (fd < 0)
                 return fd;
         return ioctl(fd, BLKROSET, &flag) < 0 ? -errno : 0;
+}
+
+/* File systems of all mount namespaces, ZFS, bcachefs, swap, md and device mapper open their devices exclusively. A disk counts as open
+ * while one of its partitions is (bd_prepare_to_claim() in block/bdev.c). */
+static int real_is_claimed(void *userdata _unused_, const char *name) {
+        _cleanup_close_ int fd = named_open(name, O_EXCL);
+
+        return fd >= 0 ? 0 : fd == -EBUSY ? 1 : fd;
 }
 
 const DeviceIO device_io_real = {
@@ -167,4 +179,5 @@ const DeviceIO device_io_real = {
         .sg = sg_io_real,
         .nvme_admin = real_nvme_admin,
         .set_read_only = real_set_read_only,
+        .is_claimed = real_is_claimed,
 };

@@ -20,6 +20,7 @@ typedef struct DeviceIO {
         int (*sg)(void *userdata, int fd, SgRequest *request);
         int (*nvme_admin)(void *userdata, int fd, struct nvme_passthru_cmd *cmd);
         int (*set_read_only)(void *userdata, const char *name, bool on); /* of a disk or partition, by kernel name */
+        int (*is_claimed)(void *userdata, const char *name); /* 1: it is open exclusively (open(2), O_EXCL) */
 
         /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, STEP_DEFERRED not now, and why
          * (a sentence). NULL: always. */

@@ -18,13 +18,19 @@ static const char *directory(char *path) {
         return path;
 }
 
-/* ---- who writes to it; `where`: the mount point, or another use ---- */
+/* ---- uses of the device ---- */
 
-/* Of the file system and not of the mount: a read-only bind mount of it is no promise. proc(5), mountinfo: its options begin with
- * "rw" or "ro". */
-static int find_mount(const char *mountinfo, const char *dev, char where[static PATH_MAX]) {
+typedef struct Use {
+        const char *mountinfo;
+        char writer[PATH_MAX]; /* the mount point, or another use for writing */
+        bool reader;           /* a use for reading alone */
+} Use;
+
+/* Read-only counts for the file system and not for the mount: a read-only bind mount of it is no promise. proc(5), mountinfo: its options
+ * begin with "rw" or "ro". 1: it is mounted for writing. */
+static int find_mount(Use *u, const char *dev) {
         _cleanup_free_ char *line = NULL;
-        FILE *f = fopen(mountinfo, "re");
+        FILE *f = fopen(u->mountinfo, "re");
         size_t size = 0;
         int found = 0;
 
@@ -35,8 +41,11 @@ static int find_mount(const char *mountinfo, const char *dev, char where[static 
                 char number[32], options[3];
                 const char *rest = strstr(line, " - ");
 
-                found = rest && sscanf(line, "%*s %*s %31s %*s %4095s", number, where) == 2 && streq(number, dev) &&
-                        sscanf(rest, " - %*s %*s %2s", options) == 1 && streq(options, "rw");
+                if (!rest || sscanf(line, "%*s %*s %31s %*s %4095s", number, u->writer) != 2 || !streq(number, dev) ||
+                    sscanf(rest, " - %*s %*s %2s", options) != 1)
+                        continue;
+                found = streq(options, "rw");
+                u->reader = u->reader || streq(options, "ro");
         }
         (void) fclose(f);
         return found;
@@ -44,7 +53,7 @@ static int find_mount(const char *mountinfo, const char *dev, char where[static 
 
 /* Swap has no number there, and btrfs one of its own for all its devices. An array writes to its members also while nothing on
  * it is mounted, and throws out one that refuses: Documentation/admin-guide/md.rst, array_state. */
-static int find_other_use(const char *dir, char where[static PATH_MAX]) {
+static int find_other_use(Use *u, const char *dir) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
         const char *name = base_name(dir);
         _cleanup_(globfree) glob_t btrfs;
@@ -58,29 +67,31 @@ static int find_other_use(const char *dir, char where[static PATH_MAX]) {
         (void) attribute_read(state, sizeof state, "%s/md/array_state", dir);
 
         if (strstr(swaps, line))
-                (void) strcpy(where, "swap");
+                (void) strcpy(u->writer, "swap");
         else if (btrfs.gl_pathc > 0)
-                (void) strcpy(where, "a btrfs file system");
+                (void) strcpy(u->writer, "a btrfs file system");
         else if (STR_IN_SET(state, "clean", "active", "write-pending", "active-idle"))
-                (void) snprintf(where, PATH_MAX, "the array %s", name);
-        else
+                (void) snprintf(u->writer, sizeof u->writer, "the array %s", name);
+        else {
+                u->reader = u->reader || state[0];
                 return 0;
+        }
         return 1;
 }
 
 /* 1: something writes to the device of this directory, or to what lies on it. */
-static int find_use(const char *mountinfo, const char *dir, char where[static PATH_MAX]) {
+static int find_use(Use *u, const char *dir) {
         _cleanup_(globfree) glob_t above;
         char dev[32];
         int r;
 
         r = attribute_glob(&above, "%s/{*/partition,holders/*/dev}", dir);
         if (r == 0 && attribute_read(dev, sizeof dev, "%s/dev", dir) >= 0)
-                r = find_mount(mountinfo, dev, where);
+                r = find_mount(u, dev);
         if (r == 0)
-                r = find_other_use(dir, where);
+                r = find_other_use(u, dir);
         for (size_t i = 0; r == 0 && i < above.gl_pathc; i++)
-                r = find_use(mountinfo, directory(above.gl_pathv[i]), where);
+                r = find_use(u, directory(above.gl_pathv[i]));
         return r;
 }
 
@@ -104,6 +115,29 @@ static int set_flag(Device *d, const char *name, bool on) {
         if (r < 0)
                 return device_fail(d, STEP_REFUSED, "the kernel refused it for %s: %s", name, strerror(-r));
         return 0;
+}
+
+/* Known users come first, with their names. A device that is open exclusively without a known reader is in use by somebody who cannot
+ * be seen from here: ZFS, a container's mount, a mapping of the device mapper. 1: it is in use for writing, as far as is known. */
+static int find_writer(Device *d, Use *u) {
+        _cleanup_(globfree) glob_t devices;
+        int r;
+
+        r = find_devices(d, &devices);
+        for (size_t i = 0; r == 0 && i < devices.gl_pathc; i++) {
+                const char *dir = directory(devices.gl_pathv[i]);
+
+                u->reader = false;
+                r = find_use(u, dir);
+                if (r != 0 || u->reader)
+                        continue;
+                r = d->io.is_claimed(d->io.userdata, base_name(dir));
+                if (r == -ENOENT || r == -ENXIO || r == -ENODEV || r == -ENOMEDIUM)
+                        r = 0; /* a partition that has just gone, or a drive without a medium */
+                if (r > 0)
+                        (void) snprintf(u->writer, sizeof u->writer, "%s is open exclusively", base_name(dir));
+        }
+        return r;
 }
 
 static int read_only_read(Device *d, const Setting *s, Reading *ret) {
@@ -133,25 +167,24 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
 
 static int read_only_write(Device *d, const Setting *s, const Value *v) {
         _cleanup_(globfree) glob_t devices = {};
-        char where[PATH_MAX];
+        Use use = { .mountinfo = d->io.mountinfo ?: "/proc/self/mountinfo" };
         int r;
-
-        if (v->number && !d->allow_dangerous) {
-                r = find_use(d->io.mountinfo ?: "/proc/self/mountinfo", d->drive->syspath, where);
-                if (r < 0)
-                        return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
-                if (r > 0)
-                        return device_fail(
-                                        d, STEP_FORBIDDEN,
-                                        "it is in use for writing (%s), and the writer would lose data; unmount it, or "
-                                        "say allow_dangerous = true in the block",
-                                        where);
-        }
 
         /* The node may be another drive's by now: this asks. */
         r = device_begin(d);
         if (r < 0)
                 return r;
+
+        if (v->number && !d->allow_dangerous) {
+                r = find_writer(d, &use);
+                if (r < 0)
+                        return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
+                if (r > 0)
+                        return device_fail(d, STEP_FORBIDDEN,
+                                           "it is in use (%s), and its writer would lose data; unmount it, or say "
+                                           "allow_dangerous = true in the block",
+                                           use.writer);
+        }
 
         /* The disk first, where it forbids: no partition is left writable for long. The other way round likewise. */
         r = find_devices(d, &devices);

@@ -266,6 +266,8 @@ START_TEST(test_read_only) {
         kernel_error = EACCES;
         ck_assert_int_eq(device_io_real.set_read_only(NULL, name, true), -EACCES);
         ck_assert_int_eq(device_io_real.set_read_only(NULL, "../nonexistent", true), -ENOENT);
+        ck_assert_int_eq(device_io_real.is_claimed(NULL, name), 0);
+        ck_assert_int_eq(device_io_real.is_claimed(NULL, "../nonexistent"), -ENOENT);
 }
 END_TEST
 

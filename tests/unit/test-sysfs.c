@@ -339,6 +339,14 @@ static int set_flag(void *userdata _unused_, const char *name, bool on) {
         return flag_result;
 }
 
+static const char *claimed; /* the device that is open exclusively; NULL: none */
+static int claim_error;
+static int is_claimed(void *userdata _unused_, const char *name) {
+        if (claim_error < 0)
+                return claim_error;
+        return claimed && starts_with(claimed, name); /* a partition's disk, too */
+}
+
 static const struct {
         const char *mounts;
         bool wanted, allow_dangerous;
@@ -347,6 +355,8 @@ static const struct {
         Verdict verdict;
         const char *after, *says; /* … and afterwards, of both */
         const char *array;        /* the state of the array that the partition is in; NULL: none */
+        const char *claimed;
+        int claim_error;
 } flags[] = {
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { "", true, false, "1", "0", 0, VERDICT_APPLIED, "1", NULL },
@@ -378,6 +388,23 @@ static const struct {
         { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0", "cannot be found out: No such file or directory" },
         { NULL, true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
+        /* Open exclusively, with a use that is known, and without. */
+        { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda" },
+        { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda1" },
+        { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, "sda1" },
+        { "", false, false, "1", "1", 0, VERDICT_APPLIED, "0", NULL, NULL, "sda1" },
+        { "30 1 8:1 / /srv ro - ext4 /dev/sda1 ro\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL,
+          "sda1" },
+        { "30 1 8:16 / /srv ro - ext4 /dev/sdb ro\n", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0",
+          "(sda is open exclusively)", NULL, "sda1" },
+        { "30 1 8:0 / /srv ro - ext4 /dev/sda ro\n", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0",
+          "(sda1 is open exclusively)", NULL, "sda1" },
+        { "30 1 8:1 / /srv ro - ext4 /dev/sda1 ro\n30 1 8:1 / /mnt ro - ext4 /dev/sda1 rw\n", true, false, "0", "0", 0,
+          VERDICT_FORBIDDEN, "0", "(/mnt)", NULL, "sda1" },
+        { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "read-auto", "sda1" },
+        { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, NULL, -ENOENT },
+        { "", true, false, "0", "0", 0, VERDICT_FAILED, "0", "cannot be found out: Permission denied", NULL, NULL,
+          -EACCES },
         /* Gone in between, and here again when it is read. */
         { "", true, false, "0", "0", -ENODEV, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENXIO, VERDICT_IGNORED, "0", NULL },
@@ -415,7 +442,10 @@ START_TEST(test_read_only) {
         path_of("mountinfo", path);
         io.mountinfo = path;
         io.set_read_only = set_flag;
+        io.is_claimed = is_claimed;
         flag_result = flags[_i].result;
+        claimed = flags[_i].claimed;
+        claim_error = flags[_i].claim_error;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_msg(p.steps[0].verdict == flags[_i].verdict, "%d: got %s (%s)", _i,
