@@ -235,35 +235,27 @@ static int take_line(Tracing *t) {
         return 0;
 }
 
-/* Reads all that there is. */
+/* One read: requests are taken between two of them, also while events come faster than they are read. */
 static int take_trace(Tracing *t) {
         char text[4096];
+        ssize_t n = read(t->pipe, text, sizeof text);
+        int r = 0;
 
-        for (;;) {
-                ssize_t n = read(t->pipe, text, sizeof text);
-                int r = 0;
+        if (n < 0)
+                return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0 && errno != EAGAIN)
-                        return -errno;
-                if (n <= 0)
-                        return 0;
-
-                for (ssize_t i = 0; i < n && r >= 0; i++)
-                        if (text[i] != '\n') {
-                                if (t->line_len < sizeof t->line)
-                                        t->line[t->line_len++] = text[i];
-                        } else {
-                                if (t->line_len < sizeof t->line) {
-                                        t->line[t->line_len] = '\0';
-                                        r = take_line(t);
-                                }
-                                t->line_len = 0;
+        for (ssize_t i = 0; i < n && r >= 0; i++)
+                if (text[i] != '\n') {
+                        if (t->line_len < sizeof t->line)
+                                t->line[t->line_len++] = text[i];
+                } else {
+                        if (t->line_len < sizeof t->line) {
+                                t->line[t->line_len] = '\0';
+                                r = take_line(t);
                         }
-                if (r < 0)
-                        return r;
-        }
+                        t->line_len = 0;
+                }
+        return r;
 }
 
 static int tracer_serve(Tracing *t) {

@@ -317,6 +317,21 @@ START_TEST(test_much_above) {
 }
 END_TEST
 
+/* Events come faster than they are read: a file whose end is hours away. */
+START_TEST(test_flood) {
+        WatchDrive d = disk(0), other = disk(1);
+
+        ck_assert_int_eq(unlink("instance/trace_pipe"), 0);
+        file_write("instance/trace_pipe", "");
+        ck_assert_int_eq(truncate("instance/trace_pipe", (off_t) 1 << 40), 0);
+        begin();
+        ask_watch(&d);
+        ask_watch(&other);
+        ask(false, &d);
+        finish();
+}
+END_TEST
+
 /* Of drives themselves none is left out. */
 START_TEST(test_no_room) {
         WatchDrive d = { .host = UINT32_MAX, .channel = UINT32_MAX, .id = UINT32_MAX, .lun = UINT64_MAX };
@@ -633,6 +648,7 @@ int main(void) {
         tcase_add_test(t, test_old_kernel);
         tcase_add_test(t, test_both_names);
         tcase_add_loop_test(t, test_much_above, 0, 16);
+        tcase_add_test(t, test_flood);
         tcase_add_test(t, test_no_room);
         tcase_add_test(t, test_woken);
         tcase_add_test(t, test_unwatched);
