@@ -59,7 +59,8 @@ class Striking(Faulty):
         self.want = (apm + 1, not lookahead, seconds + 60)
         machine.push(CONF, self.text())
 
-    def check_killed(self, machine, victim, blow):
+    def strike(self, machine, event, blow):
+        """While each drive has a command of another step, `blow` happens: a command of the guest's, or a function of the workers' pids."""
         machine.run("systemctl reset-failed drivekeep drivekeep-broker.service drivekeep-broker.socket")
         self.want_others(machine)
         marks, pids = {d: d.log.mark() for d in self.all}, []
@@ -68,13 +69,13 @@ class Striking(Faulty):
             if step.startswith("first"):
                 fault["feature"] = 0xAA if self.want[1] else 0x55
             drive.inject("hang", origin="passthrough", seconds=HANG, **fault)
-        started = self.sound.log.event(victim).time
+        started = self.sound.log.event(event).time
         machine.start("systemctl reload drivekeep")
         for drive in self.hanging.values():
             [entry] = drive.log.wait(marks[drive], 60, fault="hang", status=None)
             pids.append(entry.pid)
         waiting = [e for d in self.hanging.values() for e in d.log.since(marks[d], fault="hang", status=None)]
-        self.equal(f"{victim} killed: each drive is at another step", len(waiting), len(STEPS))
+        self.equal(f"{event}: each drive is at another step", len(waiting), len(STEPS))
         if callable(blow):
             blow(machine, pids)
         else:
@@ -87,14 +88,14 @@ class Striking(Faulty):
         # What had no verdict when its worker died gets one from the next visit, some seconds later.
         machine.wait_until(lambda: self.says_right(machine), 120, 1)
         seen = self.status(machine)
-        self.claim(f"{victim} killed: every drive has what is wanted, and says so", self.are_right())
+        self.claim(f"{event}: every drive has what is wanted, and says so", self.are_right())
         for step, drive in self.hanging.items():
             sent = [e.registers()[:5] for e in drive.log.since(marks[drive], origin="passthrough") if e.sets and e.command == 0xEF]
-            self.equal(f"{victim} killed at {step}: nothing that was right is written twice", len(sent), len(set(sent)))
+            self.equal(f"{event}, at {step}: nothing that was right is written twice", len(sent), len(set(sent)))
             timers = len(drive.log.since(marks[drive], command=0xE3, origin="passthrough"))
             # Nothing tells whether the drive has it but that somebody lived to note that it was accepted.
-            self.claim(f"{victim} killed at {step}: the timer, which nothing reads back, is sent once, at most twice", 1 <= timers <= 2,
+            self.claim(f"{event}, at {step}: the timer, which nothing reads back, is sent once, at most twice", 1 <= timers <= 2,
                        str(timers))
-            self.fault(f"SIGKILL of {victim}", step, len(self.all), "/".join(sorted({s["verdict"] for s in seen[drive.serial].values()})), delay)
+            self.fault(event, step, len(self.all), "/".join(sorted({s["verdict"] for s in seen[drive.serial].values()})), delay)
         machine.wait_until("! cat /var/lib/drivekeep/* 2>/dev/null | grep -q .", 60)
-        self.equal(f"{victim} killed: no note is left", machine.run("cat /var/lib/drivekeep/* 2>/dev/null", check=False).stdout, "")
+        self.equal(f"{event}: no note is left", machine.run("cat /var/lib/drivekeep/* 2>/dev/null", check=False).stdout, "")

@@ -15,19 +15,17 @@ class Killed(Striking):
 
     def run(self):
         with self.struck() as machine:
-            for victim, blow in (("worker", self.kill_workers), ("daemon", "systemctl kill -s KILL drivekeep"),
-                                 ("broker and workers", "systemctl kill -s KILL drivekeep-broker"),
-                                 ("daemon, workers, broker", self.kill_everything)):
-                self.check_killed(machine, victim, blow)
+            for event, blow in (("SIGKILL of workers", self.kill_workers),
+                                ("SIGKILL of the daemon", "systemctl kill -s KILL drivekeep"),
+                                ("SIGKILL of broker and workers", "systemctl kill -s KILL drivekeep-broker"),
+                                ("SIGKILL of daemon, workers, broker", "systemctl kill -s KILL drivekeep drivekeep-broker")):
+                self.strike(machine, event, blow)
             self.check_closed(machine)
             self.check_full(machine)
             self.check_journal(machine)
 
     def kill_workers(self, machine, pids):
         machine.run("kill -KILL " + " ".join(map(str, pids)))
-
-    def kill_everything(self, machine, pids):
-        machine.run("systemctl kill -s KILL drivekeep drivekeep-broker")
 
     def check_closed(self, machine):
         """What keeps the broker from starting for a moment makes systemd give up on its socket, too."""
