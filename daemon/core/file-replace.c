@@ -5,6 +5,10 @@
 
 #include "file-replace.h"
 
+static int create(int dir_fd, const char *name) {
+        return openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+}
+
 int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -EBADF;
@@ -17,7 +21,10 @@ int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
                 return -ENOMEM;
         }
 
-        fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+        fd = create(dir_fd, temporary);
+        /* Left by a process that was killed, or placed there by who has the directory. */
+        if (fd < 0 && errno == EEXIST && unlinkat(dir_fd, temporary, 0) >= 0)
+                fd = create(dir_fd, temporary);
         if (fd < 0)
                 return -errno;
 

@@ -7,5 +7,6 @@
 #include "macro.h"
 
 /* The file holds either what it held before or all of `text`, whatever happens to this process; with `sync` whatever happens to the
- * machine, once the directory is synced, too. It is written beside itself, as NAME.new~. */
+ * machine, once the directory is synced, too. It is written beside itself, as NAME.new~; a file of that
+ * name is deleted first, since another user may have it open. */
 int file_replace(int dir_fd, const char *name, const char *text, bool sync);

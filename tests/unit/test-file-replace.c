@@ -52,15 +52,24 @@ START_TEST(test_replace) {
 }
 END_TEST
 
-/* A link in its place is replaced, not followed, and one in the place of the new file is not followed either. */
+/* A link is replaced, not followed, and so is whatever is in the place of the new file: another user may have it open. */
 START_TEST(test_links) {
+        _cleanup_close_ int planted = -EBADF;
+
         ck_assert_int_eq(symlinkat("elsewhere", fd, "a"), 0);
         ck_assert_int_eq(file_replace(fd, "a", "x", false), 0);
         assert_file("x");
         ck_assert_int_eq(symlinkat("elsewhere", fd, "a.new~"), 0);
-        ck_assert_int_eq(file_replace(fd, "a", "y", false), -ELOOP);
-        assert_file("x");
+        ck_assert_int_eq(file_replace(fd, "a", "y", false), 0);
+        assert_file("y");
         ck_assert_int_lt(faccessat(fd, "elsewhere", F_OK, 0), 0);
+
+        planted = openat(fd, "a.new~", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        ck_assert_int_ge(planted, 0);
+        ck_assert_int_eq(file_replace(fd, "a", "z", false), 0);
+        ck_assert_int_eq(write(planted, "planted", 7), 7);
+        assert_file("z");
+        ck_assert_uint_eq(count_entries(), 1);
 }
 END_TEST
 
@@ -69,6 +78,8 @@ START_TEST(test_in_the_way) {
         ck_assert_int_eq(file_replace(fd, "a", "x", false), -EISDIR);
         ck_assert_uint_eq(count_entries(), 1);
         ck_assert_int_eq(file_replace(fd, "none/a", "x", false), -ENOENT);
+        ck_assert_int_eq(mkdirat(fd, "b.new~", 0755), 0);
+        ck_assert_int_eq(file_replace(fd, "b", "x", false), -EISDIR);
 }
 END_TEST
 

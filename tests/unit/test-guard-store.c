@@ -34,6 +34,27 @@ static Drive drive_a = { .name = (char *) "sda",
                          .syspath = (char *) "/sys/a",
                          .diskseq = 3 };
 
+/* Storage that does not answer: while there is this pipe, the process that writes waits for its reader. */
+static char stuck[sizeof dir + 6];
+
+static void storage_stuck(void) {
+        (void) snprintf(stuck, sizeof stuck, "%s.stuck", dir);
+        ck_assert_int_eq(mkfifo(stuck, 0600), 0);
+}
+
+static void storage_answers(void) {
+        ck_assert_int_ge(open(stuck, O_RDONLY | O_NONBLOCK | O_CLOEXEC), 0);
+        ck_assert_int_eq(unlink(stuck), 0);
+}
+
+int __real_file_replace(int dir_fd, const char *name, const char *text, bool sync);
+int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool sync);
+int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool sync) {
+        _cleanup_close_ int fd = open(stuck, O_WRONLY | O_CLOEXEC);
+
+        return __real_file_replace(dir_fd, name, text, sync);
+}
+
 /* The answer to the last guarded_intend() of each: the userdata of a drive that is attached is where that goes. */
 static int answer;
 
@@ -599,13 +620,10 @@ END_TEST
 /* Storage that does not answer holds up nobody's end. */
 START_TEST(test_flush_stuck) {
         uint64_t began, took;
-        char command[128];
         Run r = run_start("boot", &drive_a);
 
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
-        /* Whoever opens what is written next waits for a reader. */
-        (void) snprintf(command, sizeof command, "mkfifo %s/$(ls %s).new~", dir, dir);
-        ck_assert_int_eq(system(command), 0);
+        storage_stuck();
         ck_assert_int_eq(guarded_intend(r.drive, "lookahead", "on"), 0);
 
         began = monotonic_usec();
@@ -617,8 +635,7 @@ START_TEST(test_flush_stuck) {
         /* The time is over. */
         guard_flush(r.guard, began);
 
-        (void) snprintf(command, sizeof command, "cat %s/*.new~ >/dev/null", dir);
-        ck_assert_int_eq(system(command), 0);
+        storage_answers();
         run_end(&r);
 }
 END_TEST
@@ -775,14 +792,10 @@ START_TEST(test_removed_later) {
 }
 END_TEST
 
-/* Storage that does not answer: here a pipe in the place of the file that is written. */
 START_TEST(test_stuck) {
-        _cleanup_free_ char *key = NULL, *path = NULL;
         Run r = run_start("boot", &drive_a);
 
-        ck_assert_int_eq(guard_key(&drive_a, &key), 0);
-        ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
-        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        storage_stuck();
         ck_assert_int_eq(intend(&r, "apm", "127"), -ETIMEDOUT);
         ck_assert_uint_eq(n_warnings, 1);
 
@@ -790,9 +803,8 @@ START_TEST(test_stuck) {
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "128"), -ETIMEDOUT);
 
         /* It goes on: all is well again. */
-        ck_assert_int_ge(open(path, O_RDONLY | O_NONBLOCK), 0);
+        storage_answers();
         run_to_rest(&r);
-        ck_assert_int_eq(unlink(path) < 0 ? errno : 0, ENOENT);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
         run_end(&r);
 }
@@ -831,7 +843,6 @@ static const char *process_fd(pid_t pid, unsigned fd) {
 /* The process that writes holds nothing of the daemon's, outlives a SIGHUP that is for the whole unit, and is ended by any other
  * signal, which the daemon itself has blocked. */
 START_TEST(test_writer) {
-        _cleanup_free_ char *key = NULL, *path = NULL;
         unsigned long long ignored;
         sigset_t mask;
         pid_t pid;
@@ -841,13 +852,11 @@ START_TEST(test_writer) {
         (void) sigaddset(&mask, SIGTERM);
         (void) sigaddset(&mask, SIGHUP);
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, &mask, NULL), 0);
-        ck_assert_int_eq(guard_key(&drive_a, &key), 0);
-        ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
-        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        storage_stuck();
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), 0);
         answer = 1;
         ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &pid), 0);
-        /* Up to the file that it cannot open. */
+        /* Up to the file that it cannot write. */
         while (!streq(process_fd(pid, STDERR_FILENO + 1), dir))
                 (void) usleep(1000);
 
@@ -862,6 +871,7 @@ START_TEST(test_writer) {
                 ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
         ck_assert_int_eq(answer, -EIO);
         ck_assert_uint_eq(n_warnings, 1);
+        ck_assert_int_eq(unlink(stuck), 0);
         run_end(&r);
 }
 END_TEST
