@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <err.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 #include "config.h"
+#include "directory.h"
 #include "file-replace.h"
 #include "inventory.h"
 #include "metrics.h"
@@ -22,12 +21,12 @@ static size_t count_errors(const Options *o) {
 }
 
 /* The drive below this directory that sleeps; NULL: none does, or nobody knows which drives are below it (btrfs, ZFS). */
-static const char *find_sleeping(const Records *records, const char *directory) {
+static const char *find_sleeping(const Records *records, int dir_fd) {
         _cleanup_(names_freep) char **disks = NULL;
         _cleanup_free_ char *device = NULL;
         struct stat st;
 
-        if (stat(directory, &st) < 0 || must_not_fail(stack_name(st.st_dev, &device)) < 0)
+        if (fstat(dir_fd, &st) < 0 || must_not_fail(stack_name(st.st_dev, &device)) < 0)
                 return NULL;
         (void) must_not_fail(stack_disks_below(INVENTORY_CLASSDIR, device, &disks));
         for (size_t i = 0; disks && i < records->n_items; i++)
@@ -39,7 +38,8 @@ static const char *find_sleeping(const Records *records, const char *directory) 
 static int write_file(const Records *records, const char *text, const Options *o) {
         const char *path = o->output;
         _cleanup_free_ char *parent = must_directory(path);
-        const char *directory = *parent ? parent : ".", *sleeping = find_sleeping(records, directory);
+        _cleanup_close_ int fd = directory_open(parent);
+        const char *sleeping = find_sleeping(records, fd);
         int r;
 
         if (sleeping) {
@@ -49,14 +49,14 @@ static int write_file(const Records *records, const char *text, const Options *o
                                      sleeping);
                 return EXIT_WANTED;
         }
-        r = must_not_fail(file_replace(AT_FDCWD, path, text, false));
+        r = fd < 0 ? fd : must_not_fail(file_replace(fd, base_name(path), text, false));
         if (r == -ENOENT) {
                 warn_escaped("%s cannot be written, as there is no directory %s; drivekeep-fleet(7) says how to name another",
-                             path, directory);
+                             path, parent);
                 return EXIT_BAD_INPUT;
         }
         if (r < 0) {
-                warn_escaped("%s cannot be written: %s", path, strerror(-r));
+                warn_escaped("%s cannot be written: %s", path, directory_error(r));
                 return EXIT_BAD_INPUT;
         }
         return EXIT_WANTED;

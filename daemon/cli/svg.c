@@ -2,8 +2,8 @@
 
 #include <err.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
+#include "directory.h"
 #include "file-replace.h"
 #include "output.h"
 #include "svg.h"
@@ -39,6 +39,8 @@ void svg_put_text(FILE *f, const char *text) {
 
 /* What is no file, such as /dev/stdout, is not replaced by one. */
 int svg_write(const char *path, const char *text) {
+        _cleanup_free_ char *parent = must_directory(path);
+        _cleanup_close_ int fd = -EBADF;
         struct stat st;
         int r;
 
@@ -46,14 +48,15 @@ int svg_write(const char *path, const char *text) {
                 (void) fputs(text, stdout);
                 return EXIT_WANTED;
         }
-        if (lstat(path, &st) >= 0 && !S_ISREG(st.st_mode)) {
+        fd = directory_open(parent);
+        if (fstatat(fd, base_name(path), &st, AT_SYMLINK_NOFOLLOW) >= 0 && !S_ISREG(st.st_mode)) {
                 warn_escaped("%s is not a regular file, and is left as it is; '-' is standard output", path);
                 return EXIT_BAD_INPUT;
         }
 
-        r = must_not_fail(file_replace(AT_FDCWD, path, text, false));
+        r = fd < 0 ? fd : must_not_fail(file_replace(fd, base_name(path), text, false));
         if (r >= 0)
                 return EXIT_WANTED;
-        warn_escaped("%s cannot be written: %s", path, strerror(-r));
+        warn_escaped("%s cannot be written: %s", path, directory_error(r));
         return EXIT_BAD_INPUT;
 }

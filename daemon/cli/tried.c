@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
+#include "directory.h"
 #include "file-replace.h"
 #include "output.h"
 #include "reader.h"
@@ -196,7 +196,7 @@ static int open_directory(const char *path) {
 
         if ((mkdir(above, 0755) < 0 && errno != EEXIST) || (mkdir(directory, 0755) < 0 && errno != EEXIST))
                 return -errno;
-        if (text_directory_is_safe(above) <= 0 || text_directory_is_safe(directory) <= 0)
+        if (directory_is_safe(above) <= 0 || directory_is_safe(directory) <= 0)
                 return -EPERM;
 
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -2,9 +2,9 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "config.h"
+#include "directory.h"
 #include "text-file.h"
 
 #define MAIN_FILE "drivekeep/drivekeep.conf"
@@ -27,7 +27,7 @@ static int check_directory(Config *c, const char *root, const char *name) {
         if (!path)
                 return -ENOMEM;
 
-        r = text_directory_is_safe(path);
+        r = directory_is_safe(path);
         if (r > 0)
                 return r;
         if (complaints_have_error(&c->complaints, path))

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "directory.h"
 #include "text-file.h"
 
 #define LOCK_FILE ".lock"
 
-/* A file that others can write would let them write to drives. One's own is one's own business (drivekeep check). */
-static bool is_writable_by_others(const struct stat *st) {
-        if (geteuid() != 0 && st->st_uid == geteuid())
-                return false;
-
-        return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0) ||
-               (st->st_uid != 0 && st->st_uid != geteuid());
-}
-
-/* Why the file cannot be one of ours; NULL when it can. */
+/* Why the file cannot be one of ours; NULL when it can. One that others can write would let them write to drives. */
 static const char *file_objection(const struct stat *st) {
         if (S_ISDIR(st->st_mode))
                 return "this is a directory, not a file";
@@ -29,15 +20,6 @@ static const char *file_objection(const struct stat *st) {
                 return "the file can be written by others, it is ignored; chown root and chmod go-w make it safe";
 
         return NULL;
-}
-
-int text_directory_is_safe(const char *path) {
-        struct stat st;
-
-        if (stat(path, &st) < 0)
-                return errno == ENOENT || errno == ENOTDIR ? 1 : -errno;
-
-        return !is_writable_by_others(&st);
 }
 
 /* All that a descriptor gives up to its end, with a NUL behind it. -EBADMSG: it is more than `max` bytes. */

@@ -2,15 +2,12 @@
 #pragma once
 
 /* The files that core reads: those that people write and that root's programs believe, and those that the daemon writes for itself
- * and for the command. The rest of core is pure, but for config-load.c (which files there are). */
+ * and for the command. The rest of core is pure, but for config-load.c (which files there are), directory.c and
+ * file-replace.c. */
 
 #include "macro.h"
 
 #define TEXT_FILE_MAX (1024U * 1024U) /* bytes */
-
-/* Whoever can write a directory can put other files there, and take ours away. 1: nobody else can, or it is not there; 0: others
- * can; or a negative errno: nobody knows. */
-int text_directory_is_safe(const char *path);
 
 /* Reads a regular file of at most TEXT_FILE_MAX bytes that nobody else could have written; never waits for a pipe's
  * writer. Returns 0, with a NUL behind the text, which the caller frees; or 1 when it cannot be such a file, with why in

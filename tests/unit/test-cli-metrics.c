@@ -8,11 +8,16 @@
 #include <sys/wait.h>
 
 #include "metrics.h"
+#include "root-files.h"
 #include "stack.h"
 #include "test-cli.h"
 #include "text-file.h"
 
 static int lock;
+
+uid_t geteuid(void) {
+        return 0;
+}
 
 static void lock_state(void) {
         scratch_make();
@@ -211,6 +216,32 @@ START_TEST(test_sleeping) {
 }
 END_TEST
 
+/* Another user has put a link to a directory of root's in the place of one of theirs. */
+START_TEST(test_planted) {
+        static const char *const refused[] = { "--output=theirs/metrics/x.prom", "--output=to-planted/x.prom" };
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(mkdir("etc", 0755), 0);
+        ck_assert_int_eq(mkdir("theirs", 0755), 0);
+        ck_assert_int_eq(chmod("theirs", 0777), 0);
+        ck_assert_int_eq(symlink("../etc", "theirs/metrics"), 0);
+        ck_assert_int_eq(symlink("theirs/metrics", "to-planted"), 0);
+        ck_assert_int_eq(symlink("theirs", "to-theirs"), 0);
+
+        for (size_t i = 0; i < ELEMENTSOF(refused); i++) {
+                ck_assert_int_eq(metrics(WORDS("--metrics", refused[i]), &out, &err), EXIT_BAD_INPUT);
+                ck_assert_ptr_nonnull(strstr(
+                                err, "x.prom cannot be written: its path has a symbolic link that another user may"));
+                ck_assert_int_lt(access("etc/x.prom", F_OK), 0);
+                ck_assert_int_lt(access("etc/x.prom.new~", F_OK), 0);
+                free(TAKE_PTR(out));
+                free(TAKE_PTR(err));
+        }
+        ck_assert_int_eq(metrics(WORDS("--metrics", "--output=to-theirs/x.prom"), &out, &err), EXIT_WANTED);
+        ck_assert_int_eq(access("theirs/x.prom", F_OK), 0);
+}
+END_TEST
+
 #define N_READS 100000
 
 /* 100,000 reads beside a writer that exchanges the file for another one all the time: each finds the one or the other, whole. */
@@ -271,6 +302,7 @@ int main(void) {
         tcase_add_test(t, test_names);
         tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrong));
         tcase_add_loop_test(t, test_sleeping, 0, 3);
+        tcase_add_test(t, test_planted);
         tcase_add_test(t, test_torn);
         return test_main("cli-metrics", t);
 }

@@ -21,6 +21,10 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
         return 0;
 }
 
+uid_t geteuid(void) {
+        return 0;
+}
+
 static bool is_terminal;
 
 int isatty(_unused_ int fd) {
@@ -208,6 +212,21 @@ START_TEST(test_svg) {
 }
 END_TEST
 
+/* Another user has put a link to a directory of root's in the place of one of theirs. */
+START_TEST(test_planted) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(mkdir("etc", 0755), 0);
+        ck_assert_int_eq(mkdir("theirs", 0755), 0);
+        ck_assert_int_eq(chmod("theirs", 0777), 0);
+        ck_assert_int_eq(symlink("../etc", "theirs/planted"), 0);
+        ck_assert_int_eq(show(WORDS("--svg", "theirs/planted/x.svg", "sda"), &out, &err), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(
+                        strstr(err, "x.svg cannot be written: its path has a symbolic link that another user may"));
+        ck_assert_int_lt(access("etc/x.svg", F_OK), 0);
+}
+END_TEST
+
 /* ---- nothing ---- */
 
 /* clang-format off */
@@ -263,6 +282,7 @@ int main(void) {
         tcase_add_loop_test(t, test_text, 0, ELEMENTSOF(texts));
         tcase_add_test(t, test_ended);
         tcase_add_test(t, test_svg);
+        tcase_add_test(t, test_planted);
         tcase_add_loop_test(t, test_other, 0, ELEMENTSOF(others));
         return test_main("cli-plot", t);
 }

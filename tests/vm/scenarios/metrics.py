@@ -47,6 +47,7 @@ class Metrics(Keeping):
             self.check_alert(machine)
             self.check_wake(machine)
             self.check_sleeping(machine)
+            self.check_planted(machine)
             self.check_end(machine)
 
     def samples(self, machine, path=PROM):
@@ -197,6 +198,20 @@ class Metrics(Keeping):
         machine.run("systemctl stop second")
         self.claim("awake, it is another one, which has what has become of it meanwhile", machine.run(f"stat -c %i {place}").stdout != inode)
         machine.run(f"rm -r {pathlib.Path(DROP_IN).parent}; umount /data; systemctl daemon-reload; systemctl start drivekeep-metrics.service")
+
+    def check_planted(self, machine):
+        """node_exporter's user, who has the directory above, puts a link in the place of the directory."""
+        listing = "ls -lA --time-style=full-iso /etc/logrotate.d"
+        before = machine.run(listing).stdout
+        machine.run(f"runuser -u prometheus -- sh -c 'mv {DIRECTORY} {DIRECTORY}.moved && ln -s /etc/logrotate.d {DIRECTORY}'")
+        self.equal("a link in the place of the directory: the unit fails",
+                   machine.run("systemctl start drivekeep-metrics.service; systemctl show -P Result drivekeep-metrics.service", check=False).stdout, "exit-code\n")
+        self.equal("nothing is written where it leads to", machine.run(listing).stdout, before)
+        self.match("the journal says why", machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout,
+                   f"{PROM} cannot be written: its path has a symbolic link that another user may have put there; name the directory it leads to\n$")
+        machine.run(f"runuser -u prometheus -- sh -c 'rm {DIRECTORY} && mkdir {DIRECTORY}'; systemctl start drivekeep-metrics.service")
+        self.equal("a directory of that user's: the file is there", machine.run(f"stat -c '%U %a' {DIRECTORY} {PROM}").stdout, "prometheus 755\nroot 644\n")
+        self.match("as it was", machine.run(f"cat {PROM}").stdout, "drivekeep_up 1\n")
 
     def check_end(self, machine):
         machine.run("systemctl stop drivekeep.service")

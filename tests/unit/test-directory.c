@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Root opens a directory by a path, and no other user decides which one that is. Directories of others are those that all can write. */
+
+#include <fcntl.h>
+
+#include "directory.h"
+#include "root-files.h"
+#include "scratch.h"
+#include "suite.h"
+
+uid_t geteuid(void) {
+        return 0;
+}
+
+/* What a user may have done with "theirs". "ours" has a link of root's to it, "etc" is what they are after. */
+static void setup(void) {
+        static const char *const directories[] = { "etc", "ours", "ours/deep", "theirs", "theirs/roots" };
+        static const char *const links[][2] = {
+                { "../etc", "theirs/planted" }, { "../etc", "theirs/roots/link" },
+                { "theirs", "to-theirs" },      { "theirs/planted", "to-planted" },
+                { "deep", "ours/link" },        { "to-ours", "twice" },
+                { "ours", "to-ours" },          { "around", "around" },
+                { "missing", "dangling" },      { "/proc/self/../self/cwd", "absolute" },
+        };
+
+        scratch_make();
+        (void) umask(0022);
+        for (size_t i = 0; i < ELEMENTSOF(directories); i++)
+                ck_assert_int_eq(mkdir(directories[i], 0755), 0);
+        ck_assert_int_eq(chmod("theirs", 0777), 0);
+        for (size_t i = 0; i < ELEMENTSOF(links); i++)
+                ck_assert_int_eq(symlink(links[i][0], links[i][1]), 0);
+        ck_assert_int_eq(mknod("file", S_IFREG | 0644, 0), 0);
+}
+
+/* clang-format off */
+static const struct { const char *path, *same; int r; } paths[] = {
+        /* One's own, and another user's own, with links of root's on the way. */
+        { "", "." }, { "/", "/" }, { ".", "." }, { "ours//deep/", "ours/deep" }, { "ours/link", "ours/deep" },
+        { "twice/link/../deep", "ours/deep" }, { "theirs", "theirs" }, { "to-theirs", "theirs" }, { "theirs/roots", "theirs/roots" },
+        { "absolute/ours", "ours" }, { "theirs/../etc", "etc" }, { "/proc/self/cwd", "." },
+        /* Links that they may have made. */
+        { "theirs/planted", .r = -ELOOP }, { "theirs/planted/.", .r = -ELOOP }, { "to-theirs/planted", .r = -ELOOP },
+        { "to-planted", .r = -ELOOP },
+        /* Not so this one: its directory is root's alone. */
+        { "theirs/roots/link", "theirs/etc" },
+        { "around", .r = -ELOOP }, { "dangling", .r = -ENOENT }, { "ours/none", .r = -ENOENT }, { "file", .r = -ENOTDIR },
+        { "file/x", .r = -ENOTDIR },
+};
+/* clang-format on */
+
+START_TEST(test_open) {
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st, same;
+
+        ck_assert_int_eq(mkdir("theirs/etc", 0755), 0);
+        fd = directory_open(paths[_i].path);
+        if (paths[_i].r < 0) {
+                ck_assert_int_eq(fd, paths[_i].r);
+                return;
+        }
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(fstat(fd, &st), 0);
+        ck_assert_int_eq(stat(paths[_i].same, &same), 0);
+        ck_assert_uint_eq(st.st_ino, same.st_ino);
+        ck_assert_uint_eq(st.st_dev, same.st_dev);
+}
+END_TEST
+
+START_TEST(test_long) {
+        char name[NAME_MAX + 2] = "";
+
+        memset(name, 'x', sizeof name - 1);
+        ck_assert_int_eq(directory_open(name), -ENAMETOOLONG);
+        name[NAME_MAX] = '\0';
+        ck_assert_int_eq(directory_open(name), -ENOENT);
+}
+END_TEST
+
+START_TEST(test_error) {
+        ck_assert_str_eq(directory_error(-ENOENT), strerror(ENOENT));
+        ck_assert_ptr_nonnull(strstr(directory_error(-ELOOP), "name the directory it leads to"));
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("directory");
+        TCase *tc = tcase_create("directory");
+
+        tcase_add_checked_fixture(tc, setup, scratch_remove);
+        tcase_add_loop_test(tc, test_open, 0, ELEMENTSOF(paths));
+        tcase_add_test(tc, test_long);
+        tcase_add_test(tc, test_error);
+        suite_add_tcase(s, tc);
+        return suite_run(s);
+}
