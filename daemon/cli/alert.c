@@ -38,8 +38,10 @@ static size_t choose_news(Records *records, AlertNotes *notes, uint64_t now, boo
         return n;
 }
 
+/* One line: programs put it into a header. */
 static char *make_subject(const Records *records, size_t n) {
-        char host[HOST_NAME_MAX + 1] = "", *text = NULL;
+        char host[HOST_NAME_MAX + 1] = "";
+        _cleanup_free_ char *text = NULL;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
@@ -51,7 +53,7 @@ static char *make_subject(const Records *records, size_t n) {
                 fprintf(f, " and %zu more", n - NAMES_MAX);
         fputs(" have not come true", f);
         must_close(f);
-        return text;
+        return must(text_escape(text, NULL));
 }
 
 /* The table and its notes, as `drivekeep status --failed` shows them. */

@@ -4,6 +4,7 @@
 
 #include "record-field.h"
 #include "record.h"
+#include "text.h"
 
 #define FOREACH_SETTING(s, r) for (SettingRecord *s = (r)->settings; s < (r)->settings + (r)->n_settings; s++)
 
@@ -129,10 +130,10 @@ int drive_record_parse(const char *text, size_t size, DriveRecord **ret) {
         if (k < 0)
                 return k;
 
-        if (!r->name)
+        if (!r->name || !text_is_name(r->name))
                 return -EBADMSG;
         FOREACH_SETTING(s, r)
-        if (!s->name)
+        if (!s->name || !text_is_name(s->name))
                 return -EBADMSG;
 
         *ret = TAKE_PTR(r);

@@ -76,6 +76,7 @@ typedef struct DriveRecord {
 DriveRecord *drive_record_free(DriveRecord *r);
 DEFINE_CLEANUP(DriveRecord *, drive_record_free);
 
+/* -EBADMSG: it is no record, or has a name of a drive or a setting that is none (text_is_name()). */
 int drive_record_parse(const char *text, size_t size, DriveRecord **ret);
 int drive_record_serialize(const DriveRecord *r, char **ret);
 

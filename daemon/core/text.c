@@ -47,6 +47,12 @@ bool text_is_utf8(const char *s, size_t size) {
         return true;
 }
 
+bool text_is_name(const char *s) {
+        static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
+        return *s && *s != '.' && s[strspn(s, characters)] == '\0';
+}
+
 const char *text_find_invisible(const char *s, size_t size, const char **ret_name) {
         static const struct {
                 const char *bytes, *name;

@@ -27,6 +27,10 @@ char *text_strip(char *s);
 
 bool text_is_utf8(const char *s, size_t size);
 
+/* Is it a name as the kernel gives drives and drivekeep gives settings: letters, digits, '_', '-' and, not at its start, '.'? Such a
+ * name needs no escape, neither in a header nor in the name of a file. */
+bool text_is_name(const char *s);
+
 /* The first character of these bytes that looks like a blank, or like nothing, and is no blank; *ret_name is what it is called.
  * NULL: there is none. */
 const char *text_find_invisible(const char *s, size_t size, const char **ret_name);

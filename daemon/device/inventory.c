@@ -8,6 +8,7 @@
 #include "attribute.h"
 #include "inventory.h"
 #include "stack.h"
+#include "text.h"
 
 DEFINE_CLEANUP(struct udev_device *, udev_device_unref);
 
@@ -121,7 +122,9 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
 }
 
 bool inventory_is_drive(struct udev_device *device) {
-        return drive_name_is_kept(udev_device_get_sysname(device)) &&
+        const char *name = udev_device_get_sysname(device);
+
+        return text_is_name(name) && drive_name_is_kept(name) &&
                streq_ptr(udev_device_get_subsystem(device), "block") &&
                streq_ptr(udev_device_get_devtype(device), "disk");
 }

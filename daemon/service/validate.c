@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include "text.h"
 #include "validate.h"
 
 bool bools_are_valid(const bool *first, const bool *last) {
@@ -50,11 +51,9 @@ bool identity_is_valid(const DriveIdentity *i) {
                text_ends(i->firmware, sizeof i->firmware) && text_ends(i->wwn, sizeof i->wwn);
 }
 
-/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. The kernel's names
- * of disks are such as "sda", "nvme0n1", "md_d0". */
+/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. */
 static bool syspath_is_valid(const char *path) {
-        static const char disk[] =
-                        "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/[A-Za-z0-9]*([A-Za-z0-9_.-])";
+        static const char disk[] = "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/+([!/])";
 
         return fnmatch(disk, path, FNM_EXTMATCH) == 0 && !strstr(path, "//") && !strstr(path, "/./") &&
                !strstr(path, "/../");
@@ -62,6 +61,6 @@ static bool syspath_is_valid(const char *path) {
 
 bool drive_paths_are_valid(const Drive *d) {
         return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
-               streq(base_name(d->syspath), d->name) && drive_name_is_kept(d->name) && starts_with(d->node, "/dev/") &&
-               streq(d->node + strlen("/dev/"), d->name);
+               streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_kept(d->name) &&
+               starts_with(d->node, "/dev/") && streq(d->node + strlen("/dev/"), d->name);
 }

@@ -10,6 +10,13 @@
 #include "text-file.h"
 
 static int lock;
+static const char *host;
+static char manual[PATH_MAX];
+
+int gethostname(char *name, size_t size) {
+        (void) snprintf(name, size, "%s", host);
+        return 0;
+}
 
 /* Check measures how long a test takes by the clock that is the test's: each sets it back at its end. */
 
@@ -25,6 +32,7 @@ static void program_write(const char *path, const char *text) {
 
 static void set_up(void) {
         scratch_make();
+        host = "nas";
         ck_assert_int_eq(mkdir("drives", 0755), 0);
         lock = record_directory_lock("drives");
         ck_assert_int_ge(lock, 0);
@@ -81,6 +89,62 @@ static const char *told(int status) {
                 for (size_t i = 0; i < ELEMENTSOF(words); i++)                      \
                         ck_assert_ptr_nonnull(strstr(_told, words[i]));             \
         } while (false)
+
+/* A service that was taken over can write any name into its files. Only a name of the kernel's reaches a subject. */
+START_TEST(test_names) {
+        static const char text[] = "VERSION=1\nNAME=%s\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=refused\n";
+        static const char *const names[][2] = { { "sda\nTo: x", "sda\\x0aTo: x" }, { "sda\033[2J", "sda\\x1b[2J" } };
+        _cleanup_free_ char *err = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+                _cleanup_free_ char *path = NULL, *record = NULL;
+
+                ck_assert(asprintf(&path, "drives/%s", names[i][0]) > 0 && asprintf(&record, text, names[i][1]) > 0);
+                file_write(path, record);
+        }
+        ck_assert_int_eq(alert(&err), EXIT_WANTED);
+        ck_assert_int_lt(access("told.txt", F_OK), 0);
+        ck_assert_ptr_nonnull(strstr(err, "drives/sda\\x0aTo: x cannot be read"));
+        ck_assert_ptr_nonnull(strstr(err, "drives/sda\\x1b[2J cannot be read"));
+}
+END_TEST
+
+/* Also of a host's name that DHCP gave. */
+START_TEST(test_host) {
+        host = "nas\nTo: x";
+        drive_write("sda", "refused", NULL);
+        assert_told(EXIT_WANTED, "nas\\x0aTo: x: settings of sda have not come true\n");
+}
+END_TEST
+
+/* The manual's program, with a curl that writes its arguments down. */
+START_TEST(test_manual) {
+        static const char begin[] = "#!/bin/sh\nexec curl";
+        _cleanup_free_ char *path = NULL;
+        char page[32768], *text, *to;
+
+        if (access(manual, R_OK) < 0) {
+                printf("skipped: the manual's program, as there is no manual\n");
+                return;
+        }
+        file_read(manual, page, sizeof page);
+        text = strstr(page, begin);
+        ck_assert_ptr_nonnull(text);
+        to = text;
+        for (const char *p = text; !starts_with(p, "\n.Ed"); p++)
+                if (*p != '\\')
+                        *to++ = *p;
+        *to = '\0';
+        program_write(OWN, text);
+        program_write("bin/curl", "#!/bin/sh\nprintf '%s\\n' \"$@\" >>told.txt\ncat >>told.txt\n");
+        ck_assert_int_gt(asprintf(&path, "%s/bin:%s", scratch, getenv("PATH")), 0);
+        ck_assert_int_eq(setenv("PATH", path, true), 0);
+
+        drive_write("sda", "refused", NULL);
+        assert_told(EXIT_WANTED, "\nTitle: nas: settings of sda have not come true\n--data-binary\n@-\nhttps://",
+                    "refused");
+}
+END_TEST
 
 START_TEST(test_told) {
         const char *text;
@@ -359,9 +423,15 @@ END_TEST
 
 int main(void) {
         TCase *t = tcase_create("cli-alert");
+        char root[PATH_MAX / 2];
+
+        (void) snprintf(manual, sizeof manual, "%s/man/drivekeep-fleet.7", getcwd(root, sizeof root) ?: "");
 
         tcase_add_checked_fixture(t, set_up, tear_down);
         tcase_add_test(t, test_told);
+        tcase_add_test(t, test_names);
+        tcase_add_test(t, test_host);
+        tcase_add_test(t, test_manual);
         tcase_add_loop_test(t, test_verdict, 0, ELEMENTSOF(verdicts));
         tcase_add_test(t, test_hour);
         tcase_add_test(t, test_clock);

@@ -138,14 +138,16 @@ START_TEST(test_round_trip_sparse) {
         SettingRecord *s;
 
         r = calloc(1, sizeof *r);
-        r->name = strdup("line\nNAME=sdb\n");
+        r->name = strdup("sda");
         r->model = strdup("");
+        r->firmware = strdup("line\nNAME=sdb\n");
         ck_assert_int_eq(drive_record_add(r, "apm", &s), 0);
         s->reason = strdup("=\r\n\\");
 
         ck_assert_int_eq(drive_record_serialize(r, &text), 0);
         ck_assert_int_eq(drive_record_parse(text, strlen(text), &again), 0);
         ck_assert_str_eq(again->name, r->name);
+        ck_assert_str_eq(again->firmware, r->firmware);
         ck_assert_str_eq(again->model, "");
         ck_assert_ptr_null(again->serial);
         ck_assert_int_eq(again->state, DRIVE_IDLE);
@@ -224,6 +226,10 @@ static const char *const bad[] = {
         "VERSION=2\nNAME=sda\n",
         "VERSION=01\nNAME=sda\n",
         "VERSION=1\nNAME=sda", /* cut short */
+        "VERSION=1\nNAME=\n",
+        "VERSION=1\nNAME=sda\\x0aTo: x\n",
+        "VERSION=1\nNAME=../sda\n",
+        HEAD "SETTINGS=1\nSETTING_0_NAME=~!sh\n",
         HEAD "\n",
         HEAD "words\n",
         HEAD "MODEL=a\\b\n",

@@ -52,6 +52,18 @@ START_TEST(test_find_invisible) {
 }
 END_TEST
 
+START_TEST(test_name) {
+        static const char *const good_names[] = { "sda", "nvme0c1n1", "dm-0", "md_x.y-Z", "read_ahead_kb" };
+        static const char *const bad_names[] = { "",       ".",          ".lock",       "sda\nTo: x", "sda b",
+                                                 "sd\x1b", "sda/../sdb", "md_\xc3\xb6", "~!sh",       "a;b" };
+
+        for (size_t i = 0; i < ELEMENTSOF(good_names); i++)
+                ck_assert_msg(text_is_name(good_names[i]), "%s", good_names[i]);
+        for (size_t i = 0; i < ELEMENTSOF(bad_names); i++)
+                ck_assert_msg(!text_is_name(bad_names[i]), "%s", bad_names[i]);
+}
+END_TEST
+
 START_TEST(test_escape) {
         _cleanup_free_ char *escaped = NULL;
 
@@ -120,6 +132,7 @@ int main(void) {
         TCase *t = tcase_create("text");
 
         tcase_add_test(t, test_find_invisible);
+        tcase_add_test(t, test_name);
         tcase_add_loop_test(t, test_escape, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_round_trip, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_round_trip_all_bytes);
