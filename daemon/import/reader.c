@@ -101,10 +101,16 @@ void import_take_why(char **held, char *why) {
                 *held = why;
 }
 
-bool import_add_match(ImportRule *r, MatchKey key, char *pattern) {
-        _cleanup_free_ char *own = pattern, *shown = must(text_escape(own, NULL));
+bool import_match_add(Match *m, MatchKey key, const char *property, const char *pattern) {
+        _cleanup_free_ char *shown = must(text_escape(pattern, NULL));
 
-        if (streq(shown, own) && must_not_fail(match_add(&r->match, key, NULL, own)) >= 0)
+        return streq(shown, pattern) && must_not_fail(match_add(m, key, property, pattern)) >= 0;
+}
+
+bool import_add_match(ImportRule *r, MatchKey key, char *pattern) {
+        _cleanup_free_ char *own = pattern;
+
+        if (import_match_add(&r->match, key, NULL, own))
                 return true;
         import_hold_drives(r, "\"%.60s\" is the name of no drive", own);
         return false;

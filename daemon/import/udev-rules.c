@@ -93,7 +93,7 @@ static bool add_condition(const Item *i, Match *m) {
         for (char *rest = values, *value; (value = strsep(&rest, "|"));) {
                 _cleanup_free_ char *pattern = must_format("%s%s", key == MATCH_NODE ? "/dev/" : "", value);
 
-                if (must_not_fail(match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern)) < 0)
+                if (!import_match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern))
                         return false;
         }
         /* Of two conditions both must hold; of two patterns of one key, one must. */

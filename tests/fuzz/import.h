@@ -28,7 +28,7 @@ static inline void fuzz_import(ImportKind kind, const char *data, size_t size) {
         (void) fclose(f);
 
         if (out_size > CONFIG_FILE_MAX || config_new(&config) < 0 ||
-            config_parse(config, &all_settings, "fuzz", out, out_size) < 0)
+            config_parse(config, &all_settings, "fuzz", out, out_size) < 0 || config_check(config, &all_settings) < 0)
                 return;
         if (config->complaints.n_errors > 0) {
                 for (size_t i = 0; i < config->complaints.n_items; i++) {

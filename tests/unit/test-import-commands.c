@@ -173,6 +173,9 @@ static const WrittenCase cases[] = {
 #define NO_MATCH(condition) "line 1: drivekeep has no match like " condition, NOWHERE
         { "69.rules", "SUBSYSTEMS==\"pci\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n", { NO_MATCH("SUBSYSTEMS==\"pci\"") }, "\n        match" },
         { "69.rules", "ENV{ID_MODEL}!=\"Foo\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}!=\"Foo\"") }, "\n        match" },
+        { "69.rules", "ENV{ID_MODEL}==\"W\xe9*\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}==\"W\\xe9*\"") }, "\n        match" },
+        { "69.rules", "ATTRS{model}==\"A|B\x01\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ATTRS{model}==\"A|B\\x01\"") }, "\n        match" },
+        { "69.rules", "KERNEL==\"sd\xff\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("KERNEL==\"sd\\xff\"") }, "\n        match" },
         { "69.rules", "KERNEL==\"sd*\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("KERNEL==\"sda\"") }, "\n        match" },
         { "69.rules", "ACTION==\"remove\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("ACTION==\"remove\"") }, "\n        match" },
         { "69.rules", "ACTION!=\"add\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("ACTION!=\"add\"") }, "\n        match" },
