@@ -6,10 +6,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include "child.h"
+#include "directory.h"
 #include "draft.h"
+#include "file-replace.h"
 #include "output.h"
 #include "request.h"
 #include "text-file.h"
@@ -84,6 +85,12 @@ static int edit_begin(Edit *e, const char *name) {
         }
         e->path = name && !streq(name, "drivekeep.conf") ? must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", root, name)
                                                          : must_format("%s/drivekeep/drivekeep.conf", root);
+        r = path_is_safe(e->path);
+        if (r <= 0)
+                return complain_file(
+                                e->path, "edited", r,
+                                "others can write to a directory in its path; chown root and chmod go-w make it safe");
+
         e->target = realpath(e->path, NULL) ?: must(strdup(e->path));
         e->draft = must_format("%s.draft", e->target);
         e->directory = must_directory(e->target);
@@ -106,14 +113,30 @@ static int edit_begin(Edit *e, const char *name) {
         return EXIT_WANTED;
 }
 
+static int draft_read(Edit *e) {
+        char *text = NULL;
+        int r;
+
+        r = must_not_fail(record_file_read(AT_FDCWD, e->draft, TEXT_FILE_MAX, &text, &e->new_size));
+        if (r < 0)
+                return complain_file(e->draft, "read", r == -EBADMSG ? 1 : r,
+                                     "it is no file, belongs to another user, or is larger than 1 MiB; remove it");
+
+        free(e->new);
+        e->new = must(text);
+        return EXIT_WANTED;
+}
+
 /* Makes the copy, unless one is left from before. */
-static int draft_begin(const Edit *e) {
+static int draft_begin(Edit *e) {
         int fd = open(e->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r = 0;
         ssize_t n;
 
         if (fd < 0 && errno == EEXIST) {
-                warn_escaped("%s is left from before, and is edited further", e->draft);
-                return EXIT_WANTED;
+                r = draft_read(e);
+                if (r == EXIT_WANTED)
+                        warn_escaped("%s is left from before, and is edited further", e->draft);
+                return r;
         }
         if (fd < 0)
                 return complain_file(e->draft, "written", -errno, NULL);
@@ -127,21 +150,6 @@ static int draft_begin(const Edit *e) {
 
         (void) unlink(e->draft);
         return complain_file(e->draft, "written", r, NULL);
-}
-
-static int draft_read(Edit *e) {
-        _cleanup_close_ int fd = open(e->draft, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        const char *objection = NULL;
-        char *text = NULL;
-        int r;
-
-        r = fd < 0 ? -errno : must_not_fail(text_descriptor_read(fd, &text, &e->new_size, &objection));
-        if (r != 0)
-                return complain_file(e->draft, "read", r, objection);
-
-        free(e->new);
-        e->new = must(text);
-        return EXIT_WANTED;
 }
 
 /* 'e', 'd' or 'k'. Who cannot be asked loses nothing. */
@@ -159,15 +167,14 @@ static int ask(void) {
         return 'k';
 }
 
-/* With the owner and the mode that the file had. */
-static int draft_install(const Edit *e) {
-        _cleanup_close_ int fd = open(e->draft, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        _cleanup_close_ int directory = open(e->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+/* What was checked, and not the draft, which an editor may still have open. With the owner and the mode that the file had. */
+static int install(const Edit *e, int dir_fd) {
+        int r = must_not_fail(file_replace_like(dir_fd, base_name(e->target), e->new, &e->st));
 
-        if (fd < 0 || directory < 0 || fchown(fd, e->st.st_uid, e->st.st_gid) < 0 ||
-            fchmod(fd, e->st.st_mode & 07777) < 0 || fsync(fd) < 0 || rename(e->draft, e->target) < 0)
-                return complain_file(e->path, "written", -errno, NULL);
-        (void) fsync(directory);
+        if (r < 0)
+                return complain_file(e->path, "written", r, NULL);
+        (void) unlink(e->draft);
+        (void) fsync(dir_fd);
         return EXIT_WANTED;
 }
 
@@ -190,7 +197,7 @@ static int tell_service(const Options *o, const char *path) {
         return EXIT_WANTED;
 }
 
-static int edit(Edit *e) {
+static int edit(Edit *e, int dir_fd) {
         int answer, status;
 
         do {
@@ -216,7 +223,7 @@ static int edit(Edit *e) {
                 (void) draft_check(e->options->roots, &(ConfigDraft){ e->path, e->new, e->new_size }, &c);
                 /* What is wrong with other files is told, and mended there. */
                 if (!complaints_have_error(&c->complaints, e->path)) {
-                        status = draft_install(e);
+                        status = install(e, dir_fd);
                         return status == EXIT_WANTED ? tell_service(e->options, e->path) : status;
                 }
                 answer = ask();
@@ -258,7 +265,7 @@ static int run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         status = draft_begin(&e);
-        return status == EXIT_WANTED ? edit(&e) : status;
+        return status == EXIT_WANTED ? edit(&e, lock) : status;
 }
 
 const Verb verb_edit = {

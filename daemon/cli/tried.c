@@ -194,10 +194,10 @@ static int open_directory(const char *path) {
         _cleanup_free_ char *directory = must_directory(path), *above = must_directory(directory);
         int fd;
 
+        if (path_is_safe(path) <= 0)
+                return -EPERM;
         if ((mkdir(above, 0755) < 0 && errno != EEXIST) || (mkdir(directory, 0755) < 0 && errno != EEXIST))
                 return -errno;
-        if (directory_is_safe(above) <= 0 || directory_is_safe(directory) <= 0)
-                return -EPERM;
 
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         return fd < 0 ? -errno : fd;

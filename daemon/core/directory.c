@@ -25,21 +25,41 @@ int directory_is_safe(const char *path) {
         return !is_writable_by_others(&st);
 }
 
-static int walk(int dir_fd, const char *path, unsigned n_links);
+/* What is followed: links that root or the caller has made; or nothing that others can replace. */
+typedef enum Trust {
+        TRUST_LINKS,
+        TRUST_ALL,
+} Trust;
+
+static bool is_own(const struct stat *st) {
+        return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+/* Can others put another entry in the place of this directory? Not where the directory it is in is like /tmp. */
+static bool is_replaceable(const struct stat *dir, const struct stat *st) {
+        return is_writable_by_others(dir) && !((dir->st_mode & S_ISVTX) && is_own(dir) && is_own(st));
+}
+
+static int walk(int dir_fd, const char *path, Trust trust, unsigned n_links);
 
 /* The entry of a directory: itself, or where a link leads. */
-static int enter(int dir_fd, const char *name, unsigned n_links) {
-        _cleanup_close_ int fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+static int enter(int dir_fd, const char *name, Trust trust, unsigned n_links) {
+        _cleanup_close_ int fd = -EBADF;
         char target[PATH_MAX];
         struct stat st, dir;
         ssize_t n;
 
-        if (fd < 0 || fstat(fd, &st) < 0 || fstat(dir_fd, &dir) < 0)
+        if (fstat(dir_fd, &dir) < 0)
                 return -errno;
-        if (S_ISDIR(st.st_mode))
-                return TAKE_FD(fd);
+        fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return trust == TRUST_ALL && is_writable_by_others(&dir) ? -EPERM : -errno;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (trust == TRUST_ALL && (S_ISDIR(st.st_mode) ? is_replaceable(&dir, &st) : is_writable_by_others(&dir)))
+                return -EPERM;
         if (!S_ISLNK(st.st_mode))
-                return -ENOTDIR;
+                return TAKE_FD(fd);
         if (is_writable_by_others(&dir) || n_links >= LINKS_MAX)
                 return -ELOOP;
 
@@ -47,10 +67,10 @@ static int enter(int dir_fd, const char *name, unsigned n_links) {
         if (n < 0)
                 return -errno;
         target[n] = '\0';
-        return walk(dir_fd, target, n_links + 1);
+        return walk(dir_fd, target, trust, n_links + 1);
 }
 
-static int walk(int dir_fd, const char *path, unsigned n_links) {
+static int walk(int dir_fd, const char *path, Trust trust, unsigned n_links) {
         _cleanup_close_ int fd = openat(dir_fd, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
         if (fd < 0)
@@ -63,7 +83,7 @@ static int walk(int dir_fd, const char *path, unsigned n_links) {
                 if (n > NAME_MAX)
                         return -ENAMETOOLONG;
                 *(char *) mempcpy(name, path, n) = '\0';
-                next = enter(fd, name, n_links);
+                next = enter(fd, name, trust, n_links);
                 if (next < 0)
                         return next;
                 closep(&fd);
@@ -73,7 +93,20 @@ static int walk(int dir_fd, const char *path, unsigned n_links) {
 }
 
 int directory_open(const char *path) {
-        return walk(AT_FDCWD, path, 0);
+        _cleanup_close_ int fd = walk(AT_FDCWD, path, TRUST_LINKS, 0);
+        struct stat st;
+
+        if (fd < 0)
+                return fd;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        return S_ISDIR(st.st_mode) ? TAKE_FD(fd) : -ENOTDIR;
+}
+
+int path_is_safe(const char *path) {
+        _cleanup_close_ int fd = walk(AT_FDCWD, path, TRUST_ALL, 0);
+
+        return fd >= 0 || fd == -ENOENT ? 1 : fd == -EPERM ? 0 : fd;
 }
 
 const char *directory_error(int r) {

@@ -19,5 +19,9 @@ int directory_is_safe(const char *path);
  * path without such links ends where root or the caller meant it to. "" is the working directory. Or a negative errno. */
 int directory_open(const char *path);
 
+/* Whoever can write a directory in the path of a file, or where a link in it leads to, decides which file that is, and what lies beside
+ * it. 1: nobody but root and the caller can, and the file need not exist; 0: others can; or a negative errno: nobody knows. */
+int path_is_safe(const char *path);
+
 /* strerror(3), which for a link that was not followed says why and what to do. */
 const char *directory_error(int r);

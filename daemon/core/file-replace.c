@@ -9,7 +9,7 @@ static int create(int dir_fd, const char *name) {
         return openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 }
 
-int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
+static int replace(int dir_fd, const char *name, const char *text, bool sync, const struct stat *like) {
         _cleanup_free_ char *temporary = NULL;
         _cleanup_close_ int fd = -EBADF;
         size_t size = strlen(text);
@@ -28,9 +28,11 @@ int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
         if (fd < 0)
                 return -errno;
 
+        if (like && (fchown(fd, like->st_uid, like->st_gid) < 0 || fchmod(fd, like->st_mode & 07777) < 0))
+                r = -errno;
         /* A file is written in part only where there is no room for more. */
-        n = write(fd, text, size);
-        if (n != (ssize_t) size)
+        n = r < 0 ? 0 : write(fd, text, size);
+        if (r >= 0 && n != (ssize_t) size)
                 r = n < 0 ? -errno : -ENOSPC;
         if (r >= 0 && sync && fsync(fd) < 0)
                 r = -errno;
@@ -39,4 +41,12 @@ int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
         if (r < 0)
                 (void) unlinkat(dir_fd, temporary, 0);
         return r;
+}
+
+int file_replace(int dir_fd, const char *name, const char *text, bool sync) {
+        return replace(dir_fd, name, text, sync, NULL);
+}
+
+int file_replace_like(int dir_fd, const char *name, const char *text, const struct stat *like) {
+        return replace(dir_fd, name, text, true, like);
 }

@@ -207,6 +207,55 @@ START_TEST(test_link) {
 }
 END_TEST
 
+/* Where others can write beside the file, or decide which file it is, a draft of theirs would become root's configuration. */
+START_TEST(test_others) {
+        static const char *const commands[] = {
+                "mv etc/drivekeep/drivekeep.conf theirs/x.conf && ln -s ../../theirs/x.conf " CONF, /* beside them */
+                "ln -s ../roots theirs/l && ln -sf ../../theirs/l/x.conf " CONF,            /* by a link of theirs */
+                "ln -s ../../roots theirs/own/l && ln -sf ../../theirs/own/l/x.conf " CONF, /* below a directory of theirs */
+                "rm " CONF " && ln -s ../../theirs/missing.conf " CONF,
+                "chmod go+w etc/drivekeep",
+                "chmod go+w etc",
+        };
+        static const char planted[] = "drives = ( { match = {}; apm = 1; } );\n";
+
+        ck_assert_int_eq(system("mkdir -p theirs/own roots && chmod 777 theirs"), 0);
+        file_write("roots/x.conf", GOOD);
+        file_write("theirs/x.conf.draft", planted);
+        file_write("roots/x.conf.draft", planted);
+        file_write(DRAFT, planted);
+        ck_assert_int_eq(system(commands[_i]), 0);
+
+        edit(EXIT_BAD_INPUT, "touch edited; true", NULL);
+        ck_assert_ptr_nonnull(strstr(err, CONF " cannot be edited: others can write to a directory in its path"));
+        ck_assert_int_lt(access("edited", F_OK), 0);
+        if (_i == 0)
+                assert_file("theirs/x.conf", GOOD);
+        assert_file("roots/x.conf", GOOD);
+        assert_file("theirs/missing.conf", "");
+}
+END_TEST
+
+/* A draft of another user's is not edited further, nor waited for. */
+START_TEST(test_strange_draft) {
+        ck_assert_int_eq(mkfifo(DRAFT, 0600), 0);
+        edit(EXIT_BAD_INPUT, "touch edited; true", NULL);
+        ck_assert_ptr_nonnull(
+                        strstr(err, DRAFT " cannot be read: it is no file, belongs to another user, or is larger"));
+        ck_assert_int_lt(access("edited", F_OK), 0);
+        assert_file(CONF, GOOD);
+}
+END_TEST
+
+/* What an editor still does to its file after the check does not become configuration. */
+START_TEST(test_after_check) {
+        edit(EXIT_WANTED, "f() { echo '" GOOD "' >\"$1\"; ln \"$1\" held; }; f", NULL);
+        assert_file(CONF, GOOD "\n");
+        file_write("held", "never = checked;\n");
+        assert_file(CONF, GOOD "\n");
+}
+END_TEST
+
 START_TEST(test_no_editor) {
         edit(EXIT_BAD_INPUT, "false", NULL);
         ck_assert_ptr_nonnull(strstr(err, "the editor has failed; " CONF " is left as it was\n"));
@@ -272,6 +321,9 @@ int main(void) {
         tcase_add_test(t, test_drop_in);
         tcase_add_test(t, test_other_error);
         tcase_add_test(t, test_link);
+        tcase_add_loop_test(t, test_others, 0, 6);
+        tcase_add_test(t, test_strange_draft);
+        tcase_add_test(t, test_after_check);
         tcase_add_test(t, test_no_editor);
         tcase_add_test(t, test_twice);
         tcase_add_test(t, test_service);

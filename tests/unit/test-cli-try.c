@@ -474,7 +474,12 @@ END_TEST
 
 /* Nobody else can put a rule there, nor have root write elsewhere. */
 START_TEST(test_unsafe_directory) {
-        ck_assert_int_eq(chmod("run/drivekeep", 0777), 0);
+        if (_i == 0)
+                ck_assert_int_eq(chmod("run/drivekeep", 0777), 0);
+        else
+                ck_assert_int_eq(system("mkdir theirs && chmod 777 theirs && mv run/drivekeep roots && "
+                                        "ln -s ../roots theirs/link && ln -s ../theirs/link run/drivekeep"),
+                                 0);
         TRY(EXIT_BAD_INPUT, "sda apm=128");
         ck_assert_ptr_nonnull(strstr(err, "its directory can be written by others"));
         assert_file(RULE, "");
@@ -538,7 +543,7 @@ int main(void) {
         tcase_add_test(t, test_other_error);
         tcase_add_test(t, test_overruled);
         tcase_add_test(t, test_refused_reload);
-        tcase_add_test(t, test_unsafe_directory);
+        tcase_add_loop_test(t, test_unsafe_directory, 0, 2);
         tcase_add_test(t, test_no_service);
         tcase_add_test(t, test_not_root);
         tcase_add_loop_test(t, test_misused, 0, ELEMENTSOF(misused));

@@ -68,6 +68,28 @@ START_TEST(test_open) {
 }
 END_TEST
 
+/* clang-format off */
+static const struct { const char *path; int r; } files[] = {
+        { "file", 1 }, { "ours/file", 1 }, { "ours/none", 1 }, { "none/none", 1 }, { "twice/link/../file", 1 }, { "/dev/null", 1 },
+        { "ours", 1 }, { "", 1 }, { "dangling", 1 }, { "sticky/ours/file", 1 },
+        { "theirs/file", 0 }, { "theirs/none", 0 }, { "to-theirs/file", 0 }, { "theirs/roots/file", 0 }, { "theirs/planted/file", 0 },
+        { "to-planted", 0 }, { "theirs/roots/link", 0 }, { "theirs/../file", 0 }, { "sticky/file", 0 }, { "sticky/none", 0 },
+        { "sticky/link/file", 0 }, { "to-none-of-theirs", 0 },
+        { "around", -ELOOP }, { "file/x", -ENOTDIR },
+};
+/* clang-format on */
+
+START_TEST(test_safe) {
+        static const char make[] = "mkdir -p sticky/ours && chmod 1777 sticky && ln -s ../ours sticky/link && "
+                                   "touch ours/file theirs/file theirs/roots/file sticky/file sticky/ours/file && "
+                                   "ln -s theirs/none to-none-of-theirs";
+
+        ck_assert_int_eq(system(make), 0);
+        ck_assert_msg(path_is_safe(files[_i].path) == files[_i].r, "%s: %d", files[_i].path,
+                      path_is_safe(files[_i].path));
+}
+END_TEST
+
 START_TEST(test_long) {
         char name[NAME_MAX + 2] = "";
 
@@ -90,6 +112,7 @@ int main(void) {
 
         tcase_add_checked_fixture(tc, setup, scratch_remove);
         tcase_add_loop_test(tc, test_open, 0, ELEMENTSOF(paths));
+        tcase_add_loop_test(tc, test_safe, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_long);
         tcase_add_test(tc, test_error);
         suite_add_tcase(s, tc);

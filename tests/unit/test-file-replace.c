@@ -73,6 +73,27 @@ START_TEST(test_links) {
 }
 END_TEST
 
+START_TEST(test_like) {
+        struct stat like, st;
+
+        ck_assert_int_eq(fstat(fd, &like), 0);
+        like.st_mode = S_IFREG | 0600;
+        ck_assert_int_eq(file_replace_like(fd, "a", "x", &like), 0);
+        assert_file("x");
+        ck_assert_int_eq(fstatat(fd, "a", &st, 0), 0);
+        ck_assert_uint_eq(st.st_mode, S_IFREG | 0600);
+        ck_assert_uint_eq(st.st_uid, like.st_uid);
+
+        like.st_uid = (uid_t) -2;
+        if (geteuid() != 0)
+                ck_assert_int_eq(file_replace_like(fd, "a", "y", &like), -EPERM);
+        else
+                ck_assert_int_eq(file_replace_like(fd, "a", "y", &like), 0);
+        assert_file(geteuid() != 0 ? "x" : "y");
+        ck_assert_uint_eq(count_entries(), 1);
+}
+END_TEST
+
 START_TEST(test_in_the_way) {
         ck_assert_int_eq(mkdirat(fd, "a", 0755), 0);
         ck_assert_int_eq(file_replace(fd, "a", "x", false), -EISDIR);
@@ -90,6 +111,7 @@ int main(void) {
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_replace);
         tcase_add_test(tc, test_links);
+        tcase_add_test(tc, test_like);
         tcase_add_test(tc, test_in_the_way);
         suite_add_tcase(s, tc);
         return suite_run(s);
