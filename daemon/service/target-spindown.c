@@ -108,12 +108,13 @@ uint64_t target_spindown_try(Target *t) {
 
 void target_spindown_begins(Target *t) {
         CurrentVisit *v = &t->visit;
-        uint64_t used;
 
-        /* It may have waited for a file system check, say. */
-        if (v->sleeps && t->spindown.pending && target_used(t, &used) >= 0 && used != t->standby.used) {
+        /* While it waited, for a file system check, say, the drive was used, or the files were read anew. The reason goes, too: a visit
+         * that begins anew would take it for somebody's request. */
+        if (v->sleeps && t->spindown.pending && (!target_spins_down(t) || ready_at(t) > monotonic_usec())) {
                 t->spindown.pending = v->sleeps = false;
                 v->selected.n_items--;
+                v->pending.reasons &= ~(1U << VISIT_SLEEP);
         }
         target_own_commands_begin(t);
 }

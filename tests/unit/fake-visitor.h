@@ -54,7 +54,11 @@ bool visit_job_has_worker(const VisitJob *v) {
         return v->working;
 }
 
+static int work_error; /* < 0: no worker can be made */
+
 int visit_job_work(VisitJob *v, bool active) {
+        if (work_error < 0)
+                return work_error;
         v->working = true;
         v->active = active;
         return 0;

@@ -202,6 +202,66 @@ START_TEST(test_used_meanwhile) {
 }
 END_TEST
 
+/* The same, and a look has found that meanwhile: its time without use has begun anew. */
+START_TEST(test_found_used_meanwhile) {
+        Target *t = look_after_service();
+
+        wait_for_sleep(t);
+        activity++;
+        passed += (time_t) (TIME / SECOND);
+        target_tick(t);
+        ck_assert_uint_eq(t->standby.used, activity);
+        visitor.events->ready(t);
+        ck_assert_uint_eq(t->visit.selected.n_items, 0);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert(!next_look(t));
+        put_to_sleep(t);
+        leave(t);
+}
+END_TEST
+
+/* It was used, no worker could be made, and then the visit begins anew with another one: nobody has asked for its spin-down. */
+START_TEST(test_used_and_withdrawn) {
+        Target *t = look_after_service();
+
+        wait_for_sleep(t);
+        activity++;
+        has_places = false;
+        visitor.events->ready(t);
+        work_error = -EAGAIN;
+        ck_assert_int_eq(target_work(t), -EAGAIN);
+        work_error = 0;
+        has_places = true;
+
+        target_visit(t, VISIT_REQUEST);
+        ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+        ck_assert_uint_eq(n_wishes, 1);
+        ck_assert(!t->visit.sleeps);
+        visitor.events->ready(t);
+        tell(t, VERDICT_UNCHANGED);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+        ck_assert(!t->visit.job);
+        leave(t);
+}
+END_TEST
+
+/* While it waits for its worker the files are read anew, and want no spin-down any more; whether it was used is not known. */
+START_TEST(test_unwanted_meanwhile) {
+        Target *t = look_after_service();
+
+        wait_for_sleep(t);
+        files_become(APM);
+        target_reconfigure(t, VISIT_RELOAD);
+        activity = 0;
+        visitor.events->ready(t);
+        ck_assert(visitor.working);
+        ck_assert(!t->visit.sleeps);
+        ck_assert_uint_eq(t->visit.selected.n_items, 1);
+        ck_assert_str_eq(t->visit.selected.items->name, "apm");
+        leave(t);
+}
+END_TEST
+
 /* A run of the daemon before this one has seen how long nobody has used it. */
 START_TEST(test_goes_on) {
         static const struct {
@@ -728,6 +788,9 @@ int main(void) {
         tcase_add_test(t, test_in_flight);
         tcase_add_loop_test(t, test_commands, 0, 2);
         tcase_add_test(t, test_used_meanwhile);
+        tcase_add_test(t, test_found_used_meanwhile);
+        tcase_add_test(t, test_used_and_withdrawn);
+        tcase_add_test(t, test_unwanted_meanwhile);
         tcase_add_loop_test(t, test_goes_on, 0, 4);
         tcase_add_loop_test(t, test_resume, 0, 2);
         tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
