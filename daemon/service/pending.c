@@ -17,6 +17,7 @@ void pending_merge(Pending *p, const Pending *other) {
         p->reads = p->reads || other->reads;
         p->looks = p->looks || other->looks;
         p->busy = p->busy || other->busy;
+        p->requested = p->requested || (other->requested && pending_has(other, VISIT_SLEEP));
 }
 
 VisitReason pending_reason(const Pending *p) {

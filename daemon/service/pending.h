@@ -13,6 +13,7 @@ typedef struct Pending {
         bool reads;          /* of VISIT_RECHECK: what the drive holds is read, too */
         bool looks;          /* of VISIT_RECHECK: nothing is written, whatever on_drift says */
         bool busy;           /* the drive is in use just now, and so cannot be asleep */
+        bool requested;      /* of VISIT_SLEEP: a user requested it, so that I/O of the drive does not cancel it */
 } Pending;
 
 /* Of several times the earliest counts. */

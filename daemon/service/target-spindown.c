@@ -75,11 +75,6 @@ static bool spins_down_with(const Target *t, char *const *group) {
                !t->spindown.spent && target_spins_down(t);
 }
 
-static void spin_down(Target *t) {
-        t->spindown.pending = true;
-        target_visit(t, VISIT_SLEEP);
-}
-
 uint64_t target_spindown_try(Target *t) {
         _cleanup_(names_freep) char **group = NULL;
         uint64_t now = monotonic_usec(), ready;
@@ -99,10 +94,10 @@ uint64_t target_spindown_try(Target *t) {
         if (ready > now)
                 return ready;
 
-        spin_down(t);
+        target_visit_to_spin_down(t);
         for (Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
-                        spin_down(other);
+                        target_visit_to_spin_down(other);
         return 0;
 }
 
@@ -111,8 +106,8 @@ void target_spindown_begins(Target *t) {
 
         /* While it waited, for a file system check, say, the drive was used, or the files were read anew. The reason goes, too: a visit
          * that begins anew would take it for somebody's request. */
-        if (v->sleeps && t->spindown.pending && (!target_spins_down(t) || ready_at(t) > monotonic_usec())) {
-                t->spindown.pending = v->sleeps = false;
+        if (v->sleeps && !v->pending.requested && (!target_spins_down(t) || ready_at(t) > monotonic_usec())) {
+                v->sleeps = false;
                 v->selected.n_items--;
                 v->pending.reasons &= ~(1U << VISIT_SLEEP);
         }
@@ -121,7 +116,6 @@ void target_spindown_begins(Target *t) {
 
 void target_spindown_ended(Target *t) {
         target_own_commands_end(t);
-        t->spindown.pending = t->spindown.pending && !t->visit.sleeps;
 }
 
 /* ---- what came of it ---- */
@@ -137,8 +131,7 @@ void target_spindown_told(Target *t, const Step *s) {
         TargetSpindown *d = &t->spindown;
         bool news = !streq_ptr(t->record->awake_reason, s->reason);
 
-        d->asked = !d->pending;
-        d->pending = false;
+        d->asked = t->visit.pending.requested;
         switch (s->verdict) {
         case VERDICT_UNVERIFIABLE:
                 /* Until it is used there is nothing to be found out, nor to be done. */

@@ -115,7 +115,8 @@ static bool target_does_as_well(const Target *t) {
         bool whole = t->visit.selected.n_items == t->wishes.n_items + t->visit.sleeps;
 
         return rank <= visit_reason_rank(t->visit.reason) && (whole || rank < visit_reason_rank(VISIT_RETRY)) &&
-               !(t->pending.reasons & PARTICULAR & ~t->visit.pending.reasons);
+               !(t->pending.reasons & PARTICULAR & ~t->visit.pending.reasons) &&
+               (!t->pending.requested || t->visit.pending.requested);
 }
 
 static uint64_t target_not_before(const Target *t) {
@@ -168,7 +169,12 @@ static void target_visit_later(Target *t, VisitReason reason, uint64_t not_befor
 }
 
 void target_visit(Target *t, VisitReason reason) {
+        t->pending.requested = t->pending.requested || reason == VISIT_SLEEP;
         target_visit_later(t, reason, 0);
+}
+
+void target_visit_to_spin_down(Target *t) {
+        target_visit_later(t, VISIT_SLEEP, 0);
 }
 
 uint64_t target_due(const Target *t) {

@@ -88,7 +88,6 @@ typedef struct TargetStandby {
 
 /* What the service does to have it spin down (target-spindown.h). Times are of CLOCK_MONOTONIC, in µs. */
 typedef struct TargetSpindown {
-        bool pending;         /* a visit is to put it into standby, as it was without use for so long */
         bool spent;           /* before it is used, nothing more is tried */
         uint64_t stopped_at;  /* it was put into standby; 0: it was not, or it was woken since … */
         bool asked;           /* … as somebody asked for that */
@@ -150,6 +149,9 @@ Target *target_free(Target *t);
 /* Visits the drive, now or after the present visit. A drive that no rule wants anything of is sent nothing. Errors of this and of all
  * that follows here are told to the journal. */
 void target_visit(Target *t, VisitReason reason);
+
+/* VISIT_SLEEP by the service itself, which is cancelled when there is I/O before the visit gets its worker. */
+void target_visit_to_spin_down(Target *t);
 
 /* When something is to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
 uint64_t target_due(const Target *t);

@@ -55,6 +55,13 @@ START_TEST(test_restore) {
         pending_merge(&p, &begun);
         ck_assert(pending_has(&p, VISIT_CHANGE) && pending_has(&p, VISIT_PERMANENT) && p.reads && p.busy);
         ck_assert_uint_eq(p.not_before, 0);
+
+        /* A request to put it into standby ends with the reason. */
+        pending_merge(&p, &(Pending){ .reasons = 1U << VISIT_RETRY, .requested = true });
+        ck_assert(!p.requested);
+        pending_merge(&p, &(Pending){ .reasons = 1U << VISIT_SLEEP, .requested = true });
+        pending_merge(&p, &(Pending){ .reasons = 1U << VISIT_SLEEP });
+        ck_assert(p.requested);
 }
 END_TEST
 

@@ -220,6 +220,26 @@ START_TEST(test_found_used_meanwhile) {
 }
 END_TEST
 
+/* Its worker takes so long that it is time once more; and then the drive is used. */
+START_TEST(test_used_before_the_next) {
+        Target *t = look_after_service();
+
+        wait_for_sleep(t);
+        visitor.events->ready(t);
+        for (unsigned i = 0; i < 4 && t->pending.reasons == 0; i++) {
+                passed += (time_t) (TIME / SECOND);
+                target_tick(t);
+        }
+        ck_assert(pending_has(&t->pending, VISIT_SLEEP));
+        sleep_over(t, VERDICT_DEFERRED, "a self-test runs");
+        ck_assert(t->visit.job && t->visit.sleeps);
+        activity++;
+        visitor.events->ready(t);
+        ck_assert_uint_eq(t->visit.selected.n_items, 0);
+        leave(t);
+}
+END_TEST
+
 /* It was used, no worker could be made, and then the visit begins anew with another one: nobody has asked for its spin-down. */
 START_TEST(test_used_and_withdrawn) {
         Target *t = look_after_service();
@@ -372,6 +392,25 @@ START_TEST(test_asked) {
         target_visit(t, VISIT_SLEEP);
         sleep_ends(t, VERDICT_REFUSED, "the drive refused it");
         ck_assert_str_eq(t->record->awake_reason, "the drive refused it");
+        leave(t);
+}
+END_TEST
+
+/* … while the service's own spin-down waits, or before: the drive's use does not matter to them then, either. */
+START_TEST(test_asked_meanwhile) {
+        Target *t = look_after_service();
+
+        if (_i == 0) {
+                wait_for_sleep(t);
+                target_visit(t, VISIT_SLEEP);
+        } else {
+                ck_assert(!next_look(t));
+                target_visit(t, VISIT_SLEEP);
+                ck_assert(!next_look(t));
+        }
+        activity++;
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert_str_eq(t->record->power, "standby");
         leave(t);
 }
 END_TEST
@@ -789,12 +828,14 @@ int main(void) {
         tcase_add_loop_test(t, test_commands, 0, 2);
         tcase_add_test(t, test_used_meanwhile);
         tcase_add_test(t, test_found_used_meanwhile);
+        tcase_add_test(t, test_used_before_the_next);
         tcase_add_test(t, test_used_and_withdrawn);
         tcase_add_test(t, test_unwanted_meanwhile);
         tcase_add_loop_test(t, test_goes_on, 0, 4);
         tcase_add_loop_test(t, test_resume, 0, 2);
         tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
         tcase_add_loop_test(t, test_asked, 0, 5);
+        tcase_add_loop_test(t, test_asked_meanwhile, 0, 2);
         tcase_add_test(t, test_asked_and_woken);
         tcase_add_test(t, test_asked_often);
         tcase_add_test(t, test_asked_while_checked);
