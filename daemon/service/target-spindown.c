@@ -104,9 +104,8 @@ uint64_t target_spindown_try(Target *t) {
 void target_spindown_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
-        /* While it waited, for a file system check, say, the drive was used, or the files were read anew. The reason goes, too: a visit
-         * that begins anew would take it for somebody's request. */
-        if (v->sleeps && !v->pending.requested && (!target_spins_down(t) || ready_at(t) > monotonic_usec())) {
+        /* While it waited, for a file system check, say, the drive was used. The reason goes, too, should the visit begin anew. */
+        if (v->sleeps && !v->pending.requested && ready_at(t) > monotonic_usec()) {
                 v->sleeps = false;
                 v->selected.n_items--;
                 v->pending.reasons &= ~(1U << VISIT_SLEEP);
@@ -270,6 +269,18 @@ void target_spindown_leaves(Target *t) {
         t->spindown.spins_up = false;
         t->spindown.turn_until = 0;
         spin_up_next(t);
+}
+
+void target_spindown_resolved(Target *t) {
+        const Wish *w = target_spin_down(t).wish;
+
+        if (!target_spins_down(t) && !t->pending.requested)
+                t->pending.reasons &= ~(1U << VISIT_SLEEP);
+        /* One that is awake already has its turn all the same. */
+        if (t->standby.asleep && !(w && w->wake_together)) {
+                t->pending.reasons &= ~(1U << VISIT_SPIN_UP);
+                target_spindown_leaves(t);
+        }
 }
 
 uint64_t target_spindown_due(const Target *t) {

@@ -45,6 +45,9 @@ void target_spun_up(Target *t);
 /* It is gone: another may. */
 void target_spindown_leaves(Target *t);
 
+/* What is wanted of it is other now, and it has no visit: what is pending, and no rule asks for any more, is forgotten. */
+void target_spindown_resolved(Target *t);
+
 /* When target_spindown_tick() is to be called; UINT64_MAX: never. */
 uint64_t target_spindown_due(const Target *t);
 void target_spindown_tick(Target *t);

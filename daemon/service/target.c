@@ -350,6 +350,8 @@ static int target_resolve(Target *t) {
         t->wishes = wishes;
         (void) files_unref(t->files);
         t->files = files_ref(t->env->files);
+        if (!same)
+                target_spindown_resolved(t);
         return !same;
 }
 

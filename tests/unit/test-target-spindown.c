@@ -817,6 +817,24 @@ START_TEST(test_together_left) {
 }
 END_TEST
 
+/* The files are read anew, and want no more that it is woken with the others: neither when it has its turn, nor when it waits. */
+START_TEST(test_together_unwanted) {
+        Target *t = look_after_array(TOGETHER, 3, ""), *second = t->next, *third = second->next;
+
+        env.files->config->spin_up_at_once = 2;
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ck_assert(t->visit.job && second->visit.job && third->spindown.spins_up);
+        files_become(SERVICE);
+        target_reconfigure(second, VISIT_RELOAD);
+        ck_assert(second->visit.reason == VISIT_RELOAD && !pending_has(&second->visit.pending, VISIT_SPIN_UP));
+        target_reconfigure(third, VISIT_RELOAD);
+        ck_assert(third->visit.reason == VISIT_RELOAD && !pending_has(&third->visit.pending, VISIT_SPIN_UP));
+        ck_assert(!third->spindown.spins_up);
+        ends_up(t);
+        leave_all();
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("target-spindown");
 
@@ -848,6 +866,7 @@ int main(void) {
         tcase_add_test(t, test_together_pulled);
         tcase_add_test(t, test_together_goes_on);
         tcase_add_test(t, test_together_left);
+        tcase_add_test(t, test_together_unwanted);
 
         return test_main("target-spindown", t);
 }
