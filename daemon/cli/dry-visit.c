@@ -16,5 +16,5 @@ Visit dry_visit(const Drive *d, const DriveRecord *record, const Wishes *wishes,
                         .io = io,
                         .dry = true,
                         .active = counted && drive_record_in_use(record, used, monotonic_usec()),
-                        .ata_sleep = counted && drive_record_in_ata_sleep(record, used) };
+                        .ata_sleep = drive_record_in_ata_sleep(record, counted ? &used : NULL) };
 }

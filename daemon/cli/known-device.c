@@ -6,15 +6,15 @@
 
 void device_init_known(Device *d, const Drive *drive, const DriveRecord *record, const DeviceIO *io) {
         uint64_t used;
+        bool counted;
 
         device_init(d, drive, io);
         if (!record)
                 return;
         d->bridge = record->bridge;
-        if (activity_read(drive->syspath, &used) < 0)
-                return;
-        d->active = drive_record_in_use(record, used, monotonic_usec());
+        counted = activity_read(drive->syspath, &used) >= 0;
+        d->active = counted && drive_record_in_use(record, used, monotonic_usec());
         /* Any command would make the kernel reset the drive, and so wake it. */
-        if (drive_record_in_ata_sleep(record, used))
+        if (drive_record_in_ata_sleep(record, counted ? &used : NULL))
                 d->power = POWER_SUSPENDED;
 }

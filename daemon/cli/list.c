@@ -26,11 +26,11 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* Of a drive that was not watched: has it been used since it was found in standby? */
+/* Of a drive that was not watched: may it have been used since it was found in standby? */
 static bool was_used(const Drive *d, const DriveRecord *record) {
         uint64_t used;
 
-        return activity_read(d->syspath, &used) >= 0 && used != record->used;
+        return activity_read(d->syspath, &used) < 0 || used != record->used;
 }
 
 /* "standby 2 h" in the table. NULL record: nobody knows. */

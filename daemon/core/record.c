@@ -206,8 +206,8 @@ bool drive_record_sleeps(const DriveRecord *r) {
         return streq_ptr(r->power, "standby");
 }
 
-bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used) {
-        return r && r->ata_sleep && used == r->used;
+bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used) {
+        return r && r->ata_sleep && (!used || *used == r->used);
 }
 
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {

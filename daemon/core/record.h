@@ -103,8 +103,8 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 /* Was it in standby when that was last known? */
 bool drive_record_sleeps(const DriveRecord *r);
 
-/* Is it still in ATA's Sleep mode (SETTING_ATA_SLEEP), so that it is to be left alone? `used`: as above. */
-bool drive_record_in_ata_sleep(const DriveRecord *r, uint64_t used);
+/* May the drive still be in ATA's Sleep mode (SETTING_ATA_SLEEP), so that no command may be sent? `used`: as above; NULL: not known. */
+bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used);
 
 /* What the daemon does to a record. Failures are -ENOMEM. */
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);

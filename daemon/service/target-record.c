@@ -98,7 +98,7 @@ bool target_look(Target *t) {
 
         more = used != t->record->used;
         /* Whoever used it had the kernel reset it. */
-        t->record->ata_sleep = drive_record_in_ata_sleep(t->record, used);
+        t->record->ata_sleep = drive_record_in_ata_sleep(t->record, &used);
         t->record->used = used;
         t->record->used_when = monotonic_usec();
         return more;

@@ -71,7 +71,7 @@ static bool is_active(const Target *t) {
 static bool is_in_ata_sleep(const Target *t) {
         uint64_t used;
 
-        return activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_ata_sleep(t->record, used);
+        return drive_record_in_ata_sleep(t->record, activity_read(t->drive->syspath, &used) < 0 ? NULL : &used);
 }
 
 /* The first commands are over: what the kernel has told up to now of what was lost, a visit that takes the drive's state for lost

@@ -385,19 +385,22 @@ START_TEST(test_ata_sleep) {
         const Wish wishes[] = { { .name = "sleep", .file = "f" }, { .name = "other", .file = "f" } };
         Step steps[] = { { .wish = wishes, .setting = &sleep, .written = true },
                          { .wish = wishes + 1, .setting = &other, .written = true } };
+        const uint64_t same = 100, more = 101;
         DriveRecord *r = calloc(1, sizeof *r);
 
         ck_assert_ptr_nonnull(r);
-        r->used = 100;
+        r->used = same;
         ck_assert_int_eq(drive_record_step(r, steps + 1, 1), 0);
-        ck_assert(!drive_record_in_ata_sleep(r, 100));
+        ck_assert(!drive_record_in_ata_sleep(r, &same));
+        ck_assert(!drive_record_in_ata_sleep(r, NULL));
         ck_assert_int_eq(drive_record_step(r, steps, 1), 0);
         steps[0].written = false;
         ck_assert_int_eq(drive_record_step(r, steps, 2), 0);
         ck_assert_int_eq(drive_record_step(r, steps + 1, 2), 0);
-        ck_assert(drive_record_in_ata_sleep(r, 100));
-        ck_assert(!drive_record_in_ata_sleep(r, 101));
-        ck_assert(!drive_record_in_ata_sleep(NULL, 100));
+        ck_assert(drive_record_in_ata_sleep(r, &same));
+        ck_assert(!drive_record_in_ata_sleep(r, &more));
+        ck_assert(drive_record_in_ata_sleep(r, NULL));
+        ck_assert(!drive_record_in_ata_sleep(NULL, &same));
         drive_record_free(r);
 }
 END_TEST
