@@ -30,12 +30,25 @@ int health_read(const char *syspath) {
         return r < 0 ? r : health_parse(state);
 }
 
+/* A request that begins while the file holds 0 changes no counter, also when it ends (blk_do_io_stat() in block/blk-mq.h). */
+static int check_counted(const char *syspath) {
+        char text[8];
+        int r;
+
+        r = attribute_read(text, sizeof text, "%s/queue/iostats", syspath);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        return streq(text, "0") ? -ENODATA : 0;
+}
+
 int traffic_read(const char *syspath, Traffic *ret) {
         Traffic t = {};
         char text[512];
         int r;
 
-        r = attribute_read(text, sizeof text, "%s/stat", syspath);
+        r = check_counted(syspath);
+        if (r >= 0)
+                r = attribute_read(text, sizeof text, "%s/stat", syspath);
         if (r < 0)
                 return r;
 

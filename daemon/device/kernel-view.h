@@ -12,15 +12,15 @@ int health_read(const char *syspath);
 /* The same of the text of a `state` file. */
 int health_parse(const char *state);
 
-/* How many reads and writes the drive has completed since it was attached; pass-through commands do not count. A count that
- * stands still, for lack of counters (queue/iostats = 0), is no use. */
+/* How many reads and writes the drive has completed since it was attached; pass-through commands do not count. -ENODATA: the kernel does not
+ * count them (queue/iostats is 0), so that nobody knows whether the drive is in use. */
 int activity_read(const char *syspath, uint64_t *ret);
 
 /* How many commands a SCSI or ATA drive was sent since it was attached, those of all programs and of the kernel included. -ENOENT for
  * others. The kernel counts to 2^32 (drivers/scsi/scsi_sysfs.c, iorequest_cnt): only differences tell something. */
 int activity_commands(const char *syspath, uint64_t *ret);
 
-/* The same in detail, of any block device. What the kernel does not count stays as it is. */
+/* The same in detail, of any whole block device. -ENODATA: as above. */
 typedef struct Traffic {
         uint64_t reads, writes; /* completed */
         uint64_t read_bytes;
@@ -28,7 +28,7 @@ typedef struct Traffic {
 } Traffic;
 int traffic_read(const char *syspath, Traffic *ret);
 
-/* Does it have a read or write to complete just now (Documentation/ABI/stable/sysfs-block)? */
+/* Does it have a read or write to complete just now (Documentation/ABI/stable/sysfs-block)? Only those that the kernel counts are seen. */
 bool activity_in_flight(const char *syspath);
 
 /* How many events the kernel has told udev of, of any device: the SEQNUM of the last one (Documentation/ABI/testing/

@@ -10,6 +10,8 @@
 #include "target-spindown.h"
 #include "target-use.h"
 
+#define UNCOUNTED "the kernel does not count its reads and writes (queue/iostats is 0)"
+
 /* ---- who does it ---- */
 
 /* What step_end() makes of a drive that refused its timer, or has none: it is as wanted, and nothing was sent or read. */
@@ -38,6 +40,16 @@ static void note_reason(Target *t, const char *reason) {
         note_text(t, &t->record->awake_reason, reason);
 }
 
+/* True: it was the reason so far. */
+static bool forget_uncounted(Target *t) {
+        bool was = t->spindown.is_uncounted;
+
+        t->spindown.is_uncounted = false;
+        if (was)
+                note_reason(t, NULL);
+        return was;
+}
+
 void target_spindown_note(Target *t) {
         SpinDown d = target_spin_down(t);
         char text[VALUE_TEXT_MAX + 32] = "", time[VALUE_TEXT_MAX];
@@ -46,6 +58,8 @@ void target_spindown_note(Target *t) {
         if (d.wish)
                 (void) snprintf(text, sizeof text, "%s%s", value_format(&d.setting->range, &d.wish->value, time),
                                 target_spins_down(t) ? ", by the service" : "");
+        if (!target_spins_down(t))
+                forget_uncounted(t);
         news = !streq(text, t->record->spindown ?: "");
         if (news)
                 note_text(t, &t->record->spindown, text[0] ? text : NULL);
@@ -61,8 +75,9 @@ static uint64_t ready_at(const Target *t) {
         uint64_t used, now = monotonic_usec();
         const TargetStandby *s = &t->standby;
 
-        if (target_used(t, &used) < 0)
-                return 0;
+        /* A use that nobody can see keeps it awake, and all that spin down with it. */
+        if (s->uncounted || target_used(t, &used) < 0)
+                return now + s->patience / 4;
         /* One that has a command to answer is in use, however long that takes. */
         if (used != s->used || activity_in_flight(t->drive->syspath))
                 return now + s->patience / 4;
@@ -162,6 +177,26 @@ void target_spindown_told(Target *t, const Step *s) {
         }
 }
 
+void target_spindown_uncounted(Target *t) {
+        /* Nor is it known whether it was woken since. */
+        t->spindown.stopped_at = 0;
+        if (drive_record_sleeps(t->record))
+                note_power(t, NULL);
+        if (!target_spins_down(t) || t->spindown.is_uncounted)
+                return;
+        t->spindown.is_uncounted = true;
+        note_reason(t, UNCOUNTED);
+        journal_spindown(t->drive, LOG_WARNING,
+                         UNCOUNTED ": the service does not spin it down; iostats = true has them counted.");
+        target_save(t);
+}
+
+void target_spindown_counted(Target *t) {
+        if (forget_uncounted(t))
+                journal_spindown(t->drive, LOG_NOTICE,
+                                 "the kernel counts its reads and writes again: the service spins it down as set.");
+}
+
 /* It took the timer, and its time is over. Others that ask it for its state may have begun that anew each time: whoever leaves it to
  * the service does not mind why. */
 static void found_awake(Target *t) {
@@ -170,8 +205,8 @@ static void found_awake(Target *t) {
         uint64_t used;
 
         if (t->standby.asleep || !pending_has(&t->visit.pending, VISIT_STANDBY) || !d.wish ||
-            d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) || target_used(t, &used) < 0 ||
-            used != t->standby.used)
+            d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) || t->standby.uncounted ||
+            target_used(t, &used) < 0 || used != t->standby.used)
                 return;
 
         t->record->ignores_timer = true;

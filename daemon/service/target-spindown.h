@@ -31,6 +31,10 @@ void target_spindown_ended(Target *t);
 /* What came of it. */
 void target_spindown_told(Target *t, const Step *s);
 
+/* The kernel does not count reads and writes of the drive, and counts them again: what is not seen is not spun down. */
+void target_spindown_uncounted(Target *t);
+void target_spindown_counted(Target *t);
+
 /* Any visit has found out whether it sleeps; POWER_UNKNOWN: it is not known any more. */
 void target_spindown_told_power(Target *t, PowerMode power);
 

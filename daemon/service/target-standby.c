@@ -61,10 +61,11 @@ int target_used(const Target *t, uint64_t *ret) {
         int r;
 
         r = activity_read(t->drive->syspath, ret);
-        if (r < 0 || !commands_are_use(t))
+        if ((r < 0 && r != -ENODATA) || !commands_are_use(t) ||
+            (commands == 0 && activity_commands(t->drive->syspath, &commands) < 0))
                 return r;
-        if (commands > 0 || activity_commands(t->drive->syspath, &commands) >= 0)
-                *ret += commands - t->record->own_commands;
+        /* Reads and writes are commands, too. */
+        *ret = (r < 0 ? 0 : *ret) + commands - t->record->own_commands;
         return 0;
 }
 
@@ -119,29 +120,59 @@ static void standby_count(Target *t, uint64_t used, uint64_t since) {
         s->used = t->record->quiet_used = used;
         s->quiet_since = s->used_from = t->record->quiet_since = since;
         s->quiet_at = 0;
+        s->uncounted = false;
         s->watched_at = s->watched_at ?: now;
         s->patience = target_patience(t);
         t->spindown.spent = false;
+        target_spindown_counted(t);
         standby_look_at(t, MIN(now + s->patience / 4, MAX(standby_end(t), now)));
         target_save(t);
 }
 
-void target_standby_begin(Target *t) {
-        uint64_t used;
+/* Whether the drive is in use is not known. One that the service would spin down stays awake; any other one is asked whether it sleeps as
+ * if it were without use. */
+static void standby_uncounted(Target *t) {
+        TargetStandby *s = &t->standby;
+        uint64_t now = monotonic_usec();
 
-        if (t->standby.asleep || !target_looks_out(t))
-                return;
-        if (target_used(t, &used) >= 0)
-                standby_count(t, used, monotonic_usec());
+        if (!s->uncounted) {
+                s->uncounted = true;
+                s->n_looks = 0;
+                s->quiet_since = now;
+                s->quiet_at = s->watched_at = t->record->quiet_since = 0;
+                s->patience = target_patience(t);
+                t->spindown.spent = false;
+                target_save(t);
+        }
+        target_spindown_uncounted(t);
+        if (target_spins_down(t))
+                standby_look_at(t, now + s->patience / 4);
+        else
+                standby_expect(t);
+}
+
+/* `since`: it is known to be without use from then on, if its count is still `quiet_used`. */
+static void standby_start(Target *t, uint64_t since, const uint64_t *quiet_used) {
+        uint64_t used;
+        int r;
+
+        r = target_used(t, &used);
+        if (r == -ENODATA)
+                standby_uncounted(t);
+        else if (r >= 0)
+                standby_count(t, used, quiet_used && used == *quiet_used ? since : monotonic_usec());
+}
+
+void target_standby_begin(Target *t) {
+        if (!t->standby.asleep && target_looks_out(t))
+                standby_start(t, 0, NULL);
 }
 
 /* As target_standby_begin(), but a run of the daemon before this one may have seen that the drive is without use. */
 static void standby_go_on(Target *t) {
         const DriveRecord *r = t->record;
-        uint64_t used, now = monotonic_usec();
 
-        if (target_used(t, &used) >= 0)
-                standby_count(t, used, r->quiet_since > 0 && r->quiet_used == used ? MIN(r->quiet_since, now) : now);
+        standby_start(t, MIN(r->quiet_since, monotonic_usec()), r->quiet_since > 0 ? &r->quiet_used : NULL);
 }
 
 void target_standby_rested(Target *t) {
@@ -168,13 +199,34 @@ uint64_t target_standby_due(const Target *t) {
 void target_standby_tick(Target *t) {
         TargetStandby *s = &t->standby;
         uint64_t used, now = monotonic_usec();
+        int r;
 
         if (s->look_at == 0 || now < s->look_at)
                 return;
 
         s->look_at = 0;
-        if (target_used(t, &used) < 0)
+        r = target_used(t, &used);
+        if (r == -ENODATA) {
+                bool ask = s->uncounted && now >= standby_end(t) && !target_spins_down(t);
+
+                if (ask)
+                        s->n_looks = MIN(s->n_looks + 1, STANDBY_LOOKS_MAX);
+                standby_uncounted(t);
+                if (ask)
+                        target_visit(t, VISIT_STANDBY);
                 return;
+        }
+        /* As a rule it is gone, and udev is about to say so. Until then it keeps those awake that spin down with it. */
+        if (r < 0 && target_spins_down(t)) {
+                s->uncounted = true;
+                standby_look_at(t, now + s->patience / 4);
+        }
+        if (r < 0)
+                return;
+        if (s->uncounted) {
+                standby_count(t, used, now);
+                return;
+        }
         if (used != s->used) {
                 uint64_t from = s->quiet_at ?: s->quiet_since;
 
@@ -340,9 +392,10 @@ void target_standby_told(void *target, PowerMode power) {
 void target_standby_watched(Target *t) {
         uint64_t used;
 
-        /* It was used between the look and this. If the tracer has seen who that was, it tells so before the drive can answer. */
-        if (t->standby.asleep && target_used(t, &used) >= 0 &&
-            (used != t->standby.used || activity_in_flight(t->drive->syspath)))
+        /* It was, or may have been, used between the look and this. If the tracer has seen who that was, it tells so before the drive can
+         * answer. */
+        if (t->standby.asleep && (t->standby.uncounted || target_used(t, &used) < 0 || used != t->standby.used ||
+                                  activity_in_flight(t->drive->syspath)))
                 target_visit(t, VISIT_STANDBY);
 }
 

@@ -59,7 +59,9 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
             !drive_record_continues(t->record, drive, env->boot_id)) {
                 (void) drive_record_free(t->record);
                 t->record = calloc(1, sizeof *t->record);
-        }
+        } else
+                /* This run has not judged the drive's use yet. */
+                (void) string_replace(&t->record->awake_reason, NULL);
 
         r = t->record ? target_adopt(t, drive) : -ENOMEM;
         if (r >= 0)

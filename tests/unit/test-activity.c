@@ -95,6 +95,30 @@ START_TEST(test_in_flight) {
 }
 END_TEST
 
+/* Where the kernel does not count, what stands in the counters says nothing. */
+static const struct {
+        const char *iostats;
+        int r;
+} countings[] = { { "1\n", 0 }, { "0\n", -ENODATA }, { NULL, 0 } };
+
+START_TEST(test_counted) {
+        char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];
+        uint64_t used;
+        Traffic t;
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        (void) snprintf(command, sizeof command, "mkdir %s/queue", dir);
+        ck_assert_int_eq(system(command), 0);
+        put(dir, "stat", cases[0].text);
+        if (countings[_i].iostats)
+                put(dir, "queue/iostats", countings[_i].iostats);
+        ck_assert_int_eq(activity_read(dir, &used), countings[_i].r);
+        ck_assert_int_eq(traffic_read(dir, &t), countings[_i].r);
+        (void) snprintf(command, sizeof command, "rm -r %s", dir);
+        ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(test_files) {
         char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];
         uint64_t used;
@@ -186,6 +210,7 @@ int main(void) {
         tcase_add_test(t, test_traffic);
         tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_in_flight, 0, ELEMENTSOF(in_flight));
+        tcase_add_loop_test(t, test_counted, 0, ELEMENTSOF(countings));
         tcase_add_test(t, test_files);
         tcase_add_loop_test(t, test_health, 0, ELEMENTSOF(states));
         tcase_add_test(t, test_last_event);

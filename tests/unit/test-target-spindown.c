@@ -186,17 +186,24 @@ START_TEST(test_commands) {
 }
 END_TEST
 
-/* It waited for a file system check, say, and was used. */
+/* It waited for a file system check, say, and was used, or may have been. */
 START_TEST(test_used_meanwhile) {
         Target *t = look_after_service();
 
         wait_for_sleep(t);
-        activity++;
+        if (_i)
+                uncounted[0] = -ENODATA;
+        else
+                activity++;
         visitor.events->ready(t);
         ck_assert_uint_eq(t->visit.selected.n_items, 0);
         visitor.events->ended(t, VISIT_OVER, NULL);
         ck_assert(!t->standby.asleep && is_due(t));
         ck_assert(!next_look(t));
+        if (_i) {
+                uncounted[0] = 0;
+                ck_assert(!next_look(t));
+        }
         put_to_sleep(t);
         leave(t);
 }
@@ -278,6 +285,90 @@ START_TEST(test_unwanted_meanwhile) {
         ck_assert(!t->visit.sleeps);
         ck_assert_uint_eq(t->visit.selected.n_items, 1);
         ck_assert_str_eq(t->visit.selected.items->name, "apm");
+        leave(t);
+}
+END_TEST
+
+/* Reads and writes that the kernel does not count (iostats) would be no use to see: the drive is left awake, and that is said once. When
+ * they are counted again its time without use begins. */
+START_TEST(test_uncounted) {
+        uint64_t since;
+        Target *t;
+
+        uncounted[0] = _i == 1 ? -ENODATA : 0;
+        t = look_after_service();
+        ck_assert(_i == 1 || !next_look(t));
+        uncounted[0] = -ENODATA;
+        ck_assert(!next_look(t));
+        for (unsigned i = 0; i < 40; i++) {
+                since = monotonic_usec();
+                assert_look(t, since - SECOND, TIME / 4);
+                ck_assert(!next_look(t));
+        }
+        ck_assert_uint_eq(n_spindowns_told, 1);
+        ck_assert_ptr_nonnull(strstr(spindown_told, "the service does not spin it down"));
+        ck_assert_ptr_nonnull(strstr(t->record->awake_reason, "does not count"));
+        ck_assert_uint_eq(t->record->quiet_since, 0);
+
+        uncounted[0] = 0;
+        since = monotonic_usec();
+        ck_assert(!next_look(t));
+        ck_assert_uint_ge(t->standby.quiet_since, since);
+        ck_assert_ptr_null(t->record->awake_reason);
+        ck_assert_uint_eq(n_spindowns_told, 2);
+        ck_assert_ptr_nonnull(strstr(spindown_told, "again"));
+        wait_for_sleep(t);
+        ck_assert_uint_ge(monotonic_usec(), since + TIME);
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert(t->standby.asleep);
+        ck_assert_uint_eq(n_spindowns_told, 2);
+        leave(t);
+}
+END_TEST
+
+/* Commands are counted all the same, and reads and writes are commands. */
+START_TEST(test_uncounted_commands) {
+        Target *t = look_after(COMMANDS, WAKE_LOG_AUTO);
+
+        uncounted[0] = -ENODATA;
+        for (unsigned i = 0; i < 12; i++, commands++)
+                ck_assert(!next_look(t));
+        put_to_sleep(t);
+        ck_assert_uint_eq(n_spindowns_told, 0);
+        uncounted[0] = 0;
+        leave(t);
+}
+END_TEST
+
+/* Nobody tells any more whether a drive that was put into standby still is. */
+START_TEST(test_uncounted_asleep) {
+        Target *t = look_after_service();
+
+        watch_error = -EIO;
+        wait_for_sleep(t);
+        sleep_ends(t, VERDICT_APPLIED, "");
+        ck_assert_str_eq(t->record->power, "standby");
+        uncounted[0] = -ENODATA;
+        ck_assert(!next_look(t));
+        ck_assert_ptr_null(t->record->power);
+        uncounted[0] = 0;
+        watch_error = 0;
+        leave(t);
+}
+END_TEST
+
+/* The service does not spin it down any more, so that nothing keeps it from that. */
+START_TEST(test_uncounted_by_drive) {
+        Target *t = look_after_service();
+
+        uncounted[0] = -ENODATA;
+        ck_assert(!next_look(t));
+        ck_assert_ptr_nonnull(t->record->awake_reason);
+        files_become(BY("drive"));
+        target_reconfigure(t, VISIT_RELOAD);
+        answer(t, POWER_AWAKE);
+        ck_assert_ptr_null(t->record->awake_reason);
+        uncounted[0] = 0;
         leave(t);
 }
 END_TEST
@@ -596,7 +687,7 @@ static Target *look_after_another(char letter) {
         Drive *d = disk(TRANSPORT_SATA, NULL);
         Target *t, **end = &env.drives;
 
-        d->name[2] = d->node[7] = letter;
+        d->name[2] = d->node[7] = d->syspath[strlen(d->syspath) - 1] = letter;
         d->rotational = true;
         ck_assert_int_eq(target_new(&env, d, &t), 0);
         visit_whole(t, VISIT_BOOT);
@@ -623,9 +714,14 @@ static const struct {
         int error;
         bool spent; /* the second one refuses */
         bool together;
-} groups[] = {
-        { true, 0, false, true }, { false, 0, false, false }, { true, -EIO, false, false }, { true, 0, true, false }
-};
+        int uncounted; /* nobody knows whether the second one is in use */
+} groups[] = { { true, 0, false, true },
+               { false, 0, false, false },
+               { true, -EIO, false, false },
+               { true, 0, true, false },
+               { true, 0, false, true, -ENODATA },
+               { true, 0, false, true, -ENOENT },
+               { false, 0, false, false, -ENODATA } };
 
 /* The one that is used for longer keeps the other awake. */
 START_TEST(test_group) {
@@ -641,9 +737,22 @@ START_TEST(test_group) {
         second->standby.quiet_since = t->standby.quiet_since + 500 * SECOND;
 
         passed += 1201;
+        uncounted[1] = groups[_i].uncounted;
         target_tick(t);
         ck_assert(!!t->visit.job != groups[_i].together);
-        if (groups[_i].together) {
+        if (groups[_i].together && groups[_i].uncounted < 0) {
+                for (unsigned i = 0; i < 12; i++) {
+                        ck_assert(!next_look(t));
+                        target_tick(second);
+                        ck_assert(!second->visit.job);
+                }
+                uncounted[1] = 0;
+                passed += 301;
+                target_tick(second);
+                passed += 1201;
+                target_tick(second);
+                target_tick(t);
+        } else if (groups[_i].together) {
                 ck_assert_uint_eq(target_standby_due(t), second->standby.quiet_since + TIME);
                 passed += 501;
                 target_tick(t);
@@ -651,7 +760,10 @@ START_TEST(test_group) {
         ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
         n_asked += second->visit.job && second->visit.reason == VISIT_SLEEP;
         ck_assert_uint_eq(n_asked, groups[_i].together);
-        ck_assert_uint_eq(n_spindowns_told, groups[_i].error < 0);
+        ck_assert_uint_eq(n_spindowns_told, groups[_i].error < 0               ? 1
+                                            : groups[_i].uncounted == -ENODATA ? 2 * groups[_i].together
+                                                                               : 0);
+        uncounted[1] = 0;
         leave_all();
 }
 END_TEST
@@ -844,7 +956,11 @@ int main(void) {
         tcase_add_loop_test(t, test_soonest, 0, ELEMENTSOF(shortest));
         tcase_add_test(t, test_in_flight);
         tcase_add_loop_test(t, test_commands, 0, 2);
-        tcase_add_test(t, test_used_meanwhile);
+        tcase_add_loop_test(t, test_used_meanwhile, 0, 2);
+        tcase_add_loop_test(t, test_uncounted, 0, 2);
+        tcase_add_test(t, test_uncounted_commands);
+        tcase_add_test(t, test_uncounted_asleep);
+        tcase_add_test(t, test_uncounted_by_drive);
         tcase_add_test(t, test_found_used_meanwhile);
         tcase_add_test(t, test_used_before_the_next);
         tcase_add_test(t, test_used_and_withdrawn);

@@ -99,6 +99,34 @@ END_TEST
 
 /* ---- looks ---- */
 
+/* One that is not counted may be in use, or fall asleep, at any time: it is asked as long as that is so, and less and less often. */
+START_TEST(test_uncounted) {
+        Target *t = look_after(SPIN, WAKE_LOG_ON);
+        uint64_t since;
+
+        uncounted[0] = -ENODATA;
+        (void) next_look(t);
+        ck_assert(t->standby.uncounted && !t->visit.job);
+        for (unsigned i = 0; i < STANDBY_LOOKS_MAX + 3; i++) {
+                since = monotonic_usec();
+                while (!next_look(t))
+                        ;
+                ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+                ck_assert_uint_ge(monotonic_usec() - since, (SPIN_PATIENCE << MIN(i, STANDBY_LOOKS_MAX)) / 2);
+                answer(t, POWER_AWAKE);
+        }
+        ck_assert_uint_eq(n_spindowns_told, 0);
+        ck_assert_ptr_null(t->record->awake_reason);
+        while (!next_look(t))
+                ;
+        answer(t, POWER_STANDBY);
+        ck_assert(t->standby.asleep);
+        ck_assert_str_eq(all_done(), "watch ");
+        uncounted[0] = 0;
+        leave(t);
+}
+END_TEST
+
 /* After 1, 2, 4 and 8 times the time without use it is visited; then only the counter is looked at. Whoever uses it begins anew. */
 START_TEST(test_ladder) {
         uint64_t patience = _i ? 300 * SECOND : SPIN_PATIENCE, since = monotonic_usec();
@@ -314,6 +342,7 @@ int main(void) {
         tcase_add_loop_test(t, test_arming, 0, ELEMENTSOF(armings));
         tcase_add_test(t, test_armed_already);
         tcase_add_test(t, test_reconfigured);
+        tcase_add_test(t, test_uncounted);
         tcase_add_loop_test(t, test_ladder, 0, 2);
         tcase_add_loop_test(t, test_used, 0, STANDBY_LOOKS_MAX);
         tcase_add_test(t, test_no_counter);

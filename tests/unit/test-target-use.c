@@ -287,6 +287,36 @@ START_TEST(test_spin_ups) {
 }
 END_TEST
 
+/* Times in which nobody counted were not without use, nor watched. */
+START_TEST(test_uncounted) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+        const DriveUse *u = &t->record->use;
+
+        passed += 100;
+        activity++;
+        (void) next_look(t);
+        uncounted[0] = -ENODATA;
+        while (passed < 100000 && !t->standby.asleep)
+                if (next_look(t))
+                        answer(t, _i ? POWER_STANDBY : POWER_AWAKE);
+        if (_i) {
+                ck_assert(t->standby.asleep);
+                passed += 100000;
+                target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        }
+        uncounted[0] = 0;
+        passed += 100000;
+        activity++;
+        target_tick(t);
+        ck_assert(!t->standby.uncounted);
+        ck_assert_uint_eq(u->spin_ups, 0);
+        ck_assert_uint_lt(u->watched, 2000);
+        for (unsigned i = 0; i < USE_TIMERS; i++)
+                ck_assert_uint_eq(u->gaps[i], 0);
+        leave(t);
+}
+END_TEST
+
 /* Another timer begins anew; one that holds on battery alone does not. */
 START_TEST(test_other_timer) {
         Target *t = look_after(SPIN, WAKE_LOG_AUTO);
@@ -450,6 +480,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_patterns, 0, 2 * ELEMENTSOF(patterns));
         tcase_add_test(t, test_spin_ups);
+        tcase_add_loop_test(t, test_uncounted, 0, 2);
         tcase_add_loop_test(t, test_other_timer, 0, 2);
         tcase_add_test(t, test_asked);
         tcase_add_test(t, test_not_told);
