@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
+
 #include "config.h"
 #include "text.h"
 
@@ -125,12 +127,21 @@ static bool caches_clash(const Value *cache, const Value *forced) {
         return streq(forced->name, cache->number ? "off" : "on");
 }
 
+static bool use_is_hidden(const Value *timer, const Value *counts) {
+        return timer->number > 0 && !counts->number;
+}
+
+#define HIDDEN_USE                                                                                                  \
+        "the service does not spin down a drive whose reads and writes the kernel does not count: remove this, or " \
+        "the iostats = false of"
+
 /* Each is sensible alone. The sentence stands at the first, and ends with the place of the second. What excludes another
  * within one block is an error there already (config-block.c). */
 static const struct {
         const char *first, *second;
         bool (*clash)(const Value *first, const Value *second);
         const char *sentence;
+        bool by_service; /* only where the service does what the first one says, and sees what the drive is used for by that count alone */
 } pairs[] = {
         { "apm", "spindown_time", timers_clash,
           "apm below 128 has a timer of its own (128 or more leaves that to spindown_time), and the drive may spin down long "
@@ -142,6 +153,9 @@ static const struct {
           "the kernel resets the drive after this timeout, and has to wait longer than the error_recovery of" },
         { "write_cache", "write_cache_forced", caches_clash,
           "a drive takes no notice of this write_cache while it has the write_cache_forced of" },
+        { "spindown_time", "iostats", use_is_hidden, HIDDEN_USE, .by_service = true },
+        { "standby_y", "iostats", use_is_hidden, HIDDEN_USE, .by_service = true },
+        { "standby_z", "iostats", use_is_hidden, HIDDEN_USE, .by_service = true },
 };
 
 /* The value that decides in the block, or for it in an earlier one; NULL: there is none that is written. */
@@ -159,6 +173,8 @@ static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair
         first = find_value(c, block, pairs[pair].first, on_battery, &i);
         second = first ? find_value(c, block, pairs[pair].second, on_battery, &k) : NULL;
         if (!second || (a != first && (a != second || i == block)) || !pairs[pair].clash(&first->value, &second->value))
+                return;
+        if (pairs[pair].by_service && (c->blocks[i].spindown_by == SPINDOWN_BY_DRIVE || c->blocks[i].commands_are_use))
                 return;
         /* What is the same on battery was said before. */
         if (on_battery && !first->on_battery && !second->on_battery)
@@ -315,38 +331,61 @@ int config_check(Config *c, const SettingTable *t) {
 }
 
 /* One rule may be for many drives. */
-static bool is_told(const Complaints *c, const Wish *w, const Harm *h) {
+static bool is_told(const Complaints *c, const Wish *w, const char *end) {
         for (size_t i = 0; i < c->n_items; i++)
                 if (c->items[i].line == w->line && c->items[i].column == w->column &&
-                    streq(c->items[i].file, w->file) && ends_with(c->items[i].sentence, h->why))
+                    streq(c->items[i].file, w->file) && ends_with(c->items[i].sentence, end))
                         return true;
 
         return false;
 }
 
+static void check_member(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
+        for (const Wish *x = w->items; x < w->items + w->n_items; x++)
+                if (!x->withheld && is_patient(x->name, &x->value))
+                        return;
+
+        for (const Wish *x = w->items; x < w->items + w->n_items; x++) {
+                const Harm *h = x->withheld ? NULL : find_harm(t, x->name, &x->value);
+
+                if (h && h->scope == HARM_MEMBER && !is_told(&c->complaints, x, h->why))
+                        warn(c, x, x, "%s can do harm to %s, which is a member of an array: %s", x->name, d->node,
+                             h->why);
+        }
+}
+
+/* The two may come from rules of which neither is for all drives of the other. */
+static int check_hidden_use(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
+        const Wish *counts = wishes_find(w, "iostats");
+
+        for (const Wish *x = w->items; counts && !counts->withheld && x < w->items + w->n_items; x++) {
+                _cleanup_free_ char *place = NULL;
+
+                if (x->withheld || !rows_spin_down(t, x->name) || x->spindown_by == SPINDOWN_BY_DRIVE ||
+                    x->commands_are_use || !use_is_hidden(&x->value, &counts->value))
+                        continue;
+                if (asprintf(&place, "the iostats = false of %s:%u", counts->file, counts->line) < 0)
+                        return -ENOMEM;
+                if (!is_told(&c->complaints, x, place))
+                        warn(c, x, x,
+                             "the service does not spin down %s, whose reads and writes the kernel does not count: "
+                             "remove this, or %s",
+                             d->node, place);
+        }
+
+        return 0;
+}
+
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
         _cleanup_(wishes_done) Wishes w = {};
-        bool patient = false;
         int r;
-
-        if (!d->raid)
-                return 0;
 
         r = config_resolve(c, d, false, &w);
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < w.n_items; i++)
-                patient = patient || (!w.items[i].withheld && is_patient(w.items[i].name, &w.items[i].value));
-
-        for (size_t i = 0; i < w.n_items && !patient; i++) {
-                const Wish *x = w.items + i;
-                const Harm *h = x->withheld ? NULL : find_harm(t, x->name, &x->value);
-
-                if (h && h->scope == HARM_MEMBER && !is_told(&c->complaints, x, h))
-                        warn(c, x, x, "%s can do harm to %s, which is a member of an array: %s", x->name, d->node,
-                             h->why);
-        }
-
-        return c->complaints.error;
+        if (d->raid)
+                check_member(c, t, d, &w);
+        r = check_hidden_use(c, t, d, &w);
+        return r < 0 ? r : c->complaints.error;
 }

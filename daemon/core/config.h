@@ -151,6 +151,6 @@ int config_check(Config *c, const SettingTable *t);
  * above. */
 int config_check_names(Config *c);
 
-/* What can be said only of a drive that is there: that it is a member of an array, which a value harms. Once for each place
- * in the files. */
+/* What can be said only of a drive that is there: that it is a member of an array, which a value harms, or that two rules exclude each other
+ * for it. Once for each place in the files. */
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d);

@@ -118,7 +118,7 @@ const Setting kernel_block_settings[] = {
                 "whether its timing feeds the kernel's random numbers"),
           .range = RANGE_BOOL },
         { .brief = "count reads and writes",
-          QUEUE("iostats", 802, "re-add", "blk-sysfs.c", "whether the kernel counts its reads and writes"),
+          QUEUE("iostats", 802, "re-add", "blk-sysfs.c", "whether the kernel counts its reads and writes; without that the service does not spin it down"),
           .range = RANGE_BOOL },
         { .brief = "which processor ends a request",
           QUEUE("rq_affinity", 803, "re-add", "blk-sysfs.c",

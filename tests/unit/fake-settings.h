@@ -13,6 +13,7 @@ static const Setting fake_ata[] = {
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
         { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true },
           .flags = SETTING_UNREADABLE, .spins_down = true },
+        { .name = "iostats", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache_forced", .backend = BACKEND_ATA,
           .range = { .type = VALUE_NAME, .words = (const ValueWord[]) { { "normal", 0 }, { "on", 0 }, { "off", 0 }, {} } } },

@@ -74,6 +74,21 @@ static const struct {
           "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
           { { 2, 60, 'w', "the spindown_time of f:2" } } },
 
+        /* A drive that the service cannot see is not spun down by it. */
+        { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
+          { { 2, 1, 'w', "the service does not spin down a drive whose reads and writes the kernel does not count: remove this, or the iostats = false of f:1" } } },
+        { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
+          { { 2, 23, 'w', "the iostats = false of f:1" } } },
+        { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"auto\" },\n{ match = \"/dev/sda\"; iostats = false });",
+          { { 1, 25, 'w', "the iostats = false of f:2" } } },
+        { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\" });", {} },
+        { "drives = ({ match = {}; iostats = true; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
+        { "drives = ({ match = {}; iostats = false; spindown_time = \"off\"; spindown_by = \"service\" });", {} },
+        { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\"; spindown_by = \"service\"; commands_are_use = true });", {} },
+        { "drives = ({ match = \"/dev/sda\"; iostats = false },\n{ match = \"/dev/sdb\"; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
+        { "drives = ({ match = {}; iostats = false },\n"
+          "{ match = \"/dev/sda\"; iostats = true; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
+
         /* It is for the look after Debian's rule, too. */
         { "on_drift = \"restore\";", {} },
         { "on_drift = \"restore\"; recheck = \"1h\";", {} },

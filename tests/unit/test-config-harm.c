@@ -15,6 +15,8 @@ static const Setting harmful[] = {
           .harm = &(const Harm) { 0, 0, HARM_ANY, "writes fail" } },
         { .name = "read_only", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL },
           .harm = &(const Harm) { 1, 1, HARM_UNIVERSAL, "nothing can write" } },
+        { .name = "iostats", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL } },
+        { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true }, .spins_down = true },
         {}
 };
 static const SettingTable table = { .tables = { harmful } };
@@ -57,6 +59,44 @@ static const struct {
 };
 /* clang-format on */
 
+/* Two rules that have nothing to do with each other, and both are for the drive. */
+/* clang-format off */
+#define UNSEEN(more) \
+        "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\";" more " })"
+static const struct {
+        const char *text;
+        Transport transport;
+        Expected complaints[EXPECTED_MAX];
+} hidden[] = {
+        { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SATA,
+          { { 2, 23, 'w', "the service does not spin down /dev/sda, whose reads and writes the kernel does not count: remove this, or the iostats = false of f:1" } } },
+        { UNSEEN(" spindown_by = \"auto\""), TRANSPORT_SATA, { { 2, 23, 'w', "the iostats = false of f:1" } } },
+        { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
+        { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
+        { UNSEEN(""), TRANSPORT_SATA, {} },
+        /* The rules alone tell it. */
+        { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\"; spindown_by = \"service\" })", TRANSPORT_SATA,
+          { { 1, 42, 'w', "a drive whose reads" } } },
+};
+/* clang-format on */
+
+START_TEST(test_hidden) {
+        const Drive d = { .name = (char *) "sda",
+                          .node = (char *) "/dev/sda",
+                          .syspath = (char *) "/sys/devices/sda",
+                          .transport = hidden[_i].transport };
+        Config *c;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &table, "f", hidden[_i].text, strlen(hidden[_i].text)), 0);
+        ck_assert_int_eq(config_check(c, &table), 0);
+        ck_assert_int_eq(config_check_drive(c, &table, &d), 0);
+        ck_assert_int_eq(config_check_drive(c, &table, &d), 0);
+        assert_complaints(&c->complaints, hidden[_i].complaints);
+        (void) config_free(c);
+}
+END_TEST
+
 START_TEST(test_harm) {
         Drive alone = { .name = (char *) "sda", .node = (char *) "/dev/sda", .syspath = (char *) "/sys/devices/sda" };
         Drive member = alone;
@@ -84,6 +124,7 @@ int main(void) {
         TCase *tc = tcase_create("config-harm");
 
         tcase_add_loop_test(tc, test_harm, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(tc, test_hidden, 0, ELEMENTSOF(hidden));
         suite_add_tcase(suite, tc);
 
         return suite_run(suite);
