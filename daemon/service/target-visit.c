@@ -393,6 +393,8 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
         if (v->revealed) {
+                /* Which drive it is, is all that the visit has found out. */
+                pending_merge(&t->pending, &v->pending);
                 pending_add(&t->pending, reason_for_new_wishes(v->reason), 0);
                 /* That begins at once: no drive falls asleep as quickly. */
                 t->pending.busy = t->pending.busy || v->active;

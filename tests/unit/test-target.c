@@ -267,6 +267,27 @@ START_TEST(test_revealed) {
 }
 END_TEST
 
+/* All that the visit was for is still to be done. */
+START_TEST(test_revealed_on_request) {
+        static const VisitReason requests[] = { VISIT_SLEEP, VISIT_PERMANENT };
+        static const Bridge bridge = { .asked = true, .identified = true };
+        static const DriveIdentity identity = { .model = "M", .serial = "S1" };
+        Target *t = watch(SERIAL, TRANSPORT_USB);
+
+        target_visit(t, VISIT_RESUME);
+        target_visit(t, requests[_i]);
+        visitor.events->ready(t);
+        visitor.events->bridged(t, &bridge, &identity);
+        visitor.events->ended(t, VISIT_OVER, NULL);
+
+        ck_assert_ptr_nonnull(t->visit.job);
+        ck_assert(pending_has(&t->visit.pending, requests[_i]));
+        ck_assert(visitor.permanent == (requests[_i] == VISIT_PERMANENT));
+        ck_assert(t->visit.sleeps == (requests[_i] == VISIT_SLEEP));
+        end(t);
+}
+END_TEST
+
 /* A drive that was in use when a visit found out which one it is does not sleep at the next, and at the one after that it may. */
 START_TEST(test_revealed_in_use) {
         static const Bridge bridge = { .asked = true, .identified = true };
@@ -1013,6 +1034,7 @@ int main(void) {
         tcase_add_loop_test(t, test_link, 0, ELEMENTSOF(links));
         tcase_add_test(t, test_rule_for_unknown_drive);
         tcase_add_loop_test(t, test_revealed, 0, 2);
+        tcase_add_loop_test(t, test_revealed_on_request, 0, 2);
         tcase_add_loop_test(t, test_revealed_in_use, 0, 2);
         tcase_add_loop_test(t, test_dead_worker, 0, 2);
         tcase_add_test(t, test_dead_worker_gone_drive);
