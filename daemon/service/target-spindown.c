@@ -306,15 +306,21 @@ void target_spindown_leaves(Target *t) {
         spin_up_next(t);
 }
 
+void target_spindown_passes(Target *t, Pending *p) {
+        if (!pending_has(p, VISIT_SPIN_UP))
+                return;
+        p->reasons &= ~(1U << VISIT_SPIN_UP);
+        target_spindown_leaves(t);
+}
+
 void target_spindown_resolved(Target *t) {
         const Wish *w = target_spin_down(t).wish;
 
         if (!target_spins_down(t) && !t->pending.requested)
                 t->pending.reasons &= ~(1U << VISIT_SLEEP);
-        /* One that is awake already has its turn all the same. */
-        if (t->standby.asleep && !(w && w->wake_together)) {
-                t->pending.reasons &= ~(1U << VISIT_SPIN_UP);
-                target_spindown_leaves(t);
+        if (!w || !w->wake_together) {
+                t->spindown.spins_up = false;
+                target_spindown_passes(t, &t->pending);
         }
 }
 

@@ -48,6 +48,8 @@ void target_spin_up_others(Target *t, const Wake *w);
 void target_spun_up(Target *t);
 /* It is gone: another may. */
 void target_spindown_leaves(Target *t);
+/* What was pending is not done now: if it was to spin up, another may. */
+void target_spindown_passes(Target *t, Pending *p);
 
 /* What is wanted of it is other now, and it has no visit: what is pending, and no rule asks for any more, is forgotten. */
 void target_spindown_resolved(Target *t);

@@ -282,12 +282,13 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->told_waiting, wait.name);
         }
+        if (deferred)
+                target_spindown_passes(t, &t->visit.pending);
         if (deferred && !is_casual(t->visit.reason)) {
                 t->visit.reason = VISIT_RETRY;
                 t->visit.pending.reasons = 1U << VISIT_RETRY | (t->visit.pending.reasons & 1U << VISIT_PERMANENT);
         }
         target_save(t);
-
         /* Nothing is told of a visit that is only to find out which drive it is; and nobody waits for as long as a check takes
          * with what it has left over, nor to have the drive sleep. */
         if ((deferred && t->visit.selected.n_items == 0) ||
@@ -393,7 +394,6 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
         if (v->revealed) {
-                /* Which drive it is, is all that the visit has found out. */
                 pending_merge(&t->pending, &v->pending);
                 pending_add(&t->pending, reason_for_new_wishes(v->reason), 0);
                 /* That begins at once: no drive falls asleep as quickly. */

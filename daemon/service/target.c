@@ -144,6 +144,8 @@ static void target_decide(Target *t) {
         if (t->visit.job)
                 target_withdraw(t);
         r = target_begin(t);
+        if (!t->visit.job)
+                target_spindown_passes(t, &t->visit.pending);
         if (r < 0)
                 journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
 }

@@ -929,6 +929,33 @@ START_TEST(test_together_left) {
 }
 END_TEST
 
+/* Its visit waits for a file system check for too long, alone or with another reason: the next has its turn. */
+START_TEST(test_together_deferred) {
+        Target *t = look_after_array(TOGETHER, 2, ""), *second = t->next;
+
+        if (_i)
+                target_visit(t, VISIT_REQUEST);
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        ck_assert(pending_has(&t->visit.pending, VISIT_SPIN_UP) && !second->visit.job);
+        visitor.events->waiting(t, check_x, true);
+        ck_assert(second->visit.job && second->visit.reason == VISIT_SPIN_UP);
+        ends_up(second);
+        leave_all();
+}
+END_TEST
+
+/* None of them may be visited: none is waited for. */
+START_TEST(test_together_held_back) {
+        Target *t = look_after_array(TOGETHER, 4, "");
+
+        held_back = true;
+        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
+        for (; t; t = t->next)
+                ck_assert(!t->visit.job && !t->spindown.spins_up);
+        leave_all();
+}
+END_TEST
+
 /* The files are read anew, and want no more that it is woken with the others: neither when it has its turn, nor when it waits. */
 START_TEST(test_together_unwanted) {
         Target *t = look_after_array(TOGETHER, 3, ""), *second = t->next, *third = second->next;
@@ -937,6 +964,9 @@ START_TEST(test_together_unwanted) {
         target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
         ck_assert(t->visit.job && second->visit.job && third->spindown.spins_up);
         files_become(SERVICE);
+        /* Or nobody knows any more whether it sleeps. */
+        if (_i)
+                target_standby_lost(second);
         target_reconfigure(second, VISIT_RELOAD);
         ck_assert(second->visit.reason == VISIT_RELOAD && !pending_has(&second->visit.pending, VISIT_SPIN_UP));
         target_reconfigure(third, VISIT_RELOAD);
@@ -982,7 +1012,9 @@ int main(void) {
         tcase_add_test(t, test_together_pulled);
         tcase_add_test(t, test_together_goes_on);
         tcase_add_test(t, test_together_left);
-        tcase_add_test(t, test_together_unwanted);
+        tcase_add_loop_test(t, test_together_deferred, 0, 2);
+        tcase_add_test(t, test_together_held_back);
+        tcase_add_loop_test(t, test_together_unwanted, 0, 2);
 
         return test_main("target-spindown", t);
 }
