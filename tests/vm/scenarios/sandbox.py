@@ -181,7 +181,8 @@ class Sandbox(Keeping):
 
     def check_landlock(self, machine):
         """A program that closes the worker's own sandbox around itself, in a root shell where nothing else is closed."""
-        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", "daemon/service/sandbox.c", "-lseccomp")
+        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", "daemon/service/sandbox.c",
+                     "daemon/service/call-filter.c", "-lseccomp")
         self.equal("nobody says that there is no Landlock", machine.run(LANDLOCK_SAID).stdout, "0\n")
         node = self.node(machine, "SN-SATA")
         syspath = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
