@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/nvme_ioctl.h>
 #include <linux/seccomp.h>
@@ -9,91 +8,145 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 #include "call-filter.h"
 
-static const int allowed[] = {
-        SCMP_SYS(read),
-        SCMP_SYS(pread64),
-        SCMP_SYS(readv),
-        SCMP_SYS(write),
-        SCMP_SYS(writev),
-        SCMP_SYS(close),
-        SCMP_SYS(lseek),
-        SCMP_SYS(_llseek),
-        /* Landlock says which files. */
-        SCMP_SYS(open),
-        SCMP_SYS(openat),
-        SCMP_SYS(fstat),
-        SCMP_SYS(fstat64),
-        SCMP_SYS(stat),
-        SCMP_SYS(stat64),
-        SCMP_SYS(lstat),
-        SCMP_SYS(lstat64),
-        SCMP_SYS(newfstatat),
-        SCMP_SYS(fstatat64),
-        SCMP_SYS(statx),
-        SCMP_SYS(access),
-        SCMP_SYS(faccessat),
-        SCMP_SYS(faccessat2),
-        SCMP_SYS(readlink),
-        SCMP_SYS(readlinkat),
-        SCMP_SYS(getdents),
-        SCMP_SYS(getdents64),
-        SCMP_SYS(fcntl),
-        SCMP_SYS(fcntl64),
-        SCMP_SYS(dup),
-        /* The socket that it has. */
-        SCMP_SYS(send),
-        SCMP_SYS(sendto),
-        SCMP_SYS(sendmsg),
-        SCMP_SYS(recv),
-        SCMP_SYS(recvfrom),
-        SCMP_SYS(recvmsg),
-        SCMP_SYS(socketcall),
-        SCMP_SYS(poll),
-        SCMP_SYS(ppoll),
+#define WORKER (1U << CALLS_WORKER)
+#define ASKER (1U << CALLS_ASKER)
+#define ALL (WORKER | ASKER)
+
+/* clang-format off */
+static const struct {
+        int call;
+        unsigned users;
+} calls[] = {
+        { SCMP_SYS(read),                    ALL },
+        { SCMP_SYS(readv),                   ALL },
+        { SCMP_SYS(write),                   ALL },
+        { SCMP_SYS(writev),                  ALL },
+        { SCMP_SYS(close),                   ALL },
+        { SCMP_SYS(fstat),                   ALL },
+        { SCMP_SYS(fstat64),                 ALL },
+        { SCMP_SYS(newfstatat),              ALL },
+        { SCMP_SYS(fstatat64),               ALL },
+        { SCMP_SYS(statx),                   ALL },
+        { SCMP_SYS(poll),                    ALL },
+        { SCMP_SYS(ppoll),                   ALL },
+        { SCMP_SYS(ppoll_time64),            ALL },
+
+        /* Files: Landlock says which. */
+        { SCMP_SYS(open),                    WORKER },
+        { SCMP_SYS(openat),                  WORKER },
+        { SCMP_SYS(pread64),                 WORKER },
+        { SCMP_SYS(lseek),                   WORKER },
+        { SCMP_SYS(_llseek),                 WORKER },
+        { SCMP_SYS(stat),                    WORKER },
+        { SCMP_SYS(stat64),                  WORKER },
+        { SCMP_SYS(lstat),                   WORKER },
+        { SCMP_SYS(lstat64),                 WORKER },
+        { SCMP_SYS(access),                  WORKER },
+        { SCMP_SYS(faccessat),               WORKER },
+        { SCMP_SYS(faccessat2),              WORKER },
+        { SCMP_SYS(readlink),                WORKER },
+        { SCMP_SYS(readlinkat),              WORKER },
+        { SCMP_SYS(getdents),                WORKER },
+        { SCMP_SYS(getdents64),              WORKER },
+
+        /* The socket that the process has. Not sendmsg() for workers: CAP_SYS_ADMIN may name any process as the sender, and
+         * the journal believes it. Never socketcall(): libseccomp allows it for the calls that stand here. */
+        { SCMP_SYS(send),                    ALL },
+        { SCMP_SYS(sendto),                  ALL },
+        { SCMP_SYS(recv),                    ALL },
+        { SCMP_SYS(recvfrom),                ALL },
+
+        /* sd-bus. */
+        { SCMP_SYS(socket),                  ASKER },
+        { SCMP_SYS(bind),                    ASKER },
+        { SCMP_SYS(connect),                 ASKER },
+        { SCMP_SYS(getsockname),             ASKER },
+        { SCMP_SYS(getpeername),             ASKER },
+        { SCMP_SYS(getsockopt),              ASKER },
+        { SCMP_SYS(setsockopt),              ASKER },
+        { SCMP_SYS(sendmsg),                 ASKER },
+        { SCMP_SYS(recvmsg),                 ASKER },
+        { SCMP_SYS(epoll_create1),           ASKER },
+        { SCMP_SYS(epoll_ctl),               ASKER },
+        { SCMP_SYS(epoll_wait),              ASKER },
+        { SCMP_SYS(epoll_pwait),             ASKER },
+        { SCMP_SYS(epoll_pwait2),            ASKER },
+        { SCMP_SYS(timerfd_create),          ASKER },
+        { SCMP_SYS(timerfd_settime),         ASKER },
+        { SCMP_SYS(timerfd_settime64),       ASKER },
+        { SCMP_SYS(getuid),                  ASKER },
+        { SCMP_SYS(getuid32),                ASKER },
+        { SCMP_SYS(geteuid),                 ASKER },
+        { SCMP_SYS(geteuid32),               ASKER },
+        { SCMP_SYS(getgid),                  ASKER },
+        { SCMP_SYS(getgid32),                ASKER },
+        { SCMP_SYS(getegid),                 ASKER },
+        { SCMP_SYS(getegid32),               ASKER },
+
         /* Memory, time and the end; no signals, of which abort() needs none to end it. */
-        SCMP_SYS(brk),
-        SCMP_SYS(mmap),
-        SCMP_SYS(mmap2),
-        SCMP_SYS(munmap),
-        SCMP_SYS(mremap),
-        SCMP_SYS(mprotect),
-        SCMP_SYS(madvise),
-        SCMP_SYS(futex),
-        SCMP_SYS(clock_gettime),
-        SCMP_SYS(clock_gettime64),
-        SCMP_SYS(gettimeofday),
-        SCMP_SYS(nanosleep),
-        SCMP_SYS(clock_nanosleep),
-        SCMP_SYS(clock_nanosleep_time64),
-        SCMP_SYS(restart_syscall),
-        SCMP_SYS(getpid),
-        SCMP_SYS(gettid),
-        SCMP_SYS(getrandom),
-        SCMP_SYS(sched_yield),
-        SCMP_SYS(rt_sigreturn),
-        SCMP_SYS(sigreturn),
-        SCMP_SYS(rt_sigaction),
-        SCMP_SYS(rt_sigprocmask),
-        SCMP_SYS(sigaltstack),
-        SCMP_SYS(exit),
-        SCMP_SYS(exit_group),
+        { SCMP_SYS(brk),                     ALL },
+        { SCMP_SYS(mmap),                    ALL },
+        { SCMP_SYS(mmap2),                   ALL },
+        { SCMP_SYS(munmap),                  ALL },
+        { SCMP_SYS(mremap),                  ALL },
+        { SCMP_SYS(mprotect),                ALL },
+        { SCMP_SYS(madvise),                 ALL },
+        { SCMP_SYS(futex),                   ALL },
+        { SCMP_SYS(futex_time64),            ALL },
+        { SCMP_SYS(clock_gettime),           ALL },
+        { SCMP_SYS(clock_gettime64),         ALL },
+        { SCMP_SYS(gettimeofday),            ALL },
+        { SCMP_SYS(nanosleep),               ALL },
+        { SCMP_SYS(clock_nanosleep),         ALL },
+        { SCMP_SYS(clock_nanosleep_time64),  ALL },
+        { SCMP_SYS(restart_syscall),         ALL },
+        { SCMP_SYS(getpid),                  ALL },
+        { SCMP_SYS(gettid),                  ALL },
+        { SCMP_SYS(getrandom),               ALL },
+        { SCMP_SYS(sched_yield),             ALL },
+        { SCMP_SYS(rt_sigreturn),            ALL },
+        { SCMP_SYS(sigreturn),               ALL },
+        { SCMP_SYS(rt_sigaction),            ALL },
+        { SCMP_SYS(rt_sigprocmask),          ALL },
+        { SCMP_SYS(sigaltstack),             ALL },
+        { SCMP_SYS(exit),                    ALL },
+        { SCMP_SYS(exit_group),              ALL },
 };
 
-/* SG_IO and NVMe's admin commands, the kernel's read-only flag, the number that tells one attach of a drive from another, and
- * nothing else. */
-static const unsigned long ioctls[] = { SG_IO, NVME_IOCTL_ADMIN_CMD, BLKROSET, BLKGETDISKSEQ };
-
-/* As the kernel takes it. The broker makes it, and its children have it from there. */
-static struct sock_filter code[BPF_MAXINSNS];
-static struct sock_fprog filter = { .filter = code };
+/* Calls whose second argument says what they do, and the bits that the third one may not have. */
+static const struct {
+        int call;
+        unsigned users;
+        uint32_t command, without;
+} commands[] = {
+        /* SG_IO and NVMe's admin commands, the kernel's read-only flag, the number that tells one attach of a drive from another. */
+        { SCMP_SYS(ioctl),   WORKER, SG_IO,                0 },
+        { SCMP_SYS(ioctl),   WORKER, NVME_IOCTL_ADMIN_CMD, 0 },
+        { SCMP_SYS(ioctl),   WORKER, BLKROSET,             0 },
+        { SCMP_SYS(ioctl),   WORKER, BLKGETDISKSEQ,        0 },
+        /* Those of C libraries, and of libsystemd; none that has a process signalled, or waited for. */
+        { SCMP_SYS(fcntl),   ALL,    F_GETFD,              0 },
+        { SCMP_SYS(fcntl),   ALL,    F_SETFD,              0 },
+        { SCMP_SYS(fcntl),   ALL,    F_GETFL,              0 },
+        { SCMP_SYS(fcntl),   ASKER,  F_SETFL,              O_ASYNC },
+        { SCMP_SYS(fcntl),   ASKER,  F_DUPFD_CLOEXEC,      0 },
+        { SCMP_SYS(fcntl64), ALL,    F_GETFD,              0 },
+        { SCMP_SYS(fcntl64), ALL,    F_SETFD,              0 },
+        { SCMP_SYS(fcntl64), ALL,    F_GETFL,              0 },
+        { SCMP_SYS(fcntl64), ASKER,  F_SETFL,              O_ASYNC },
+        { SCMP_SYS(fcntl64), ASKER,  F_DUPFD_CLOEXEC,      0 },
+};
+/* clang-format on */
 
 /* libseccomp hands it out to files only. */
-static int filter_export(scmp_filter_ctx c) {
+static int filter_export(scmp_filter_ctx c, struct sock_fprog *ret) {
         _cleanup_close_ int fd = -EBADF;
-        ssize_t n;
+        struct sock_filter *code;
+        struct stat st;
         int r;
 
         fd = memfd_create("filter", MFD_CLOEXEC);
@@ -102,47 +155,77 @@ static int filter_export(scmp_filter_ctx c) {
         r = seccomp_export_bpf(c, fd);
         if (r < 0)
                 return r;
+        if (fstat(fd, &st) < 0)
+                return -errno;
 
-        n = pread(fd, code, sizeof code, 0);
-        if (n <= 0)
-                return n < 0 ? -errno : -EBADMSG;
-        filter.len = n / sizeof *code;
+        code = malloc(st.st_size);
+        if (!code)
+                return -ENOMEM;
+        if (pread(fd, code, st.st_size, 0) != st.st_size) {
+                free(code);
+                return -EBADMSG;
+        }
+        *ret = (struct sock_fprog){ .len = st.st_size / sizeof *code, .filter = code };
         return 0;
 }
 
-int call_filter_prepare(void) {
-        scmp_filter_ctx c;
-        int r;
+static int filter_add(scmp_filter_ctx c, CallUser user) {
+        int r = 0;
 
-        if (filter.len > 0)
-                return 0;
+        for (size_t i = 0; i < ELEMENTSOF(calls) && r >= 0; i++) {
+                if (calls[i].users & 1U << user)
+                        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, calls[i].call, 0);
+                /* Not on this architecture. */
+                if (r == -EDOM)
+                        r = 0;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(commands) && r >= 0; i++) {
+                if (commands[i].users & 1U << user)
+                        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, commands[i].call, commands[i].without ? 2 : 1,
+                                             SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, commands[i].command),
+                                             SCMP_A2_64(SCMP_CMP_MASKED_EQ, commands[i].without, 0));
+                if (r == -EDOM)
+                        r = 0;
+        }
+        return r;
+}
+
+int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *ret) {
+        scmp_filter_ctx c;
+        int r = 0;
 
         c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
         if (!c)
                 return -ENOMEM;
 
-        /* A tree: the kernel runs the filter once for each system call that there is when it is loaded. */
-        r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-        for (size_t i = 0; i < ELEMENTSOF(allowed) && r >= 0; i++) {
-                r = seccomp_rule_add(c, SCMP_ACT_ALLOW, allowed[i], 0);
-                /* Not on this architecture. */
-                if (r == -EDOM)
-                        r = 0;
+        if (architecture != SCMP_ARCH_NATIVE) {
+                r = seccomp_arch_remove(c, SCMP_ARCH_NATIVE);
+                if (r >= 0)
+                        r = seccomp_arch_add(c, architecture);
         }
-        for (size_t i = 0; i < ELEMENTSOF(ioctls) && r >= 0; i++)
-                r = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                                     SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, ioctls[i]));
+        /* A tree: the kernel runs the filter once for each system call that there is when it is loaded. */
         if (r >= 0)
-                r = filter_export(c);
+                r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+        if (r >= 0)
+                r = filter_add(c, user);
+        if (r >= 0)
+                r = filter_export(c, ret);
         seccomp_release(c);
         return r;
 }
 
-int call_filter_load(void) {
+/* The broker makes them, and its children have them from there. */
+static struct sock_fprog filters[_CALL_USER_MAX];
+
+int call_filter_prepare(CallUser user) {
+        return filters[user].len > 0 ? 0 : call_filter_make(SCMP_ARCH_NATIVE, user, filters + user);
+}
+
+int call_filter_load(CallUser user) {
         int r;
 
-        r = call_filter_prepare();
+        r = call_filter_prepare(user);
         if (r < 0)
                 return r;
-        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0 ? -errno : 0;
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filters + user) < 0 ? -errno : 0;
 }

@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The system calls that a worker may make once it has closed its sandbox: a seccomp filter. All others fail with EPERM. */
+/* The system calls that a process with rights may make once it has closed its sandbox: seccomp filters with one table for all. A call that
+ * does many things is allowed by its argument, never as a whole: fcntl() can have the kernel signal any process, ioctl() can write
+ * to a drive. All else fails with EPERM. */
+
+#include <linux/filter.h>
 
 #include "macro.h"
 
+typedef enum CallUser {
+        CALLS_WORKER,
+        CALLS_ASKER,
+        _CALL_USER_MAX,
+} CallUser;
+
 /* Makes the filter for this process and its children, once. */
-int call_filter_prepare(void);
+int call_filter_prepare(CallUser user);
 
 /* From now on this process makes no other calls. It needs PR_SET_NO_NEW_PRIVS. */
-int call_filter_load(void);
+int call_filter_load(CallUser user);
+
+/* The filter as the kernel takes it, for an architecture (SCMP_ARCH_NATIVE: this one). The caller frees its instructions. Exported for
+ * tests. */
+int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *ret);

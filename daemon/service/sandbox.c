@@ -13,15 +13,41 @@
 #include "call-filter.h"
 #include "sandbox.h"
 
-/* ---- files: Landlock ---- */
+/* ---- files and processes: Landlock ---- */
 
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-/* All of Landlock's first version; what is not allowed below is forbidden. */
+#define WRITING (READING | LANDLOCK_ACCESS_FS_WRITE_FILE)
+/* All of Landlock's first version; what is not allowed below is forbidden. Truncating files and ioctl(), which are in later ones, the
+ * filters of system calls limit. */
 #define HANDLED ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
+/* Of Linux 6.12, which headers may be older than. A kernel before that takes the structure as long as what it does not know is 0. */
+#define SCOPE_VERSION 6
+#ifndef LANDLOCK_SCOPE_SIGNAL
+#define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
+#define LANDLOCK_SCOPE_SIGNAL (1ULL << 1)
+#endif
+typedef struct RulesetAttr {
+        uint64_t handled_access_fs, handled_access_net, scoped;
+} RulesetAttr;
+
+static long landlock_version(void) {
+        return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
 bool sandbox_lacks_landlock(void) {
-        return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0 &&
-               (errno == ENOSYS || errno == EOPNOTSUPP);
+        return landlock_version() < 0 && (errno == ENOSYS || errno == EOPNOTSUPP);
+}
+
+/* The rules, by which nothing is allowed yet; < 0 there: this kernel has none. Connecting to a socket that has a path is none of them; no
+ * process outside may be signalled, nor its abstract socket connected to. */
+static int rules_new(int *ret) {
+        const uint64_t scopes = LANDLOCK_SCOPE_SIGNAL | LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET;
+        const RulesetAttr attr = { .handled_access_fs = HANDLED,
+                                   .scoped = landlock_version() >= SCOPE_VERSION ? scopes : 0 };
+
+        *ret = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+        return *ret >= 0 || errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
 }
 
 /* What is not there need not be allowed. */
@@ -29,6 +55,8 @@ static int rules_allow(int rules, const char *path, uint64_t access) {
         _cleanup_close_ int fd = -EBADF;
         struct landlock_path_beneath_attr attr = { .allowed_access = access };
 
+        if (rules < 0)
+                return 0;
         fd = open(path, O_PATH | O_CLOEXEC);
         if (fd < 0)
                 return errno == ENOENT || errno == ENODEV || errno == ENXIO ? 0 : -errno;
@@ -37,8 +65,22 @@ static int rules_allow(int rules, const char *path, uint64_t access) {
         return syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) < 0 ? -errno : 0;
 }
 
+static int sandbox_close(int rules, CallUser user) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return -errno;
+        if (rules >= 0 && syscall(SYS_landlock_restrict_self, rules, 0) < 0)
+                return -errno;
+        return call_filter_load(user);
+}
+
+/* ---- what all workers and askers need alike ---- */
+
 int sandbox_prepare(void) {
-        return call_filter_prepare();
+        int r = 0;
+
+        for (CallUser user = 0; user < _CALL_USER_MAX && r >= 0; user++)
+                r = call_filter_prepare(user);
+        return r;
 }
 
 /* ---- workers ---- */
@@ -76,20 +118,19 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
 }
 
 static int rules_allow_worker(int rules, const char *node, char *const *partitions, const char *own) {
-        const uint64_t writing = READING | LANDLOCK_ACCESS_FS_WRITE_FILE;
         const struct {
                 const char *path;
                 uint64_t access;
         } allowed_paths[] = {
                 { "/sys", READING },
                 { "/proc", READING }, /* tells what is mounted */
-                { own, writing },
+                { own, WRITING },
                 { node, LANDLOCK_ACCESS_FS_READ_FILE },
         };
         char path[PATH_MAX];
         int r;
 
-        r = rules_allow_controllers(rules, own, writing);
+        r = rules_allow_controllers(rules, own, WRITING);
         for (size_t i = 0; i < ELEMENTSOF(allowed_paths) && r >= 0; i++)
                 r = rules_allow(rules, allowed_paths[i].path, allowed_paths[i].access);
         for (; r >= 0 && partitions && *partitions; partitions++) {
@@ -99,30 +140,14 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
         return r;
 }
 
-/* Without a node no file at all may be opened. Connecting to a socket is none of Landlock's first version. */
-static int limit_files(const char *node, char *const *partitions, const char *own) {
-        const struct landlock_ruleset_attr attr = { .handled_access_fs = HANDLED };
-        _cleanup_close_ int rules = -EBADF;
-        int r = 0;
-
-        rules = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-        if (rules < 0)
-                return errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
-
-        if (node)
-                r = rules_allow_worker(rules, node, partitions, own);
-        if (r < 0)
-                return r;
-        return syscall(SYS_landlock_restrict_self, rules, 0) < 0 ? -errno : 0;
-}
-
 int sandbox_worker(const char *node, char *const *partitions, const char *own) {
+        _cleanup_close_ int rules = -EBADF;
         int r;
 
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                return -errno;
-        r = limit_files(node, partitions, own);
-        return r < 0 ? r : call_filter_load();
+        r = rules_new(&rules);
+        if (r >= 0)
+                r = rules_allow_worker(rules, node, partitions, own);
+        return r < 0 ? r : sandbox_close(rules, CALLS_WORKER);
 }
 
 /* ---- the asker ---- */
@@ -130,8 +155,11 @@ int sandbox_worker(const char *node, char *const *partitions, const char *own) {
 int sandbox_asker(void) {
         const struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+        _cleanup_close_ int rules = -EBADF;
+        int r;
 
-        if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        if (syscall(SYS_capset, &header, none) < 0)
                 return -errno;
-        return limit_files(NULL, NULL, NULL);
+        r = rules_new(&rules);
+        return r < 0 ? r : sandbox_close(rules, CALLS_ASKER);
 }

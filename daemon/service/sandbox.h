@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a worker gives up before it looks at its drive. Its unit's sandbox holds all workers; this one is its own. Where a
- * kernel has no Landlock (before 5.13), the unit's is what there is for files, and the service says so once. */
+/* What a worker gives up before it looks at its drive, and an asker before it reads a message. Their unit's sandbox holds them all; this
+ * one is of each alone. Where a kernel has no Landlock (before 5.13), the unit's is what there is for files, and the service says so once. */
 
 #include "macro.h"
 
-/* Makes what all workers need alike, for the process that makes workers: a worker of another process does that itself. */
+/* Makes what all workers and askers need alike, for the process that makes them: one of another process does that itself. */
 int sandbox_prepare(void);
 
 /* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
  * and /proc for reading, and what is below `own` (in sysfs), or below the NVMe controllers that it has links to, for writing; no new
- * process, program or connection, and of ioctl() only the drives' own. */
+ * process, program, connection or signal, and of ioctl() only the drives' own. */
 int sandbox_worker(const char *node, char *const *partitions, const char *own);
 
-/* From now on this process has no capability, and can open no file; it can connect to sockets. */
+/* From now on this process has no capability, can open no file, start no process and signal none; it can connect to sockets. */
 int sandbox_asker(void);
 
 /* Does this kernel have no Landlock, or has it been switched off (lsm= on its command line)? Then a worker can open other drives and

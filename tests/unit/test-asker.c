@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <fcntl.h>
-#include <linux/capability.h>
+#include <linux/landlock.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <sys/epoll.h>
@@ -412,15 +412,21 @@ END_TEST
 
 /* ---- its rights ---- */
 
+/* A socket without a path, of this test: to connect to, or to listen at. */
+static int open_abstract(int (*use)(int fd, const struct sockaddr *address, socklen_t size)) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+        (void) strcpy(address.sun_path + 1, dir);
+        return use(fd, (const struct sockaddr *) &address, sizeof address) < 0 ? -1 : fd;
+}
+
 /* For a child: '-' for what it cannot do any more, '+' for what it can. */
 static void try_rights(char said[static 5]) {
-        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {};
         sd_bus *bus;
 
         (void) strcpy(said, "----");
-        if (syscall(SYS_capget, &header, held) < 0 || held[0].effective || held[0].permitted || held[1].effective ||
-            held[1].permitted)
+        if (open_abstract(connect) >= 0)
                 said[0] = '+';
         if (open("/proc/self/status", O_RDONLY | O_CLOEXEC) >= 0)
                 said[1] = '+';
@@ -431,13 +437,15 @@ static void try_rights(char said[static 5]) {
                 said[3] = '+';
 }
 
-/* It has no capability and can open and make no file, but can connect to a socket. */
+/* It has no capability, can open and make no file and connect to no abstract socket outside, but to one that has a path. */
 START_TEST(test_rights) {
-        bool landlock = !sandbox_lacks_landlock();
+        static const char *const sets[] = { "CapPrm", "CapEff", "CapInh" };
+        bool scoped = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 6;
+        int listener = open_abstract(bind), fds[2], file;
         pid_t pid1 = start_theirs(), pid;
-        char said[5] = "";
-        int fds[2];
+        char said[5] = "", text[4096] = "";
 
+        ck_assert_int_eq(listen(listener, 8), 0);
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         pid = fork_child();
         if (pid == 0) {
@@ -446,9 +454,22 @@ START_TEST(test_rights) {
                 _exit(write(fds[1], said, sizeof said) == sizeof said ? EXIT_SUCCESS : EXIT_FAILURE);
         }
         ck_assert_int_eq(read(fds[0], said, sizeof said), sizeof said);
-        ck_assert_str_eq(said, landlock ? "---+" : "-+++");
+        ck_assert_str_eq(said, scoped ? "---+" : "+--+");
+
+        /* Also of one that has ended, and was not waited for. */
+        (void) snprintf(text, sizeof text, "/proc/%d/status", pid);
+        file = open(text, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_gt(read(file, text, sizeof text - 1), 0);
+        for (size_t i = 0; i < ELEMENTSOF(sets); i++) {
+                const char *set = strstr(text, sets[i]);
+
+                ck_assert_ptr_nonnull(set);
+                ck_assert_uint_eq(strtoull(set + strlen("CapXxx:"), NULL, 16), 0);
+        }
 
         assert_ends(pid);
+        closep(&file);
+        closep(&listener);
         closep(&fds[0]);
         closep(&fds[1]);
         (void) rmdir(ours);

@@ -4,14 +4,15 @@
  * that it has links to, are directories of this test's. */
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/landlock.h>
 #include <linux/nvme_ioctl.h>
+#include <linux/sockios.h>
 #include <scsi/sg.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,8 +53,37 @@ static int confined(Who who, int (*deed)(void)) {
         return WEXITSTATUS(status);
 }
 
+/* Of a kernel with this version of Landlock, which then refuses the rules; 0: the kernel's own. */
+static long landlock_version;
+static uint64_t scoped;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...) {
+        long a[4];
+        va_list ap;
+
+        va_start(ap, number);
+        for (size_t i = 0; i < ELEMENTSOF(a); i++)
+                a[i] = va_arg(ap, long);
+        va_end(ap);
+
+        if (number != SYS_landlock_create_ruleset || landlock_version == 0)
+                return __real_syscall(number, a[0], a[1], a[2], a[3]);
+        if (a[2] == LANDLOCK_CREATE_RULESET_VERSION)
+                return landlock_version;
+        ck_assert_int_eq(a[1], 3 * sizeof(uint64_t));
+        scoped = ((const uint64_t *) a[0])[2];
+        errno = EIO;
+        return -1;
+}
+
+/* A socket that a confined process has from before. */
+static int pair[2];
+
 static void setup(void) {
         scratch_make();
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
         ck_assert_int_eq(chmod(".", 0755), 0);
         ck_assert_int_eq(
                         system("mkdir nvme-subsys0 first second other && touch nvme-subsys0/file first/file second/file other/file && "
@@ -156,30 +186,91 @@ static int deed_process(void) {
 static int deed_kill(void) {
         return kill(getpid(), 0) < 0 ? errno : 0;
 }
-static int deed_rights(void) {
-        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
-
-        if (syscall(SYS_capget, &header, data) < 0)
-                return errno;
-        for (size_t i = 0; i < ELEMENTSOF(data); i++)
-                if (data[i].effective || data[i].permitted || data[i].inheritable)
-                        return EISCONN; /* any */
-        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : EALREADY;
+static int deed_sendmsg(void) {
+        return sendmsg(pair[0], &(struct msghdr){}, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
 }
-
 static const struct {
         int (*deed)(void);
         int worker, asker;
 } deeds[] = {
         { deed_read, 0, -1 }, /* it has nothing to read from */
-        { deed_socket, EPERM, 0 }, { deed_process, EPERM, 0 }, { deed_kill, EPERM, 0 }, { deed_rights, EPERM, 0 },
+        { deed_socket, EPERM, 0 },   { deed_process, EPERM, EPERM },
+        { deed_kill, EPERM, EPERM }, { deed_sendmsg, EPERM, 0 },
 };
 
 START_TEST(test_deeds) {
         ck_assert_int_eq(confined(WORKER, deeds[_i].deed), deeds[_i].worker);
         if (deeds[_i].asker >= 0)
                 ck_assert_int_eq(confined(ASKER, deeds[_i].deed), deeds[_i].asker);
+}
+END_TEST
+
+/* The kernel signals whom a socket names as its owner when something comes to it: here this process, and the one that made it. */
+static struct f_owner_ex owner = { .type = F_OWNER_PID };
+#define OWNER ((uintptr_t) &owner)
+
+static struct {
+        int command;
+        uintptr_t argument;
+} control;
+static int deed_control(void) {
+        return fcntl(pair[0], control.command, control.argument) < 0 ? errno : 0;
+}
+
+static const struct {
+        int command;
+        uintptr_t argument;
+        int worker, asker;
+} controls[] = {
+        { F_GETFD, 0, 0, 0 },
+        { F_SETFD, FD_CLOEXEC, 0, 0 },
+        { F_GETFL, 0, 0, 0 },
+        { F_SETFL, O_NONBLOCK, EPERM, 0 },
+        { F_SETFL, O_ASYNC, EPERM, EPERM },
+        { F_SETFL, O_ASYNC | O_NONBLOCK, EPERM, EPERM },
+        { F_SETOWN, 0, EPERM, EPERM },
+        { F_SETOWN, 1, EPERM, EPERM },
+        { F_SETOWN_EX, OWNER, EPERM, EPERM },
+        { F_SETSIG, SIGKILL, EPERM, EPERM },
+        { F_SETSIG, 0, EPERM, EPERM },
+};
+
+START_TEST(test_controls) {
+        control.command = controls[_i].command;
+        control.argument = controls[_i].argument;
+        owner.pid = getpid();
+        ck_assert_int_eq(confined(WORKER, deed_control), controls[_i].worker);
+        ck_assert_int_eq(confined(ASKER, deed_control), controls[_i].asker);
+}
+END_TEST
+
+/* The same by the other way. */
+static const unsigned long owner_numbers[] = { FIOASYNC, FIOSETOWN, SIOCSPGRP };
+
+static int deed_own(void) {
+        int own = getpid();
+
+        return ioctl(pair[0], number, &own) < 0 ? errno : 0;
+}
+
+START_TEST(test_owner) {
+        number = owner_numbers[_i];
+        ck_assert_int_eq(confined(WORKER, deed_own), EPERM);
+        ck_assert_int_eq(confined(ASKER, deed_own), EPERM);
+}
+END_TEST
+
+/* ---- signals and abstract sockets: a scope of Landlock's ---- */
+
+static const struct {
+        long version;
+        uint64_t scoped;
+} versions[] = { { 1, 0 }, { 5, 0 }, { 6, 3 }, { 7, 3 } };
+
+START_TEST(test_scope) {
+        landlock_version = versions[_i].version;
+        ck_assert_int_eq(sandbox_asker(), -EIO);
+        ck_assert_uint_eq(scoped, versions[_i].scoped);
 }
 END_TEST
 
@@ -190,5 +281,8 @@ int main(void) {
         tcase_add_loop_test(t, test_files, 0, ELEMENTSOF(files));
         tcase_add_loop_test(t, test_ioctl, 0, ELEMENTSOF(numbers));
         tcase_add_loop_test(t, test_deeds, 0, ELEMENTSOF(deeds));
+        tcase_add_loop_test(t, test_controls, 0, ELEMENTSOF(controls));
+        tcase_add_loop_test(t, test_owner, 0, ELEMENTSOF(owner_numbers));
+        tcase_add_loop_test(t, test_scope, 0, ELEMENTSOF(versions));
         return test_main("sandbox", t);
 }

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What somebody who has taken over a process would try: for the scenario "sandbox".
- *     attack NAME
- * has PID 1 run "touch /NAME.bus" and "touch /NAME.private" with all rights, over the system bus and its private socket, and reads
- * /etc/shadow. Prints a line for each that was let: "bus", "private", "shadow". */
+ *     attack NAME SANDBOX VICTIM [NODE OWN]
+ * closes a sandbox around itself ("worker", "asker", or "unit": that of the unit is all), then tries each of the deeds below. It
+ * prints a line for each: "yes DEED", or "no DEED: ERROR". PID 1 is asked to run "touch /NAME.bus" and "touch /NAME.private" with all rights;
+ * the process VICTIM is to be killed. */
 
-#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/socket.h>
 #include <systemd/sd-bus.h>
-#include <unistd.h>
 
-static int start_unit(sd_bus *bus, const char *name, const char *way) {
+#include "sandbox.h"
+
+static const char *name;
+static pid_t victim;
+
+/* ---- PID 1 ---- */
+
+static int start_unit(sd_bus *bus, const char *way) {
         char unit[64], path[64];
 
         (void) snprintf(unit, sizeof unit, "%s-%s.service", name, way);
@@ -23,29 +30,106 @@ static int start_unit(sd_bus *bus, const char *name, const char *way) {
                                   "/usr/bin/touch", path, 0, 0);
 }
 
-static int open_private(sd_bus **ret) {
-        int r = sd_bus_new(ret);
+static int try_bus(void) {
+        sd_bus *bus;
+        int r = sd_bus_open_system(&bus);
+
+        return r < 0 ? r : start_unit(bus, "bus");
+}
+
+static int try_private(void) {
+        sd_bus *bus;
+        int r = sd_bus_new(&bus);
 
         if (r >= 0)
-                r = sd_bus_set_address(*ret, "unix:path=/run/systemd/private");
-        return r < 0 ? r : sd_bus_start(*ret);
+                r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
+        if (r >= 0)
+                r = sd_bus_start(bus);
+        return r < 0 ? r : start_unit(bus, "private");
+}
+
+/* ---- other processes ---- */
+
+static int try_kill(void) {
+        return kill(victim, 0) < 0 ? -errno : 0;
+}
+
+/* By way of the kernel, which signals a socket's owner when something comes to it. */
+static int pair[2];
+
+static int try_owner(void) {
+        return fcntl(pair[0], F_SETOWN, victim) < 0 ? -errno : 0;
+}
+
+static int try_owner_ex(void) {
+        const struct f_owner_ex owner = { .type = F_OWNER_PID, .pid = victim };
+
+        return fcntl(pair[0], F_SETOWN_EX, &owner) < 0 ? -errno : 0;
+}
+
+static int try_async(void) {
+        return fcntl(pair[0], F_SETSIG, SIGKILL) < 0 || fcntl(pair[0], F_SETFL, O_ASYNC) < 0 ||
+                                               write(pair[1], "x", 1) < 0
+                               ? -errno
+                               : 0;
+}
+
+/* The journal believes who may name any process as the sender. */
+static int try_sender(void) {
+        union {
+                struct cmsghdr align;
+                char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        } control = {};
+        const struct ucred sender = { .pid = victim };
+        struct iovec iov = { .iov_base = (char[]){ "x" }, .iov_len = 1 };
+        struct msghdr m = { .msg_iov = &iov,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof control };
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_CREDENTIALS;
+        c->cmsg_len = CMSG_LEN(sizeof sender);
+        memcpy(CMSG_DATA(c), &sender, sizeof sender);
+        return sendmsg(pair[0], &m, 0) < 0 ? -errno : 0;
+}
+
+/* ---- files ---- */
+
+static int try_shadow(void) {
+        return open("/etc/shadow", O_RDONLY | O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static const struct {
+        const char *name;
+        int (*deed)(void);
+} deeds[] = {
+        { "bus", try_bus },     { "private", try_private },   { "kill", try_kill },   { "sender", try_sender },
+        { "owner", try_owner }, { "owner_ex", try_owner_ex }, { "async", try_async }, { "shadow", try_shadow },
+};
+
+static int confine(char **argv) {
+        if (streq(argv[2], "asker"))
+                return sandbox_asker();
+        return streq(argv[2], "worker") ? sandbox_worker(argv[4], NULL, argv[5]) : 0;
 }
 
 int main(int argc, char **argv) {
-        sd_bus *bus;
-        int r;
+        if (argc < 4 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+                return EXIT_FAILURE;
+        name = argv[1];
+        victim = atoi(argv[3]);
+        if (confine(argv) < 0)
+                return EXIT_FAILURE;
 
-        if (argc != 2)
-                return 1;
+        for (size_t i = 0; i < ELEMENTSOF(deeds); i++) {
+                int r = deeds[i].deed();
 
-        r = sd_bus_open_system(&bus);
-        r = r < 0 ? r : start_unit(bus, argv[1], "bus");
-        (void) puts(r < 0 ? strerror(-r) : "bus");
-
-        r = open_private(&bus);
-        r = r < 0 ? r : start_unit(bus, argv[1], "private");
-        (void) puts(r < 0 ? strerror(-r) : "private");
-
-        (void) puts(open("/etc/shadow", O_RDONLY) < 0 ? strerror(errno) : "shadow");
+                if (r < 0)
+                        printf("no %s: %s\n", deeds[i].name, strerror(-r));
+                else
+                        printf("yes %s\n", deeds[i].name);
+        }
         return 0;
 }

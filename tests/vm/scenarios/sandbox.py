@@ -33,6 +33,19 @@ EXPECTED = {
 COLD = {"apm": 128, "lookahead": False}
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = 1 << 17 | 1 << 21     # CAP_SYS_RAWIO, CAP_SYS_ADMIN
+SANDBOX = ("daemon/service/sandbox.c", "daemon/service/call-filter.c")
+DEEDS = 8
+
+# By whom a process may be taken over: a copy of the unit, its user, the sandbox that the process closes around itself, which of the
+# deeds of attack.c it is let do then, and whether a process of root's is killed by them. The unit alone, and root in the place of the
+# service, show that each deed can succeed.
+PLACES = (
+    ("drivekeep", "drivekeep", "unit", "owner owner_ex async", False),
+    ("drivekeep", "root", "unit", "bus private kill owner owner_ex async shadow", True),
+    ("drivekeep-broker", "root", "unit", "bus private kill sender owner owner_ex async shadow", True),
+    ("drivekeep-broker", "root", "worker", "", False),
+    ("drivekeep-broker", "root", "asker", "bus private", False),
+)
 UNIT_COMPLAINTS = "journalctl -b --no-pager -o cat -p notice _PID=1 | grep drivekeep.service: || true"
 
 LANDLOCK_SAID = "journalctl --sync; journalctl -b --no-pager -o cat -u drivekeep -p warning | grep -c 'has no Landlock' || true"
@@ -81,26 +94,37 @@ class Sandbox(Keeping):
         self.equal("PID 1 has no complaint about the unit", machine.run(UNIT_COMPLAINTS).stdout, "")
 
     def check_attack(self, machine):
-        """What the one that listens could do if it were somebody else's: PID 1 grants root everything, with or without rights."""
-        self.compile(machine, "attack", "tests/vm/attack.c", "-lsystemd")
-        unit = machine.run("cat /usr/lib/systemd/system/drivekeep.service").stdout
-        for user, let in (("drivekeep", []), ("root", ["bus", "private", "shadow"])):
-            copy = re.sub(r"(?m)^(Exec|Restart|RuntimeDirectory|Requires=drivekeep|Wants|Alias).*\n", "", unit)
-            copy = copy.replace("Type=notify", f"Type=oneshot\nExecStart=/usr/lib/drivekeep-test/attack {user}")
-            copy = copy.replace("User=drivekeep", f"User={user}")
-            machine.push(f"/etc/systemd/system/attack-{user}.service", copy)
-            machine.run(f"systemctl daemon-reload; systemctl start attack-{user}")
-            said = machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u attack-{user} -t attack").stdout.splitlines()
-            self.equal(f"from inside a copy of the unit, as {user}, PID 1 runs what it is told over the bus and its own socket, and "
-                       f"passwords can be read: {', '.join(let) or 'none of it'}", [line for line in said if line in ("bus", "private", "shadow")], let)
-            self.equal("it was tried, each of the three", len(said), 3)
-            if let:
-                machine.wait_until(f"ls /{user}.bus /{user}.private", 30)
+        """What each could do if it were somebody else's. To own a socket is granted to anybody; the signal is not."""
+        self.compile(machine, "attack", "-Idaemon/core", "-Idaemon/service", "tests/vm/attack.c", *SANDBOX, "-lsystemd", "-lseccomp")
+        node = self.node(machine, "SN-SATA")
+        own = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
+        for unit, user, sandbox, let, killed in PLACES:
+            name = f"attack-{unit}-{sandbox}-{user}"
+            victim = machine.run("systemd-run -q --unit=victim sleep infinity; systemctl show -P MainPID victim").stdout.strip()
+            said = self.attack(machine, unit, name, f"/usr/lib/drivekeep-test/attack {name} {sandbox} {victim} {node} {own}", user)
+            done = " ".join(line[4:] for line in said if line.startswith("yes"))
+            self.claim(f"in a copy of {unit}.service, as {user}, with the sandbox of {sandbox}, it can do: {let or 'nothing'}",
+                       done == let, "\n".join(said))
+            self.equal("it was tried, each of them", len(said), DEEDS)
+            self.equal(f"and root's process was {'killed' if killed else 'not killed'}",
+                       machine.run("systemctl is-active victim", check=False).stdout.strip() in ("inactive", "failed"), killed)
+            started = [f"/{name}.{way}" for way in ("bus", "private") if way in let.split()]
+            if started:
+                machine.wait_until(f"ls {' '.join(started)}", 30)
             else:
-                self.equal("and nothing of it was run", machine.run(f"ls /{user}.*", check=False).stdout, "")
+                self.equal("and nothing was run by PID 1", machine.run(f"ls /{name}.*", check=False).stdout, "")
+            machine.run("systemctl stop victim; systemctl reset-failed victim", check=False)
         self.equal("the service's user owns what it writes, and no more",
                    machine.run("stat -c '%U %n' /run/drivekeep/drives /run/drivekeep/drives/.private /var/lib/drivekeep /run/drivekeep-broker "
                                "/run/drivekeep /etc/drivekeep/drivekeep.conf").stdout.split()[::2], ["drivekeep"] * 4 + ["root"] * 2)
+
+    def attack(self, machine, unit, name, command, user="root"):
+        """Runs a command in a copy of the unit; what it said."""
+        copy = machine.run(f"cat /usr/lib/systemd/system/{unit}.service").stdout
+        copy = re.sub(r"(?m)^(ExecStart=|ExecReload|ExecStopPost=-touch|Restart|RuntimeDirectory|Requires=drivekeep|Wants=drivekeep|Alias|Type|User|LogLevelMax).*\n", "", copy)
+        machine.push(f"/etc/systemd/system/{name}.service", copy.replace("[Service]\n", f"[Service]\nType=oneshot\nUser={user}\nExecStart={command}\n"))
+        machine.run(f"systemctl daemon-reload; systemctl start {name}", check=False)
+        return machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u {name} _COMM=attack").stdout.splitlines()
 
     def compile(self, machine, name, *arguments):
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
@@ -181,8 +205,7 @@ class Sandbox(Keeping):
 
     def check_landlock(self, machine):
         """A program that closes the worker's own sandbox around itself, in a root shell where nothing else is closed."""
-        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", "daemon/service/sandbox.c",
-                     "daemon/service/call-filter.c", "-lseccomp")
+        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", *SANDBOX, "-lseccomp")
         self.equal("nobody says that there is no Landlock", machine.run(LANDLOCK_SAID).stdout, "0\n")
         node = self.node(machine, "SN-SATA")
         syspath = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
