@@ -14,7 +14,9 @@
 
 #define WORKER (1U << CALLS_WORKER)
 #define ASKER (1U << CALLS_ASKER)
-#define ALL (WORKER | ASKER)
+#define TRACER (1U << CALLS_TRACER)
+#define FILES (WORKER | TRACER)
+#define ALL (WORKER | ASKER | TRACER)
 
 /* clang-format off */
 static const struct {
@@ -36,22 +38,27 @@ static const struct {
         { SCMP_SYS(ppoll_time64),            ALL },
 
         /* Files: Landlock says which. */
-        { SCMP_SYS(open),                    WORKER },
-        { SCMP_SYS(openat),                  WORKER },
-        { SCMP_SYS(pread64),                 WORKER },
-        { SCMP_SYS(lseek),                   WORKER },
-        { SCMP_SYS(_llseek),                 WORKER },
-        { SCMP_SYS(stat),                    WORKER },
-        { SCMP_SYS(stat64),                  WORKER },
-        { SCMP_SYS(lstat),                   WORKER },
-        { SCMP_SYS(lstat64),                 WORKER },
-        { SCMP_SYS(access),                  WORKER },
-        { SCMP_SYS(faccessat),               WORKER },
-        { SCMP_SYS(faccessat2),              WORKER },
-        { SCMP_SYS(readlink),                WORKER },
-        { SCMP_SYS(readlinkat),              WORKER },
-        { SCMP_SYS(getdents),                WORKER },
-        { SCMP_SYS(getdents64),              WORKER },
+        { SCMP_SYS(open),                    FILES },
+        { SCMP_SYS(openat),                  FILES },
+        { SCMP_SYS(pread64),                 FILES },
+        { SCMP_SYS(lseek),                   FILES },
+        { SCMP_SYS(_llseek),                 FILES },
+        { SCMP_SYS(stat),                    FILES },
+        { SCMP_SYS(stat64),                  FILES },
+        { SCMP_SYS(lstat),                   FILES },
+        { SCMP_SYS(lstat64),                 FILES },
+        { SCMP_SYS(access),                  FILES },
+        { SCMP_SYS(faccessat),               FILES },
+        { SCMP_SYS(faccessat2),              FILES },
+        { SCMP_SYS(readlink),                FILES },
+        { SCMP_SYS(readlinkat),              FILES },
+        { SCMP_SYS(getdents),                FILES },
+        { SCMP_SYS(getdents64),              FILES },
+        /* libsystemd: which unit is a process of? */
+        { SCMP_SYS(statfs),                  TRACER },
+        { SCMP_SYS(statfs64),                TRACER },
+        { SCMP_SYS(fstatfs),                 TRACER },
+        { SCMP_SYS(fstatfs64),               TRACER },
 
         /* The socket that the process has. Not sendmsg() for workers: CAP_SYS_ADMIN may name any process as the sender, and
          * the journal believes it. Never socketcall(): libseccomp allows it for the calls that stand here. */

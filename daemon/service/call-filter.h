@@ -12,6 +12,7 @@
 typedef enum CallUser {
         CALLS_WORKER,
         CALLS_ASKER,
+        CALLS_TRACER,
         _CALL_USER_MAX,
 } CallUser;
 

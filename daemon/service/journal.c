@@ -66,7 +66,7 @@ static Record record_new(int priority, const char *message_id) {
 
 static JournalSocket journal = { .path = JOURNAL_SOCKET, .fd = -EBADF };
 
-/* The broker and its workers may make no socket, and have standard error, which leads to the journal. */
+/* Workers and the tracer may make no socket, and have standard error, which leads to the journal. */
 static void record_print(const Record *r) {
         const char *message = strstr(r->text, "\nMESSAGE=");
         _cleanup_free_ char *text = NULL;

@@ -76,11 +76,10 @@ static int sandbox_close(int rules, CallUser user) {
 /* ---- what all workers and askers need alike ---- */
 
 int sandbox_prepare(void) {
-        int r = 0;
+        int r;
 
-        for (CallUser user = 0; user < _CALL_USER_MAX && r >= 0; user++)
-                r = call_filter_prepare(user);
-        return r;
+        r = call_filter_prepare(CALLS_WORKER);
+        return r < 0 ? r : call_filter_prepare(CALLS_ASKER);
 }
 
 /* ---- workers ---- */
@@ -162,4 +161,20 @@ int sandbox_asker(void) {
                 return -errno;
         r = rules_new(&rules);
         return r < 0 ? r : sandbox_close(rules, CALLS_ASKER);
+}
+
+/* ---- the tracer ---- */
+
+/* Of the rest of tracefs, which is below /sys/kernel, it has no need, nor a right to read it. */
+int sandbox_tracer(const char *instance) {
+        static const char *const read_paths[] = { "/proc", "/sys/class/block", "/sys/devices", "/sys/fs/cgroup" };
+        _cleanup_close_ int rules = -EBADF;
+        int r;
+
+        r = rules_new(&rules);
+        for (size_t i = 0; i < ELEMENTSOF(read_paths) && r >= 0; i++)
+                r = rules_allow(rules, read_paths[i], READING);
+        if (r >= 0)
+                r = rules_allow(rules, instance, WRITING);
+        return r < 0 ? r : sandbox_close(rules, CALLS_TRACER);
 }

@@ -5,12 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <syslog.h>
 
 #include "inventory.h"
 #include "journal.h"
 #include "process.h"
+#include "sandbox.h"
 #include "tracer.h"
 #include "unix-socket.h"
 #include "validate.h"
@@ -68,13 +68,12 @@ static int trace_write_event(const Tracing *t, size_t event, const char *file, c
                                                    : r;
 }
 
-/* What an earlier process has left behind is not known to be as it should be. */
+/* -ENODEV: the unit could not make the instance. */
 static int trace_open(Tracing *t) {
         char path[512], size[16];
         int r;
 
-        (void) rmdir(t->instance);
-        if (mkdir(t->instance, 0700) < 0 && errno != EEXIST)
+        if (access(t->instance, F_OK) < 0)
                 return errno == ENOENT ? -ENODEV : -errno;
 
         (void) snprintf(size, sizeof size, "%d", BUFFER_KB);
@@ -292,7 +291,9 @@ int tracer_run(int listener, const char *instance) {
         if (t.manager < 0)
                 return -errno;
         /* The socket's mode says so, too. */
-        r = unix_knows_peer(t.manager) ? tracer_serve(&t) : -EPERM;
+        r = unix_knows_peer(t.manager) ? sandbox_tracer(instance) : -EPERM;
+        if (r >= 0)
+                r = tracer_serve(&t);
 
         closep(&t.pipe);
         closep(&t.manager);

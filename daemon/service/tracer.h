@@ -56,5 +56,5 @@ typedef struct TracerAnswer {
 /* ---- the tracer itself: tracer-process.c ---- */
 
 /* Serves one manager at the socket that listens, until that goes: 0, or a negative errno. `instance`: TRACER_INSTANCE, which the
- * unit removes afterwards, also where the process was killed. */
+ * unit makes before and removes afterwards, also where the process was killed: this one may make and remove nothing. */
 int tracer_run(int listener, const char *instance);

@@ -51,9 +51,9 @@ in
           reloadTriggers = lib.mapAttrsToList checked cfg.files;
         };
       }
-      # The units name sleep, rm, touch, rmdir and sh without their directory.
+      # The units name sleep, rm, touch, mkdir, rmdir, nsenter and sh without their directory.
       (lib.genAttrs [ "drivekeep" "drivekeep-tracer" "drivekeep-metrics" "drivekeep-alert" ] (_: {
-        serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.bash ];
+        serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.util-linux pkgs.bash ];
       }))
     ];
   };

@@ -60,7 +60,8 @@ static uint32_t filter_run(const struct sock_fprog *p, const struct seccomp_data
 #define BIT(user) (1U << (user))
 #define WORKER BIT(CALLS_WORKER)
 #define ASKER BIT(CALLS_ASKER)
-#define ALL (WORKER | ASKER)
+#define TRACER BIT(CALLS_TRACER)
+#define ALL (WORKER | ASKER | TRACER)
 
 /* A call that an architecture does not have is not tried there. */
 static const struct {
@@ -72,7 +73,8 @@ static const struct {
         { "send", 0, 0, ALL },
         { "sendto", 0, 0, ALL },
         { "recv", 0, 0, ALL },
-        { "openat", 0, 0, WORKER },
+        { "openat", 0, 0, WORKER | TRACER },
+        { "statfs", 0, 0, TRACER },
         { "connect", 0, 0, ASKER },
         { "socket", 0, 0, ASKER },
         { "sendmsg", 0, 0, ASKER },
@@ -167,11 +169,13 @@ END_TEST
 START_TEST(test_socketcall) {
         uint32_t architecture = architectures[_i];
         int number = seccomp_syscall_resolve_name_arch(architecture, "socketcall");
-        static const unsigned allowed[_CALL_USER_MAX] = {
-                [CALLS_WORKER] = BIT(SYS_SEND) | BIT(SYS_SENDTO) | BIT(SYS_RECV) | BIT(SYS_RECVFROM),
-                [CALLS_ASKER] = BIT(SYS_SEND) | BIT(SYS_SENDTO) | BIT(SYS_SENDMSG) | BIT(SYS_RECV) | BIT(SYS_RECVFROM) |
-                                BIT(SYS_RECVMSG) | BIT(SYS_SOCKET) | BIT(SYS_BIND) | BIT(SYS_CONNECT) |
-                                BIT(SYS_GETSOCKNAME) | BIT(SYS_GETPEERNAME) | BIT(SYS_GETSOCKOPT) | BIT(SYS_SETSOCKOPT),
+        const unsigned own = BIT(SYS_SEND) | BIT(SYS_SENDTO) | BIT(SYS_RECV) | BIT(SYS_RECVFROM);
+        const unsigned allowed[_CALL_USER_MAX] = {
+                [CALLS_WORKER] = own,
+                [CALLS_TRACER] = own,
+                [CALLS_ASKER] = own | BIT(SYS_SENDMSG) | BIT(SYS_RECVMSG) | BIT(SYS_SOCKET) | BIT(SYS_BIND) |
+                                BIT(SYS_CONNECT) | BIT(SYS_GETSOCKNAME) | BIT(SYS_GETPEERNAME) | BIT(SYS_GETSOCKOPT) |
+                                BIT(SYS_SETSOCKOPT),
         };
 
         if (architecture == SCMP_ARCH_X86 || architecture == SCMP_ARCH_PPC64LE)

@@ -196,27 +196,32 @@ END_TEST
 
 /* ---- who may make no socket ---- */
 
-static bool forbidden;
+static int forbidden; /* the error; 0: it may */
 
 int socket(int domain, int type, int protocol) {
-        errno = EAFNOSUPPORT;
+        errno = forbidden;
         return forbidden ? -1 : (int) syscall(SYS_socket, domain, type, protocol);
 }
 
-/* The broker has its standard error, which is a stream to the journal, or a file. */
+/* A tracer has its standard error, which is a stream to the journal, or a file. Its unit's sandbox and its own refuse sockets. */
+static const struct {
+        bool file;
+        int error;
+} refusals[] = { { false, EAFNOSUPPORT }, { true, EAFNOSUPPORT }, { false, EPERM }, { true, EPERM } };
+
 START_TEST(test_standard_error) {
         int fds[2], saved = dup(STDERR_FILENO);
         char text[256] = "";
 
-        if (_i == 0)
+        if (!refusals[_i].file)
                 ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
         else
                 ck_assert_int_eq(pipe(fds), 0);
-        forbidden = true;
+        forbidden = refusals[_i].error;
         (void) dup2(fds[1], STDERR_FILENO);
         journal_log(LOG_ERR, "One of %s.\n", "two");
         (void) dup2(saved, STDERR_FILENO);
-        forbidden = false;
+        forbidden = 0;
         ck_assert_int_gt(read(fds[0], text, sizeof text - 1), 0);
         ck_assert_str_eq(text, "<3>One of two.\\x0a\n");
         journal_finish();
@@ -245,7 +250,7 @@ int main(void) {
         tcase_add_loop_test(t, test_absent, 0, 2);
         tcase_add_loop_test(t, test_path, 0, 2);
         tcase_add_test(t, test_finish);
-        tcase_add_loop_test(t, test_standard_error, 0, 2);
+        tcase_add_loop_test(t, test_standard_error, 0, ELEMENTSOF(refusals));
         suite_add_tcase(s, t);
 
         return suite_run(s);

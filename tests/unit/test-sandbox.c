@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a worker and an asker can still do. The node is /dev/null, which has two partitions; the drive's directory, and two controllers
+/* What a worker, an asker and the tracer can still do. The node is /dev/null, which has two partitions; the drive's directory, and two controllers
  * that it has links to, are directories of this test's. */
 
 #include <fcntl.h>
@@ -25,6 +25,7 @@ typedef enum Who {
         WORKER,
         LOST_WORKER, /* its drive is not in its place, and has no partitions */
         ASKER,
+        TRACER, /* its instance is the drive's directory */
         _WHO_MAX,
 } Who;
 
@@ -35,6 +36,8 @@ static int confine(Who who) {
         (void) snprintf(own, sizeof own, "%s/nvme-subsys0", scratch);
         if (who == ASKER)
                 return sandbox_asker();
+        if (who == TRACER)
+                return sandbox_tracer(own);
         return who == WORKER ? sandbox_worker("/dev/null", partitions, own) : sandbox_worker("/dev/null", NULL, "");
 }
 
@@ -107,9 +110,9 @@ static const struct {
         { "/dev/full", O_RDONLY, { [WORKER] = true } },
         { "/dev/full", O_WRONLY, {} },
         { "/dev/urandom", O_RDONLY, {} },
-        { "nvme-subsys0/file", O_RDONLY, { [WORKER] = true } },
-        { "nvme-subsys0/file", O_WRONLY, { [WORKER] = true } },
-        { "nvme-subsys0", O_RDONLY | O_DIRECTORY, { [WORKER] = true } },
+        { "nvme-subsys0/file", O_RDONLY, { [WORKER] = true, [TRACER] = true } },
+        { "nvme-subsys0/file", O_WRONLY, { [WORKER] = true, [TRACER] = true } },
+        { "nvme-subsys0", O_RDONLY | O_DIRECTORY, { [WORKER] = true, [TRACER] = true } },
         { "nvme-subsys0/new", O_WRONLY | O_CREAT, {} },
         { "first/file", O_WRONLY, { [WORKER] = true } },
         { "second/file", O_WRONLY, { [WORKER] = true } },
@@ -118,7 +121,9 @@ static const struct {
         { "other/file", O_WRONLY, {} },
         { "/sys/kernel/uevent_seqnum", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },
         { "/sys/class", O_RDONLY | O_DIRECTORY, { [WORKER] = true, [LOST_WORKER] = true } },
-        { "/proc/self/mountinfo", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },
+        { "/proc/self/mountinfo", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true, [TRACER] = true } },
+        { "/sys/class/block", O_RDONLY | O_DIRECTORY, { [WORKER] = true, [LOST_WORKER] = true, [TRACER] = true } },
+        { "/sys/devices", O_RDONLY | O_DIRECTORY, { [WORKER] = true, [LOST_WORKER] = true, [TRACER] = true } },
         { "/proc/self/comm", O_WRONLY, {} },
         { "/etc/passwd", O_RDONLY, {} },
         { "/etc", O_RDONLY | O_DIRECTORY, {} },
@@ -173,8 +178,9 @@ static int deed_socket(void) {
 }
 static int deed_read(void) {
         char c;
+        int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 
-        return read(open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), &c, 1) < 0 ? errno : 0;
+        return fd < 0 || read(fd, &c, 1) < 0 ? errno : 0;
 }
 static int deed_process(void) {
         pid_t pid = fork();
@@ -191,17 +197,16 @@ static int deed_sendmsg(void) {
 }
 static const struct {
         int (*deed)(void);
-        int worker, asker;
+        int worker, asker, tracer;
 } deeds[] = {
-        { deed_read, 0, -1 }, /* it has nothing to read from */
-        { deed_socket, EPERM, 0 },   { deed_process, EPERM, EPERM },
-        { deed_kill, EPERM, EPERM }, { deed_sendmsg, EPERM, 0 },
+        { deed_read, 0, EPERM, 0 },         { deed_socket, EPERM, 0, EPERM },  { deed_process, EPERM, EPERM, EPERM },
+        { deed_kill, EPERM, EPERM, EPERM }, { deed_sendmsg, EPERM, 0, EPERM },
 };
 
 START_TEST(test_deeds) {
         ck_assert_int_eq(confined(WORKER, deeds[_i].deed), deeds[_i].worker);
-        if (deeds[_i].asker >= 0)
-                ck_assert_int_eq(confined(ASKER, deeds[_i].deed), deeds[_i].asker);
+        ck_assert_int_eq(confined(ASKER, deeds[_i].deed), deeds[_i].asker);
+        ck_assert_int_eq(confined(TRACER, deeds[_i].deed), deeds[_i].tracer);
 }
 END_TEST
 
@@ -240,6 +245,7 @@ START_TEST(test_controls) {
         control.argument = controls[_i].argument;
         owner.pid = getpid();
         ck_assert_int_eq(confined(WORKER, deed_control), controls[_i].worker);
+        ck_assert_int_eq(confined(TRACER, deed_control), controls[_i].worker);
         ck_assert_int_eq(confined(ASKER, deed_control), controls[_i].asker);
 }
 END_TEST
@@ -256,6 +262,7 @@ static int deed_own(void) {
 START_TEST(test_owner) {
         number = owner_numbers[_i];
         ck_assert_int_eq(confined(WORKER, deed_own), EPERM);
+        ck_assert_int_eq(confined(TRACER, deed_own), EPERM);
         ck_assert_int_eq(confined(ASKER, deed_own), EPERM);
 }
 END_TEST

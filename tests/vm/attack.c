@@ -2,7 +2,7 @@
 
 /* What somebody who has taken over a process would try: for the scenario "sandbox".
  *     attack NAME SANDBOX VICTIM [NODE OWN]
- * closes a sandbox around itself ("worker", "asker", or "unit": that of the unit is all), then tries each of the deeds below. It
+ * closes a sandbox around itself ("worker", "asker", "tracer", or "unit": that of the unit is all), then tries each of the deeds below. It
  * prints a line for each: "yes DEED", or "no DEED: ERROR". PID 1 is asked to run "touch /NAME.bus" and "touch /NAME.private" with all rights;
  * the process VICTIM is to be killed. */
 
@@ -10,9 +10,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <systemd/sd-bus.h>
 
 #include "sandbox.h"
+
+#define TRACING "/sys/kernel/tracing/"
 
 static const char *name;
 static pid_t victim;
@@ -97,21 +100,46 @@ static int try_sender(void) {
 
 /* ---- files ---- */
 
+static int write_one(const char *path) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        return fd < 0 || write(fd, "1", 1) < 0 ? -errno : 0;
+}
+
 static int try_shadow(void) {
         return open("/etc/shadow", O_RDONLY | O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static int try_instance(void) {
+        return mkdir(TRACING "instances/other", 0700) < 0 ? -errno : 0;
+}
+
+static int try_other(void) {
+        return write_one(TRACING "instances/neighbour/tracing_on");
+}
+
+static int try_global(void) {
+        return write_one(TRACING "tracing_on");
+}
+
+static int try_own(void) {
+        return write_one(TRACING "instances/drivekeep/tracing_on");
 }
 
 static const struct {
         const char *name;
         int (*deed)(void);
 } deeds[] = {
-        { "bus", try_bus },     { "private", try_private },   { "kill", try_kill },   { "sender", try_sender },
-        { "owner", try_owner }, { "owner_ex", try_owner_ex }, { "async", try_async }, { "shadow", try_shadow },
+        { "bus", try_bus },     { "private", try_private },   { "kill", try_kill },     { "sender", try_sender },
+        { "owner", try_owner }, { "owner_ex", try_owner_ex }, { "async", try_async },   { "shadow", try_shadow },
+        { "other", try_other }, { "instance", try_instance }, { "global", try_global }, { "own", try_own },
 };
 
 static int confine(char **argv) {
         if (streq(argv[2], "asker"))
                 return sandbox_asker();
+        if (streq(argv[2], "tracer"))
+                return sandbox_tracer(TRACING "instances/drivekeep");
         return streq(argv[2], "worker") ? sandbox_worker(argv[4], NULL, argv[5]) : 0;
 }
 

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 
 from drives.usb import UsbDisk
-from keeping import CONF, MODEL, Keeping, by_id
+from keeping import CONF, MODEL, TRACE, Keeping, by_id
 from machine import nvme_disk, scsi_disk, virtio_disk
 
 FILE = f"""
@@ -34,7 +34,8 @@ COLD = {"apm": 128, "lookahead": False}
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = 1 << 17 | 1 << 21     # CAP_SYS_RAWIO, CAP_SYS_ADMIN
 SANDBOX = ("daemon/service/sandbox.c", "daemon/service/call-filter.c")
-DEEDS = 8
+NEIGHBOUR = "/sys/kernel/tracing/instances/neighbour"
+DEEDS = 12
 
 # By whom a process may be taken over: a copy of the unit, its user, the sandbox that the process closes around itself, which of the
 # deeds of attack.c it is let do then, and whether a process of root's is killed by them. The unit alone, and root in the place of the
@@ -45,6 +46,8 @@ PLACES = (
     ("drivekeep-broker", "root", "unit", "bus private kill sender owner owner_ex async shadow", True),
     ("drivekeep-broker", "root", "worker", "", False),
     ("drivekeep-broker", "root", "asker", "bus private", False),
+    ("drivekeep-tracer", "root", "unit", "kill owner owner_ex async shadow own", True),
+    ("drivekeep-tracer", "root", "tracer", "own", False),
 )
 UNIT_COMPLAINTS = "journalctl -b --no-pager -o cat -p notice _PID=1 | grep drivekeep.service: || true"
 
@@ -67,8 +70,8 @@ class Sandbox(Keeping):
         self.sata, self.usb = self.drive("SN-SATA", acoustic=254, erc=(0, 0), **COLD), self.drive("SN-USB", **COLD)
         disks = [nvme_disk("NVME1"), scsi_disk("SCSI1"), virtio_disk("VIRTIO1")]
         with self.drives(self.sata, usb=[(self.usb, {"sense": "fixed"})]) as (hba, arguments), \
-             self.machine(disks=disks, files={CONF: FILE}, setup="systemctl enable drivekeep",
-                          extra_args=arguments) as machine:
+             self.machine(disks=disks, files={CONF: FILE}, extra_args=arguments,
+                          setup="systemctl unmask sys-kernel-tracing.mount; systemctl enable drivekeep") as machine:
             self.settle(machine)
             self.find_processes(machine)
             self.check_exposure(machine)
@@ -97,7 +100,7 @@ class Sandbox(Keeping):
         """What each could do if it were somebody else's. To own a socket is granted to anybody; the signal is not."""
         self.compile(machine, "attack", "-Idaemon/core", "-Idaemon/service", "tests/vm/attack.c", *SANDBOX, "-lsystemd", "-lseccomp")
         node = self.node(machine, "SN-SATA")
-        own = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
+        own = machine.run(f"systemctl start sys-kernel-tracing.mount; mkdir {NEIGHBOUR}; readlink -f /sys/class/block/{node[5:]}").stdout.strip()
         for unit, user, sandbox, let, killed in PLACES:
             name = f"attack-{unit}-{sandbox}-{user}"
             victim = machine.run("systemd-run -q --unit=victim sleep infinity; systemctl show -P MainPID victim").stdout.strip()
@@ -114,6 +117,7 @@ class Sandbox(Keeping):
             else:
                 self.equal("and nothing was run by PID 1", machine.run(f"ls /{name}.*", check=False).stdout, "")
             machine.run("systemctl stop victim; systemctl reset-failed victim", check=False)
+        self.check_instance(machine)
         self.equal("the service's user owns what it writes, and no more",
                    machine.run("stat -c '%U %n' /run/drivekeep/drives /run/drivekeep/drives/.private /var/lib/drivekeep /run/drivekeep-broker "
                                "/run/drivekeep /etc/drivekeep/drivekeep.conf").stdout.split()[::2], ["drivekeep"] * 4 + ["root"] * 2)
@@ -125,6 +129,19 @@ class Sandbox(Keeping):
         machine.push(f"/etc/systemd/system/{name}.service", copy.replace("[Service]\n", f"[Service]\nType=oneshot\nUser={user}\nExecStart={command}\n"))
         machine.run(f"systemctl daemon-reload; systemctl start {name}", check=False)
         return machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u {name} _COMM=attack").stdout.splitlines()
+
+    def check_instance(self, machine):
+        """The tracer's instance of tracefs, which its unit makes and removes outside its walls."""
+        state = f"systemctl show -P Result attack; ls -d {TRACE} 2>/dev/null; echo end"
+        for how, before, command, wanted in (
+                ("when it ends", "true", f"ls {TRACE}/tracing_on", "success"),
+                ("also one that was left behind, which is made anew", f"mkdir {TRACE}; echo 0 >{TRACE}/tracing_on", f"grep -qx 1 {TRACE}/tracing_on", "success"),
+                ("also when it is killed", "true", "sh -c 'kill -KILL $$$$'", "signal"),
+                ("and what there is not is not missed: without tracefs", "umount /sys/kernel/tracing && systemctl mask --runtime sys-kernel-tracing.mount",
+                 f"sh -c '! test -e {TRACE}'", "success")):
+            machine.run(f"{before}; true")
+            self.attack(machine, "drivekeep-tracer", "attack", command)
+            self.equal(f"the tracer's instance is removed {how}", machine.run(state).stdout, f"{wanted}\nend\n")
 
     def compile(self, machine, name, *arguments):
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory:
