@@ -178,13 +178,14 @@ static int job_run(const BenchTask *t, const Job *job, uint64_t step, struct jso
 typedef struct Use {
         uint64_t read_bytes, below_read_bytes; /* from the device, and from the disks below an array */
         uint64_t changes;                      /* of all of these: writes, discards and flushes */
+        bool counted;                          /* all of this is known */
 } Use;
 
 static uint64_t use_add(Use *u, const BenchTask *t, const char *name) {
         _cleanup_free_ char *path = must_format("%s/%s", t->classdir, name);
         Traffic x = {};
 
-        (void) traffic_read(path, &x);
+        u->counted = traffic_read(path, &x) >= 0 && u->counted;
         u->changes += x.writes + x.discards + x.flushes;
         return x.read_bytes;
 }
@@ -192,7 +193,7 @@ static uint64_t use_add(Use *u, const BenchTask *t, const char *name) {
 /* What is read ahead still belongs to the sample before. */
 static Use use_read(const BenchTask *t) {
         _cleanup_free_ char *path = must_format("%s/%s", t->classdir, t->name);
-        Use u = {};
+        Use u = { .counted = true };
 
         for (unsigned i = 0; i < REST_MS && activity_in_flight(path); i++)
                 (void) usleep(1000);
@@ -210,8 +211,7 @@ typedef enum SampleVerdict {
 } SampleVerdict;
 
 /* Of a sample in which `bytes` were read. */
-static SampleVerdict sample_judge(const BenchTask *t, const Bench *b, const Job *job, const Use *before,
-                                  uint64_t bytes) {
+static SampleVerdict sample_judge(const BenchTask *t, Bench *b, const Job *job, const Use *before, uint64_t bytes) {
         uint64_t read, spare = read_ahead(t, job->place, bytes);
         Use after;
 
@@ -220,6 +220,10 @@ static SampleVerdict sample_judge(const BenchTask *t, const Bench *b, const Job 
                 return SAMPLE_USED;
 
         after = use_read(t);
+        /* It may have been switched off meanwhile. */
+        b->counted = before->counted && after.counted;
+        if (!b->counted)
+                return SAMPLE_USED;
         read = after.read_bytes - before->read_bytes;
         /* Beside writes this is all that can be told: disks of an array may be read for these, too. */
         if (job->beside)
@@ -280,7 +284,7 @@ static int rest(const BenchTask *t, uint64_t idle) {
         return r;
 }
 
-int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle) {
+int bench_sample(const BenchTask *t, Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle) {
         Use before = use_read(t);
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
@@ -319,14 +323,15 @@ int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m
 
 /* Heads move, a drive in a low-power state comes out of it. It also shows whether the kernel counts. */
 int bench_warm_up(const BenchTask *t, Bench *b) {
-        Use before = use_read(t);
+        Use before = use_read(t), after;
         _cleanup_free_ char *complaint = NULL;
         struct json_object *told = NULL;
         int r;
 
         r = job_run(t, jobs, 0, &told, &complaint);
         (void) json_object_put(told);
-        b->counted = r < 0 || use_read(t).read_bytes != before.read_bytes;
+        after = use_read(t);
+        b->counted = before.counted && after.counted && (r < 0 || after.read_bytes != before.read_bytes);
         return r == -EIO ? 0 : r;
 }
 

@@ -18,7 +18,7 @@ typedef struct Measured {
 
 typedef struct Bench {
         GROWING_ARRAY(Measured, items);
-        bool counted; /* the kernel has counted what was done, so that others' use was seen */
+        bool counted; /* the kernel has counted all that was done, so that others' use was seen */
 } Bench;
 
 void bench_done(Bench *b);
@@ -46,7 +46,7 @@ typedef struct BenchTask {
  * `m`, one item for each figure of the job, and is no error. `step` says where: no two samples may have the same. Before the job the drive
  * is left alone for `idle` µs, which belong to the sample where others' use is looked for. */
 int bench_warm_up(const BenchTask *t, Bench *b);
-int bench_sample(const BenchTask *t, const Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle);
+int bench_sample(const BenchTask *t, Bench *b, const Job *job, Measured *m, uint64_t step, uint64_t idle);
 void measured_done(Measured *m);
 
 /* In less, a zone has no room for what is to be read there. */

@@ -113,7 +113,7 @@ static void keep(const TuneTask *t, Tune *x, Trial *trial, const Measured *m) {
 
 static int run_job(const TuneTask *t, Tune *x, Trial *trial, const Job *job, uint64_t step, uint64_t idle) {
         Measured m[JOB_FIGURES_MAX] = {};
-        const Bench b = { .counted = x->counted };
+        Bench b = { .counted = x->counted };
         size_t n = 0;
         int r;
 
@@ -122,6 +122,7 @@ static int run_job(const TuneTask *t, Tune *x, Trial *trial, const Job *job, uin
         r = t->bench.may_go_on(t->bench.userdata);
         if (r == 0)
                 r = bench_sample(&t->bench, &b, job, m, step, idle);
+        x->counted = b.counted;
         for (size_t i = 0; i < n; i++) {
                 if (r == 0)
                         keep(t, x, trial, m + i);
@@ -146,7 +147,7 @@ typedef struct Clock {
 /* One after the other, so that each time without use ends with the read that the next one begins with. *ret_lost: the drive has not kept
  * the value, and what was measured is of another one. */
 static int run_curve(const TuneTask *t, Tune *x, size_t i, const Clock *clock, uint64_t *step, bool *ret_lost) {
-        const Bench b = { .counted = x->counted };
+        Bench b = { .counted = x->counted };
         const Job *job = figure_job(t->goal);
         _cleanup_free_ double *seconds = must(calloc(t->n_idle, sizeof *seconds));
         Measured begin = { .figure = t->goal };
@@ -158,6 +159,7 @@ static int run_curve(const TuneTask *t, Tune *x, size_t i, const Clock *clock, u
         r = t->bench.may_go_on(t->bench.userdata);
         if (r == 0)
                 r = bench_sample(&t->bench, &b, job, &begin, ++*step, 0);
+        x->counted = b.counted;
         measured_done(&begin);
         if (r == 0) {
                 r = t->look(t->userdata, &before);

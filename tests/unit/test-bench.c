@@ -189,7 +189,7 @@ START_TEST(test_beside) {
         const Job *job = figure_job(figure_find("throttled_latency"));
         Measured m = { .figure = job->figures };
         _cleanup_free_ char *log = NULL, *wanted = NULL;
-        const Bench b = { .counted = true };
+        Bench b = { .counted = true };
 
         task.file = 5;
         file_write("behaviour", "extra=4096 changes=1\n");
@@ -239,6 +239,9 @@ static const struct {
         { "extra=-524288", true, true, true, 0, 0, NULL },
         { "extra=-528384", true, true, false, 0, offsetof(Measured, n_cached), NULL },
         { "counted=0", false, true, true, 0, 0, NULL },
+        /* From the fourth run on, when three samples of 2048 sectors were counted. */
+        { "[ $(wc -l <log) -lt 4 ] || { echo 0 >class/sda/queue/iostats; counted=6144; }", false, true, true, 0, 0,
+          NULL },
         { "error=5", true, false, false, offsetof(Measured, n_failed), offsetof(Measured, n_failed),
           "Input/output error" },
         { "before='fio: no such engine' end=1", true, false, false, offsetof(Measured, n_failed),
@@ -306,11 +309,12 @@ END_TEST
 /* What others do with a disk below an array keeps it from reading for the array. */
 static const struct {
         const char *behaviour;
-        bool used;
+        bool used, uncounted;
 } below[] = {
         { "echo \"1 0 $(($(cat reads) + 2048)) 0 0 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sdb/stat", true },
         { "echo \"1 0 $(($(cat reads) * 2 + 4096)) 0 0 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sdb/stat", false },
         { "echo \"1 0 0 0 $(wc -l <log) 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sdb/stat", false },
+        { "mkdir -p class/sdb/queue; echo 0 >class/sdb/queue/iostats", true, true },
 };
 
 START_TEST(test_below) {
@@ -319,6 +323,7 @@ START_TEST(test_below) {
         task.below = (char *[]){ (char *) "sdb", NULL };
         file_make("behaviour", below[_i].behaviour);
         ck_assert_int_eq(bench_run(&task, &b), 0);
+        ck_assert(b.counted == !below[_i].uncounted);
         ck_assert_int_eq(figure_of(&b, "sequential_start")->n_samples > 0, below[_i].used);
         ck_assert_int_eq(figure_of(&b, "sequential_start")->n_others > 0, !below[_i].used);
 }

@@ -451,7 +451,7 @@ static void make_curves(const char *behaviour) {
 START_TEST(test_long_rest) {
         const Job *job = figure_job(figure_find("first_read"));
         Measured m = { .figure = job->figures };
-        const Bench b = {};
+        Bench b = {};
 
         make_curves("");
         ck_assert_int_eq(bench_sample(&task.bench, &b, job, &m, 1, 65 * UINT64_C(1000000)), 0);
