@@ -31,6 +31,8 @@ static void tell_since(Output *o, const DriveUse *u, uint64_t now) {
         if (drive_use_days(u) >= 1)
                 output_note(o, "  spun up %.1f times a day, asleep for %.1f h a day",
                             (double) u->spin_ups / drive_use_days(u), (double) u->asleep / 3600 / drive_use_days(u));
+        else if (u->watched == 0)
+                output_note(o, "  how often it spun up is not known: no time without reads and writes was counted yet");
         else
                 output_note(o, "  spun up %" PRIu64 " times, asleep for %.1f h", u->spin_ups,
                             (double) u->asleep / 3600);

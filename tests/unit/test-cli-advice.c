@@ -76,6 +76,9 @@ static const struct {
         { HEAD "USE_WATCHED=3600\nUSE_SPIN_UPS=2\nUSE_ASLEEP=1800\n" TAIL,
           "  spun up 2 times, asleep for 0.5 h\nWhat other timers would have come to shows when it was watched for a day.\n",
           "As it was used" },
+        /* No use was counted, which is not the same as that there was none. */
+        { HEAD TAIL, "  how often it spun up is not known: no time without reads and writes was counted yet\n",
+          "spun up 0" },
         /* Counts of the drive's. */
         { HEAD GAPS WEAR("1000", "1000") TAIL, "  1000 load cycles, and no more since\n", "reached" },
         { HEAD GAPS WEAR("1000", "7000") "WEAR_RATED_LOAD_CYCLES=300000\n" TAIL,
