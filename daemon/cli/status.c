@@ -94,6 +94,11 @@ static void note_state(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: is being visited now", d->name);
 }
 
+static void note_awake(Output *o, const DriveRecord *d) {
+        if (d->spindown && d->awake_reason && !drive_record_sleeps(d))
+                output_note(o, "%s: was not spun down: %s", d->name, d->awake_reason);
+}
+
 /* Only the weak identities: a drive without a name of its own is whatever sits at that place. */
 static void note_identity(Output *o, const DriveRecord *d) {
         if (d->dock_model || d->dock_serial)
@@ -194,6 +199,7 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
         output_text(o, "waiting_for", d->waiting_for);
         output_text(o, "visit_reason", d->visit_reason);
         note_state(o, d);
+        note_awake(o, d);
         note_identity(o, d);
 
         output_array(o, "settings");

@@ -109,6 +109,31 @@ START_TEST(test_visit_to_come) {
 }
 END_TEST
 
+/* What kept the service from it when it was last due. */
+START_TEST(test_awake) {
+        static const struct {
+                const char *fields;
+                bool told;
+        } states[] = { { "SPINDOWN=20 min, by the service\nPOWER=active/idle\n", true },
+                       { "SPINDOWN=20 min, by the service\n", true },
+                       { "SPINDOWN=20 min, by the service\nPOWER=standby\n", false },
+                       { "POWER=active/idle\n", false } };
+
+        for (size_t i = 0; i < ELEMENTSOF(states); i++) {
+                _cleanup_free_ char *out = NULL, *err = NULL, *record = NULL;
+
+                ck_assert_int_ge(asprintf(&record,
+                                          "VERSION=1\nNAME=sda\nSTATE=idle\nAWAKE_REASON=nobody counts\n%sSETTINGS=1\n"
+                                          "SETTING_0_NAME=apm\nSETTING_0_VERDICT=applied\n",
+                                          states[i].fields),
+                                 0);
+                file_write("sda", record);
+                ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_WANTED);
+                ck_assert(!strstr(out, "sda: was not spun down: nobody counts\n") == !states[i].told);
+        }
+}
+END_TEST
+
 /* The daemon, which ends each visit, or ends itself, while the command waits. */
 static void daemon_run(bool ends) {
         static const char *const states[] = { "visiting", "queued", "idle" };
@@ -260,6 +285,7 @@ int main(void) {
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_no_drives);
         tcase_add_test(t, test_visit_to_come);
+        tcase_add_test(t, test_awake);
         tcase_add_loop_test(t, test_wait, 0, 2);
         tcase_add_test(t, test_wait_without_service);
         tcase_add_test(t, test_stopped);
