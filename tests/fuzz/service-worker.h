@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Workers of the fuzzed service, in its own process. An honest one does a real visit (device/visit.c) to a drive that is a model, and
+ * says what worker-child.c would say; others die, hang, or say anything. */
+
+#include "service-machine.h"
+#include "settings.h"
+#include "visit-request.h"
+
+static uint8_t take(void);    /* the next byte of the input; 0: there is none */
+static bool input_left(void); /* is there one? */
+static void settle(void);     /* all that the service can do by now is done */
+static void step(void);       /* the next step of the input */
+
+typedef struct Worker {
+        int fd; /* < 0: there is none in this place */
+        Disk *disk;
+        uint64_t diskseq, since;
+        bool runs, hostile;
+} Worker;
+
+static Worker workers[16];
+static int broker_error; /* of the next workers that are asked for */
+
+static void worker_done(Worker *w) {
+        closep(&w->fd);
+        if (w->disk)
+                w->disk->n_workers--;
+        *w = (Worker){ .fd = -EBADF };
+}
+
+/* One that is in the midst of its visit ends when it finds its socket closed. */
+static void worker_kill(Worker *w) {
+        if (w->runs)
+                (void) shutdown(w->fd, SHUT_RDWR);
+        else
+                worker_done(w);
+}
+
+/* ---- drives' answers to commands ---- */
+
+typedef struct Child {
+        Worker *worker;
+        const Visit *visit;
+        bool may_wake, may_sleep; /* a rule says so, though nobody asks whether the drive is in use */
+        bool stopped, dead;
+        size_t writing, told;
+        unsigned n_commands, n_said;
+        unsigned dies_after;     /* messages; 0: it lives */
+        unsigned interrupted_at; /* the command before which something else happens; 0: nothing does */
+} Child;
+
+/* The places of a pass-through command's fields are those of the 16 byte one, as in model-drive.h. */
+static void command_widen(SgRequest *q) {
+        const uint8_t c[12] = { q->cdb[0], q->cdb[1], q->cdb[2], q->cdb[3], q->cdb[4],  q->cdb[5],
+                                q->cdb[6], q->cdb[7], q->cdb[8], q->cdb[9], q->cdb[10], q->cdb[11] };
+
+        if (q->cdb_len == 12) {
+                q->cdb[4] = c[3];
+                q->cdb[6] = c[4];
+                q->cdb[14] = c[9];
+        }
+}
+
+enum {
+        ATA_READ_VERIFY = 0x40,
+        ATA_SMART = 0xB0,
+        ATA_STANDBY_IMMEDIATE = 0xE0,
+        ATA_STANDBY = 0xE2,
+        ATA_CHECK_POWER_MODE = 0xE5,
+        ATA_IDENTIFY = 0xEC,
+        SCSI_REQUEST_SENSE = 0x03,
+        SCSI_START_STOP_UNIT = 0x1B,
+        SCSI_STANDBY = 0x30,
+};
+
+static bool ata_obey(Disk *d, SgRequest *q) {
+        uint8_t sum = 0, *data = q->data;
+
+        switch (q->cdb[14]) {
+        case ATA_CHECK_POWER_MODE:
+        case ATA_READ_VERIFY:
+                return true;
+        case ATA_STANDBY:
+                d->model.timer = q->cdb[6];
+                d->standby = true;
+                return true;
+        case ATA_STANDBY_IMMEDIATE:
+                d->standby = true;
+                return true;
+        case ATA_SMART:
+                if (q->data_len != 512 || q->to_device)
+                        return false;
+                memset(data, 0, 512);
+                data[2] = 193; /* load cycles */
+                data[7] = (uint8_t) (d->used * 10);
+                data[8] = (uint8_t) (d->used * 10 >> 8);
+                for (size_t i = 0; i < 511; i++)
+                        sum -= data[i];
+                data[511] = sum;
+                return true;
+        case ATA_IDENTIFY: {
+                Image i = image_make(d->model.cache, d->model.lookahead, d->model.apm, -1);
+                char serial[21];
+
+                (void) snprintf(serial, sizeof serial, "%*s%s%u", 14, "S", d->name, d->serial);
+                for (size_t k = 0; k < 10; k++)
+                        i.words[10 + k] = htole16((uint16_t) (serial[2 * k] << 8 | serial[2 * k + 1]));
+                image_seal(&i);
+                memcpy(data, &i, MIN(sizeof i, q->data_len));
+                return true;
+        }
+        default:
+                return model_obey(&d->model, q);
+        }
+}
+
+static void ata_answer(Disk *d, SgRequest *q) {
+        bool cache = d->model.cache, obeyed = ata_obey(d, q);
+        /* Descriptor format: the registers, with the power mode in the count. */
+        const uint8_t sense[] = { 0x72, obeyed ? 0x01 : 0x0B,
+                                  0,    0x1D,
+                                  0,    0,
+                                  0,    0x0E,
+                                  0x09, 0x0C,
+                                  0,    obeyed ? 0 : 0x04,
+                                  0,    d->standby ? 0x00 : 0xFF,
+                                  0,    0,
+                                  0,    0,
+                                  0,    0,
+                                  0x40, obeyed ? 0x50 : 0x51 };
+
+        if (cache != d->model.cache)
+                attribute_put(d, "queue/write_cache", d->model.cache ? "write back" : "write through");
+        if (obeyed && q->data_len > 0)
+                return;
+        memcpy(q->sense, sense, sizeof sense);
+        q->sense_len = sizeof sense;
+        q->status = STATUS_CHECK_CONDITION;
+}
+
+/* A drive with no mode pages. */
+static void scsi_answer(Disk *d, SgRequest *q) {
+        uint8_t *data = q->data;
+
+        switch (q->cdb[0]) {
+        case SCSI_REQUEST_SENSE:
+                memset(data, 0, q->data_len);
+                data[0] = 0x70;
+                data[7] = 10;
+                if (d->standby) {
+                        data[12] = 0x5E; /* low power condition: standby_z, by command */
+                        data[13] = 0x43;
+                }
+                return;
+        case SCSI_START_STOP_UNIT:
+                d->standby = q->cdb[4] != 1;
+                return;
+        default:
+                q->status = STATUS_CHECK_CONDITION;
+                q->sense_len = 18;
+                memcpy(q->sense, (const uint8_t[18]){ 0x70, [2] = 5, [7] = 10, [12] = 0x20 }, 18);
+        }
+}
+
+static bool spins_down(const Disk *d, const SgRequest *q) {
+        return d->transport == TRANSPORT_SAS ? q->cdb[0] == SCSI_START_STOP_UNIT && q->cdb[4] != 1
+                                             : q->cdb[14] == ATA_STANDBY_IMMEDIATE;
+}
+
+static bool wakes(const Disk *d, const SgRequest *q) {
+        if (spins_down(d, q) || d->transport == TRANSPORT_SAS)
+                return !spins_down(d, q) && q->cdb[0] != SCSI_REQUEST_SENSE;
+        return q->cdb[14] != ATA_CHECK_POWER_MODE && q->cdb[14] != ATA_STANDBY;
+}
+
+static int child_sg(void *userdata, _unused_ int fd, SgRequest *q) {
+        Child *c = userdata;
+        Disk *d = c->worker->disk;
+
+        /* What follows its last command without another look at its orders. */
+        if (c->dead || recv(c->worker->fd, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+                return -ENODEV;
+        if (!d->present || d->diskseq != c->worker->diskseq)
+                return -ENODEV;
+        command_widen(q);
+        say("    %s: command %02Xh\n", d->name, d->transport == TRANSPORT_SAS ? q->cdb[0] : q->cdb[14]);
+
+        /* No command that wakes. */
+        MUST(c->may_wake || !d->suspended, "%s is runtime-suspended, and gets a command", d->name);
+        MUST(c->may_wake || !d->standby || !wakes(d, q), "%s is in standby, and gets a command that wakes it", d->name);
+        if (spins_down(d, q)) {
+                /* A drive that is in use is not spun down, unless that was asked for. */
+                MUST(c->may_sleep || d->asked || d->last_use == 0 || d->last_use >= c->worker->since ||
+                                     c->worker->since - d->last_use >= 60 * SECOND,
+                     "%s was used %" PRIu64 " s ago, and is spun down", d->name,
+                     (c->worker->since - d->last_use) / SECOND);
+        }
+
+        d->commands++;
+        d->suspended = false;
+        if (wakes(d, q))
+                d->standby = false;
+        if (d->transport == TRANSPORT_SAS)
+                scsi_answer(d, q);
+        else
+                ata_answer(d, q);
+        return 0;
+}
+
+static int child_nvme_admin(_unused_ void *userdata, _unused_ int fd, _unused_ struct nvme_passthru_cmd *cmd) {
+        return -EIO;
+}
+
+static int child_open_node(void *userdata, const Drive *drive) {
+        const Child *c = userdata;
+        const Disk *d = c->worker->disk;
+
+        MUST(streq(d->name, drive->name), "a worker opens another drive");
+        return d->present && d->diskseq == c->worker->diskseq ? 1000 : -ENODEV;
+}
+
+/* ---- what an honest worker says ---- */
+
+static void child_say(Child *c, const WorkerMessage *m) {
+        if (c->dead)
+                return;
+        c->dead = send(c->worker->fd, m, sizeof *m, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) sizeof *m ||
+                  ++c->n_said == c->dies_after;
+}
+
+/* Returns false when there is no order. */
+static bool child_listen(Child *c, WorkerOrder *ret) {
+        ssize_t n = recv(c->worker->fd, ret, sizeof *ret, MSG_DONTWAIT | MSG_TRUNC);
+
+        if (n < 0 && errno == EAGAIN)
+                return false;
+        c->dead = c->dead || n != (ssize_t) sizeof *ret;
+        c->stopped = c->stopped || (!c->dead && *ret == WORKER_STOP);
+        return !c->dead;
+}
+
+static int child_gate(void *userdata, _unused_ const Drive *drive, const char **ret_why) {
+        Child *c = userdata;
+        WorkerOrder order;
+
+        if (++c->n_commands == c->interrupted_at)
+                step();
+        if (!c->dead && !c->stopped && child_listen(c, &order))
+                MUST(order == WORKER_STOP, "a worker that asked for nothing gets the order %d", order);
+        if (c->dead || c->stopped) {
+                *ret_why = "not now";
+                return STEP_DEFERRED;
+        }
+
+        if (c->writing != c->told) {
+                c->told = c->writing;
+                child_say(c, &(WorkerMessage){ .type = WORKER_SENDS, .wish = c->writing });
+        }
+        if (c->n_commands == 3)
+                child_say(c, &(WorkerMessage){ .type = WORKER_GOES_ON });
+        return 0;
+}
+
+static size_t child_wish(const Child *c, const Step *s) {
+        return s ? (size_t) (s->wish - c->visit->wishes->items) : WORKER_READS;
+}
+
+/* The order comes when the note is on storage, or when that has taken too long. */
+static int child_intend(void *userdata, const Step *s) {
+        Child *c = userdata;
+        WorkerOrder order = WORKER_STOP;
+
+        if (c->stopped)
+                return 0;
+        child_say(c, &(WorkerMessage){ .type = WORKER_INTENDS, .wish = child_wish(c, s) });
+        for (unsigned i = 0; i < 4 && !c->dead && order == WORKER_STOP; i++) {
+                while (child_listen(c, &order) && order == WORKER_STOP)
+                        ;
+                if (order != WORKER_STOP || c->dead)
+                        break;
+                if (i == 1)
+                        pass(6 * SECOND);
+                settle();
+                order = WORKER_STOP;
+        }
+        if (c->dead)
+                return -EIO;
+        MUST(order == WORKER_GO || order == WORKER_UNGUARDED, "a worker waits for leave to write, and gets none");
+        return order == WORKER_GO ? 0 : -EIO;
+}
+
+static void child_writing(void *userdata, const Step *s) {
+        Child *c = userdata;
+
+        c->writing = child_wish(c, s);
+}
+
+static void child_ended(void *userdata, const Step *s) {
+        WorkerMessage m = { .type = WORKER_STEP, .wish = child_wish(userdata, s), .step = *s };
+
+        m.step.wish = NULL;
+        m.step.setting = NULL;
+        child_say(userdata, &m);
+}
+
+static void child_power(void *userdata, PowerMode power) {
+        child_say(userdata, &(WorkerMessage){ .type = WORKER_POWER, .power = power });
+}
+
+static void child_wear(void *userdata, const Wear *w) {
+        child_say(userdata, &(WorkerMessage){ .type = WORKER_WEAR, .wear = *w });
+}
+
+static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
+        WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge };
+
+        if (identity)
+                m.identity = *identity;
+        child_say(userdata, &m);
+}
+
+/* NULL: the manager has let go of it. The caller frees it. */
+static void *worker_request(const Worker *w, int flags, Visit *ret) {
+        char *request = malloc(VISIT_REQUEST_MAX_BYTES);
+        ssize_t n;
+
+        if (!request)
+                abort();
+        n = recv(w->fd, request, VISIT_REQUEST_MAX_BYTES, MSG_DONTWAIT | flags);
+        if (n < 0) {
+                free(request);
+                return NULL;
+        }
+        MUST(visit_request_parse(request, (size_t) n, &all_settings, ret) >= 0,
+             "a worker is asked for what it does not take");
+        return request;
+}
+
+static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at) {
+        Child c = { .worker = w,
+                    .writing = WORKER_READS,
+                    .told = WORKER_READS,
+                    .dies_after = dies_after,
+                    .interrupted_at = interrupted_at };
+        const DeviceIO io = { .open_node = child_open_node,
+                              .sg = child_sg,
+                              .nvme_admin = child_nvme_admin,
+                              .gate = child_gate,
+                              .userdata = &c };
+        _cleanup_free_ void *request = NULL;
+        Visit v;
+        Plan p;
+
+        /* One that was taken over only ends. */
+        request = w->hostile ? NULL : worker_request(w, 0, &v);
+        if (!request) {
+                worker_done(w);
+                return;
+        }
+        c.visit = &v;
+        c.may_wake = v.spin_up;
+        for (const Wish *i = v.wishes->items; i < v.wishes->items + v.wishes->n_items; i++) {
+                c.may_wake = c.may_wake || (i->wake && !v.no_wake);
+                c.may_sleep = c.may_sleep || (i->line > 0 && streq(i->name, SETTING_STANDBY));
+        }
+
+        v.io = &io;
+        v.ended = child_ended;
+        v.bridged = child_bridged;
+        v.power = child_power;
+        v.wear = child_wear;
+        v.intend = child_intend;
+        v.writing = child_writing;
+        v.userdata = &c;
+        w->runs = true;
+        if (visit_run(&v, &p) >= 0)
+                plan_done(&p);
+        child_say(&c, &(WorkerMessage){ .type = WORKER_END });
+        worker_done(w);
+}
+
+/* ---- what one says that was taken over ---- */
+
+static uint64_t take_number(void) {
+        uint64_t n = take();
+
+        return n < 128 ? n : n < 192 ? n << 8 | take() : UINT64_MAX - take();
+}
+
+static void take_text(char *text, size_t size) {
+        size_t n = take() % (size + 1);
+
+        memset(text, 'x', n);
+        if (n > 0)
+                text[0] = (char) take();
+}
+
+static void worker_says_anything(Worker *w) {
+        WorkerMessage m = { .type = take() % (_WORKER_MESSAGE_MAX + 1), .wish = take_number() % 9 };
+
+        if (m.wish == 8)
+                m.wish = WORKER_READS;
+        switch (m.type) {
+        case WORKER_STEP:
+                m.step = (Step){ .verdict = take() % (_VERDICT_MAX + 1), .error = -(int) (take() % 64) };
+                m.step.written = take() & 1;
+                m.step.failed = take() & 1;
+                m.step.lost = take() & 1;
+                m.step.before = (Reading){ .supported = true,
+                                           .known = take() & 1,
+                                           .value.number = (int64_t) take_number() };
+                m.step.after = m.step.before;
+                m.step.wanted.number = (int64_t) take_number();
+                take_text(m.step.reason, sizeof m.step.reason);
+                break;
+        case WORKER_POWER:
+                m.power = take() % 6;
+                break;
+        case WORKER_WEAR:
+                m.wear.load_cycles = (KnownNumber){ .known = take() & 1, .number = (int64_t) take_number() };
+                m.wear.rated_load_cycles = (KnownNumber){ .known = take() & 1, .number = (int64_t) take_number() };
+                break;
+        case WORKER_BRIDGE:
+                m.bridge = (Bridge){ .asked = take() & 1,
+                                     .identified = take() & 1,
+                                     .fragile = take() & 1,
+                                     .cdb = take_number() % 18 };
+                take_text(m.identity.serial, sizeof m.identity.serial);
+                take_text(m.identity.model, sizeof m.identity.model);
+                break;
+        default:
+                break;
+        }
+        (void) send(w->fd, &m, take() == 0xFF ? take() : sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* ---- in the broker's place (broker.c) ---- */
+
+/* Each setting that a worker is asked to write is named by the files, or held by a person, or is a spin-down. */
+static void check_named(const Visit *v);
+
+int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
+        _cleanup_free_ void *request = NULL;
+        Worker *w = workers;
+        Visit v;
+
+        MUST(child == BROKER_WORKER, "the manager asks for another child than a worker");
+        while (w < workers + ELEMENTSOF(workers) && w->fd >= 0)
+                w++;
+        if (broker_error < 0 || w == workers + ELEMENTSOF(workers))
+                return broker_error < 0 ? broker_error : -EAGAIN;
+
+        *w = (Worker){ .fd = dup(fd), .since = now.monotonic };
+        /* The socket is not to wait: nobody else would make progress. */
+        request = worker_request(w, MSG_PEEK, &v);
+        MUST(request, "a worker is made that has nothing to do");
+        w->disk = disk_find(v.drive->name);
+        w->diskseq = v.drive->diskseq;
+        w->disk->n_workers++;
+        check_named(&v);
+        return 0;
+}
+
+static Worker *worker_nth(unsigned n) {
+        for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
+                if (w->fd >= 0 && !w->runs && n-- == 0)
+                        return w;
+        return NULL;
+}
+
+/* All workers that are there do their visits; returns whether there were any. */
+static bool workers_visit(void) {
+        const Worker *any = worker_nth(0);
+        Worker *w;
+
+        while ((w = worker_nth(0))) {
+                worker_visit(w, 0, 0);
+                settle();
+        }
+        return any;
+}
