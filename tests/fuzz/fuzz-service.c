@@ -1,0 +1,855 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The state machine of the service as a whole: the input is a list of steps, each a byte that says what happens and some more that say
+ * how. After each step the service must have kept to what MUST() says; and when nothing more happens, it must come to rest. With
+ * DRIVEKEEP_FUZZ_STEPS in the environment the steps are printed:
+ *
+ *     DRIVEKEEP_FUZZ_STEPS=1 build-tests/fuzz/tests/fuzz/fuzz-service FILE */
+
+#include "recheck.h"
+#include "service-worker.h"
+#include "target-held.h"
+#include "target-standby.h"
+
+/* ---- the input ---- */
+
+static struct {
+        const uint8_t *bytes;
+        size_t n;
+        unsigned depth; /* of steps in steps */
+} input;
+static unsigned long n_steps; /* of all inputs */
+
+static bool input_left(void) {
+        return input.n > 0;
+}
+
+static uint8_t take(void) {
+        if (input.n == 0)
+                return 0;
+        input.n--;
+        return *input.bytes++;
+}
+
+static Disk *take_disk(void) {
+        return disks + take() % ELEMENTSOF(disks);
+}
+
+/* ---- the service ---- */
+
+static sd_event *event;
+static Manager *manager;
+static Recheck *recheck;
+static Files *files;
+static bool on_battery, held, ended;
+
+static void on_rested(_unused_ void *userdata, const Target *t) {
+        recheck_rested(recheck, t);
+}
+
+static void on_quiet(_unused_ void *userdata) {
+        MUST(held, "the service is quiet, and was not told to be");
+}
+
+static void on_writing(_unused_ void *userdata) {
+        MUST(!held, "a worker begins while the service is held");
+}
+
+static const ManagerEvents manager_events = {
+        .writing = on_writing,
+        .rested = on_rested,
+        .quiet = on_quiet,
+};
+
+/* A value tells, as a rule, which of them it comes from. */
+static const char *const configurations[] = {
+        "drives = ( { match = {}; read_ahead_kb = 256; lookahead = true; },"
+        "           { match = { transport = \"sata\"; }; apm = 100; spindown_time = \"20min\"; spindown_by = \"service\"; } );",
+        "drives = ( { match = {}; read_ahead_kb = 512; apm = 127; on_battery = { apm = 1; }; },"
+        "           { match = { serial = \"*sdc*\"; }; lookahead = true; spindown_time = \"5min\"; } );",
+        "wake_log = true; recheck = \"1h\"; on_drift = \"restore\";"
+        "drives = ( { match = {}; spindown_time = \"1min\"; wake_together = true; commands_are_use = true; wake = true;"
+        "             spindown_by = \"service\"; read_ahead_kb = 1024; apm = 128; lookahead = true; } );",
+        "fsck_wait = \"5s\"; spin_up_at_once = 1;"
+        "drives = ( { match = {}; queue_write_cache = \"write back\"; allow_dangerous = true; apm = 129; write_cache = true;"
+        "             spindown_time = \"30s\"; wake_together = true; spindown_by = \"service\"; timeout = \"60s\"; },"
+        "           { match = \"/dev/nvme0n1\"; write_cache = false; } );",
+        "drives = ( { match = {}; queue_write_cache = \"write through\"; allow_dangerous = true; write_cache = false; lookahead = false; } );",
+        "wake_log = true; recheck = \"30min\"; spin_up_at_once = 2;"
+        "drives = ( { match = \"/dev/md0\"; standby = true; apm = 130; read_ahead_kb = 2048; spindown_time = \"10min\"; wake_together = true; } );",
+        "drives = ( );",
+};
+
+static Files *files_of(const char *text) {
+        Files *f = calloc(1, sizeof *f);
+
+        if (!f || config_new(&f->config) < 0 || config_parse(f->config, &all_settings, "f", text, strlen(text)) < 0)
+                abort();
+        MUST(f->config->complaints.n_errors == 0, "a configuration of this program's is in error");
+        f->n_ref = 1;
+        return f;
+}
+
+static void service_start(void) {
+        if (sd_event_new(&event) < 0 || manager_new(event, NULL, files, &manager_events, NULL, &manager) < 0 ||
+            recheck_new(event, manager, -EBADF, &recheck) < 0)
+                abort();
+        held = ended = false;
+        manager_reconfigure(manager, NULL, on_battery, VISIT_BOOT);
+        recheck_recheck_every(recheck, files->config->recheck_ms * 1000);
+        if (manager_enumerate(manager, VISIT_BOOT) < 0)
+                abort();
+}
+
+/* `orderly`: it ends by itself, rather than being killed. */
+static void service_stop(bool orderly) {
+        if (orderly)
+                manager_rest(manager, now.monotonic + SECOND);
+        recheck = recheck_free(recheck);
+        manager = manager_free(manager);
+        event = sd_event_unref(event);
+        notes.source = NULL;
+        FOREACH_DISK(d) {
+                if (!STORED(run_files, d->name))
+                        d->n_tried = 0;
+        }
+}
+
+/* ---- what must be so ---- */
+
+static const struct {
+        const char *setting, *value, *before;
+} tries[] = {
+        { "lookahead", "off", "on" },
+        { "read_ahead_kb", "8KiB", "16KiB" },
+        { "apm", "77", "78" },
+};
+
+static bool is_value(const Setting *s, const char *text, const Value *v) {
+        Value value;
+
+        return value_parse(&s->range, text, &value) == 0 && value_equal(&value, v);
+}
+
+/* A value that somebody tries, or what the drive had before, when nobody does any more. */
+static bool is_tried(const Disk *d, const Target *t, const Wish *w) {
+        const Setting *s = setting_for_backends(&all_settings, w->name, drive_backends(t->drive));
+
+        for (size_t i = 0; s && i < ELEMENTSOF(tries); i++)
+                if (d->n_tried & 1U << i && streq(w->name, tries[i].setting))
+                        return is_value(s, target_held_returns(t) ? tries[i].before : tries[i].value, &w->value);
+        return false;
+}
+
+static bool same_wish(const Wish *a, const Wish *b) {
+        return value_equal(&a->value, &b->value) && a->withheld == b->withheld &&
+               a->allow_dangerous == b->allow_dangerous && a->permanent == b->permanent && a->wake == b->wake;
+}
+
+static bool any_spins_down(const Target *t) {
+        return target_spin_down(t).wish;
+}
+
+static bool any_wakes_together(void) {
+        for (size_t i = 0; i < files->config->n_blocks; i++)
+                if (files->config->blocks[i].wake_together)
+                        return true;
+        return false;
+}
+
+static void check_named(const Visit *v) {
+        const Target *t = manager_find(manager, v->drive->name);
+        _cleanup_(wishes_done) Wishes named = {};
+        const Disk *d = disk_find(v->drive->name);
+
+        MUST(t, "%s is visited, and not looked after", v->drive->name);
+        MUST(!(pid1.checked & 1U << (d - disks)) || pid1.silent, "%s is visited during a file system check", d->name);
+        if (config_resolve(files->config, t->drive, on_battery, &named) < 0)
+                abort();
+        MUST(!v->spin_up || any_wakes_together(), "%s is to spin up with others, and no rule says so", d->name);
+        for (size_t i = 0; i < v->wishes->n_items; i++) {
+                const Wish *w = v->wishes->items + i, *rule = wishes_find(&named, w->name);
+
+                say("    %s: worker for %s\n", d->name, w->name);
+                if (t->visit.sleeps && i == v->wishes->n_items - 1 && streq(w->name, SETTING_STANDBY))
+                        MUST(d->asked || any_spins_down(t), "%s is put into standby, and nobody wants that", d->name);
+                else if (w->line == 0)
+                        MUST(is_tried(d, t, w), "%s is to have a value of %s that nobody tried", d->name, w->name);
+                else
+                        MUST(rule && same_wish(w, rule), "%s is to have a value of %s that no rule names", d->name,
+                             w->name);
+        }
+}
+
+/* Of one moment. */
+static void run(void) {
+        unsigned n = 0;
+        int r = 0;
+
+        while (!ended && (r = sd_event_run(event, 0)) > 0)
+                MUST(++n < 3000, "the event loop does not come to rest at this moment");
+        ended = ended || r < 0;
+}
+
+static void check_times(void) {
+        for (const Target *t = manager_first(manager); t && !ended; t = t->next)
+                MUST(target_due(t) > now.monotonic, "%s was due %" PRIu64 " µs ago, and nothing came of it",
+                     t->drive->name, now.monotonic - target_due(t));
+}
+
+static void settle(void) {
+        do
+                run();
+        while ((!pid1.silent && !ended && pid1_answer(0)) || (!notes.slow && !ended && notes_written()));
+        check_times();
+        if (!ended)
+                return;
+        /* The broker refuses for good: systemd starts both anew. */
+        say("  the service ends\n");
+        service_stop(false);
+        broker_error = 0;
+        service_start();
+        settle();
+}
+
+/* ---- steps ---- */
+
+static void step_time(void) {
+        static const uint64_t times[] = { 10 * MS,      100 * MS,      SECOND,        3 * SECOND,     6 * SECOND,
+                                          11 * SECOND,  21 * SECOND,   31 * SECOND,   61 * SECOND,    301 * SECOND,
+                                          601 * SECOND, 1300 * SECOND, 3601 * SECOND, 90000 * SECOND, 300000 * SECOND };
+        uint64_t usec = times[take() % ELEMENTSOF(times)];
+
+        say("%" PRIu64 " ms pass\n", usec / MS);
+        pass(usec);
+}
+
+/* As long as it takes until something is due. */
+static void step_due(void) {
+        uint64_t due = UINT64_MAX;
+
+        for (const Target *t = manager_first(manager); t; t = t->next)
+                due = MIN(due, target_due(t));
+        say("until something is due\n");
+        if (due != UINT64_MAX && due > now.monotonic)
+                pass(due - now.monotonic);
+}
+
+static void step_calendar(void) {
+        uint8_t b = take();
+
+        say("the calendar is set\n");
+        now.realtime = b & 1 ? now.realtime + b * 3600 * SECOND : now.realtime - MIN(now.realtime, b * 86400 * SECOND);
+}
+
+static void step_worker(void) {
+        Worker *w = worker_nth(take() % 4);
+        uint8_t how = take();
+
+        if (!w)
+                return;
+        switch (how % 6) {
+        case 0:
+                say("%s: worker\n", w->disk->name);
+                worker_visit(w, 0, how / 6);
+                break;
+        case 1:
+                say("%s: worker, which dies after %d messages\n", w->disk->name, how / 6 + 1);
+                worker_visit(w, how / 6 + 1, 0);
+                break;
+        case 2:
+                say("%s: the worker dies at once\n", w->disk->name);
+                worker_done(w);
+                break;
+        case 3:
+                say("%s: the worker says anything\n", w->disk->name);
+                w->hostile = true;
+                for (unsigned i = 0; i < how / 6 % 8U + 1; i++)
+                        worker_says_anything(w);
+                break;
+        case 4:
+                say("%s: the worker says one word too often\n", w->disk->name);
+                w->hostile = true;
+                for (unsigned i = 0; i < 100; i++) {
+                        (void) send(w->fd, &(WorkerMessage){ .type = how / 6 % _WORKER_MESSAGE_MAX },
+                                    sizeof(WorkerMessage), MSG_NOSIGNAL | MSG_DONTWAIT);
+                        run();
+                }
+                break;
+        default:
+                say("%s: the worker hangs for 21 s\n", w->disk->name);
+                pass(21 * SECOND);
+        }
+}
+
+static void step_workers(void) {
+        say("all workers\n");
+        (void) workers_visit();
+}
+
+static void plug(Disk *d) {
+        if (manager)
+                manager_plugged(manager, (struct udev_device *) d);
+}
+
+static void step_udev(void) {
+        Disk *d = take_disk();
+
+        last_event++;
+        switch (take() % 5) {
+        case 0:
+                say("%s: plugged in\n", d->name);
+                if (!d->present) {
+                        d->present = true;
+                        d->diskseq = ++last_diskseq;
+                        d->model = MODEL_DRIVE_COLD;
+                        d->used = 1;
+                        d->commands = 0;
+                        d->standby = d->suspended = d->asked = d->uncounted = d->unreadable = d->in_flight = false;
+                        d->last_use = 0;
+                        d->health = 1;
+                }
+                plug(d);
+                break;
+        case 1:
+                say("%s: changed\n", d->name);
+                plug(d);
+                break;
+        case 2:
+                say("%s: pulled\n", d->name);
+                d->present = false;
+                d->n_tried = 0;
+                manager_unplugged(manager, d->name);
+                break;
+        case 3:
+                say("%s: exchanged\n", d->name);
+                d->present = true;
+                d->serial++;
+                d->diskseq = ++last_diskseq;
+                d->n_tried = 0;
+                d->model = MODEL_DRIVE_COLD;
+                d->used = 0;
+                d->last_use = 0;
+                d->asked = false;
+                plug(d);
+                break;
+        default:
+                say("%s: gone, and udev will tell\n", d->name);
+                d->present = false;
+        }
+}
+
+static void step_stack(void) {
+        uint8_t b = take();
+
+        say("md0: %s\n", b & 1 ? "gone" : "changed");
+        manager_stack_changed(manager, "md0", b & 1);
+}
+
+static void step_enumerate(void) {
+        say("events of udev's were lost\n");
+        FOREACH_DISK(d) {
+                if (!d->present)
+                        d->n_tried = 0;
+        }
+        if (manager_enumerate(manager, VISIT_ATTACH) < 0)
+                abort();
+        manager_visit_all(manager, VISIT_RESET);
+}
+
+static void step_disturbed(void) {
+        static const VisitReason reasons[] = { VISIT_RESET, VISIT_REVALIDATION, VISIT_CONTROLLER, VISIT_PARAMETERS };
+        const Disk *d = take_disk();
+        uint8_t b = take();
+        VisitReason reason = reasons[b % ELEMENTSOF(reasons)];
+        char path[PATH_MAX];
+
+        say("%s: %s\n", d->name, visit_reason_to_string(reason));
+        (void) snprintf(path, sizeof path, "/sys/devices/%s", b & 128 ? "pci0" : d->path);
+        if (reason == VISIT_PARAMETERS) {
+                Target *t = manager_find(manager, d->name);
+
+                if (t)
+                        target_meddled(t);
+        } else
+                manager_disturbed(manager, path, reason, b & 64 ? 0 : last_event + !(b & 32));
+        last_event++;
+}
+
+static void step_reload(void) {
+        uint8_t b = take() % ELEMENTSOF(configurations);
+
+        say("reload: configuration %u\n", b);
+        (void) files_unref(files);
+        files = files_of(configurations[b]);
+        manager_reconfigure(manager, files, on_battery, VISIT_RELOAD);
+        recheck_recheck_every(recheck, files->config->recheck_ms * 1000);
+}
+
+static void step_battery(void) {
+        on_battery = !on_battery;
+        say("on %s\n", on_battery ? "battery" : "mains");
+        manager_reconfigure(manager, NULL, on_battery, VISIT_POWER);
+}
+
+static void step_request(void) {
+        Disk *d = take_disk();
+        Target *t = manager_find(manager, d->name);
+
+        if (!t)
+                return;
+        switch (take() % 5) {
+        case 0:
+                say("%s: apply\n", d->name);
+                target_visit(t, VISIT_REQUEST);
+                break;
+        case 1:
+                say("%s: apply --permanent\n", d->name);
+                target_visit(t, VISIT_PERMANENT);
+                break;
+        case 2:
+                say("%s: status --now\n", d->name);
+                target_read(t);
+                break;
+        case 3:
+                say("%s: sleep\n", d->name);
+                d->asked = true;
+                target_visit(t, VISIT_SLEEP);
+                break;
+        default:
+                say("%s: release\n", d->name);
+                (void) target_release(t, NULL);
+        }
+}
+
+static void step_hold_value(void) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        static char holders[2];
+        Disk *d = take_disk();
+        Target *t = manager_find(manager, d->name);
+        uint8_t b = take();
+        size_t i = b / 4 % ELEMENTSOF(tries);
+
+        if (!t)
+                return;
+        if (b & 1) {
+                say("%s: a client leaves\n", d->name);
+                target_let_go(t, (const sd_bus *) (holders + (b / 2 & 1)));
+                return;
+        }
+        say("%s: try %s\n", d->name, tries[i].setting);
+        d->n_tried |= 1U << i;
+        (void) target_hold(t, (const sd_bus *) (holders + (b / 2 & 1)), tries[i].setting, tries[i].value,
+                           tries[i].before, &error);
+}
+
+static void step_hold(void) {
+        held = !held;
+        say("the service is %s\n", held ? "held" : "let go");
+        manager_hold(manager, held);
+}
+
+static void step_suspend(void) {
+        uint8_t b = take();
+
+        say("the machine sleeps\n");
+        now.slept += b * 60 * SECOND;
+        now.realtime += b * 60 * SECOND;
+        FOREACH_DISK(d) {
+                d->model.lookahead = false;
+                d->model.apm = 128;
+        }
+        held = false;
+        manager_hold(manager, false);
+        manager_visit_all(manager, VISIT_RESUME);
+}
+
+static void step_use(void) {
+        Disk *d = take_disk();
+
+        say("%s: used\n", d->name);
+        disk_use(d, take() * 64U + 1);
+}
+
+static void step_sleeps(void) {
+        Disk *d = take_disk();
+        uint8_t b = take();
+
+        /* Not while a worker has it open, or has asked whether it sleeps. */
+        if (d->transport == TRANSPORT_NVME || d->n_workers > 0)
+                return;
+        say("%s: %s\n", d->name, b & 1 ? "runtime-suspended" : "falls asleep");
+        d->suspended = b & 1;
+        d->standby = true;
+}
+
+static void step_counters(void) {
+        Disk *d = take_disk();
+
+        switch (take() % 5) {
+        case 0:
+                say("%s: the counters can%s be read\n", d->name, d->unreadable ? "" : "not");
+                d->unreadable = !d->unreadable;
+                break;
+        case 1:
+                say("%s: the counters %s\n", d->name, d->uncounted ? "count" : "stand still");
+                d->uncounted = !d->uncounted;
+                break;
+        case 2:
+                say("%s: the counters go back\n", d->name);
+                d->used /= 2;
+                d->commands /= 2;
+                break;
+        case 3:
+                say("%s: the counter is at its end\n", d->name);
+                d->used = UINT64_MAX;
+                break;
+        default:
+                say("%s: %s\n", d->name, d->in_flight ? "no request under way" : "a request under way");
+                d->in_flight = !d->in_flight;
+        }
+}
+
+static void step_drift(void) {
+        Disk *d = take_disk();
+
+        say("%s: another program changes its settings\n", d->name);
+        if (d->standby || d->suspended)
+                return;
+        d->model.apm = take();
+        d->model.lookahead = !d->model.lookahead;
+        attribute_put(d, "queue/read_ahead_kb", "64");
+}
+
+static void step_link(void) {
+        Disk *d = take_disk();
+        uint8_t b = take();
+
+        say("%s: link news\n", d->name);
+        d->recovering = b & 4;
+        d->news = (LinkNews) (b % 3);
+        d->news_at = now.monotonic;
+        (void) recheck_links(recheck);
+}
+
+static void step_health(void) {
+        Disk *d = take_disk();
+        static const int healths[] = { 1, 0, -ENODEV };
+
+        d->health = healths[take() % ELEMENTSOF(healths)];
+        say("%s: health %d\n", d->name, d->health);
+}
+
+static void step_pid1(void) {
+        uint8_t b = take();
+
+        switch (b % 6) {
+        case 0:
+                pid1.checked = b / 6;
+                say("PID 1: checks of %#x\n", pid1.checked);
+                break;
+        case 1:
+                pid1.silent = !pid1.silent;
+                say("PID 1: %s\n", pid1.silent ? "silent" : "answers");
+                break;
+        case 2:
+                pid1.broken = !pid1.broken;
+                say("PID 1: %s\n", pid1.broken ? "gone" : "there");
+                break;
+        case 3:
+                pid1.unsettled = !pid1.unsettled;
+                say("udev: %s\n", pid1.unsettled ? "at work" : "settled");
+                break;
+        case 4:
+                say("PID 1: an error\n");
+                (void) pid1_answer(b & 64 ? -ENOMEM : -EIO);
+                break;
+        default:
+                say("PID 1: news\n");
+        }
+        if (pid1.userdata)
+                pid1.news(pid1.userdata);
+}
+
+static void step_storage(void) {
+        uint8_t b = take();
+
+        switch (b % 6) {
+        case 0:
+                run_full = !run_full;
+                break;
+        case 1:
+                notes.slow = !notes.slow;
+                break;
+        case 2:
+                notes.error = notes.error ? 0 : ENOSPC;
+                break;
+        case 3:
+                notes.unreadable = !notes.unreadable;
+                break;
+        case 4:
+                notes.no_process = !notes.no_process;
+                break;
+        default:
+                (void) notes_written();
+        }
+        say("storage: run_full %d, slow %d, error %d, unreadable %d, no_process %d\n", run_full, notes.slow,
+            notes.error, notes.unreadable, notes.no_process);
+}
+
+static void step_tracer(void) {
+        static const uint8_t cdbs[][16] = {
+                { 0x28 },                      /* READ(10) */
+                { 0x85, [14] = ATA_IDENTIFY }, /* wakes some drives, and others not */
+                { 0x35 },                      /* SYNCHRONIZE CACHE(10): the same */
+                { 0x4D },                      /* LOG SENSE */
+                { 0x85, [14] = ATA_SMART },
+                { 0xFF },
+        };
+        TracerAnswer a = {};
+        uint8_t b = take();
+        TracerRequest q;
+
+        while (tracer_fd >= 0 && recv(tracer_fd, &q, sizeof q, MSG_DONTWAIT) > 0)
+                ;
+        a.disk = (WatchDevice){ 8, take() % (ELEMENTSOF(disks) + 1) };
+        switch (b % 8) {
+        case 0:
+                say("the tracer is gone\n");
+                closep(&tracer_fd);
+                tracer_fd = -EBADF;
+                return;
+        case 1:
+                say("the tracer says anything\n");
+                memset(&a, take(), sizeof a);
+                (void) send(tracer_fd, &a, take() & 1 ? sizeof a : take(), MSG_NOSIGNAL | MSG_DONTWAIT);
+                return;
+        case 2:
+                no_tracer = !no_tracer;
+                return;
+        case 3:
+                say("the tracer watches drive %u\n", a.disk.minor);
+                break;
+        default:
+                a.woken = true;
+                a.wake.kind = take() % _WAKE_KIND_MAX;
+                a.wake.cdb_len = 16;
+                memcpy(a.wake.cdb, cdbs[take() % ELEMENTSOF(cdbs)], 16);
+                (void) strcpy(a.wake.process.comm, "cat");
+                say("the tracer: drive %u is woken\n", a.disk.minor);
+                if (b & 64 && a.disk.minor < ELEMENTSOF(disks) && disks[a.disk.minor].n_workers == 0)
+                        disk_use(disks + a.disk.minor, 1);
+        }
+        (void) send(tracer_fd, &a, sizeof a, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void step_restart(void) {
+        uint8_t b = take();
+
+        say("the service %s\n", b & 1 ? "is killed" : "ends");
+        service_stop(!(b & 1));
+        if (b & 2) {
+                say("the machine starts anew\n");
+                if (b & 4)
+                        notes_reach_storage();
+                boot++;
+                STORED_DONE(run_files);
+                for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
+                        if (w->fd >= 0)
+                                worker_kill(w);
+                FOREACH_DISK(d) {
+                        d->model = MODEL_DRIVE_COLD;
+                        d->diskseq = (uint64_t) (d - disks) + 1;
+                        d->used = 1;
+                        d->last_use = 0;
+                        d->n_tried = 0;
+                        d->asked = d->standby = d->suspended = false;
+                        for (size_t i = 0; i < ELEMENTSOF(attributes); i++)
+                                attribute_put(d, attributes[i].path, attributes[i].text);
+                }
+                now.monotonic = 10 * SECOND;
+                now.slept = 0;
+                forbidden_by = b & 8 ? "drivekeep=0" : NULL;
+        }
+        service_start();
+}
+
+static void step_broker(void) {
+        uint8_t b = take();
+
+        broker_error = broker_error ? 0 : b % 8 == 7 ? -ESHUTDOWN : -EAGAIN;
+        say("the broker %s workers\n", broker_error ? "makes no" : "makes");
+}
+
+/* Also changes what the input may still be about, where most of an input is random: the first ones come more often. */
+static void (*const steps[])(void) = {
+        step_workers,  step_time,    step_due,       step_worker,     step_udev,     step_request, step_reload,
+        step_use,      step_sleeps,  step_disturbed, step_hold_value, step_pid1,     step_storage, step_tracer,
+        step_counters, step_restart, step_battery,   step_suspend,    step_hold,     step_link,    step_drift,
+        step_health,   step_broker,  step_stack,     step_enumerate,  step_calendar,
+};
+
+/* A request to put a drive into standby is done with. */
+static void forget_requests(void) {
+        for (const Target *t = manager_first(manager); t; t = t->next)
+                if (!pending_has(&t->pending, VISIT_SLEEP) && !t->visit.sleeps)
+                        disk_find(t->drive->name)->asked = false;
+}
+
+static void step(void) {
+        if (!input_left() || input.depth >= 3)
+                return;
+        input.depth++;
+        n_steps++;
+        steps[take() % ELEMENTSOF(steps)]();
+        settle();
+        forget_requests();
+        input.depth--;
+}
+
+/* ---- the end ---- */
+
+static void tell_steps(void) {
+        (void) fprintf(stderr, "fuzz-service: %lu steps\n", n_steps);
+}
+
+/* The first drive that something is still to be done with; NULL: there is none. */
+static const Target *find_restless(void) {
+        const Target *t = manager_first(manager);
+
+        while (t && !t->visit.job && !t->pending.reasons && t->save_again == 0 && !t->spindown.spins_up)
+                t = t->next;
+        return t;
+}
+
+/* All goes well from here on, and each drive is in use. */
+static void come_to_rest(void) {
+        unsigned n = 0, n_calm = 0;
+
+        do {
+                const Target *restless;
+
+                settle();
+                if (!workers_visit() || n % 8 == 7)
+                        pass(31 * SECOND);
+                restless = find_restless();
+                n_calm = restless ? 0 : n_calm + 1;
+                MUST(++n < 400 || !restless, "%s does not come to rest: visit %d, pending %#x, spins up %d",
+                     restless->drive->name, !!restless->visit.job, restless->pending.reasons,
+                     restless->spindown.spins_up);
+        } while (n_calm < 3);
+}
+
+/* Nothing is sent to it. */
+static bool is_left_alone(const Target *t) {
+        return forbidden_by || guard_record_alone(guarded_record(t->guard.drive));
+}
+
+static void check_verdicts(void) {
+        for (const Target *t = manager_first(manager); t; t = t->next) {
+                MUST(!target_held_returns(t) || is_left_alone(t),
+                     "%s does not get back what it had before a value was tried", t->drive->name);
+                for (size_t i = 0; i < t->wishes.n_items; i++) {
+                        const Wish *w = t->wishes.items + i;
+                        const SettingRecord *s = drive_record_find(t->record, w->name);
+                        const Disk *d = disk_find(t->drive->name);
+
+                        MUST(s && s->verdict >= 0, "%s of %s has no verdict", w->name, d->name);
+                        MUST(s->verdict != VERDICT_DEFERRED || d->standby, "%s of %s is deferred for ever", w->name,
+                             d->name);
+                        if (!verdict_is_in_order(s->verdict) || !s->actual || d->transport == TRANSPORT_SAS)
+                                continue;
+                        if (streq(w->name, "lookahead"))
+                                MUST(d->model.lookahead == (bool) w->value.number, "%s: lookahead is not as said",
+                                     d->name);
+                        else if (streq(w->name, "apm"))
+                                MUST(d->model.apm == (int) w->value.number, "%s: apm is not as said", d->name);
+                        else if (streq(w->name, "read_ahead_kb"))
+                                MUST(attribute_get(d, "queue/read_ahead_kb") * INT64_C(1024) == w->value.number,
+                                     "%s: read_ahead_kb is not as said", d->name);
+                }
+        }
+}
+
+static void check_asleep(void) {
+        for (const Target *t = manager_first(manager); t; t = t->next) {
+                const Bridge *b = &t->record->bridge;
+
+                if (t->drive->transport == TRANSPORT_NVME || b->fragile || b->without_sat || is_left_alone(t))
+                        continue;
+                MUST(disk_find(t->drive->name)->standby, "%s is not put into standby on request", t->drive->name);
+        }
+}
+
+static void end(void) {
+        say("no more happens\n");
+        for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
+                if (w->fd >= 0)
+                        worker_done(w);
+        pid1.checked = 0;
+        pid1.silent = pid1.broken = pid1.unsettled = false;
+        notes.slow = notes.unreadable = notes.no_process = false;
+        notes.error = broker_error = 0;
+        run_full = false;
+        FOREACH_DISK(d) {
+                d->health = 1;
+                d->unreadable = d->uncounted = d->recovering = d->in_flight = false;
+                disk_use(d, 1);
+        }
+        if (manager_enumerate(manager, VISIT_ATTACH) < 0)
+                abort();
+        if (held)
+                step_hold();
+        come_to_rest();
+
+        say("apply\n");
+        FOREACH_DISK(d) {
+                disk_use(d, 1);
+        }
+        settle();
+        manager_visit_all(manager, VISIT_REQUEST);
+        come_to_rest();
+        check_verdicts();
+
+        say("sleep\n");
+        for (Target *t = manager_first(manager); t; t = t->next) {
+                disk_find(t->drive->name)->asked = true;
+                target_visit(t, VISIT_SLEEP);
+        }
+        come_to_rest();
+        check_asleep();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        static bool begun;
+
+        if (!begun) {
+                begun = true;
+                verbose = getenv("DRIVEKEEP_FUZZ_STEPS");
+                clock_keep_alarm();
+                sysfs_make();
+                (void) atexit(tell_steps);
+                for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
+                        w->fd = -EBADF;
+        }
+
+        machine_reset();
+        broker_error = 0;
+        on_battery = false;
+        input = (typeof(input)){ data, size, 0 };
+        files = files_of(configurations[take() % ELEMENTSOF(configurations)]);
+        service_start();
+        settle();
+        for (unsigned n = 0; input_left() && n < 100; n++)
+                step();
+        end();
+
+        service_stop(true);
+        files = files_unref(files);
+        for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
+                if (w->fd >= 0)
+                        worker_done(w);
+        machine_done();
+        return 0;
+}
