@@ -387,7 +387,7 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
         /* What was lost has been forgotten already; what was sent since then is not to be sent twice. */
         if (end == VISIT_INTERRUPTED && pending_forgets(&v->pending))
                 pending_add(&t->pending, pending_has(&v->pending, VISIT_PERMANENT) ? VISIT_PERMANENT : VISIT_CHANGE, 0);
-        else if (end == VISIT_INTERRUPTED && !is_casual(v->reason))
+        else if (end == VISIT_INTERRUPTED && (!is_casual(v->reason) || v->pending.requested))
                 pending_merge(&t->pending, &v->pending);
         if (lost && !t->lost && !is_casual(v->reason)) {
                 pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);

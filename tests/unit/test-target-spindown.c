@@ -506,6 +506,23 @@ START_TEST(test_asked_meanwhile) {
 }
 END_TEST
 
+/* A file system check comes in between: what was asked for is done after it, and the service's own spin-down is not. */
+START_TEST(test_asked_and_interrupted) {
+        Target *t = look_after_service();
+
+        if (_i)
+                wait_for_sleep(t);
+        else
+                target_visit(t, VISIT_SLEEP);
+        visitor.events->ready(t);
+        visitor.events->ended(t, VISIT_INTERRUPTED, NULL);
+        ck_assert(!!t->visit.job == !_i);
+        if (t->visit.job)
+                sleep_ends(t, VERDICT_APPLIED, "");
+        leave(t);
+}
+END_TEST
+
 /* From then on it is watched, until somebody wakes it: after that nobody knows. */
 START_TEST(test_asked_and_woken) {
         Target *t = look_after(APM, WAKE_LOG_AUTO);
@@ -1000,6 +1017,7 @@ int main(void) {
         tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
         tcase_add_loop_test(t, test_asked, 0, 5);
         tcase_add_loop_test(t, test_asked_meanwhile, 0, 2);
+        tcase_add_loop_test(t, test_asked_and_interrupted, 0, 2);
         tcase_add_test(t, test_asked_and_woken);
         tcase_add_test(t, test_asked_often);
         tcase_add_test(t, test_asked_while_checked);
