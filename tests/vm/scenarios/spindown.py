@@ -334,3 +334,68 @@ class SpindownBeside(Spindown):
     long = False
     time_limit = 2400
     halves = (HD_IDLE, DRIVEKEEP)
+
+
+class SpindownUncounted(Keeping):
+    """A drive is not spun down while the kernel does not count its reads and writes; once it does, it is"""
+    SERIALS = ("HAND", "FILE")
+    SECONDS = 900   # of the guest's
+    RULE = '{{ match = "{}"; spindown_time = "2min"; spindown_by = "service"; {}}}'
+
+    def run(self):
+        links = [by_id(f"SN-{serial}") for serial in self.SERIALS]
+        rules = [self.RULE.format(link, more) for link, more in zip(links, ("", "iostats = false; "))]
+        drives = [self.drive(f"SN-{serial}") for serial in self.SERIALS]
+        with self.drives(*drives) as (_, arguments), \
+             self.machine(append="nohz=off", files={CONF: f"drives = ({', '.join(rules)});\n"},
+                          setup=TRACING + "systemctl enable drivekeep\n", extra_args=arguments) as machine:
+            self.settle(machine)
+            by_hand = f"/sys/block/{self.node(machine, 'SN-HAND').removeprefix('/dev/')}/queue/iostats"
+            machine.run(f"echo 0 > {by_hand}")
+            with self.warp(machine):
+                self.check_used(machine, drives, links)
+                self.check_asked(machine, drives[0], links[0])
+                machine.run(f"echo 1 > {by_hand}; sed -i 's/iostats = false/iostats = true/' {CONF}; systemctl reload drivekeep", 120)
+                self.check_counted(machine, drives)
+
+    def spin_downs(self, drives, marks):
+        return [[e.comm for e in drive.log.since(mark, command=0xe0)] for drive, mark in zip(drives, marks)]
+
+    def said(self, machine, pattern):
+        return [len([r for r in self.records(machine, DRIVEKEEP_SERIAL=f"SN-{serial}") if re.search(pattern, r["MESSAGE"])])
+                for serial in self.SERIALS]
+
+    def check_used(self, machine, drives, links):
+        """Each is read every other second, for many times as long as the service waits."""
+        marks = [drive.log.mark() for drive in drives]
+        reads = "; ".join(f"dd if={link} of=/dev/null bs=4096 count=1 iflag=direct status=none" for link in links)
+        reader = machine.start(f"while ! [ -e /run/enough ]; do {reads}; sleep 2; done")
+        machine.run(f"sleep {self.SECONDS}", 600)
+        machine.run("touch /run/enough")
+        machine.wait_until(reader.done, 60)
+        self.equal(f"drives in use whose reads are not counted are not spun down in {self.SECONDS} s", self.spin_downs(drives, marks), [[], []])
+        read = [len([e for e in drive.log.since(mark) if e.command in MEDIUM]) for drive, mark in zip(drives, marks)]
+        self.claim("they were read all the time", min(read) > self.SECONDS / 36, str(read))
+        self.equal("the journal has that once", self.said(machine, "does not count its reads and writes"), [1, 1])
+
+    def check_asked(self, machine, drive, link):
+        """By somebody, who knows better."""
+        mark = drive.log.mark()
+        slept = machine.run(f"drivekeep sleep {link}", 300, check=False)
+        self.claim("'drivekeep sleep' puts one into standby all the same", slept.status == 0 and len(drive.log.since(mark, command=0xe0)) == 1,
+                   slept.stdout + slept.stderr)
+        machine.run(f"dd if={link} of=/dev/null bs=4096 count=1 iflag=direct status=none")
+
+    def check_counted(self, machine, drives):
+        """Nobody reads them any more."""
+        marks = [drive.log.mark() for drive in drives]
+        machine.wait_until(lambda: all(self.spin_downs(drives, marks)), 120)
+        self.equal("without use, and counted again, each is spun down once", [len(each) for each in self.spin_downs(drives, marks)], [1, 1])
+        # Of the one that somebody has put into standby since, there was nothing more to take back.
+        self.equal("the journal has that, too", self.said(machine, "counts its reads and writes again")[1], 1)
+
+
+class SpindownUncountedHour(SpindownUncounted):
+    """The same for an hour"""
+    rare = True
+    SECONDS = 3600
