@@ -7,6 +7,11 @@ drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spind
 """
 COLD = {"apm": 128, "lookahead": False}
 ALL = ["EF/AA", "EF/05", "E3/00"]
+# To all connections that the service has to the bus, by a user without rights.
+PRETEND = """for name in $(busctl list --no-legend | awk -v pid=$(systemctl show -P MainPID drivekeep) '$2 == pid { print $1 }'); do
+        setpriv --reuid=nobody --clear-groups dbus-send --system --type=signal --dest=$name \\
+                /org/freedesktop/login1 org.freedesktop.login1.Manager.PrepareForSleep boolean:true || exit
+done"""
 
 
 class Resume(Keeping):
@@ -21,6 +26,7 @@ class Resume(Keeping):
             self.hba = hba
             self.settle(machine)
             self.check_logind(machine)
+            self.check_pretended(machine)
             self.check_unseen(machine)
             self.check_behind_its_back(machine)
             self.check_lost_logind(machine)
@@ -57,6 +63,13 @@ class Resume(Keeping):
         commands = len(ours(self.ata["SN-LOSES"], marks["SN-LOSES"]))
         self.claim("at most two commands more than the settings and two readings", commands <= len(ALL) + 2 + 2, commands)
         self.equal("and nothing is complained of", machine.run("journalctl -b -q -o cat --no-pager -p err -t drivekeepd").stdout, "")
+
+    def check_pretended(self, machine):
+        mark = self.ata["SN-LOSES"].log.mark()
+        machine.run(PRETEND)
+        applied = machine.run(f"timeout 30 drivekeep apply {by_id('SN-LOSES')}", 60, check=False).status
+        self.equal("a user who says that the machine is about to sleep is not believed: drives are visited",
+                   (applied, [r[:5] for r in settings(self.ata["SN-LOSES"], mark)]), (0, ["E3/00"]))
 
     def check_usb(self, machine, number, mark):
         """It says of itself that it was reset, at the first command of the visit that is for the sleep."""
