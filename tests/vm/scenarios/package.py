@@ -45,6 +45,7 @@ class Package(Keeping):
             self.check_exchanged(machine, NOW, "0.1.0", "upgrade")
             self.check_exchanged(machine, BEFORE, "0.0.9", "downgrade")
             self.check_half_exchanged(machine)
+            self.check_exchanged_in_visit(machine)
             self.check_removed(machine)
             self.check_purged(machine)
 
@@ -132,6 +133,27 @@ class Package(Keeping):
         machine.run("dpkg --configure drivekeep", 120)
         self.settle(machine)
         self.equal("configured: the drive has its setting again", (self.version(machine), awake["apm"]), ("0.1.0", WANTED[0]))
+
+    def check_exchanged_in_visit(self, machine):
+        """The service restarts while the drive has a command of a worker's."""
+        awake, other = self.all[0], WANTED[0] + 1
+        mark = awake.log.mark()
+        awake.inject("hang", origin="passthrough", seconds=12, command=0xEF, feature=0x05)
+        machine.push(CONF, FILE.replace(str(WANTED[0]), str(other)))
+        machine.start("systemctl reload drivekeep")
+        awake.log.wait(mark, 60, fault="hang", status=None)
+        machine.run(f"dpkg -i {BEFORE} < /dev/null", 120)
+        awake.release()
+        machine.wait_until(lambda: awake["apm"] == other, 120)
+        self.settle(machine)
+        machine.run("drivekeep apply", 120, check=False)
+        self.equal("exchanged in mid-visit: the new service goes on, and the drive is sent its setting once",
+                   (self.version(machine), self.kept(machine)["SN-AWAKE"]["apm"],
+                    sum(e.command == 0xEF and e.feature == 0x05 for e in awake.log.since(mark, origin="passthrough"))),
+                   ("0.0.9", "unchanged", 1))
+        machine.push(CONF, FILE)
+        machine.run("systemctl reload drivekeep", 120)
+        self.settle(machine)
 
     def check_removed(self, machine):
         marks = self.marks()
