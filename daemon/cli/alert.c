@@ -38,7 +38,7 @@ static size_t choose_news(Records *records, AlertNotes *notes, uint64_t now, boo
         return n;
 }
 
-/* One line: programs put it into a header. */
+/* A single line, since programs put it into a header. */
 static char *make_subject(const Records *records, size_t n) {
         char host[HOST_NAME_MAX + 1] = "";
         _cleanup_free_ char *text = NULL;

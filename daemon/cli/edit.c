@@ -167,7 +167,7 @@ static int ask(void) {
         return 'k';
 }
 
-/* What was checked, and not the draft, which an editor may still have open. With the owner and the mode that the file had. */
+/* Writes the text that was checked, since an editor may still change the draft. The file keeps its owner and mode. */
 static int install(const Edit *e, int dir_fd) {
         int r = must_not_fail(file_replace_like(dir_fd, base_name(e->target), e->new, &e->st));
 

@@ -141,7 +141,7 @@ static const struct {
         const char *first, *second;
         bool (*clash)(const Value *first, const Value *second);
         const char *sentence;
-        bool by_service; /* only where the service does what the first one says, and sees what the drive is used for by that count alone */
+        bool by_service; /* only where the service spins the drive down, and judges its use by reads and writes alone */
 } pairs[] = {
         { "apm", "spindown_time", timers_clash,
           "apm below 128 has a timer of its own (128 or more leaves that to spindown_time), and the drive may spin down long "
@@ -354,7 +354,7 @@ static void check_member(Config *c, const SettingTable *t, const Drive *d, const
         }
 }
 
-/* The two may come from rules of which neither is for all drives of the other. */
+/* The two settings may come from two rules that share only some of their drives. */
 static int check_hidden_use(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         const Wish *counts = wishes_find(w, "iostats");
 

@@ -25,24 +25,24 @@ int directory_is_safe(const char *path) {
         return !is_writable_by_others(&st);
 }
 
-/* What is followed: links that root or the caller has made; or nothing that others can replace. */
+/* How much of a path only root and the caller may be able to replace. */
 typedef enum Trust {
-        TRUST_LINKS,
-        TRUST_ALL,
+        TRUST_LINKS, /* symbolic links */
+        TRUST_ALL,   /* directories, too */
 } Trust;
 
 static bool is_own(const struct stat *st) {
         return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* Can others put another entry in the place of this directory? Not where the directory it is in is like /tmp. */
+/* Can other users put another entry in the place of this directory? The sticky bit of `dir`, as on /tmp, prevents that. */
 static bool is_replaceable(const struct stat *dir, const struct stat *st) {
         return is_writable_by_others(dir) && !((dir->st_mode & S_ISVTX) && is_own(dir) && is_own(st));
 }
 
 static int walk(int dir_fd, const char *path, Trust trust, unsigned n_links);
 
-/* The entry of a directory: itself, or where a link leads. */
+/* Opens an entry of a directory, or the target of a link. */
 static int enter(int dir_fd, const char *name, Trust trust, unsigned n_links) {
         _cleanup_close_ int fd = -EBADF;
         char target[PATH_MAX];

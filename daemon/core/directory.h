@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Directories that other users can write to, or replace: root neither reads configuration there nor is led elsewhere by them. */
+/* Directories that other users can write to, or replace. Root reads no configuration there, and follows none of their links. */
 
 #include <sys/stat.h>
 
 #include "macro.h"
 
-/* Can a user change this file or directory who is neither root nor the caller? One's own is one's own business (drivekeep check). */
+/* Can a user other than root and the caller change this file or directory? A caller who is not root may trust all of their own files. */
 bool is_writable_by_others(const struct stat *st);
 
-/* Whoever can write a directory can put other files there, and take ours away. 1: nobody else can, or it is not there; 0: others
- * can; or a negative errno: nobody knows. */
+/* A user with write permission on a directory can add, remove and replace files in it. 1: no other user has it, or there is no such
+ * directory; 0: another user has it; or a negative errno: not known. */
 int directory_is_safe(const char *path);
 
 /* Opens a directory (O_PATH) for *at() calls. Directories of other users may be in the path, but their symbolic links are not
@@ -19,9 +19,9 @@ int directory_is_safe(const char *path);
  * path without such links ends where root or the caller meant it to. "" is the working directory. Or a negative errno. */
 int directory_open(const char *path);
 
-/* Whoever can write a directory in the path of a file, or where a link in it leads to, decides which file that is, and what lies beside
- * it. 1: nobody but root and the caller can, and the file need not exist; 0: others can; or a negative errno: nobody knows. */
+/* Checks each directory in the path of a file, and in the targets of its links: a user with write permission on one of them can replace
+ * the file. 1: only root and the caller have it, and the file need not exist; 0: another user has it; or a negative errno: not known. */
 int path_is_safe(const char *path);
 
-/* strerror(3), which for a link that was not followed says why and what to do. */
+/* strerror(3); for a link that was not followed, the reason and the remedy. */
 const char *directory_error(int r);

@@ -22,7 +22,7 @@ static int replace(int dir_fd, const char *name, const char *text, bool sync, co
         }
 
         fd = create(dir_fd, temporary);
-        /* Left by a process that was killed, or placed there by who has the directory. */
+        /* A killed process left it, or the directory's owner put it there. */
         if (fd < 0 && errno == EEXIST && unlinkat(dir_fd, temporary, 0) >= 0)
                 fd = create(dir_fd, temporary);
         if (fd < 0)

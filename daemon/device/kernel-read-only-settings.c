@@ -117,8 +117,8 @@ static int set_flag(Device *d, const char *name, bool on) {
         return 0;
 }
 
-/* Known users come first, with their names. A device that is open exclusively without a known reader is in use by somebody who cannot
- * be seen from here: ZFS, a container's mount, a mapping of the device mapper. 1: it is in use for writing, as far as is known. */
+/* Looks for known uses first, since they have names. An exclusive open that no known reader explains is a use that is invisible from here:
+ * ZFS, a container's mount, a mapping of the device mapper. 1: the drive is in use, perhaps for writing. */
 static int find_writer(Device *d, Use *u) {
         _cleanup_(globfree) glob_t devices;
         int r;
@@ -170,7 +170,7 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
         Use use = { .mountinfo = d->io.mountinfo ?: "/proc/self/mountinfo" };
         int r;
 
-        /* The node may be another drive's by now: this asks. */
+        /* Checks that the node still belongs to this drive. */
         r = device_begin(d);
         if (r < 0)
                 return r;

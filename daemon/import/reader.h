@@ -102,11 +102,10 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where
 #define import_say_why(held, ...) import_take_why(held, import_shown(must_format(__VA_ARGS__)))
 void import_take_why(char **held, char *why);
 
-/* match_add(). False: the pattern can fit nothing, or has bytes that a configuration can only have as escapes, which match other
- * names. */
+/* match_add(). False: the pattern matches nothing, or has bytes that a configuration can hold only as escapes, which match other names. */
 bool import_match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 
-/* The same; what it does not take holds the rule back. */
+/* The same for a rule: a pattern that it does not take holds the rule back. */
 #define import_match(rule, key, ...) import_add_match(rule, key, must_format(__VA_ARGS__))
 bool import_add_match(ImportRule *r, MatchKey key, char *pattern);
 void import_match_copy(Match *to, const Match *from);

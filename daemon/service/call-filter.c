@@ -54,14 +54,14 @@ static const struct {
         { SCMP_SYS(readlinkat),              FILES },
         { SCMP_SYS(getdents),                FILES },
         { SCMP_SYS(getdents64),              FILES },
-        /* libsystemd: which unit is a process of? */
+        /* libsystemd, for the unit of a process. */
         { SCMP_SYS(statfs),                  TRACER },
         { SCMP_SYS(statfs64),                TRACER },
         { SCMP_SYS(fstatfs),                 TRACER },
         { SCMP_SYS(fstatfs64),               TRACER },
 
-        /* The socket that the process has. Not sendmsg() for workers: CAP_SYS_ADMIN may name any process as the sender, and
-         * the journal believes it. Never socketcall(): libseccomp allows it for the calls that stand here. */
+        /* The socket that the process has. Workers have no sendmsg(), since CAP_SYS_ADMIN may name any process as the sender, and the
+         * journal believes that. socketcall() is missing, since libseccomp allows it for the calls of this table. */
         { SCMP_SYS(send),                    ALL },
         { SCMP_SYS(sendto),                  ALL },
         { SCMP_SYS(recv),                    ALL },
@@ -94,7 +94,7 @@ static const struct {
         { SCMP_SYS(getegid),                 ASKER },
         { SCMP_SYS(getegid32),               ASKER },
 
-        /* Memory, time and the end; no signals, of which abort() needs none to end it. */
+        /* Memory, time and the end. No signals: abort() ends the process without one. */
         { SCMP_SYS(brk),                     ALL },
         { SCMP_SYS(mmap),                    ALL },
         { SCMP_SYS(mmap2),                   ALL },
@@ -124,7 +124,7 @@ static const struct {
         { SCMP_SYS(exit_group),              ALL },
 };
 
-/* Calls whose second argument says what they do, and the bits that the third one may not have. */
+/* Calls with a command as the second argument, and the bits that are forbidden in the third. */
 static const struct {
         int call;
         unsigned users;
@@ -135,7 +135,7 @@ static const struct {
         { SCMP_SYS(ioctl),   WORKER, NVME_IOCTL_ADMIN_CMD, 0 },
         { SCMP_SYS(ioctl),   WORKER, BLKROSET,             0 },
         { SCMP_SYS(ioctl),   WORKER, BLKGETDISKSEQ,        0 },
-        /* Those of C libraries, and of libsystemd; none that has a process signalled, or waited for. */
+        /* The commands that C libraries and libsystemd use. None of them has the kernel signal a process, or wait for one. */
         { SCMP_SYS(fcntl),   ALL,    F_GETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_SETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_GETFL,              0 },
@@ -149,7 +149,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* libseccomp hands it out to files only. */
+/* libseccomp exports a filter to files only. */
 static int filter_export(scmp_filter_ctx c, struct sock_fprog *ret) {
         _cleanup_close_ int fd = -EBADF;
         struct sock_filter *code;
@@ -221,7 +221,7 @@ int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *re
         return r;
 }
 
-/* The broker makes them, and its children have them from there. */
+/* The broker makes the filters, and its children inherit them. */
 static struct sock_fprog filters[_CALL_USER_MAX];
 
 int call_filter_prepare(CallUser user) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The system calls that a process with rights may make once it has closed its sandbox: seccomp filters with one table for all. A call that
- * does many things is allowed by its argument, never as a whole: fcntl() can have the kernel signal any process, ioctl() can write
- * to a drive. All else fails with EPERM. */
+/* The system calls that workers, the asker and the tracer may make: seccomp filters, made from one table. A call with many commands is
+ * allowed command by command, since fcntl() can have the kernel signal any process, and ioctl() can write to a drive. All other calls fail
+ * with EPERM. */
 
 #include <linux/filter.h>
 

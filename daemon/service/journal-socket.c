@@ -19,7 +19,7 @@ static int socket_connect(JournalSocket *j) {
         (void) strcpy(address.sun_path, j->path);
 
         fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        /* A filter of the process's own says so, where the unit's says the other. */
+        /* RestrictAddressFamilies= of the unit answers EAFNOSUPPORT, and the process's own filter EPERM. */
         if (fd < 0)
                 return errno == EPERM ? -EAFNOSUPPORT : -errno;
         if (connect(fd, (const struct sockaddr *) &address, sizeof address) < 0)

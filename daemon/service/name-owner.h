@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The connection that owns a well-known name on the message bus, such as PID 1's. Any user can send the service a signal in the name of
- * another: the bus delivers what is addressed to a connection, and sd-bus takes any unique name for the owner of a well-known name in a
- * match rule (D-Bus Specification, "Match Rules"). So each signal's sender is compared with the owner that the bus itself reports. */
+/* The connection that owns a well-known name on the message bus, such as PID 1's. Any user can send the service a signal that passes for
+ * PID 1's: the bus delivers each signal that is addressed to a connection, and sd-bus does not check the sender against a well-known name
+ * in a match rule. So a signal's sender must equal the owner that the bus itself reports. */
 
 #include <systemd/sd-bus.h>
 

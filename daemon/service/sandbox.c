@@ -17,11 +17,11 @@
 
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITING (READING | LANDLOCK_ACCESS_FS_WRITE_FILE)
-/* All of Landlock's first version; what is not allowed below is forbidden. Truncating files and ioctl(), which are in later ones, the
- * filters of system calls limit. */
+/* All rights of Landlock's first version; a right that is not allowed below is forbidden. The filters of system calls limit ioctl() and
+ * truncation, which are rights of later versions. */
 #define HANDLED ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
-/* Of Linux 6.12, which headers may be older than. A kernel before that takes the structure as long as what it does not know is 0. */
+/* Linux 6.12 has these; the headers may be older. An older kernel takes the longer structure if the members that it does not know are 0. */
 #define SCOPE_VERSION 6
 #ifndef LANDLOCK_SCOPE_SIGNAL
 #define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
@@ -39,8 +39,8 @@ bool sandbox_lacks_landlock(void) {
         return landlock_version() < 0 && (errno == ENOSYS || errno == EOPNOTSUPP);
 }
 
-/* The rules, by which nothing is allowed yet; < 0 there: this kernel has none. Connecting to a socket that has a path is none of them; no
- * process outside may be signalled, nor its abstract socket connected to. */
+/* Rules that allow nothing yet; *ret is negative where the kernel has no Landlock. From Linux 6.12 on the process can signal no process
+ * outside, nor connect to its abstract sockets. Landlock does not cover sockets with a path. */
 static int rules_new(int *ret) {
         const uint64_t scopes = LANDLOCK_SCOPE_SIGNAL | LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET;
         const RulesetAttr attr = { .handled_access_fs = HANDLED,
@@ -73,7 +73,7 @@ static int sandbox_close(int rules, CallUser user) {
         return call_filter_load(user);
 }
 
-/* ---- what all workers and askers need alike ---- */
+/* ---- common to workers and askers ---- */
 
 int sandbox_prepare(void) {
         int r;
@@ -165,7 +165,7 @@ int sandbox_asker(void) {
 
 /* ---- the tracer ---- */
 
-/* Of the rest of tracefs, which is below /sys/kernel, it has no need, nor a right to read it. */
+/* The rest of tracefs lies below /sys/kernel, which stays closed. */
 int sandbox_tracer(const char *instance) {
         static const char *const read_paths[] = { "/proc", "/sys/class/block", "/sys/devices", "/sys/fs/cgroup" };
         _cleanup_close_ int rules = -EBADF;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a worker gives up before it looks at its drive, an asker and the tracer before they read a message. Their unit's sandbox holds them all; this
- * one is of each alone. Where a kernel has no Landlock (before 5.13), the unit's is what there is for files, and the service says so once. */
+/* The sandbox that a process closes around itself: a worker before it opens its drive, the asker and the tracer before they read a message.
+ * Their units have sandboxes, too. On a kernel without Landlock (before 5.13) only the unit's limits access to files, and the service logs
+ * that once. */
 
 #include "macro.h"
 
-/* Makes what all workers and askers need alike, for the process that makes them: one of another process does that itself. */
+/* Prepares what workers and askers have in common, once for all children of this process. */
 int sandbox_prepare(void);
 
 /* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
@@ -17,7 +18,7 @@ int sandbox_worker(const char *node, char *const *partitions, const char *own);
 /* From now on this process has no capability, can open no file, start no process and signal none; it can connect to sockets. */
 int sandbox_asker(void);
 
-/* From now on this process can read what processes, drives and this instance of tracefs tell, and write to the instance; it can make no
+/* From now on this process can read /proc, the drives' part of /sys and this instance of tracefs, and write to the instance; it can make no
  * connection, start no process and signal none. */
 int sandbox_tracer(const char *instance);
 

@@ -40,7 +40,7 @@ static void note_reason(Target *t, const char *reason) {
         note_text(t, &t->record->awake_reason, reason);
 }
 
-/* True: it was the reason so far. */
+/* True: the drive was left awake for this reason until now. */
 static bool forget_uncounted(Target *t) {
         bool was = t->spindown.is_uncounted;
 
@@ -75,7 +75,7 @@ static uint64_t ready_at(const Target *t) {
         uint64_t used, now = monotonic_usec();
         const TargetStandby *s = &t->standby;
 
-        /* A use that nobody can see keeps it awake, and all that spin down with it. */
+        /* A drive whose I/O is not seen stays awake, with all drives that spin down together with it. */
         if (s->uncounted || target_used(t, &used) < 0)
                 return now + s->patience / 4;
         /* One that has a command to answer is in use, however long that takes. */
@@ -119,7 +119,7 @@ uint64_t target_spindown_try(Target *t) {
 void target_spindown_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
-        /* While it waited, for a file system check, say, the drive was used. The reason goes, too, should the visit begin anew. */
+        /* The visit waited, for a file system check, say, and there was I/O meanwhile. The reason goes, too, in case the visit begins anew. */
         if (v->sleeps && !v->pending.requested && ready_at(t) > monotonic_usec()) {
                 v->sleeps = false;
                 v->selected.n_items--;
@@ -178,7 +178,7 @@ void target_spindown_told(Target *t, const Step *s) {
 }
 
 void target_spindown_uncounted(Target *t) {
-        /* Nor is it known whether it was woken since. */
+        /* A wake since then was not seen either. */
         t->spindown.stopped_at = 0;
         if (drive_record_sleeps(t->record))
                 note_power(t, NULL);

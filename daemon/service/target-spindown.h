@@ -31,7 +31,7 @@ void target_spindown_ended(Target *t);
 /* What came of it. */
 void target_spindown_told(Target *t, const Step *s);
 
-/* The kernel does not count reads and writes of the drive, and counts them again: what is not seen is not spun down. */
+/* The kernel does not count the drive's reads and writes, so that it must not be spun down; and it counts them again. */
 void target_spindown_uncounted(Target *t);
 void target_spindown_counted(Target *t);
 
@@ -48,10 +48,10 @@ void target_spin_up_others(Target *t, const Wake *w);
 void target_spun_up(Target *t);
 /* It is gone: another may. */
 void target_spindown_leaves(Target *t);
-/* What was pending is not done now: if it was to spin up, another may. */
+/* Drops a pending spin-up from `p`, and gives the turn to the next drive. */
 void target_spindown_passes(Target *t, Pending *p);
 
-/* What is wanted of it is other now, and it has no visit: what is pending, and no rule asks for any more, is forgotten. */
+/* The drive's wishes changed, and it has no visit: drops pending reasons that no rule asks for any more. */
 void target_spindown_resolved(Target *t);
 
 /* When target_spindown_tick() is to be called; UINT64_MAX: never. */

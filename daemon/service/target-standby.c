@@ -129,8 +129,7 @@ static void standby_count(Target *t, uint64_t used, uint64_t since) {
         target_save(t);
 }
 
-/* Whether the drive is in use is not known. One that the service would spin down stays awake; any other one is asked whether it sleeps as
- * if it were without use. */
+/* The drive's I/O is not counted. A drive that the service would spin down stays awake; any other drive is probed as if it were idle. */
 static void standby_uncounted(Target *t) {
         TargetStandby *s = &t->standby;
         uint64_t now = monotonic_usec();
@@ -151,7 +150,7 @@ static void standby_uncounted(Target *t) {
                 standby_expect(t);
 }
 
-/* `since`: it is known to be without use from then on, if its count is still `quiet_used`. */
+/* There was no I/O since `since` if the count still equals *quiet_used (NULL: not known). */
 static void standby_start(Target *t, uint64_t since, const uint64_t *quiet_used) {
         uint64_t used;
         int r;
@@ -216,7 +215,7 @@ void target_standby_tick(Target *t) {
                         target_visit(t, VISIT_STANDBY);
                 return;
         }
-        /* As a rule it is gone, and udev is about to say so. Until then it keeps those awake that spin down with it. */
+        /* The drive is most likely gone, and udev's event follows. Until then the drives that spin down with it stay awake. */
         if (r < 0 && target_spins_down(t)) {
                 s->uncounted = true;
                 standby_look_at(t, now + s->patience / 4);
@@ -392,8 +391,7 @@ void target_standby_told(void *target, PowerMode power) {
 void target_standby_watched(Target *t) {
         uint64_t used;
 
-        /* It was, or may have been, used between the look and this. If the tracer has seen who that was, it tells so before the drive can
-         * answer. */
+        /* There may have been I/O between the last poll and now. If the tracer saw the waker, its report comes before the drive can answer. */
         if (t->standby.asleep && (t->standby.uncounted || target_used(t, &used) < 0 || used != t->standby.used ||
                                   activity_in_flight(t->drive->syspath)))
                 target_visit(t, VISIT_STANDBY);

@@ -38,8 +38,8 @@ void target_standby_done(Target *t);
 void target_standby_begin(Target *t);
 
 /* The kernel's count of what the drive was used for: reads and writes, and where the files say so (commands_are_use) commands of
- * programs. It does not change by what the service itself sends. -ENODATA: the kernel does not count reads and writes, and commands neither
- * or they are no use. */
+ * programs. It does not change by what the service itself sends. -ENODATA: the kernel does not count reads and writes, and commands
+ * are not counted either, or do not count as use. */
 int target_used(const Target *t, uint64_t *ret);
 
 /* A worker begins, and has ended: what the drive is sent meanwhile is the service's own. */

@@ -81,7 +81,7 @@ typedef struct TargetStandby {
         uint64_t used_from;   /* … and not so then: the last use was between the two */
         uint64_t quiet_at;    /* since then it was found without use; 0: it was not looked at yet */
         uint64_t watched_at;  /* what is known of its use (core/use.h) is known up to then; 0: nothing yet */
-        bool uncounted;       /* nothing is known of its use: the kernel does not count it */
+        bool uncounted;       /* the kernel does not count the drive's I/O */
         uint64_t patience;    /* so long it is to be without use; µs */
         uint64_t look_at;     /* CLOCK_MONOTONIC, µs; 0: never */
         unsigned n_looks;     /* that found it awake, without use between them */
@@ -89,8 +89,8 @@ typedef struct TargetStandby {
 
 /* What the service does to have it spin down (target-spindown.h). Times are of CLOCK_MONOTONIC, in µs. */
 typedef struct TargetSpindown {
-        bool spent;        /* before it is used, nothing more is tried */
-        bool is_uncounted; /* it is left awake since the kernel does not count its reads and writes, and the journal says so */
+        bool spent;           /* before it is used, nothing more is tried */
+        bool is_uncounted;    /* left awake because its I/O is not counted; the journal has that */
         uint64_t stopped_at;  /* it was put into standby; 0: it was not, or it was woken since … */
         bool asked;           /* … as somebody asked for that */
         bool spins_up;        /* a visit is to have it spin up, when not too many others do */

@@ -234,7 +234,7 @@ static int take_line(Tracing *t) {
         return 0;
 }
 
-/* One read: requests are taken between two of them, also while events come faster than they are read. */
+/* Reads once, so that requests are taken between two reads even while events come faster than they are read. */
 static int take_trace(Tracing *t) {
         char text[4096];
         ssize_t n = read(t->pipe, text, sizeof text);
