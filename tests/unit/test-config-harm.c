@@ -74,6 +74,17 @@ static const struct {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
         { UNSEEN(""), TRANSPORT_SATA, {} },
+        /* One of the two is in error, and left out. */
+        { "drives = ({ match = { transport = \"sata\" }; iostats = 7 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
+          "spindown_by = \"service\" })", TRANSPORT_SATA, { { 1, 55, 'e', "iostats" } } },
+        { "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"x\"; "
+          "spindown_by = \"service\" })", TRANSPORT_SATA, { { 2, 39, 'e', "spindown_time" } } },
+        { "drives = ({ match = { transport = \"sata\" }; iostats = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
+          "spindown_by = \"service\" })", TRANSPORT_SATA, {} },
+        { "drives = ({ match = { transport = \"sata\" }; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"off\"; "
+          "spindown_by = \"service\" })", TRANSPORT_SATA, {} },
+        { "drives = ({ match = { transport = \"sata\" }; iostats = false; timeout = \"20s\" },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; "
+          "spindown_by = \"drive\" })", TRANSPORT_SATA, {} },
         /* The rules alone tell it. */
         { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\"; spindown_by = \"service\" })", TRANSPORT_SATA,
           { { 1, 42, 'w', "a drive whose reads" } } },

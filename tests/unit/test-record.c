@@ -798,6 +798,31 @@ START_TEST(test_states) {
 }
 END_TEST
 
+/* A directory is locked as long as the descriptor is open. What an earlier writer left there does not matter. */
+START_TEST(test_lock) {
+        char dir[] = "/tmp/test-record-XXXXXX";
+        int dir_fd, lock;
+
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        ck_assert(!record_directory_is_locked(dir_fd));
+        for (unsigned i = 0; i < 2; i++) {
+                lock = record_directory_lock(dir);
+                ck_assert_int_ge(lock, 0);
+                ck_assert(record_directory_is_locked(dir_fd));
+                (void) close(lock);
+                ck_assert(!record_directory_is_locked(dir_fd));
+        }
+
+        ck_assert(unlinkat(dir_fd, ".lock", 0) == 0 && mkdirat(dir_fd, ".lock", 0700) == 0);
+        ck_assert_int_eq(record_directory_lock(dir), -EISDIR);
+        ck_assert(!record_directory_is_locked(dir_fd));
+        ck_assert(unlinkat(dir_fd, ".lock", AT_REMOVEDIR) == 0 && rmdir(dir) == 0);
+        ck_assert_int_eq(record_directory_lock(dir), -ENOENT);
+        (void) close(dir_fd);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("record");
         TCase *t = tcase_create("record");
@@ -829,6 +854,7 @@ int main(void) {
         tcase_add_test(t, test_memories);
         tcase_add_loop_test(t, test_file, 0, ELEMENTSOF(files));
         tcase_add_test(t, test_file_grows);
+        tcase_add_test(t, test_lock);
         tcase_add_test(t, test_verdicts);
         tcase_add_test(t, test_states);
         suite_add_tcase(s, t);

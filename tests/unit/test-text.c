@@ -127,12 +127,27 @@ START_TEST(test_garbled_option) {
 }
 END_TEST
 
+START_TEST(test_strip) {
+        static const char *const texts[][2] = {
+                { "", "" }, { " \t\n", "" }, { "a", "a" }, { "  a b \t", "a b" }, { "a\n", "a" }, { " a", "a" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                char text[16];
+
+                (void) strcpy(text, texts[i][0]);
+                ck_assert_str_eq(text_strip(text), texts[i][1]);
+        }
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("text");
         TCase *t = tcase_create("text");
 
         tcase_add_test(t, test_find_invisible);
         tcase_add_test(t, test_name);
+        tcase_add_test(t, test_strip);
         tcase_add_loop_test(t, test_escape, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_round_trip, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_round_trip_all_bytes);
