@@ -4,7 +4,7 @@ import json
 import schema
 from drives.mechanics import Mechanics
 from drives.model import FLUSH, READ, WRITE
-from keeping import CONF, Keeping
+from keeping import CALM, CONF, Keeping
 
 RESULTS = "/var/lib/drivekeep/bench"
 READS = ["sequential_start", "sequential_middle", "sequential_end", "buffered", "random_latency", "random_latency_p99", "random_rate"]
@@ -142,7 +142,7 @@ class Measuring(Keeping):
 
     def check_file(self, machine, drive):
         node = self.node(machine, "SN-FILES")
-        machine.run(f"mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 {node} && mkdir -p /mnt/files && mount {node} /mnt/files && sync")
+        machine.run(f"mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 {node} && mkdir -p /mnt/files && mount -o {CALM} {node} /mnt/files && sync")
         used = machine.run("df --output=used /mnt/files").stdout
         mark = drive.log.mark()
         figures = self.figures(self.bench(machine, node, 20, "--file=/mnt/files"))
@@ -165,7 +165,7 @@ class Measuring(Keeping):
         # A file system on a partition of the array is on the array, and not on one of its disks alone.
         machine.run("echo ';' | sfdisk -q /dev/md/pair; udevadm settle; "
                     "mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 /dev/md/pair1 && "
-                    "mkdir -p /mnt/pair && mount /dev/md/pair1 /mnt/pair")
+                    "mkdir -p /mnt/pair && mount -o " + CALM + " /dev/md/pair1 /mnt/pair")
         self.equal("a directory on a partition of the array is on the array",
                    list(self.figures(self.bench(machine, "/dev/md/pair", 15, "--file=/mnt/pair", enough=lambda figure: True))), READS + WRITES)
         self.match("and not on one of its disks", machine.run(f"drivekeep bench {nodes[0]} --file=/mnt/pair", check=False).stderr,

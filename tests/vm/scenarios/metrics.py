@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import schema
-from keeping import CONF, FLEET_PACKAGES, HELD, LOOKED, PATIENT, TRACING, Keeping
+from keeping import CALM, CONF, FLEET_PACKAGES, HELD, LOOKED, PATIENT, TRACING, Keeping
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 RULES = (REPOSITORY / "conf/prometheus/drivekeep.rules.yml").read_text()
@@ -173,7 +173,7 @@ class Metrics(Keeping):
         """Nobody writes to a drive because it has fallen asleep."""
         node = self.nodes["SN-SLEEPY"]
         place = "/data/drivekeep.prom"
-        machine.run(f"mkdir -p /data {pathlib.Path(DROP_IN).parent}; mount -o noatime {node} /data")
+        machine.run(f"mkdir -p /data {pathlib.Path(DROP_IN).parent}; mount -o noatime,{CALM} {node} /data")
         machine.push(DROP_IN, f"[Service]\nEnvironment=DRIVEKEEP_METRICS={place}\nReadWritePaths=-/data\n")
         machine.run("systemctl daemon-reload; systemctl start drivekeep-metrics.service")
         asleep = f'drivekeep_drive_asleep{{device="{node.removeprefix("/dev/")}"}}'
