@@ -128,10 +128,6 @@ void target_spindown_begins(Target *t) {
         target_own_commands_begin(t);
 }
 
-void target_spindown_ended(Target *t) {
-        target_own_commands_end(t);
-}
-
 /* ---- what came of it ---- */
 
 static void note_power(Target *t, const char *power) {

@@ -25,9 +25,9 @@ bool target_spins_down(const Target *t);
  * when to look again, on CLOCK_MONOTONIC, where something keeps it awake until then; else 0. */
 uint64_t target_spindown_try(Target *t);
 
-/* The worker is about to begin: what the visit was for may not hold any more. What the drive is sent until it has ended is no use. */
+/* The worker is about to begin: drops a spin-down that is no longer due. Commands count as the service's own until
+ * target_own_commands_end(). */
 void target_spindown_begins(Target *t);
-void target_spindown_ended(Target *t);
 /* What came of it. */
 void target_spindown_told(Target *t, const Step *s);
 

@@ -423,7 +423,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         target_count(t, &t->record->visits, visit_reason_to_string(v->reason));
         on_settling(t);
         note_counters(t);
-        target_spindown_ended(t);
+        target_own_commands_end(t);
         /* Two that set the same thing differently would do so for ever. */
         if (v->reason == VISIT_REVALIDATION && v->summary.n_written > 0)
                 target_count_disturbance(t);
