@@ -10,7 +10,7 @@ import contenders
 from drives.hba import MOST_PORTS, Hba
 from drives.model import AtaDrive
 from keeping import MODEL, by_id
-from machine import MACHINE, Machine
+from machine import EMULATION, MACHINE, Machine
 
 HERE = pathlib.Path(__file__).resolve().parent
 QUIET = 3.0         # seconds without a command, after which nobody is at work any more
@@ -22,7 +22,7 @@ KERNEL = "udev.event_timeout=3600"
 
 # The guest's clock counts its instructions, a nanosecond each, and runs with the host's only while the guest is idle.  So
 # its accounts of CPU time are counts of instructions: whatever else this machine does, they stay the same.
-COUNTING = MACHINE.replace("thread=multi", "thread=single").replace("-smp 2", "-smp 1") + " -icount shift=0,sleep=on"
+COUNTING = f"{MACHINE} {EMULATION.replace('thread=multi', 'thread=single')} -icount shift=0,sleep=on"
 
 
 def log(text):

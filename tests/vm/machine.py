@@ -5,6 +5,7 @@ QEMU dies with the `with` block, and with this process or thread if that is kill
 import collections
 import concurrent.futures
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -21,13 +22,16 @@ from agent import Agent, connect
 from image import cpio_archive
 from patience import PATIENCE
 
-# q35 suspends only once (its power management registers are lost over S3).  An old processor's instructions are the quickest to
-# emulate, a fifth less work than those of "max"; without RDRAND the guest waits seconds for its random numbers, and with MONITOR
-# a processor that is taken offline for suspend keeps the other from running.  After CMPXCHG16B (cx16), which the kernel's allocator
-# uses, QEMU 7.2 now and then loses the flags: a kernel died of a double fault with a pointer in EFLAGS.  Most of QEMU's work is to
-# translate code, so there is room (in MB) to keep what was translated once.
-MACHINE = ("-machine pc -accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-cx16 -smp 2 "
-           "-nodefaults -display none -no-user-config")
+# q35 suspends only once (its power management registers are lost over S3).  One processor: with two, which spin while the host runs
+# neither or one of them, a scenario was an eighth more work.
+MACHINE = "-machine pc -smp 1 -nodefaults -display none -no-user-config"
+# The processors of a host that can lend them.
+KVM = "-accel kvm -cpu host"
+# An old processor's instructions are the quickest to emulate, a fifth less work than those of "max"; without RDRAND the guest waits
+# seconds for its random numbers, and without MONITOR it idles by HLT, which costs the host nothing.  After CMPXCHG16B (cx16), which the kernel's allocator uses, QEMU 7.2 now and then loses the flags: a
+# kernel died of a double fault with a pointer in EFLAGS.  Most of QEMU's work is to translate code, so there is room (in MB) to keep
+# what was translated once.
+EMULATION = "-accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-cx16"
 # Without no_timer_check the kernel counts, at boot, whether the timer interrupts often enough in real time, and panics ("IO-APIC +
 # timer doesn't work") where the host is busy. The next three keep it from complaining that it was kept from running: each of its messages
 # wakes the daemon. No other clock of an emulated machine is better than its TSC, and a busy host makes the kernel doubt that. A
@@ -37,6 +41,22 @@ MACHINE = ("-machine pc -accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
                     "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps")
+
+
+@functools.cache
+def accelerator(kernel):
+    """KVM where a kernel says its first word with it, which takes a fraction of a second. A host may have /dev/kvm and no such processor."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return EMULATION
+    command = ["qemu-system-x86_64", *MACHINE.split(), *KVM.split(), "-no-reboot", "-m", "256", "-kernel", kernel,
+               "-append", "earlyprintk=ttyS0 console=ttyS0 panic=-1", "-serial", "stdio"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as process:
+        given_up = threading.Timer(5, process.kill)
+        given_up.start()
+        works = any(b"Linux version" in line for line in process.stdout)
+        given_up.cancel()
+        process.kill()
+    return KVM if works else EMULATION
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +187,7 @@ class Machine:
     has to say so."""
 
     def __init__(self, image, *, disks=(), files=None, setup="", append="", extra_args=(), memory=1024, console=None,
-                 machine=MACHINE, suspends=False):
+                 machine=None, suspends=False):
         self.image = image
         # The unpacked kernel starts sooner, but QEMU writes it into the memory again at each reset, and waking up is one.
         self._kernel = image.kernel if suspends else image.vmlinux
@@ -177,7 +197,7 @@ class Machine:
         self._files = files or {}
         self._setup = setup
         self._memory = memory
-        self._machine = machine
+        self._machine = machine or f"{MACHINE} {accelerator(image.kernel)}"
         # A socket's path has room for 107 bytes, so it is not left to TMPDIR.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="dk-", dir="/tmp"))
         self.console = pathlib.Path(console or self.directory / "console")
