@@ -107,54 +107,26 @@ prepare_machine() { # SCRIPT SUITE
                 exit 1
         fi
         need $BUILD_PACKAGES $VM_PACKAGES
-        say "Building drivekeep…"
-        if [ "$2" = bookworm ]; then build_for_vm; else build_for_vm_of_suite "$2"; fi
+        build_machine "$2"
 }
 
-# The kernel modules of the virtual machine, as options that say where they are: MODULES.
-build_modules() { # [OPTION…] KERNEL
-        built=$(/usr/bin/python3 tests/vm/modules.py "$@") || exit 1
-        mapfile -t MODULES <<<"$built"
-        MODULES=("${MODULES[@]/#/--module=}")
-}
-
-# Builds the program as a distribution would, and installs it below $ROOT. Builds the kernel modules.
-build_for_vm() {
-        ROOT=$BUILD/root
-        build "$BUILD/release" --buildtype=release -Dtests=disabled --werror
-        rm -rf "$BUILD/root"
-        DESTDIR="$BUILD/root" meson install -C "$BUILD/release" --quiet >"$LOGS/install.log" 2>&1 || {
-                cat "$LOGS/install.log"
-                exit 1
-        }
-
-        say "Preparing the virtual machine's kernel (the first time, a minute or two)…"
-        kernel=$(/usr/bin/python3 tests/vm/image.py --kernel-version | tail -1)
-        [ -n "$kernel" ] || { say "The virtual machine's base system could not be built."; exit 1; }
-        need "linux-headers-$kernel"
-        build_modules "$kernel"
-}
-
-# The package that the scenario "package" installs, and one of a lower version, into $ROOT.
-build_package_for_vm() { # SUITE [OPTION]
+# What the machines of a suite are made of, below $MACHINES/SUITE: in root the program of that suite's package, and two packages to
+# install; in modules the kernel modules.
+MACHINES=$BUILD/machines
+build_machine() { # SUITE [OPTION of packaging/build]
+        machine=$MACHINES/$1
         say "Building the package of $1, and one of a lower version to upgrade from…"
         built=$BUILD/packages/$1
-        packages=$ROOT/usr/lib/drivekeep-test/packages
-        mkdir -p "$packages"
         packaging/build deb --suite "$1" --nocheck ${2:-} --output "$built/now" >"$LOGS/package.log" 2>&1 &&
                 packaging/build deb --suite "$1" --nocheck --before --output "$built/before" >>"$LOGS/package.log" 2>&1 || {
                 cat "$LOGS/package.log"
                 exit 1
         }
+        rm -rf "$machine"
+        packages=$machine/root/usr/lib/drivekeep-test/packages
+        mkdir -p "$packages" "$machine/modules"
         for build in now before; do cp "$built/$build"/drivekeep_*_*.deb "$packages/$build.deb"; done
-}
-
-# The same for another suite than this machine's: the program is what its package has in it, and the kernel's headers are in a root.
-build_for_vm_of_suite() { # SUITE
-        ROOT=$BUILD/root-$1
-        rm -rf "$ROOT"
-        build_package_for_vm "$1"
-        dpkg-deb -x "$ROOT/usr/lib/drivekeep-test/packages/now.deb" "$ROOT"
+        dpkg-deb -x "$packages/now.deb" "$machine/root"
 
         say "Preparing the virtual machine of $1 and its kernel (the first time, some minutes)…"
         kernel=$(/usr/bin/python3 tests/vm/image.py --suite "$1" --kernel-version) || exit 1
@@ -165,14 +137,20 @@ build_for_vm_of_suite() { # SUITE
                 say "There are no headers of the kernel $kernel. If the archive of $1 has a newer one, remove $suite_cache/base-*."
                 exit 1
         }
-        build_modules --root "$(suite_directory "$1" "${headers[@]}")" "$kernel"
+        built=$(/usr/bin/python3 tests/vm/modules.py --root "$(suite_directory "$1" "${headers[@]}")" "$kernel") || exit 1
+        # shellcheck disable=SC2086
+        cp $built "$machine/modules"
 }
 
-# The program with sanitizers, below $BUILD/root-sanitized, with what they need: see tests/vm/faulty/relax.conf.
-build_sanitized_for_vm() {
-        root=$BUILD/root-sanitized
+# The same for the program with sanitizers, below $BUILD/sanitized-machines, with what they need: see tests/vm/faulty/relax.conf. This host's
+# compiler builds it, so that it is for the suite of this host's libraries.
+build_sanitized_machine() { # SUITE, whose build_machine has been called
+        machine=$BUILD/sanitized-machines/$1
+        root=$machine/root
         build "$BUILD/sanitized" -Db_sanitize=address,undefined -Db_lundef=false -Dtests=disabled
-        rm -rf "$root"
+        rm -rf "$machine"
+        mkdir -p "$machine"
+        cp -r "$MACHINES/$1/modules" "$machine"
         DESTDIR="$root" meson install -C "$BUILD/sanitized" --quiet >"$LOGS/install.log" 2>&1 || { cat "$LOGS/install.log"; exit 1; }
         for unit in drivekeep drivekeep-broker drivekeep-tracer; do
                 install -D -m 644 tests/vm/faulty/relax.conf "$root/etc/systemd/system/$unit.service.d/sanitizers.conf"

@@ -28,6 +28,7 @@ import startup  # noqa: E402
 
 PARTS = ["instructions", "footprint", "startup", "coldplug", "slow", "hotplug", "resume", "boot", "idle", "spindown",
          "growth"]
+SUITE = "bookworm"              # the published figures are of its programs
 SIZES = [1, 24, 96]             # for coldplug
 FULL = 24                       # drives in all other cases
 FEW = 4                         # … of a quick run
@@ -67,7 +68,7 @@ class Run:
 
     def image(self):
         if not self._image:
-            self._image = image.build(self.options.overlay, self.options.module, log=say, packages=self.packages)
+            self._image = image.build(self.options.overlay, sorted(self.options.modules.glob("*.ko")), log=say, packages=self.packages, suite=SUITE)
         return self._image
 
     def instructions(self):
@@ -78,7 +79,7 @@ class Run:
         return result
 
     def footprint(self):
-        return footprint.run(image.base(say, self.packages).tree, self.options.overlay)
+        return footprint.run(image.base(say, self.packages, SUITE).tree, self.options.overlay)
 
     def coldplug(self):
         sizes = self.options.size or (SIZES[:2] if self.options.quick else SIZES)
@@ -156,9 +157,8 @@ def parse_options():
     parser.add_argument("--idle", type=int, default=IDLE_SECONDS, metavar="SECONDS",
                         help="how long to watch what is idle (default: 600)")
     parser.add_argument("--keep", action="store_true", help="make this run's instruction counts those to compare with")
-    for name in ("overlay", "instructions", "floor"):
+    for name in ("overlay", "modules", "instructions", "floor"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--module", action="append", default=[], help=argparse.SUPPRESS)
     options = parser.parse_args()
     for part in options.parts:
         if part not in PARTS:

@@ -117,14 +117,13 @@ class Demo(Keeping):
 
 def main(scenario, description):
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--overlay", metavar="DIR", required=True, help="drivekeep as `DESTDIR=DIR meson install` made it")
-    parser.add_argument("--module", action="append", metavar="FILE", required=True,
-                        help="a kernel module that modules.py built; as often as needed")
+    parser.add_argument("--machines", metavar="DIR", type=pathlib.Path, required=True,
+                        help="where build_machine of tests/setup.sh has left what the machine is made of")
     parser.add_argument("--suite", choices=image.SUITES, default=image.USUAL_SUITE,
                         help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
     options = parser.parse_args()
     try:
-        running = scenario(image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), suite=options.suite))
+        running = scenario(image.build_machine(options.machines, options.suite, log=lambda text: print(text, flush=True)))
         running.execute()
     except KeyboardInterrupt:
         return 130

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The guest: a root file system of Debian 12 or a later suite, its kernel and a small initrd, built from packages and cached.
+"""The guest: a root file system of a suite of Debian, its kernel and a small initrd, built from packages and cached.
 
 Two stages, each cached by a hash of what goes into it: a base tree (a minute, when the package list or the archive's
 kernel changes) and a disk image with drivekeep, the kernel modules and the agent in it (seconds, at every new build).
@@ -12,6 +12,7 @@ import hashlib
 import lzma
 import os
 import pathlib
+import platform
 import re
 import shutil
 import stat
@@ -21,7 +22,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-USUAL_SUITE = "bookworm"
+USUAL_SUITE = "trixie"
 # What is named otherwise in each, or not there.
 SUITES = {
     "bookworm": ["libconfig9"],
@@ -192,6 +193,12 @@ def build(overlay=None, modules=(), files=None, log=print, packages=(), suite=US
     return Image(disk, first.kernel, first.vmlinux, first.initrd, first.version, suite)
 
 
+def build_machine(machines, suite, log=print, packages=()):
+    """The image of a suite, from what build_machine() of tests/setup.sh has left below the directory machines."""
+    built = machines / suite
+    return build(built / "root", sorted(built.glob("modules/*.ko")), log=log, packages=packages, suite=suite)
+
+
 _AGENT_PATHS = {
     "agent.pl": "/usr/lib/drivekeep-test/agent.pl",
     "agent.service": "/etc/systemd/system/drivekeep-test-agent.service",
@@ -266,8 +273,8 @@ def _workspace(cache):
 
 
 def _archive_kernel(suite):
-    """The kernel package that the host's apt would install; a newer one must make a new base. Of other suites it knows none."""
-    if suite != USUAL_SUITE or not shutil.which("apt-cache"):
+    """The kernel package that the host's apt would install, if the host is of that suite; a newer one must make a new base."""
+    if platform.freedesktop_os_release().get("VERSION_CODENAME") != suite or not shutil.which("apt-cache"):
         return ""
     shown = subprocess.run(["apt-cache", "show", "--no-all-versions", "linux-image-amd64"], capture_output=True, text=True)
     found = re.search(r"^Depends: *(linux-image-\S+)", shown.stdout, re.M)

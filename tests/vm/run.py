@@ -2,12 +2,15 @@
 """Run the system tests: build the image, then each scenario in a process of its own."""
 import argparse
 import contextlib
+import dataclasses
 import fnmatch
 import importlib.util
 import json
+import math
 import multiprocessing
 import os
 import pathlib
+import resource
 import signal
 import sys
 import tempfile
@@ -15,6 +18,7 @@ import threading
 import time
 
 import image
+from machine import KVM, accelerator
 from patience import PATIENCE
 from scenario import Scenario, table
 
@@ -27,7 +31,6 @@ BY_UNIT_TESTS = [
     ("state files cut off, huge, links, pipes, others'", "/run, /var", "1", "ignored, and said", "-", "-", "test-state, test-guard-store"),
     ("a worker that dies", "daemon", "1", "once more after 5 s", "-", "-", "test-target"),
 ]
-FAULTS_BYTES = 1 << 18
 SCENARIOS = pathlib.Path(__file__).resolve().parent / "scenarios"
 
 
@@ -52,7 +55,19 @@ def select(found, patterns, everything, core):
     for pattern in patterns:
         if not fnmatch.filter(found, pattern):
             sys.exit(f"run.py: no scenario is called {pattern!r}; there are: {', '.join(found)}")
-    return chosen
+    return [found[name] for name in chosen]
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    """A scenario with the machines of one suite."""
+    suite: str
+    scenario: type
+    guest: image.Image
+
+    @property
+    def name(self):
+        return f"{self.suite}/{self.scenario.name()}"
 
 
 class Tee:
@@ -74,34 +89,36 @@ class Tee:
 
 
 class Job:
-    """One scenario in a process: its machines die with it, and it can be given up when it takes too long."""
+    """One test in a process: its machines die with it, and it can be given up when it takes too long."""
 
-    def __init__(self, scenario, guest, log):
-        self.scenario = scenario
-        self._log = log
+    def __init__(self, test, logs):
+        self.test = test
+        self._log = logs / f"{test.name}.log"
+        self._log.parent.mkdir(parents=True, exist_ok=True)
         self._log.write_text("")    # there also for a process that does not get so far
+        self._report = self._log.with_suffix(".json")
+        self._report.unlink(missing_ok=True)
         self.started = time.monotonic()
-        self._counts = multiprocessing.Array("i", 2)
-        self._faults = multiprocessing.Array("c", FAULTS_BYTES)
-        self._process = multiprocessing.Process(target=self._work, args=(scenario, guest), daemon=True)
+        self._process = multiprocessing.Process(target=self._work, daemon=True)
         self._process.start()
 
-    def _work(self, scenario, guest):
+    def _work(self):
         signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C reaches the runner too, which stops us
         signal.signal(signal.SIGTERM, leave)
         threading.Thread(target=follow_parent, daemon=True).start()
-        running = scenario(guest)
+        running = self.test.scenario(self.test.guest)
         with open(self._log, "w") as log, contextlib.redirect_stdout(Tee(sys.stdout, log)):
             try:
                 running.execute()
             finally:
-                self._counts[:] = [running.passed, running.failed]
-                self._faults.value = json.dumps(running.faults).encode()
+                used = resource.getrusage(resource.RUSAGE_CHILDREN)
+                self._report.write_text(json.dumps({"passed": running.passed, "failed": running.failed, "faults": running.faults,
+                                                    "claims": running.claims, "cpu": round(used.ru_utime + used.ru_stime, 1)}))
 
     def finished(self):
-        late = time.monotonic() - self.started > self.scenario.time_limit * PATIENCE
-        if self._process.is_alive() and late:
-            print(f"FAIL {self.scenario.name()}: not over after {self.scenario.time_limit * PATIENCE} s", flush=True)
+        limit = self.test.scenario.time_limit * PATIENCE
+        if self._process.is_alive() and time.monotonic() - self.started > limit:
+            print(f"FAIL {self.test.name}: not over after {limit} s", flush=True)
             self.stop()
         return not self._process.is_alive()
 
@@ -111,13 +128,14 @@ class Job:
         self._process.kill()
         self._process.join()
 
-    def counts(self):
-        """Passed and failed; a process that did not come to its end is one failure more."""
-        passed, failed = self._counts
-        return passed, failed + (self._process.exitcode != 0)
-
-    def faults(self):
-        return json.loads(self._faults.value or b"[]")
+    def result(self):
+        """What the process reported; one that did not come to its end is one failure more."""
+        try:
+            report = json.loads(self._report.read_text())
+        except (OSError, ValueError):
+            report = {"passed": 0, "failed": 0, "faults": [], "claims": [], "cpu": 0}
+        report["failed"] += self._process.exitcode != 0
+        return {**report, "seconds": round(time.monotonic() - self.started, 1)}
 
 
 def leave(*_):
@@ -132,49 +150,86 @@ def follow_parent():
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def may_begin(scenario, running, jobs):
-    """Beside those that run? One that mostly waits is beside as many others as without it."""
+class Processors:
+    """How many of the host's processors had nothing to do in the last few seconds, by /proc/stat (proc(5))."""
+    SECONDS = 3
+
+    def __init__(self):
+        self.begin()
+
+    def begin(self):
+        """A machine that has just begun has yet to show how much it takes."""
+        self._idle, self._before, self._since = 0, self._read(), time.monotonic()
+
+    def idle(self):
+        if time.monotonic() - self._since > self.SECONDS:
+            idle, total = (now - before for now, before in zip(self._read(), self._before))
+            self.begin()
+            self._idle = idle / max(total, 1) * os.cpu_count()
+        return self._idle
+
+    def _read(self):
+        with open("/proc/stat") as file:
+            times = [int(field) for field in file.readline().split()[1:9]]
+        return times[3] + times[4], sum(times)
+
+
+def may_begin(scenario, running, jobs, idle):
+    """Beside so many others? Where they leave half a processor idle, as many again."""
     if jobs == 1 or scenario.alone:
         return not running
-    waiting = sum(other.waits for other in running)
-    return not waiting if scenario.waits else len(running) - waiting < jobs
+    return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
 
 
-def run_all(scenarios, guests, jobs, logs):
-    """The results by name. Guests are images by the packages that scenarios want. What each scenario prints is kept in the directory
-    logs."""
-    waiting, running, results = sorted(scenarios, key=lambda scenario: (scenario.alone, not scenario.long)), [], {}
+def run_all(tests, jobs, logs, seconds):
+    """The results by name. The longest begin first, by what each took last time; which has not run yet, may take long. What each
+    prints is kept in the directory logs."""
+    waiting = sorted(tests, key=lambda test: (test.scenario.alone, -seconds.get(test.name, math.inf)))
+    running, results, processors = [], {}, Processors()
     with contextlib.ExitStack() as stack:
         while waiting or running:
-            while scenario := next((each for each in waiting if may_begin(each, [job.scenario for job in running], jobs)), None):
-                waiting.remove(scenario)
-                running.append(Job(scenario, guests[scenario.packages], logs / f"{scenario.name()}.log"))
+            if waiting and may_begin(waiting[0].scenario, running, jobs, processors.idle()):
+                running.append(Job(waiting.pop(0), logs))
                 stack.callback(running[-1].stop)
+                processors.begin()
+                continue
             for job in [job for job in running if job.finished()]:
                 running.remove(job)
-                passed, failed = job.counts()
-                seconds = round(time.monotonic() - job.started, 1)
-                results[job.scenario.name()] = {"passed": passed, "failed": failed, "seconds": seconds,
-                                                "faults": job.faults()}
+                results[job.test.name] = job.result()
             time.sleep(0.1)
     return results
 
 
-def run_failed_again(scenarios, guests, results, logs):
+def run_failed_again(tests, results, logs):
     """Each that failed once more, alone. One that passes then is unstable: its result counts, its name is returned, and what it
     printed first is kept."""
     unstable = []
-    for scenario in scenarios:
-        name = scenario.name()
-        if not results[name]["failed"]:
+    for test in tests:
+        if not results[test.name]["failed"]:
             continue
-        (logs / f"{name}.log").rename(logs / f"{name}.first.log")
-        print(f"{name} failed, and is run once more, alone", flush=True)
-        [again] = run_all([scenario], guests, 1, logs).values()
+        (logs / f"{test.name}.log").rename(logs / f"{test.name}.first.log")
+        print(f"{test.name} failed, and is run once more, alone", flush=True)
+        [again] = run_all([test], 1, logs, {}).values()
         if not again["failed"]:
-            results[name] = again
-            unstable.append(name)
+            results[test.name] = again
+            unstable.append(test.name)
     return unstable
+
+
+def remembered(cache):
+    """How many seconds each test took when it last passed."""
+    try:
+        return json.loads((cache / "seconds.json").read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def remember(cache, results):
+    """A file of its own takes the place of the old one, as another run may read that."""
+    taken = {name: result["seconds"] for name, result in results.items() if not result["failed"]}
+    new = cache / f"seconds.{os.getpid()}"
+    new.write_text(json.dumps({**remembered(cache), **taken}))
+    new.rename(cache / "seconds.json")
 
 
 def show_faults(rows):
@@ -186,37 +241,40 @@ def main():
     parser = argparse.ArgumentParser(description="Run drivekeep's system tests in virtual machines.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="scenarios to run, wildcards allowed (default: all but those that take long)")
     parser.add_argument("--all", action="store_true", help="also the scenarios that take long")
-    parser.add_argument("--suite", choices=image.SUITES, default=image.USUAL_SUITE,
-                        help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
-    parser.add_argument("--core", action="store_true", help="only the scenarios that every suite is tested with")
+    parser.add_argument("--suite", action="append", dest="suites", metavar="SUITE[:core]",
+                        help=f"Debian's suite in the machines (default: {image.USUAL_SUITE}), as often as needed; with :core "
+                        "only the scenarios that every suite is tested with")
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
-    parser.add_argument("--overlay", metavar="DIR", help="drivekeep as `DESTDIR=DIR meson install` made it")
-    parser.add_argument("--module", action="append", default=[], metavar="FILE",
-                        help="a kernel module that modules.py built; as often as needed")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time (default: 1)")
-    parser.add_argument("--results", metavar="FILE", help="write the counts, and which scenarios were unstable, to FILE as JSON")
+    parser.add_argument("--machines", metavar="DIR", type=pathlib.Path,
+                        help="where build_machine of tests/setup.sh has left what the machines are made of")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time, and up to N more while processors are idle")
+    parser.add_argument("--results", metavar="FILE", help="write what each scenario claimed, and which were unstable, to FILE as JSON")
     parser.add_argument("--logs", metavar="DIR", type=pathlib.Path,
                         help="keep what each scenario prints in DIR (default: a new directory below /tmp)")
     options = parser.parse_args()
     found = load_scenarios()
-    names = select(found, options.names, options.all or options.list, options.core)
     if options.list:
-        for name in names:
-            print(f"{name:20} {'(--all) ' if found[name].rare else ''}{found[name].summary()}")
+        for scenario in select(found, options.names, True, False):
+            print(f"{scenario.name():20} {'(--all) ' if scenario.rare else ''}{scenario.summary()}")
         return 0
 
     signal.signal(signal.SIGTERM, leave)
     started = time.monotonic()
-    scenarios = [found[name] for name in names]
-    guests = {}
-    for packages in dict.fromkeys(scenario.packages for scenario in scenarios):
-        guests[packages] = image.build(options.overlay, options.module, log=lambda text: print(text, flush=True), packages=packages,
-                                       suite=options.suite)
+    tests = []
+    for number, suite in enumerate(options.suites or [image.USUAL_SUITE]):
+        suite, _, core = suite.partition(":")
+        scenarios = select(found, options.names, options.all and not number, core)
+        guests = {packages: image.build_machine(options.machines, suite, log=lambda text: print(text, flush=True), packages=packages)
+                  for packages in dict.fromkeys(scenario.packages for scenario in scenarios)}
+        tests += [Test(suite, scenario, guests[scenario.packages]) for scenario in scenarios]
+    if tests and accelerator(tests[0].guest.kernel) != KVM:
+        print("the machines are emulated, as KVM does not work here; with it they would run five to ten times as fast", flush=True)
     logs = options.logs or pathlib.Path(tempfile.mkdtemp(prefix="dk-logs-", dir="/tmp"))
-    logs.mkdir(parents=True, exist_ok=True)
-    results = run_all(scenarios, guests, options.jobs, logs)
-    unstable = run_failed_again(scenarios, guests, results, logs)
-    faults = [row for name in names for row in results[name]["faults"]]
+    cache = image.cache_directory()
+    results = run_all(tests, options.jobs, logs, remembered(cache))
+    unstable = run_failed_again(tests, results, logs)
+    remember(cache, results)
+    faults = [row for test in tests for row in results[test.name]["faults"]]
     if faults:
         show_faults(faults + (BY_UNIT_TESTS if not options.names else []))
     total = {key: sum(result[key] for result in results.values()) for key in ("passed", "failed")}

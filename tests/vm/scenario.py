@@ -27,15 +27,14 @@ class Scenario:
     for_every_build = True      # False: wants a build of its own, and is run by its name only
     core = False        # of those that every suite is tested with
     rare = False        # takes long: only when named, or with --all
-    long = False        # begun before the others, so that none of them waits for it at the end
     alone = False       # not beside others, and after them
-    waits = False       # mostly for its drives, and leaves the host to others
     packages = ()       # Debian's, which the machines of other scenarios do not have
 
     def __init__(self, image):
         self.image = image
         self.passed = 0
         self.failed = 0
+        self.claims = []
         self.faults = []
         self._started = time.monotonic()
 
@@ -65,6 +64,7 @@ class Scenario:
 
     def claim(self, text, holds, detail=""):
         """The claim itself: a line that says ok or FAIL, with the detail (what is wrong) below the latter."""
+        self.claims.append(text)
         if holds:
             self.passed += 1
         else:

@@ -1,7 +1,9 @@
 """Tests of the runner itself, without a machine: python3 -m selftest"""
 import contextlib
 import io
+import os
 import pathlib
+import signal
 import tempfile
 import time
 import unittest
@@ -28,6 +30,16 @@ class Unstable(Scenario):
         self.image.touch()
 
 
+class Dies(Scenario):
+    def execute(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class NewToUs(Scenario):
+    def run(self):
+        self.claim("it holds", True)
+
+
 class Alone(Scenario):
     alone = True
 
@@ -45,24 +57,38 @@ class AlsoBeside(Beside):
     pass
 
 
+def tests_of(guest, *scenarios):
+    return [run.Test("trixie", scenario, guest) for scenario in scenarios]
+
+
 class Order(unittest.TestCase):
     def test_one_that_is_to_be_alone_comes_after_the_others(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
-            results = run.run_all([Alone, Beside, AlsoBeside], {(): logs / "mark"}, 2, logs)
-            self.assertEqual((results["alone"]["passed"], results["alone"]["failed"]), (1, 0))
+            results = run.run_all(tests_of(logs / "trixie" / "mark", Alone, Beside, AlsoBeside), 2, logs, {})
+            self.assertEqual((results["trixie/alone"]["passed"], results["trixie/alone"]["failed"]), (1, 0))
 
+    def test_the_longest_begin_first_and_whose_time_is_not_known_before_them(self):
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
+            logs = pathlib.Path(directory)
+            results = run.run_all(tests_of(logs, Sound, Beside, NewToUs), 1, logs, {"trixie/sound": 2.0, "trixie/beside": 3.5})
+            self.assertEqual(list(results), ["trixie/new-to-us", "trixie/beside", "trixie/sound"])
 
-    def test_one_that_mostly_waits_is_one_more(self):
-        class Waits(Scenario):
-            waits = True
+    def test_there_are_more_while_processors_are_idle(self):
+        for scenario, running, jobs, idle, may in ((Sound, 0, 2, 0, True), (Sound, 1, 2, 0, True), (Sound, 2, 2, 0, False),
+                                                   (Sound, 2, 2, 0.4, False), (Sound, 2, 2, 0.6, True), (Sound, 3, 2, 0.6, True),
+                                                   (Sound, 4, 2, 2, False), (Sound, 0, 1, 0, True), (Sound, 1, 1, 2, False),
+                                                   (Alone, 1, 2, 2, False), (Alone, 0, 2, 0, True)):
+            with self.subTest(scenario=scenario, running=running, jobs=jobs, idle=idle):
+                self.assertEqual(run.may_begin(scenario, [Sound] * running, jobs, idle), may)
 
-        for scenario, beside, jobs, may in ((Sound, [], 2, True), (Sound, [Sound], 2, True), (Sound, [Sound, Sound], 2, False),
-                                            (Sound, [Sound, Waits], 2, True), (Sound, [Sound, Sound, Waits], 2, False),
-                                            (Waits, [Sound, Sound], 2, True), (Waits, [Waits], 2, False), (Waits, [Sound], 1, False),
-                                            (Sound, [Waits], 1, False), (Alone, [Waits], 2, False), (Alone, [], 2, True)):
-            with self.subTest(scenario=scenario, beside=beside, jobs=jobs):
-                self.assertEqual(run.may_begin(scenario, beside, jobs), may)
+    def test_how_long_a_test_took_is_remembered_if_it_passed(self):
+        with tempfile.TemporaryDirectory() as directory:
+            cache = pathlib.Path(directory)
+            run.remember(cache, {"trixie/a": {"failed": 0, "seconds": 7.5}, "trixie/b": {"failed": 0, "seconds": 3}})
+            run.remember(cache, {"trixie/b": {"failed": 1, "seconds": 1}, "trixie/c": {"failed": 0, "seconds": 2}})
+            self.assertEqual(run.remembered(cache), {"trixie/a": 7.5, "trixie/b": 3, "trixie/c": 2})
+            self.assertEqual([path.name for path in cache.iterdir()], ["seconds.json"])
 
 
 class Stuck(unittest.TestCase):
@@ -78,16 +104,24 @@ class Again(unittest.TestCase):
     def test_each_that_failed_is_run_once_more(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
-            scenarios, guests = [Sound, Broken, Unstable], {(): logs / "mark"}
-            results = run.run_all(scenarios, guests, 2, logs)
+            tests = tests_of(logs / "mark", Sound, Broken, Unstable)
+            results = run.run_all(tests, 2, logs, {})
             self.assertEqual({name: result["failed"] for name, result in results.items()},
-                             {"sound": 0, "broken": 1, "unstable": 1})
-            self.assertEqual(run.run_failed_again(scenarios, guests, results, logs), ["unstable"])
+                             {"trixie/sound": 0, "trixie/broken": 1, "trixie/unstable": 1})
+            self.assertEqual({tuple(result["claims"]) for result in results.values()}, {("it holds",)})
+            self.assertEqual(run.run_failed_again(tests, results, logs), ["trixie/unstable"])
             self.assertEqual({name: result["failed"] for name, result in results.items()},
-                             {"sound": 0, "broken": 1, "unstable": 0})
+                             {"trixie/sound": 0, "trixie/broken": 1, "trixie/unstable": 0})
+            logs /= "trixie"
             self.assertEqual(sorted(path.name for path in logs.glob("*.first.log")), ["broken.first.log", "unstable.first.log"])
             self.assertIn("FAIL unstable: it holds", (logs / "unstable.first.log").read_text())
             self.assertIn("ok   unstable: it holds", (logs / "unstable.log").read_text())
+
+    def test_one_that_died_has_failed(self):
+        with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
+            logs = pathlib.Path(directory)
+            [result] = run.run_all(tests_of(logs, Dies), 1, logs, {}).values()
+            self.assertEqual((result["passed"], result["failed"]), (0, 1))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ FILE = """drives = (
 
 class Asleep(Keeping):
     """A drive in standby, and one that the kernel has suspended, are not woken by a visit"""
-    long = True
 
     def run(self):
         drive, mute = self.drive("SN-SLEEPY", apm=128), self.drive("SN-MUTE", apm=128)

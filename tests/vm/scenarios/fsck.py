@@ -25,7 +25,6 @@ def slow_check(seconds, *serials):
 
 class Fsck(Keeping):
     """Checks on a plain nofail disk, on LVM over dm-crypt and on md over two drives are all waited for"""
-    long = True
     core = True
 
     def run(self):

@@ -23,7 +23,6 @@ SLOW = "systemd-fsck@dev-disk-by\\x2dlabel-late.service"
 
 class Hotplug(Keeping):
     """Plug, unplug, plug again, another drive under the same name; no other drive hears of it"""
-    long = True
     core = True
 
     def run(self):

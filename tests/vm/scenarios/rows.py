@@ -187,7 +187,6 @@ ELSEWHERE = {
 
 class Rows(RowTable):
     """Each row that a device here can honour, set by drivekeep and read by another program; ends with the table"""
-    long = True
 
     def run(self):
         sata = self.drive("ROWS-SATA", apm=128, acoustic=254, erc=(70, 70), feature_control=True, ssp=False, wrv=False,

@@ -63,7 +63,6 @@ CAUSES = {
 
 class Spindown(Keeping):
     """Drives that nobody uses are spun down by the service, whatever woke them before"""
-    long = True
     halves = (DRIVEKEEP,)
 
     def run(self):
@@ -331,7 +330,6 @@ class Spindown(Keeping):
 class SpindownBeside(Spindown):
     """The same with hd-idle, and a table of both"""
     rare = True
-    long = False
     time_limit = 2400
     halves = (HD_IDLE, DRIVEKEEP)
 

@@ -26,7 +26,6 @@ def rules(wake_together="", option=""):
 
 class Together(Keeping):
     """Eight drives of an array: spun down together, and woken together, or two at a time"""
-    long = True
     reads = {1: "the first"}    # of them, where two spin up at a time
 
     def run(self):
@@ -154,7 +153,6 @@ class Together(Keeping):
 class TogetherBeside(Together):
     """The same, beside what it takes without; and who reads all goes on in time, so that two at a time are no more"""
     rare = True
-    long = False
     reads = {1: "the first", len(MEMBERS): "all"}
 
     def check_more(self, machine, nodes):

@@ -20,8 +20,6 @@ NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one ste
 
 class Tuning(Keeping):
     """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
-    long = True
-    waits = True
 
     def run(self):
         knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB))
@@ -317,7 +315,6 @@ class TuningFile(Tuning):
 class TuningKilled(Tuning):
     """An array of three is tuned; `drivekeep tune` and what serves it are killed 100 times, and the drive has its own value again"""
     rare = True
-    long = waits = False
 
     def run(self):
         disks = [self.drive(f"SN-{n}", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)) for n in range(3)]

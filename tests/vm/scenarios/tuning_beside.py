@@ -34,7 +34,6 @@ done
 class TuningBeside(Tuning):
     """The loop of the guides (hdparm -t, one run for each value), fio in the same loop, and `drivekeep tune`: how often each picks right"""
     rare = True
-    long = waits = False
     alone = True
     packages = ("jq",)
     time_limit = TIMES * 600

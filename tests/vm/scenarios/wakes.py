@@ -83,7 +83,6 @@ HARMLESS = ("hdparm -C {disk}", "smartctl -n standby -a {disk}", "drivekeep show
 
 class Wakes(Keeping):
     """Eighteen causes of a wake, each named with its process, its unit and what it did; nobody else is named, and nothing runs meanwhile"""
-    long = True
     times = 1
     spin_up, quick_spin_up = 1, 0   # seconds: one is half a minute by the guest's clock
     options = {}
@@ -215,7 +214,6 @@ class Wakes(Keeping):
 class WakesOften(Wakes):
     """The same, twenty times each"""
     rare = True
-    long = False
     times = 20
     time_limit = 7200
 
@@ -243,7 +241,6 @@ run() {{
 class WakesBeside(Wakes):
     """The same beside fatrace, iotop, biosnoop and auditd, and a table of whom each names; at the speed of real clocks, as some poll"""
     rare = True
-    long = False
     time_limit = 4800
     packages = ("fatrace", "iotop", "bpfcc-tools", "linux-headers-amd64", "auditd")
     spin_up = quick_spin_up = 8
