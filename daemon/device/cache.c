@@ -8,13 +8,14 @@
 #include "settings.h"
 #include "sysfs.h"
 
+#define QUEUE_WRITE_CACHE "queue/write_cache"
 #define FOLLOW_TRIES 20
 #define FOLLOW_INTERVAL_USEC (100 * 1000)
 
 const ValueWord cache_words[] = { { CACHE_WRITE_BACK, 0 }, { CACHE_WRITE_THROUGH, 0 }, {} };
 
 int cache_kernel_view(Device *d) {
-        static const char *const places[] = { "device/scsi_disk/*/cache_type", "queue/write_cache" };
+        static const char *const places[] = { "device/scsi_disk/*/cache_type", QUEUE_WRITE_CACHE };
         int view = -ENOENT;
 
         for (size_t i = 0; i < ELEMENTSOF(places); i++) {
@@ -43,6 +44,14 @@ int cache_reading_judge(Device *d, Reading *r) {
  * asked to look. -ETIME: it goes on believing something else. */
 static int kernel_follow(Device *d, bool enabled) {
         int r;
+
+        /* Since Linux 6.11 the queue keeps a "write through" that was written to it, whatever the drive says. Linux 6.5 to 6.10
+         * refuse this before the driver has seen the cache, and then set it themselves. */
+        if (enabled && cache_kernel_view(d) == 0) {
+                r = sysfs_write(d, QUEUE_WRITE_CACHE, CACHE_WRITE_BACK);
+                if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                        return r;
+        }
 
         if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
                 r = sysfs_write(d, "device/rescan", "1");

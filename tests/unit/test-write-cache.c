@@ -26,7 +26,8 @@ typedef enum Kernel {
 
 typedef struct World {
         Kernel kernel;
-        bool cache;        /* the drive's own */
+        bool cache;     /* the drive's own */
+        bool queue_off; /* the queue keeps its "write through" until "write back" is written to it: Linux 6.11 and later */
         bool flushed;      /* since the cache was last on */
         bool unflushed;    /* it was on while the kernel sent no flushes, and none has come since */
         bool flush_fails;  /* the drive has an error to report */
@@ -43,21 +44,26 @@ int usleep(useconds_t usec) {
         return nanosleep(&(const struct timespec){ .tv_nsec = (long) usec * 1000 / 20 }, NULL);
 }
 
-static void kernel_believes(bool cache) {
-        put(SYSFS_DISK "cache_type", cache ? "write back" : "write through");
-        put("queue/write_cache", cache ? "write back" : "write through");
-}
-
-static bool kernel_flushes(void) {
+static bool says_write_back(const char *attribute) {
         char path[PATH_MAX], text[64] = "";
         FILE *f;
 
-        path_of(SYSFS_DISK "cache_type", path);
+        path_of(attribute, path);
         f = fopen(path, "r");
         ck_assert_ptr_nonnull(f);
         ck_assert_ptr_nonnull(fgets(text, sizeof text, f));
         fclose(f);
         return strncmp(text, "write back", 10) == 0;
+}
+
+static void kernel_believes(World *w, bool cache) {
+        w->queue_off = w->queue_off && !says_write_back("queue/write_cache");
+        put(SYSFS_DISK "cache_type", cache ? "write back" : "write through");
+        put("queue/write_cache", cache && !w->queue_off ? "write back" : "write through");
+}
+
+static bool kernel_flushes(void) {
+        return says_write_back(SYSFS_DISK "cache_type") && says_write_back("queue/write_cache");
 }
 
 /* The kernel's end of device/rescan. */
@@ -78,7 +84,7 @@ static void *rescan(void *userdata) {
                         return NULL;
                 }
                 if (n > 0 && w->kernel == BY_RESCAN)
-                        kernel_believes(w->cache);
+                        kernel_believes(w, w->cache);
                 pthread_mutex_unlock(&w->lock);
         }
 }
@@ -98,7 +104,7 @@ static void world_set(World *w, bool cache) {
         w->told = true;
         w->unflushed = w->unflushed || (w->cache && !kernel_flushes());
         if (w->kernel == BY_ITSELF)
-                kernel_believes(w->cache);
+                kernel_believes(w, w->cache);
 }
 
 static void world_flush(World *w) {
@@ -206,6 +212,7 @@ static const struct {
         Transport transport;
         Kernel kernel;
         bool scsi;
+        bool queue; /* where the kernel believes that there is no cache, it is the queue that was told so */
 } ways[] = {
         { "SATA",                                  TRANSPORT_SATA, BY_ITSELF },
         { "SATA, whose kernel looks too late",     TRANSPORT_SATA, NEVER     },
@@ -215,6 +222,9 @@ static const struct {
         { "an HBA that does not follow",           TRANSPORT_SAS,  NEVER     },
         { "a SAS disk",                            TRANSPORT_SAS,  BY_RESCAN, true },
         { "a SAS disk, whose kernel looks too late", TRANSPORT_SAS, NEVER,    true },
+        { "SATA, by the queue",                    TRANSPORT_SATA, BY_ITSELF, .queue = true },
+        { "a USB bridge, by the queue",            TRANSPORT_USB,  BY_RESCAN, .queue = true },
+        { "a SAS disk, by the queue",              TRANSPORT_SAS,  BY_RESCAN, true, true },
 };
 /* clang-format on */
 
@@ -252,7 +262,9 @@ static void visit_world(World *w, size_t way, bool belief, bool wanted, Verdict 
         pthread_t thread;
         int fd;
 
-        kernel_believes(belief);
+        put("queue/write_cache", "write through");
+        w->queue_off = ways[way].queue && !belief;
+        kernel_believes(w, belief || (w->queue_off && w->cache));
         path_of("device/rescan", path);
         ck_assert_int_eq(mkfifo(path, 0600), 0);
         ck_assert_int_eq(pthread_create(&thread, NULL, rescan, w), 0);
