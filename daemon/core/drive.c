@@ -119,6 +119,15 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                 d->transport = TRANSPORT_SATA;
 
         d->identified = lookup_number(l, "ID_ATA") == 1;
+        /* udev describes the bridge beside the drive. */
+        if (d->identified && d->transport == TRANSPORT_USB) {
+                static const char *const model[] = { "ID_USB_MODEL", NULL };
+                static const char *const serial[] = { "ID_USB_SERIAL_SHORT", NULL };
+
+                r = lookup_first(l, model, &d->dock_model) ?: lookup_first(l, serial, &d->dock_serial);
+                if (r < 0)
+                        return r;
+        }
         d->optical = lookup_number(l, "device/type") == SCSI_TYPE_OPTICAL;
         scsi_vendor = l->find(l->userdata, "device/vendor");
         d->ata = !d->optical && (d->transport == TRANSPORT_SATA || d->transport == TRANSPORT_PATA ||

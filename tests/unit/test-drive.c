@@ -203,6 +203,15 @@ START_TEST(test_behind_bridge) {
         static const char usb_path[] = "/sys/devices/pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sda";
         static const Fact plain[] = { { "ID_MODEL", "Dock" }, { "ID_SERIAL_SHORT", "D1" }, {} }, nameless[] = { {} },
                           asked[] = { { "ID_MODEL", "Dock" }, { "ID_ATA", "1" }, {} },
+                          both[] = { { "ID_MODEL", "N" },
+                                     { "ID_ATA", "1" },
+                                     { "ID_USB_MODEL", "Dock" },
+                                     { "ID_USB_SERIAL_SHORT", "D1" },
+                                     {} },
+                          bridge_alone[] = { { "ID_MODEL", "Dock" },
+                                             { "ID_USB_MODEL", "Dock" },
+                                             { "ID_USB_SERIAL_SHORT", "D1" },
+                                             {} },
                           not_asked[] = { { "ID_MODEL", "Dock" }, { "ID_ATA", "0" }, {} },
                           stick[] = { { "removable", "1" }, {} }, optical[] = { { "device/type", "5" }, {} };
         static const DriveIdentity inside = { .model = "M", .serial = "S", .firmware = "F" }, mute = { .model = "M" };
@@ -213,11 +222,17 @@ START_TEST(test_behind_bridge) {
                 bool behind_bridge;
                 const char *model, *dock_model; /* after the drive behind it was heard */
         } cases[] = {
-                { usb_path, plain, &inside, true, "M", "Dock" },   { usb_path, not_asked, &inside, true, "M", "Dock" },
+                { usb_path, plain, &inside, true, "M", "Dock" },
+                { usb_path, not_asked, &inside, true, "M", "Dock" },
                 { usb_path, plain, &mute, true, "Dock", NULL },    /* a drive without a serial number is nobody */
                 { usb_path, asked, &inside, false, "Dock", NULL }, /* udev has asked the drive itself */
-                { usb_path, nameless, &inside, true, "M", "" },    { usb_path, stick, &inside, false, NULL, NULL },
-                { usb_path, optical, &inside, false, NULL, NULL }, { ata_path, plain, &inside, false, "Dock", NULL },
+                { usb_path, both, &inside, false, "N", "Dock" },   /* … and tells of the bridge, too */
+                { usb_path, bridge_alone, &inside, true, "M", "Dock" },
+                { ata_path, both, &inside, false, "N", NULL },
+                { usb_path, nameless, &inside, true, "M", "" },
+                { usb_path, stick, &inside, false, NULL, NULL },
+                { usb_path, optical, &inside, false, NULL, NULL },
+                { ata_path, plain, &inside, false, "Dock", NULL },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
