@@ -14,9 +14,9 @@ drives = (
     apm = 127; lookahead = true; spindown_time = "20min"; write_cache = "off"; acoustic_management = 128;
     error_recovery = "7s"; timeout = "60s"; scheduler = "bfq"; read_ahead_kb = 512; }},
   {{ match = {{ transport = "usb"; }};    apm = 127; spindown_time = "10min"; timeout = "50s"; }},
-  {{ match = {{ transport = "nvme"; }};   write_cache = "off"; scheduler = "mq-deadline"; read_ahead_kb = 256; }},
+  {{ match = {{ transport = "nvme"; }};   write_cache = "off"; scheduler = "bfq"; read_ahead_kb = 256; }},
   {{ match = {{ transport = "scsi"; }};   queue_depth = 16; timeout = "1min"; }},
-  {{ match = {{ transport = "virtio"; }}; scheduler = "mq-deadline"; read_ahead_kb = 256; }}
+  {{ match = {{ transport = "virtio"; }}; scheduler = "bfq"; read_ahead_kb = 256; }}
 );
 """
 
@@ -179,8 +179,8 @@ class Sandbox(Keeping):
         for path, wanted in ((f"{node}/queue/scheduler", r"\[bfq\]"), (f"{node}/queue/read_ahead_kb", "^512$"),
                              (f"{node}/device/timeout", "^60$"), (f"{node}/device/scsi_disk/*/cache_type", "^write through$"),
                              (f"{usb}/device/timeout", "^50$"), (f"{scsi}/device/queue_depth", "^16$"),
-                             (f"{scsi}/device/timeout", "^60$"), (f"{virtio}/queue/scheduler", r"\[mq-deadline\]"),
-                             (f"{virtio}/queue/read_ahead_kb", "^256$"), ("nvme0n1/queue/scheduler", r"\[mq-deadline\]"),
+                             (f"{scsi}/device/timeout", "^60$"), (f"{virtio}/queue/scheduler", r"\[bfq\]"),
+                             (f"{virtio}/queue/read_ahead_kb", "^256$"), ("nvme0n1/queue/scheduler", r"\[bfq\]"),
                              ("nvme0n1/queue/read_ahead_kb", "^256$")):
             path = "/sys/block/" + path.removeprefix("/dev/")
             self.match(f"{path}", machine.run(f"cat {path}").stdout, wanted)
