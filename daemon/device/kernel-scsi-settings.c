@@ -74,6 +74,15 @@ static bool is_for_plugging(Device *d) {
                ((port & PORT_EXTERNAL) && (read_register(d, LINK_HOST "ahci_host_caps") & HOST_SUPPORTS_EXTERNAL));
 }
 
+static int link_power_read(Device *d, const Setting *s, Reading *ret) {
+        int r = sysfs_setting_read(d, s, ret);
+
+        if (r >= 0 && !ret->supported)
+                return device_fail(d, STEP_UNSUPPORTED,
+                                   "the kernel says that the link of its port has no state that saves power");
+        return r;
+}
+
 static int link_power_write(Device *d, const Setting *s, const Value *v) {
         if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
                 return device_fail(
@@ -160,7 +169,7 @@ const Setting kernel_scsi_settings[] = {
           KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
-          SYSFS_ROW_BY(sysfs_setting_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
+          SYSFS_ROW_BY(link_power_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
         /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
         { .brief = "the kernel's view of the cache",

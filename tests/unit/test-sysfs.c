@@ -169,7 +169,7 @@ static const Case cases[] = {
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
           { "device/../../../../removable=removable" }, SATA, .says = "unplugged" },
         { "link_power_management", "min_power", VERDICT_UNSUPPORTED, POLICY, "max_performance", NULL,
-          { HOST "link_power_management_supported=0" }, SATA },
+          { HOST "link_power_management_supported=0" }, SATA, .says = "its port" },
 
         /* What the kernel believes of the cache. */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, .says = "dangerous" },
