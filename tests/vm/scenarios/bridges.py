@@ -11,7 +11,8 @@ drives = (
   { match = { serial = "SN-TWELVE"; };   apm = 103; },
   { match = { serial = "SN-CACHE"; };    apm = 104; },
   { match = { serial = "SN-FIXED"; };    apm = 105; },
-  { match = { serial = "SN-CRASH"; };    apm = 106; }
+  { match = { serial = "SN-CRASH"; };    apm = 106; },
+  { match = { serial = "SN-SIXTEEN"; };  apm = 107; }
 );
 """
 
@@ -20,6 +21,7 @@ DOCKS = {
     "GOOD": ({}, "applied", 101),
     "MUTE": ({"sense": "none"}, "applied", 102),
     "TWELVE": ({"sense": "none", "passthrough": (12,)}, "applied", 103),
+    "SIXTEEN": ({"sense": "none", "passthrough": (16,)}, "applied", 107),
     "CACHE": ({"cache_identify": True}, "unverifiable", 104),
     "FIXED": ({"sense": "fixed"}, "applied", 105),
     "NONE": ({"passthrough": ()}, "unsupported", 128),
@@ -28,7 +30,7 @@ DOCKS = {
 
 
 class Bridges(Keeping):
-    """USB bridges without registers, with a memory, with (12) only, without pass-through, and one that crashes"""
+    """USB bridges without registers, with a memory, with (12) or (16) only, without pass-through, and one that crashes"""
 
     def run(self):
         drives = {name: self.drive(f"SN-{name}", apm=128) for name in [*DOCKS, "CRASH"]}
@@ -40,8 +42,8 @@ class Bridges(Keeping):
             self.check_verdicts(machine, drives)
             self.check_identity(machine)
             self.check_memory(machine)
-            self.check_restart(machine, drives)
-            self.check_late_start(machine, drives["MUTE"])
+            self.check_restart(machine, drives["SIXTEEN"])
+            self.check_late_start(machine, drives["SIXTEEN"])
             self.check_crash(machine, drives["CRASH"])
 
     def records_of_docks(self, machine):
@@ -68,8 +70,11 @@ class Bridges(Keeping):
         self.match("CACHE: what is known is told", self.apm(cache)["reason"], "the bridge answers (it|IDENTIFY) from its memory")
 
     def check_identity(self, machine):
+        """udev asks by (12), and newer ones take an answer without registers."""
+        self.no_match("SIXTEEN: udev knows the bridge alone",
+                      machine.run("udevadm info -q property /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0").stdout, "^ID_ATA=1$")
         found = self.records_of_docks(machine)
-        for name in ("MUTE", "TWELVE"):
+        for name in ("MUTE", "TWELVE", "SIXTEEN"):
             record = found.get(f"DOCK-{name}", {})
             self.equal(f"{name}: status has the drive's serial number and the dock's",
                        (record.get("serial"), record.get("dock_serial")), (f"SN-{name}", f"DOCK-{name}"))
@@ -89,24 +94,24 @@ class Bridges(Keeping):
             self.equal(f"{name}: nothing is tried again", [after[name].get(op) for op in (0x85, 0xa1)],
                        [before[name].get(op) for op in (0x85, 0xa1)])
 
-    def check_restart(self, machine, drives):
-        mark = drives["MUTE"].log.mark()
+    def check_restart(self, machine, drive):
+        mark = drive.log.mark()
         machine.run("systemctl restart drivekeep", 120)
         self.settle(machine)
-        record = self.records_of_docks(machine).get("DOCK-MUTE", {})
-        self.equal("a restart of the service forgets nothing", record.get("serial"), "SN-MUTE")
-        self.claim("and nobody asks again who it is", len(ours(drives["MUTE"], mark, command=0xec)) <= 1)
+        record = self.records_of_docks(machine).get("DOCK-SIXTEEN", {})
+        self.equal("a restart of the service forgets nothing", record.get("serial"), "SN-SIXTEEN")
+        self.claim("and nobody asks again who it is", len(ours(drive, mark, command=0xec)) <= 1)
 
     def check_late_start(self, machine, drive):
         """The service finds a drive that is there already, and nothing is known of it: it takes two visits."""
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives")
-        machine.run("hdparm -B 200 $(readlink -f /dev/disk/by-id/usb-*DOCK-MUTE-0:0)", check=False)
-        self.equal("MUTE: another program sets it", drive["apm"], 200)
+        machine.run("hdparm -B 200 $(readlink -f /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0)", check=False)
+        self.equal("SIXTEEN: another program sets it", drive["apm"], 200)
         machine.run("systemctl start drivekeep")
         self.settle(machine)
-        record = self.records_of_docks(machine).get("DOCK-MUTE")
-        self.equal("MUTE: the drive that was in use is not taken for one that sleeps",
-                   (record and self.apm(record)["verdict"], drive["apm"]), ("applied", 102))
+        record = self.records_of_docks(machine).get("DOCK-SIXTEEN")
+        self.equal("SIXTEEN: the drive that was in use is not taken for one that sleeps",
+                   (record and self.apm(record)["verdict"], drive["apm"]), ("applied", 107))
 
     def check_crash(self, machine, drive):
         dock = self.dock("CRASH")
