@@ -30,6 +30,7 @@ def scsi(serial):
 # Who holds a device's settings.
 ATA, SCSI, NVM, QUEUE = ("ata", "scsi", "block"), ("scsi-mode", "scsi", "block"), ("nvme", "block"), ("block",)
 DANGER = "allow_dangerous = true;"
+LINK_POWER = "{sys}/device/../../scsi_host/host*/link_power_management_policy"
 CACHE_TYPE = "cat {sys}/device/scsi_disk/*/cache_type"
 EPC_ENABLED = r"\b7 +1 +Extended Power Conditions feature set enabled"
 # Of the controller, by its own node.
@@ -110,8 +111,7 @@ ROWS = (
     Row("sas", "manage_shutdown", "true", "cat {sys}/device/scsi_disk/*/manage_shutdown", r"^1$"),
     Row("scsi", "runtime_pm", '"auto"', "cat {sys}/device/power/control", r"^auto$"),
     Row("scsi", "autosuspend_delay", '"900s"', "cat {sys}/device/power/autosuspend_delay_ms", r"^900000$"),
-    Row("sata", "link_power_management", '"med_power_with_dipm"',
-        "cat {sys}/device/../../scsi_host/host*/link_power_management_policy", r"^med_power_with_dipm$"),
+    Row("sata", "link_power_management", '"med_power_with_dipm"', "cat " + LINK_POWER, r"^med_power_with_dipm$"),
     Row("sata", "scheduler", '"none"', "cat {sys}/queue/scheduler", r"\[none\]"),
     Row("scsi", "nr_requests", "32", "cat {sys}/queue/nr_requests", r"^32$"),
     Row("sas", "read_ahead_kb", "512", "blockdev --getra {node}", r"^1024$"),
@@ -139,8 +139,6 @@ ROWS = (
     Row("ahci", "write_cache", "false", "hdparm -W {node}", r"write-caching =\s+0 "),
     Row("ahci", "queue_depth", "7", "cat {sys}/device/queue_depth", r"^7$"),
     Row("ahci", "timeout", '"88s"', "cat {sys}/device/timeout", r"^88$"),
-    Row("ahci", "link_power_management", '"medium_power"',
-        "cat {sys}/device/../../scsi_host/host*/link_power_management_policy", r"^medium_power$"),
     # arrays and volumes, and the members of one that has redundancy
     Row("md", "read_ahead_kb", '"4 stripes"', "blockdev --getra {node}", r"^1024$"),
     Row("dm", "read_ahead_kb", '"3 stripes"', "cat {sys}/queue/read_ahead_kb", r"^384$"),
@@ -162,6 +160,9 @@ ROWS = (
     Row("fabric", "apst_latency", "0", "model apst", r"^False$"),
     Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
 )
+
+# QEMU's controller says that its links have no state that saves power, which newer kernels believe.
+AHCI_LINK_POWER = Row("ahci", "link_power_management", '"medium_power"', "cat " + LINK_POWER, r"^medium_power$")
 
 # On battery.
 ON_BATTERY = (
@@ -226,9 +227,13 @@ class Rows(RowTable):
             machine.run(f"echo '0 65536 striped 2 128 {NVME} 0 {NVME} 65536' | dmsetup create striped", 120)
             for device in self.devices.values():
                 machine.wait_until(f"[ -b {device.link} ]", 120)
+            # Not what is wanted of them: some kernels count a volume's I/O from its start, and with one processor an NVMe
+            # controller has one queue, which gets mq-deadline.
+            for link, attribute, value in ((DM, "iostats", "0"), (NVME, "scheduler", "none")):
+                machine.run(f"echo {value} > /sys/block/$(basename $(readlink -f {link}))/queue/{attribute}")
             machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
             self.settle(machine)
-            self.run_rows(machine, ROWS)
+            self.run_rows(machine, ROWS + self.link_power(machine))
             machine.run("modprobe supply online=0 discharging=1")
             self.run_rows(machine, ON_BATTERY)
             self.not_in_an_array(machine)
@@ -236,6 +241,20 @@ class Rows(RowTable):
             self.not_live(machine, transport, fabric)
             self.run_rows(machine, AT_LAST)
             self.print_table(ELSEWHERE, self.check_complete(machine, ELSEWHERE))
+
+    def link_power(self, machine):
+        """The row for QEMU's controller, if the kernel takes its value; or else drivekeep says why not."""
+        name = machine.run(f"basename $(readlink -f {AHCI})").stdout.strip()
+        policy = machine.run(f"ls {LINK_POWER.format(sys=f'/sys/block/{name}')}").stdout.strip()
+        if machine.run(f"own=$(cat {policy}); echo medium_power >{policy} && echo $own >{policy}", check=False).status == 0:
+            return (AHCI_LINK_POWER,)
+        machine.push(CONF, self.file([AHCI_LINK_POWER])[0])
+        machine.run("systemctl reload drivekeep", 180)
+        self.settle(machine)
+        [told] = self.all_status(machine, name)[0]["settings"]
+        self.equal("a link power policy that the kernel refuses: the verdict", told["verdict"], "unsupported")
+        self.match("and why", told["reason"], "the link of its port|the kernel's driver cannot do it")
+        return ()
 
     def not_live(self, machine, transport, fabric):
         """A controller that the kernel cannot reach at the moment."""
