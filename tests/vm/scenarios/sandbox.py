@@ -128,7 +128,7 @@ class Sandbox(Keeping):
         copy = re.sub(r"(?m)^(ExecStart=|ExecReload|ExecStopPost=-touch|Restart|RuntimeDirectory|Requires=drivekeep|Wants=drivekeep|Alias|Type|User|LogLevelMax).*\n", "", copy)
         machine.push(f"/etc/systemd/system/{name}.service", copy.replace("[Service]\n", f"[Service]\nType=oneshot\nUser={user}\nExecStart={command}\n"))
         machine.run(f"systemctl daemon-reload; systemctl start {name}", check=False)
-        return machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u {name} _COMM=attack").stdout.splitlines()
+        return machine.run(f"journalctl --sync; journalctl -b -o cat --no-pager -u {name} -t attack").stdout.splitlines()
 
     def check_instance(self, machine):
         """The tracer's instance of tracefs, which its unit makes and removes outside its walls."""
