@@ -180,7 +180,7 @@ ELSEWHERE = {
     "sleep": "an action at attach, no state: see the scenario deeds",
     "cd_speed": "nothing can read it: the scenario optical looks at the commands",
     "ncq_prio_enable": "no drive here has priorities for NCQ",
-    "cdl_enable": "the guest's kernel is older than command duration limits",
+    "cdl_enable": "no drive here has command duration limits",
     "manage_start_stop": "the guest's kernel has the files that came after it",
     "hmb": "QEMU's controller asks for none, and over TCP there is none",
 }
