@@ -146,6 +146,11 @@ class AtaDrive:
                 merged |= each.state()
             return merged
 
+    def pass_time(self, seconds):
+        """So much time without use is over at once, for what a drive does by its own timers."""
+        with self._lock:
+            self.power.pass_time(seconds)
+
     def __getitem__(self, name):
         return self.state()[name]
 

@@ -99,6 +99,11 @@ class Power(Heads, Feature):
         if due and DEPTH[due] > DEPTH[self.mode]:
             self.mode = due
 
+    def pass_time(self, seconds):
+        self.tick()
+        self._last_used -= seconds / self.time_scale
+        self.tick()
+
     def _apm_rest(self, idle):
         apm = self.drive.feature("apm")
         due = [mode for level, seconds, mode in self.apm_rests if apm and apm.value <= level and idle >= seconds]

@@ -280,20 +280,20 @@ class PowerModes(unittest.TestCase):
         self.assertEqual(power_mode(drive), 0)
 
     def test_ignored_timer(self):
-        drive = AtaDrive(time_scale=1000, ignores_timer=True)
+        drive = AtaDrive(ignores_timer=True)
         drive.execute(Taskfile(0xe3, count=1))
-        time.sleep(0.05)
+        drive.pass_time(50)
         self.assertEqual((power_mode(drive), drive["standby_seconds"]), (0x80, 5))
 
     def test_standby_timer(self):
-        drive = AtaDrive(time_scale=100)
-        drive.execute(Taskfile(0xe3, count=2))       # 10 s, here 0.1 s
+        drive = AtaDrive()
+        drive.execute(Taskfile(0xe3, count=2))       # 10 s
         self.assertEqual(power_mode(drive), 0x80)
-        time.sleep(0.07)
+        drive.pass_time(7)
         drive.execute(Taskfile(0x20, count=1))
-        time.sleep(0.07)
+        drive.pass_time(7)
         self.assertEqual(power_mode(drive), 0xff)    # which did not restart the timer
-        time.sleep(0.05)
+        drive.pass_time(5)
         self.assertEqual(power_mode(drive), 0)
         for value, seconds in ((0, 0), (240, 1200), (241, 1800), (251, 19800), (255, 1275)):
             self.assertEqual(standby_seconds(value), seconds)

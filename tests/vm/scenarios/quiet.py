@@ -1,5 +1,7 @@
 """Nothing to do is nothing done: no command, no wake-up, no drive kept awake."""
-from keeping import CONF, WARP, Keeping, by_id, ours
+import contextlib
+
+from keeping import CLOCK, CONF, Keeping, by_id, ours
 
 # Who is told of wakes has each drive looked at when its timer has run out: see the scenario "wakes".
 DRIVES = 'wake_log = false; drives = ( { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; } );\n'
@@ -10,12 +12,10 @@ TRACING = "/sys/kernel/tracing"
 
 class Quiet(Keeping):
     """Half an hour at rest; 40 minutes of rechecks, with drives that sleep, fall asleep, and are in use; drift is told, or set back"""
-    alone = True    # half a second in which the host is busy is fifteen of the guest's, and as long as the daemon waits for a drive
 
     def run(self):
         names = ("SN-IDLE", "SN-ASLEEP", "SN-BUSY")
-        # Their timers run as fast as the guest's clock will.
-        self.ata = {name: self.drive(name, apm=128, time_scale=WARP) for name in names}
+        self.ata = {name: self.drive(name, apm=128) for name in names}
         with self.drives(*self.ata.values()) as (_, arguments), \
              self.machine(files={CONF: DRIVES}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
@@ -41,23 +41,42 @@ class Quiet(Keeping):
 
     def rests(self, machine, pid):
         before = self.wakeups(machine, pid)
-        machine.run("sleep 120")
+        machine.run(self.leaps(2))
         return self.wakeups(machine, pid) == before
 
-    def uptime(self, machine):
-        return float(machine.run("cat /proc/uptime").stdout.split()[0])
+    def leaps(self, minutes):
+        """A shell command: so many minutes pass for the guest, and each timer in them runs out."""
+        return f"for n in $(seq {minutes}); do echo 60 > /sys/module/warp/parameters/leap; sleep 0.2; done"
 
-    def let_pass(self, machine, minutes):
-        before = self.uptime(machine)
-        machine.run(f"sleep {minutes * 60}", 900)
-        self.claim(f"{minutes} minutes have passed on the guest's monotonic clock", self.uptime(machine) - before >= minutes * 60)
+    @contextlib.contextmanager
+    def leaping(self, machine):
+        """The clock changes before and after, as the kernel says so each time, and each of its messages wakes the daemon."""
+        usual = machine.run(f"modprobe warp && systemctl service-watchdogs no && cat {CLOCK} && echo leap > {CLOCK}").stdout.strip()
+        yield
+        machine.run(f"echo {usual} > {CLOCK}")
+
+    @contextlib.contextmanager
+    def passing(self, machine, minutes):
+        before = float(machine.run("cat /proc/uptime").stdout.split()[0])
+        yield
+        passed = float(machine.run("cat /proc/uptime").stdout.split()[0]) - before
+        self.claim(f"{minutes} minutes have passed on the guest's monotonic clock", passed >= minutes * 60, f"{passed} s")
+
+    def work(self, machine, minutes, until=None):
+        """So many minutes, or until a function returns something true, in which one drive is read every two minutes."""
+        for _ in range(minutes // 2):
+            if until and until():
+                break
+            machine.run(f"dd if={by_id('SN-BUSY')} of=/dev/null bs=4096 count=1 iflag=direct")
+            self.leap(machine, 120, step=120)
+            for drive in self.ata.values():
+                drive.pass_time(120)
 
     def check_rest(self, machine):
         machine.run(f"hdparm -y {by_id('SN-ASLEEP')}; sleep 3")
         self.equal("no timer of the daemon's is set", machine.run(
             r"grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -vE '\(0, 0\)|\([0-9]{9,}, '",
             check=False).stdout, "")
-        # Nothing that waits for an answer on the bus: its time limits pass thirty times faster, too.
         pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
         held = int(machine.run(f"awk '/^Pss:/ {{ print $2 }}' /proc/{pid}/smaps_rollup").stdout)
         self.note(f"it holds {held} KiB")
@@ -66,7 +85,7 @@ class Quiet(Keeping):
             f"awk '/^[0-9a-f]+-/ {{ here = /libconfig/ }} here && /_Clean:/ {{ n += $2 }} END {{ print n }}' /proc/{pid}/smaps"
         ).stdout.strip(), "0")
         marks = self.marks()
-        with self.warp(machine):
+        with self.leaping(machine):
             machine.run(f"mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_waking && "
                         f"echo pid=={pid} >filter && echo 1 >enable")
             # The clock's own message, those of a busy host, and what a timer that was set before has the daemon do, are over.
@@ -75,7 +94,8 @@ class Quiet(Keeping):
             # In this order: what wakes the daemon from here on has its message counted.
             messages = machine.run("dmesg").stdout.splitlines()
             before = self.wakeups(machine, pid)
-            self.let_pass(machine, 30)
+            with self.passing(machine, 30):
+                machine.run(self.leaps(30))
             after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
             messages = machine.run("dmesg").stdout.splitlines()[len(messages):]
             # On a host that keeps it from running the kernel has something to say, and its messages wake the daemon: once, and once
@@ -94,12 +114,10 @@ class Quiet(Keeping):
         idle = self.node(machine, "SN-IDLE")[5:]
         machine.run(f"hdparm -B 200 {by_id('SN-BUSY')}; hdparm -y {by_id('SN-ASLEEP')}; "
                     f"echo 256 > /sys/block/{idle}/queue/read_ahead_kb")
-        machine.start(f"while ! test -e /run/enough; do dd if={by_id('SN-BUSY')} of=/dev/null bs=4096 count=1 iflag=direct; "
-                      "sleep 0.1; done")
         asleep, busy = self.ata["SN-ASLEEP"], self.ata["SN-BUSY"]
         marks, spin_ups = self.marks(), asleep["spin_ups"]
-        with self.warp(machine):
-            self.let_pass(machine, 40)
+        with self.passing(machine, 40):
+            self.work(machine, 40)
         sent = self.sent(marks)
         visits = [(r["DRIVEKEEP_DRIVE"], r["DRIVEKEEP_VISIT"]) for r in self.records(machine, _SYSTEMD_UNIT="drivekeep.service")
                   if "DRIVEKEEP_VISIT" in r and "DRIVEKEEP_SETTING" not in r]
@@ -130,10 +148,8 @@ class Quiet(Keeping):
         self.settle(machine)
         self.equal("another policy is no reason to visit", self.records(machine, DRIVEKEEP_VISIT="reload"), [])
         # No longer than that: the next one comes ten minutes later, and would set back what check_now() wants to be left.
-        with self.warp(machine):
-            self.ata["SN-BUSY"].log.wait(marks["SN-BUSY"], 120, command=0xE3)
-            machine.run("sleep 180")
-        machine.run("touch /run/enough")
+        self.work(machine, 20, lambda: self.ata["SN-BUSY"].log.since(marks["SN-BUSY"], command=0xE3))
+        self.leap(machine, 180, step=60)
         self.equal("on_drift = restore: it is set back", self.ata["SN-BUSY"]["apm"], 127)
         sent = [r for r in self.sent(marks)["SN-BUSY"] if r[:2] not in ("E5", "EC")]
         self.equal("by one command, and one for what cannot be read: nobody knows what has become of it", sent,
