@@ -33,7 +33,8 @@ settled() {
         esac
         ! grep -qsE '^STATE=(queued|visiting)' /run/drivekeep/drives/*
 }
-systemctl is-system-running --wait >/dev/null 2>&1
+# Once it is up, it stays so.
+[ -e /run/is-up ] || { systemctl is-system-running --wait; touch /run/is-up; } >/dev/null 2>&1
 # The kernel looks at what is behind a USB bridge a second after it has found the bridge, and tells udev of a disk once it has read
 # its partition table: "udevadm settle" waits for neither.
 known() {
