@@ -10,17 +10,19 @@ suite_directory() { # SUITE PACKAGE…
         printf '%s/suite-%s-%s' "$suite_cache" "$1" "$(printf '%s' "$*" | sha256sum | cut -c 1-16)"
 }
 
-# Makes it, unless it is there. From where the host gets its own packages, and as it does; failing that, from where mmdebstrap thinks.
+# Makes it, unless it is there. From where the host gets its own packages, and as it does: for the host's own suite with the updates that
+# the host gets, too; failing that, from where mmdebstrap thinks.
 suite_make() { # SUITE PACKAGE…
-        local suite=$1 root options=() mirror
+        local suite=$1 root options=() targets sources
         root=$(suite_directory "$@"); shift
         [ ! -d "$root" ] || return 0
         while read -r line; do options+=("--aptopt=$line"); done < <(apt-config dump | grep -E '^Acquire::(https?|Check-)[^ ]* ".+";$')
-        mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Identifier: Packages' 'Origin: Debian' 'Component: main' |
-                sed -n 's/ [^-]*$//p' | head -1)
+        targets=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 'Origin: Debian')
+        sources=$(grep " $suite[^ ]* " <<<"$targets" | sort -u)
+        [ -n "$sources" ] || sources=$(sed -n "s/ [^- ]* main$/ $suite main/p" <<<"$targets" | sort -u | head -1)
         rm -rf "$root.new"
         mmdebstrap --variant=minbase --format=directory --include="$(IFS=,; echo "$*")" --dpkgopt='path-exclude=/usr/share/doc/*' \
-                --dpkgopt='path-exclude=/usr/share/locale/*' "${options[@]}" "$suite" "$root.new" ${mirror:+"$mirror"} &&
+                --dpkgopt='path-exclude=/usr/share/locale/*' "${options[@]}" "$suite" "$root.new" ${sources:+-} <<<"$sources" &&
                 mv "$root.new" "$root"
 }
 
