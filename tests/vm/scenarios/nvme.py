@@ -55,8 +55,8 @@ class Nvme(Keeping):
                 self.equal(f"{name}, which this controller does not honour: the verdict", status[name]["verdict"], verdict)
                 self.match(f"{name}: why", status[name]["reason"], reason)
 
-            machine.run(f"nvme set-feature /dev/{self.controller} -f 4 -v 0x150")
-            machine.run(f"nvme set-feature /dev/{self.controller} -f 5 -n 1 -v 0x00000")
+            machine.run(f"nvme set-feature /dev/{self.controller} -f 4 --value=0x150")
+            machine.run(f"nvme set-feature /dev/{self.controller} -f 5 -n 1 --value=0")
             machine.run("drivekeep apply", check=False)
             self.equal("what another program changed is set again", self.feature(machine, "-f 4"), 348)
             self.equal("and of the namespace too", self.feature(machine, "-f 5 -n 1"), 70)

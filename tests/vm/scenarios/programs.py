@@ -139,8 +139,9 @@ class Programs(Scenario):
     def check_sas_identity(self):
         self.match("lsblk takes it for a SAS disk", self.ask("lsblk -dno TRAN,SERIAL"), r"^sas +\S*5000c500000000a0|^sas +SAS1")
         self.match("its path has an end device", self.ask(f"udevadm info --query=path {SAS}"), "/end_device-")
-        self.match("sg_vpd reads its serial number", self.ask(f"sg_vpd -p sn {SAS}"), "Unit serial number: SAS1")
-        self.match("and its rotation rate", self.ask(f"sg_vpd -p bdc {SAS}"), "Nominal rotation rate: 7200 rpm")
+        self.match("sg_vpd reads its serial number", self.ask(f"sg_vpd -p sn {SAS}"), r"^ *(Unit|Product) serial number: SAS1$")
+        # In hex: sg_vpd 1.48 shows no line for a rate.
+        self.match("and its rotation rate", self.ask(f"sg_vpd -p bdc --raw {SAS} | od -An -d --endian=big -j 4 -N 2"), "^ *7200$")
         self.match("smartctl knows it", self.ask(f"smartctl -i {SAS}"), r"Transport protocol: +SAS")
         self.match("hdparm has nothing to say", self.ask(f"hdparm -B {SAS}"), "not supported|bad/missing|failed")
 
@@ -239,12 +240,12 @@ class ProgramsNvme(Scenario):
         for text, number, value, shown in (("power state", 2, "2", "0x0*2$"), ("write cache", 6, "0", "(0x)?0+$"),
                                            ("interrupt coalescing", 8, "0x0203", "0x0*203$"),
                                            ("thermal management", 0x10, "0x01540154", "")):
-            answer = ask(f"set-feature {node} -f {number} -v {value}")
+            answer = ask(f"set-feature {node} -f {number} --value={value}")
             if not shown:
                 self.match(f"a bad {text} is refused", answer, "(?i)invalid field")
                 continue
             self.match(f"nvme sets and reads {text}", ask(f"get-feature {node} -f {number}"), f"(?i)value:{shown}")
-        ask(f"set-feature {node} -f 16 -v 0x0154015e --save")
+        ask(f"set-feature {node} -f 16 --value=0x0154015e --save")
         machine.run(f"nvme reset {node}", 60)
         machine.wait_until(f"[ $(cat /sys/class/nvme/{self.nvme}/state) = live ]", 60)
         self.match("a reset leaves what was saved", ask(f"get-feature {node} -f 16"), r"(?i)value:0x0*154015e$")
