@@ -22,6 +22,9 @@ ExecStart=sh -c 'echo 1 > {TRACING}/events/scsi/scsi_dispatch_cmd_start/enable'
 [Install]
 WantedBy=sysinit.target
 """
+# The kernel's own values, before anybody else has seen the drive.
+OWN = {"timeout": "device/timeout", "read_ahead": "queue/read_ahead_kb"}
+NOTE_OWN = "".join(f'ACTION=="add", KERNEL=="sr0", PROGRAM="/bin/cp /sys%p/{file} /run/own-{name}"\n' for name, file in OWN.items())
 PASS_THROUGH = {"85", "a1"}
 SPEED = ["b6", "bb"]
 
@@ -34,7 +37,8 @@ class Optical(Keeping):
             discs = [pathlib.Path(folder) / f"disc{number}" for number in range(2)]
             for disc in discs:
                 disc.write_bytes(bytes(1 << 20))
-            with self.machine(files={CONF: FOR_ALL, "/etc/systemd/system/trace-scsi.service": TRACE},
+            with self.machine(files={CONF: FOR_ALL, "/etc/systemd/system/trace-scsi.service": TRACE,
+                                     "/etc/udev/rules.d/10-own.rules": NOTE_OWN},
                               setup="systemctl enable drivekeep trace-scsi", disks=[ahci_disk("BESIDE")],
                               append="trace_buf_size=4096k",
                               extra_args=["-blockdev", f"driver=raw,node-name=disc,read-only=on,file.driver=file,file.filename={discs[0]}",
@@ -59,8 +63,10 @@ class Optical(Keeping):
 
     def left_alone(self, machine):
         self.equal("rules for all drives: nothing at all is sent to it", self.commands(machine), [])
-        for file, own in (("device/timeout", "30"), ("queue/read_ahead_kb", "128")):
-            self.equal(f"rules for all drives leave its {file} alone", machine.run(f"cat /sys/block/sr0/{file}").stdout.strip(), own)
+        for name, file in OWN.items():
+            own = machine.run(f"cat /run/own-{name}").stdout
+            self.match(f"the kernel's own {file} was seen", own, r"^\d+$")
+            self.equal(f"rules for all drives leave its {file} alone", machine.run(f"cat /sys/block/sr0/{file}").stdout, own)
         disk = machine.run(f"basename $(readlink -f {DISK})").stdout.strip()
         self.equal("they are for the disk beside it", machine.run(f"cat /sys/block/{disk}/device/timeout").stdout.strip(), "40")
 
