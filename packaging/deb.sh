@@ -17,9 +17,6 @@ make_debian_source() { # DIRECTORY
         local tree=$1/drivekeep-$version date
         make_source "$1/drivekeep_$version.orig.tar.xz"
         cp -r packaging/debian "$tree/debian"
-        if [ -n "$before" ]; then
-                sed -i "1s/(.*)/($version-1)/" "$tree/debian/changelog"
-        fi
         if [ -n "$release" ]; then
                 date=$(date -d "$(sed -n 's/^ -- .*  //p' "$tree/debian/changelog" | head -1)" +%s)
                 {

@@ -117,16 +117,18 @@ build_machine() { # SUITE [OPTION of packaging/build]
         machine=$MACHINES/$1
         say "Building the package of $1, and one of a lower version to upgrade from…"
         built=$BUILD/packages/$1
-        packaging/build deb --suite "$1" --nocheck ${2:-} --output "$built/now" >"$LOGS/package.log" 2>&1 &&
-                packaging/build deb --suite "$1" --nocheck --before --output "$built/before" >>"$LOGS/package.log" 2>&1 || {
+        packages=$machine/root/usr/lib/drivekeep-test/packages
+        rm -rf "$machine"
+        mkdir -p "$packages" "$machine/modules"
+        {
+                packaging/build deb --suite "$1" --nocheck ${2:-} --output "$built" &&
+                cp "$built"/drivekeep_*_*.deb "$packages/now.deb" &&
+                tests/vm/lower-version "$packages/now.deb" "$packages/before.deb" &&
+                dpkg-deb -x "$packages/now.deb" "$machine/root"
+        } >"$LOGS/package.log" 2>&1 || {
                 cat "$LOGS/package.log"
                 exit 1
         }
-        rm -rf "$machine"
-        packages=$machine/root/usr/lib/drivekeep-test/packages
-        mkdir -p "$packages" "$machine/modules"
-        for build in now before; do cp "$built/$build"/drivekeep_*_*.deb "$packages/$build.deb"; done
-        dpkg-deb -x "$packages/now.deb" "$machine/root"
 
         say "Preparing the virtual machine of $1 and its kernel (the first time, some minutes)…"
         kernel=$(/usr/bin/python3 tests/vm/image.py --suite "$1" --kernel-version) || exit 1

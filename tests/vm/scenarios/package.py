@@ -6,7 +6,7 @@ from keeping import CONF, LAY_ASIDE, Keeping, by_id, settings
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
-# tests/run has packaging/build make these, and puts them into the image: two versions of the same program.
+# tests/run puts these into the image: two versions of the same program, made by packaging/build and tests/vm/lower-version.
 BEFORE, NOW = (f"/usr/lib/drivekeep-test/packages/{name}.deb" for name in ("before", "now"))
 
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
