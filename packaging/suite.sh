@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests/elsewhere and packaging/build: roots with other suites of Debian, made by mmdebstrap and kept where the system
+# Sourced by tests/setup.sh and packaging/build: roots with other suites of Debian, made by mmdebstrap and kept where the system
 # tests keep theirs. Needs root, and a Debian host whose archive has these suites.
 
 suite_cache=${DRIVEKEEP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/drivekeep-test}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by tests/run, tests/demo and tests/bench: what they need, and how to get it.
+. packaging/suite.sh
 
 # Directories below these are removed: never those of the file system's root.
 : "${BUILD:?is not set}" "${LOGS:?is not set}"
@@ -14,6 +15,10 @@ VM_PACKAGES="qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio python3 python
 ANSIBLE_PACKAGES="ansible-core ansible-lint openssh-client"
 ELSEWHERE_PACKAGES="mmdebstrap"
 BENCH_PACKAGES="valgrind"
+
+# Clones of the same machine share what has been compiled. For that, debugging symbols have paths that begin at the clone.
+CACHE_PACKAGES="ccache"
+export CCACHE_DIR=$suite_cache/ccache CCACHE_MAXSIZE=500M CCACHE_BASEDIR=$PWD
 
 say() { printf '%s\n' "$*"; }
 
@@ -94,7 +99,13 @@ build() {
         if [ "${*: -2:1}" = --targets ]; then target=${*: -1}; set -- "${@:1:$#-2}"; fi
         [ -d "$dir" ] && [ ! -f "$dir/build.ninja" ] && rm -rf "$dir"
         if [ ! -d "$dir" ]; then
-                meson setup "$dir" "$@" >"$LOGS/meson.log" 2>&1 || { cat "$LOGS/meson.log"; say "meson failed."; exit 1; }
+                want $CACHE_PACKAGES
+                cache=$(command -v ccache)
+                CC="${cache##*/} ${CC:-cc}" meson setup "$dir" "-Dc_args=-ffile-prefix-map=$PWD=." "$@" >"$LOGS/meson.log" 2>&1 || {
+                        cat "$LOGS/meson.log"
+                        say "meson failed."
+                        exit 1
+                }
         fi
         # shellcheck disable=SC2086
         ninja -C "$dir" $target >"$LOGS/ninja.log" 2>&1 || { cat "$LOGS/ninja.log"; say "The build failed."; exit 1; }
@@ -132,7 +143,6 @@ build_machine() { # SUITE [OPTION of packaging/build]
 
         say "Preparing the virtual machine of $1 and its kernel (the first time, some minutes)…"
         kernel=$(/usr/bin/python3 tests/vm/image.py --suite "$1" --kernel-version) || exit 1
-        . packaging/suite.sh
         headers=(make gcc "linux-headers-$kernel")
         suite_make "$1" "${headers[@]}" >"$LOGS/headers.log" 2>&1 || {
                 tail -n 20 "$LOGS/headers.log"
