@@ -9,7 +9,7 @@ sid) release= ;;
 *) complain "there is no package for the suite '$suite'; bookworm, trixie, forky and sid have one" ;;
 esac
 
-tools="build-essential debhelper lintian"
+tools="build-essential ccache debhelper lintian"
 format_files='\./usr/share/doc/drivekeep/(copyright|changelog\.Debian)'
 
 # Upstream's release with debian/ beside it.
@@ -34,14 +34,28 @@ build_in() { # DIRECTORY SHELL COMMAND TO BEGIN WITH
                 "the package for $suite could not be built"
 }
 
+# All that decides over whether two builds give the same bytes: the tools, and how they are called. Of the program's own files none
+# asks for the time, see tests/unit/structure.
+layout() {
+        {
+                cat "$root/var/lib/dpkg/status"
+                git -c safe.directory="$PWD" ls-files -z packaging/build packaging/deb.sh packaging/suite.sh packaging/debian \
+                        '*meson.build' meson_options.txt man/settings.c conf/install-once units/make-user | xargs -0 sha256sum
+        } | sha256sum
+}
+
 build_packages() {
         local first=$scratch/written/build package
-        build_in /build true
-        if [ -n "$twice" ]; then
-                build_in /srv/another/place 'umask 002; export TZ=Asia/Kathmandu LC_ALL=C'
+        layout >"$scratch/layout"
+        build_in /build 'export CCACHE_DIR=/cache CCACHE_MAXSIZE=200M'
+        if [ -n "$twice" ] && [ -n "$cache" ] && cmp -s "$scratch/layout" "$cache/same"; then
+                echo "Two builds were the same when this was built in the same way before."
+        elif [ -n "$twice" ]; then
+                build_in /srv/another/place 'export CCACHE_DISABLE=1; umask 002; export TZ=Asia/Kathmandu LC_ALL=C'
                 for package in "$first"/*.deb "$first"/*.tar.xz "$first"/*.dsc; do
                         cmp "$package" "$scratch/written/srv/another/place/${package##*/}" || complain "two builds of ${package##*/} differ"
                 done
+                [ -z "$cache" ] || cp "$scratch/layout" "$cache/same"
         fi
         # No bug of Debian's asks for this package, as Debian does not have it yet.
         inside 'cd /build && lintian --pedantic --display-info --fail-on error,warning --allow-root \

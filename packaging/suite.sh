@@ -28,14 +28,15 @@ suite_make() { # SUITE PACKAGE…
 
 # Runs a shell command in it, in mount, process and network namespaces of its own. Nothing of the host is seen in there but its kernel's
 # /proc and /sys, the latter read-only. The root stays as it is: what the command writes is in SCRATCH/written afterwards, and what is
-# there before, the command finds.
-suite_run() { # ROOT SCRATCH COMMAND
+# there before, the command finds. A cache of the host is its /cache.
+suite_run() { # ROOT SCRATCH COMMAND [CACHE]
         mkdir -p "$2/written" "$2/overlay" "$2/root"
         unshare --mount --pid --net --fork --kill-child -- /bin/bash -c '
                 root=$2/root
                 mount -t overlay -o "lowerdir=$1,upperdir=$2/written,workdir=$2/overlay" overlay "$root" &&
                 mkdir -p "$root/dev/pts" "$root/dev/shm" &&
                 mount -t proc proc "$root/proc" && mount -t sysfs -o ro sysfs "$root/sys" &&
+                { [ -z "${4:-}" ] || { mkdir -p "$root/cache" && mount --bind "$4" "$root/cache"; }; } &&
                 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts" && mount -t tmpfs tmpfs "$root/dev/shm" &&
                 exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
                         /bin/bash -c "$3"' bash "$@"

@@ -124,15 +124,18 @@ prepare_machine() { # SCRIPT SUITE
 # What the machines of a suite are made of, below $MACHINES/SUITE: in root the program of that suite's package, and two packages to
 # install; in modules the kernel modules.
 MACHINES=$BUILD/machines
-build_machine() { # SUITE [OPTION of packaging/build]
+build_machine() { # SUITE [--twice]
         machine=$MACHINES/$1
         say "Building the package of $1, and one of a lower version to upgrade from…"
         built=$BUILD/packages/$1
         packages=$machine/root/usr/lib/drivekeep-test/packages
         rm -rf "$machine"
         mkdir -p "$packages" "$machine/modules"
+        # With --all two builds are compared whatever was found before.
+        [ -z "${all:-}" ] || rm -f "$suite_cache/package-$1/same"
         {
-                packaging/build deb --suite "$1" --nocheck ${2:-} --output "$built" &&
+                # Nobody keeps this source package.
+                XZ_OPT=-0 packaging/build deb --suite "$1" --nocheck --cached ${2:-} --output "$built" &&
                 cp "$built"/drivekeep_*_*.deb "$packages/now.deb" &&
                 tests/vm/lower-version "$packages/now.deb" "$packages/before.deb" &&
                 dpkg-deb -x "$packages/now.deb" "$machine/root"
