@@ -182,9 +182,12 @@ def may_begin(scenario, running, jobs, idle):
 
 
 def run_all(tests, jobs, logs, seconds):
-    """The results by name. The longest begin first, by what each took last time; which has not run yet, may take long. What each
-    prints is kept in the directory logs."""
-    waiting = sorted(tests, key=lambda test: (test.scenario.alone, -seconds.get(test.name, math.inf)))
+    """The results by name. The longest begin first, by what each took last time or its scenario says. What each prints is kept in the
+    directory logs."""
+    def order(test):
+        return test.scenario.alone, -seconds.get(test.name, math.inf if test.scenario.long else 0)
+
+    waiting = sorted(tests, key=order)
     running, results, processors = [], {}, Processors()
     with contextlib.ExitStack() as stack:
         while waiting or running:

@@ -27,6 +27,7 @@ class Scenario:
     for_every_build = True      # False: wants a build of its own, and is run by its name only
     core = False        # of those that every suite is tested with
     rare = False        # takes long: only when named, or with --all
+    long = False        # begun first where nobody knows how long it takes
     alone = False       # not beside others, and after them
     packages = ()       # Debian's, which the machines of other scenarios do not have
 

@@ -36,6 +36,8 @@ class Dies(Scenario):
 
 
 class NewToUs(Scenario):
+    long = True
+
     def run(self):
         self.claim("it holds", True)
 
@@ -68,7 +70,7 @@ class Order(unittest.TestCase):
             results = run.run_all(tests_of(logs / "trixie" / "mark", Alone, Beside, AlsoBeside), 2, logs, {})
             self.assertEqual((results["trixie/alone"]["passed"], results["trixie/alone"]["failed"]), (1, 0))
 
-    def test_the_longest_begin_first_and_whose_time_is_not_known_before_them(self):
+    def test_the_longest_begin_first_and_a_long_one_whose_time_is_not_known_before_them(self):
         with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stdout(io.StringIO()):
             logs = pathlib.Path(directory)
             results = run.run_all(tests_of(logs, Sound, Beside, NewToUs), 1, logs, {"trixie/sound": 2.0, "trixie/beside": 3.5})

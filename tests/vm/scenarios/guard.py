@@ -18,6 +18,7 @@ IDENTIFY = {"command": 0xEC, "origin": "passthrough"}
 
 class Guard(Cutting):
     """Notes before writes; power cuts, shutdowns, kills, lost drives; release; /var read-only, full and stuck; drivekeep=0"""
+    long = True
 
     def run(self):
         self.a, self.b = self.drive("SN-A", **COLD), self.drive("SN-B", **COLD)

@@ -32,6 +32,7 @@ ALERT = "DrivekeepSettingNotKept"
 
 class Metrics(Keeping):
     """Metrics of drives and settings are in node_exporter's file whenever something changes; alerts fire and resolve"""
+    long = True
     packages = FLEET_PACKAGES
 
     def run(self):

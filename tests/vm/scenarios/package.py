@@ -30,6 +30,7 @@ def find_files(machine):
 
 class Package(Keeping):
     """The Debian package: installed, upgraded, downgraded, removed and purged, with drives there"""
+    long = True
     core = True
 
     def run(self):

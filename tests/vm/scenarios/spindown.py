@@ -63,6 +63,7 @@ CAUSES = {
 
 class Spindown(Keeping):
     """Drives that nobody uses are spun down by the service, whatever woke them before"""
+    long = True
     halves = (DRIVEKEEP,)
 
     def run(self):

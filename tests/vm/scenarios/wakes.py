@@ -83,6 +83,7 @@ HARMLESS = ("hdparm -C {disk}", "smartctl -n standby -a {disk}", "drivekeep show
 
 class Wakes(Keeping):
     """Eighteen causes of a wake, each named with its process, its unit and what it did; nobody else is named, and nothing runs meanwhile"""
+    long = True
     times = 1
     spin_up, quick_spin_up = 1, 0   # seconds: one is half a minute by the guest's clock
     options = {}
