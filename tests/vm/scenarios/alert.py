@@ -128,7 +128,7 @@ class Alert(Keeping):
         self.match("another drive is told of at once", subjects[1], f": settings of {self.names['SN-OTHER']} have")
         self.leap(machine, 3000, step=250)
         self.equal("and that for an hour, however often it is looked at", len(self.mails(machine)), 2)
-        self.leap(machine, 1800, lambda: len(self.mails(machine)) > 2, step=60)
+        self.leap(machine, 1800, lambda: len(self.mails(machine)) > 2, step=300)
         [*_, (subject, text)] = self.wait_mails(machine, 3)
         self.match("then it is told", subject, f": settings of {self.names['SN-FIRST']} have")
         self.match("with what is new", text, "lookahead +on +off +refused")
@@ -149,7 +149,7 @@ class Alert(Keeping):
         self.refuse(machine, "SN-OTHER", LOOKAHEAD)
         tried = "test $(wc -l </run/tried) -ge {}"
         machine.wait_until(f"{tried.format(1)} && {CURRENT}", 60)
-        self.leap(machine, 3600, lambda: machine.run(tried.format(3), check=False).status == 0, step=60)
+        self.leap(machine, 3600, lambda: machine.run(tried.format(3), check=False).status == 0, step=300)
         self.wait_current(machine)
         self.leap(machine, 3600, step=300)
         self.equal("where it fails it is tried again, until it does not", machine.run("wc -l </run/tried").stdout, "3\n")
