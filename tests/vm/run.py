@@ -151,8 +151,10 @@ def follow_parent():
 
 
 class Processors:
-    """How many of the host's processors had nothing to do in the last few seconds, by /proc/stat (proc(5))."""
+    """How many of the host's processors had nothing to do in the last few seconds, by /proc/stat; none without memory for one more
+    machine, by /proc/meminfo (proc(5))."""
     SECONDS = 3
+    MEMORY_KB = 2 << 20
 
     def __init__(self):
         self.begin()
@@ -165,8 +167,12 @@ class Processors:
         if time.monotonic() - self._since > self.SECONDS:
             idle, total = (now - before for now, before in zip(self._read(), self._before))
             self.begin()
-            self._idle = idle / max(total, 1) * os.cpu_count()
+            self._idle = idle / max(total, 1) * os.cpu_count() if self._available() > self.MEMORY_KB else 0
         return self._idle
+
+    def _available(self):
+        with open("/proc/meminfo") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("MemAvailable:"))
 
     def _read(self):
         with open("/proc/stat") as file:
@@ -175,10 +181,10 @@ class Processors:
 
 
 def may_begin(scenario, running, jobs, idle):
-    """Beside so many others? Where they leave half a processor idle, as many again."""
+    """Beside so many others? Where they leave half a processor idle, up to three times as many: some wait for minutes."""
     if jobs == 1 or scenario.alone:
         return not running
-    return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
+    return len(running) < jobs or len(running) < 3 * jobs and idle > 0.5
 
 
 def run_all(tests, jobs, logs, seconds):
@@ -250,7 +256,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
     parser.add_argument("--machines", metavar="DIR", type=pathlib.Path,
                         help="where build_machine of tests/setup.sh has left what the machines are made of")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time, and up to N more while processors are idle")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time, and up to three times as many while processors are idle")
     parser.add_argument("--results", metavar="FILE", help="write what each scenario claimed, and which were unstable, to FILE as JSON")
     parser.add_argument("--logs", metavar="DIR", type=pathlib.Path,
                         help="keep what each scenario prints in DIR (default: a new directory below /tmp)")

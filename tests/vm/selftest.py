@@ -79,7 +79,7 @@ class Order(unittest.TestCase):
     def test_there_are_more_while_processors_are_idle(self):
         for scenario, running, jobs, idle, may in ((Sound, 0, 2, 0, True), (Sound, 1, 2, 0, True), (Sound, 2, 2, 0, False),
                                                    (Sound, 2, 2, 0.4, False), (Sound, 2, 2, 0.6, True), (Sound, 3, 2, 0.6, True),
-                                                   (Sound, 4, 2, 2, False), (Sound, 0, 1, 0, True), (Sound, 1, 1, 2, False),
+                                                   (Sound, 5, 2, 0.6, True), (Sound, 6, 2, 2, False), (Sound, 0, 1, 0, True), (Sound, 1, 1, 2, False),
                                                    (Alone, 1, 2, 2, False), (Alone, 0, 2, 0, True)):
             with self.subTest(scenario=scenario, running=running, jobs=jobs, idle=idle):
                 self.assertEqual(run.may_begin(scenario, [Sound] * running, jobs, idle), may)
