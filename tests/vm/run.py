@@ -181,17 +181,18 @@ class Processors:
 
 
 def may_begin(scenario, running, jobs, idle):
-    """Beside so many others? Where they leave half a processor idle, up to three times as many: some wait for minutes."""
+    """Beside so many others? Where they leave half a processor idle, as many again."""
     if jobs == 1 or scenario.alone:
         return not running
-    return len(running) < jobs or len(running) < 3 * jobs and idle > 0.5
+    return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
 
 
 def run_all(tests, jobs, logs, seconds):
-    """The results by name. The longest begin first, by what each took last time or its scenario says. What each prints is kept in the
+    """The results by name. The longest begin first, by what each took last time or its scenario says; those that measure times are the
+    last, when nothing else is left that the host has to do. What each prints is kept in the
     directory logs."""
     def order(test):
-        return test.scenario.alone, -seconds.get(test.name, math.inf if test.scenario.long else 0)
+        return test.scenario.alone, test.scenario.measures, -seconds.get(test.name, math.inf if test.scenario.long else 0)
 
     waiting = sorted(tests, key=order)
     running, results, processors = [], {}, Processors()
@@ -256,7 +257,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="list the scenarios and stop")
     parser.add_argument("--machines", metavar="DIR", type=pathlib.Path,
                         help="where build_machine of tests/setup.sh has left what the machines are made of")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time, and up to three times as many while processors are idle")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scenarios at a time, and up to N more while processors are idle")
     parser.add_argument("--results", metavar="FILE", help="write what each scenario claimed, and which were unstable, to FILE as JSON")
     parser.add_argument("--logs", metavar="DIR", type=pathlib.Path,
                         help="keep what each scenario prints in DIR (default: a new directory below /tmp)")

@@ -15,7 +15,7 @@ FILE = """drives = ( { match = { serial = "SN-PLAIN"; }; read_ahead_kb = 256; } 
 
 class Measuring(Keeping):
     """`drivekeep bench` measures by reads alone, is not misled by others, and leaves nothing behind"""
-    long = True
+    long = measures = True
 
     def run(self):
         # Drives that take their time leave the host to other scenarios.

@@ -20,7 +20,7 @@ NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one ste
 
 class Tuning(Keeping):
     """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
-    long = True
+    long = measures = True
 
     def run(self):
         knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB))
