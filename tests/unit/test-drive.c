@@ -226,7 +226,7 @@ START_TEST(test_behind_bridge) {
                 { usb_path, not_asked, &inside, true, "M", "Dock" },
                 { usb_path, plain, &mute, true, "Dock", NULL },    /* a drive without a serial number is nobody */
                 { usb_path, asked, &inside, false, "Dock", NULL }, /* udev has asked the drive itself */
-                { usb_path, both, &inside, false, "N", "Dock" },   /* … and tells of the bridge, too */
+                { usb_path, both, &inside, false, "N", "Dock" },   /* udev describes drive and bridge */
                 { usb_path, bridge_alone, &inside, true, "M", "Dock" },
                 { ata_path, both, &inside, false, "N", NULL },
                 { usb_path, nameless, &inside, true, "M", "" },

@@ -29,8 +29,8 @@ MACHINE = "-machine pc -smp 1 -nodefaults -display none -no-user-config"
 KVM = "-accel kvm -cpu host"
 # An old processor's instructions are the quickest to emulate, a fifth less work than those of "max"; without RDRAND the guest waits
 # seconds for its random numbers, and without MONITOR it idles by HLT, which costs the host nothing.  After CMPXCHG16B (cx16), which the kernel's allocator uses, QEMU 7.2 now and then loses the flags: a
-# kernel died of a double fault with a pointer in EFLAGS.  Most of QEMU's work is to translate code, so there is room (in MB) to keep
-# what was translated once.
+# kernel died of a double fault with a pointer in EFLAGS.
+# What QEMU has translated once is kept, for which tb-size is the room in MB.
 EMULATION = "-accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-cx16"
 # Without no_timer_check the kernel counts, at boot, whether the timer interrupts often enough in real time, and panics ("IO-APIC +
 # timer doesn't work") where the host is busy. The next three keep it from complaining that it was kept from running: each of its messages

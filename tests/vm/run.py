@@ -188,9 +188,8 @@ def may_begin(scenario, running, jobs, idle):
 
 
 def run_all(tests, jobs, logs, seconds):
-    """The results by name. The longest begin first, by what each took last time or its scenario says; those that measure times are the
-    last, when nothing else is left that the host has to do. What each prints is kept in the
-    directory logs."""
+    """The results by name. The longest begin first, by what each took last time or its scenario says; those that measure times begin
+    last, when nothing else keeps the host busy. The directory logs keeps what each prints."""
     def order(test):
         return test.scenario.alone, test.scenario.measures, -seconds.get(test.name, math.inf if test.scenario.long else 0)
 
@@ -267,6 +266,8 @@ def main():
         for scenario in select(found, options.names, True, False):
             print(f"{scenario.name():20} {'(--all) ' if scenario.rare else ''}{scenario.summary()}")
         return 0
+    if not options.machines:
+        parser.error("--machines is missing")
 
     signal.signal(signal.SIGTERM, leave)
     started = time.monotonic()
