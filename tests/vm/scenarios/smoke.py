@@ -1,5 +1,7 @@
 """The harness itself: if this fails, no other scenario means anything."""
-from machine import ahci_disk, nvme_disk, scsi_disk, usb_disk, virtio_disk
+import time
+
+from machine import ahci_disk, host_tsc_khz, nvme_disk, scsi_disk, usb_disk, virtio_disk
 from scenario import Scenario
 
 SYSTEMD = {"bookworm": "252", "trixie": "257"}     # later suites go on
@@ -10,10 +12,12 @@ class Smoke(Scenario):
     """A guest boots, answers, shows QEMU's drives, sleeps, restarts, and starts in rescue mode"""
 
     def run(self):
+        begun = time.monotonic()
         disks = [ahci_disk("AHCI1"), nvme_disk("NVME1"), scsi_disk("SCSI1"), usb_disk("USB1"), virtio_disk("VIRTIO1")]
         files = {"/etc/drivekeep-test/early": "pushed before the boot\n"}
         with self.machine(disks=disks, files=files, suspends=True, setup="echo set up > /etc/drivekeep-test/setup") as machine:
             self.check_boot(machine)
+            self.check_clock(machine, begun)
             self.check_drives(machine)
             self.check_hotplug(machine)
             self.check_suspend(machine)
@@ -33,6 +37,11 @@ class Smoke(Scenario):
         self.claim("a command does not wait for another", machine.run("echo quick").stdout == "quick\n" and not slow.done())
         self.equal("a slow command answers in the end", slow.result(60).stdout, "slow\n")
         self.equal("exit status and error output come back", machine.run("echo no >&2; exit 3", check=False).status, 3)
+
+    def check_clock(self, machine, begun):
+        self.claim("the guest's clock is not ahead of the host's", float(machine.run("cut -d ' ' -f 1 /proc/uptime").stdout) <= time.monotonic() - begun)
+        if khz := host_tsc_khz():
+            self.match("its frequency is the host's", machine.run("journalctl -b -k -o cat").stdout, rf"^tsc: Detected {khz // 1000}\.")
 
     def check_drives(self, machine):
         # The kernel looks for drives in its own time; that the system is up says nothing about them.

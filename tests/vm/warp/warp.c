@@ -92,23 +92,11 @@ static int leap_set(const char *text, const struct kernel_param *param)
 static const struct kernel_param_ops leap_ops = { .set = leap_set };
 module_param_cb(leap, &leap_ops, NULL, 0200);
 
-/* The kernel's own tsc_khz is far off on an emulator that was busy while the kernel booted. */
-static u64 measure_khz(void)
-{
-	u64 ticks = rdtsc_ordered(), ns = ktime_get_ns();
-
-	msleep(500);
-	ticks = rdtsc_ordered() - ticks;
-	ns = ktime_get_ns() - ns;
-	return div64_u64(ticks * USEC_PER_SEC, ns);
-}
-
 static int __init warp_init(void)
 {
-	u64 measured = measure_khz();
 	int r, cpu;
 
-	if (!factor || measured < factor)
+	if (!factor || tsc_khz < factor)
 		return -EINVAL;
 	for_each_possible_cpu(cpu) {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
@@ -118,14 +106,14 @@ static int __init warp_init(void)
 		per_cpu_ptr(&due, cpu)->function = ran_out;
 #endif
 	}
-	r = clocksource_register_khz(&leap, measured);
+	r = clocksource_register_khz(&leap, tsc_khz);
 	if (r)
 		return r;
-	r = clocksource_register_khz(&warp, measured / factor);
+	r = clocksource_register_khz(&warp, tsc_khz / factor);
 	if (r)
 		clocksource_unregister(&leap);
 	else
-		khz = measured;
+		khz = tsc_khz;
 	return r;
 }
 module_init(warp_init);
