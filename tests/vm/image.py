@@ -60,6 +60,18 @@ MASKED_UNITS = """
     getty@tty1.service serial-getty@ttyS0.service dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount
     sys-kernel-tracing.mount systemd-binfmt.service proc-sys-fs-binfmt_misc.automount sys-fs-fuse-connections.mount
     sys-kernel-config.mount modprobe@drm.service modprobe@fuse.service modprobe@configfs.service uuidd.socket
+    systemd-tmpfiles-setup-dev-early.service systemd-random-seed.service systemd-udev-load-credentials.service
+    systemd-modules-load.service systemd-sysctl.service blk-availability.service
+""".split()
+
+# These, too: each boot and each "systemctl daemon-reload" runs them all. What they look for is not in these machines.
+MASKED_GENERATORS = """
+    bless-boot debug factory-reset getty gpt-auto hibernate-resume import integritysetup rc-local run ssh system-update tpm2 veritysetup
+""".split()
+
+# udev loads these for what an emulated PC has besides, each for some hundredths of a second.
+UNWANTED_MODULES = """
+    ata_generic ata_piix floppy i2c_piix4 pcspkr psmouse qemu_fw_cfg serio_raw sha1_ssse3 sha256_ssse3 sha512_ssse3
 """.split()
 
 # The root is mounted read-only, so that systemd-fsck-root.service has its work to do as on a machine without an initrd.
@@ -315,6 +327,7 @@ def _build_base(work, packages, suite):
     shutil.copy(root / f"boot/vmlinuz-{version}", work / "vmlinuz")
     (work / "vmlinux").write_bytes(_unpack_kernel((work / "vmlinuz").read_bytes()))
     (work / "version").write_text(version + "\n")
+    _prepare_modules(root, version)
     (work / "initrd").write_bytes(_initrd(root, version))
     _configure(root)
     _run("tar", "-C", root, "--numeric-owner", "--xattrs", "-cf", work / "root.tar", ".")
@@ -332,14 +345,27 @@ def _unpack_kernel(image):
     return lzma.decompress(payload)
 
 
+def _prepare_modules(root, version):
+    """Without compression (since Debian 13; busybox loads no such module) and without signatures: an emulated machine needs a second at each
+    boot for both. For the signature see include/linux/module_signature.h of the kernel."""
+    mark = b"~Module signature appended~\n"
+    for path in (root / f"usr/lib/modules/{version}").rglob("*.ko*"):
+        module = path.read_bytes()
+        path.unlink()
+        if path.suffix == ".xz":
+            module, path = lzma.decompress(module), path.with_suffix("")
+        if module.endswith(mark):
+            end = len(module) - len(mark)
+            [length] = struct.unpack_from(">I", module, end - 4)
+            module = module[:end - 12 - length]
+        path.write_bytes(module)
+    _run(*inside(root, f"depmod {version}"))
+
+
 def _initrd(root, version):
     shown = _run(*inside(root, f"modprobe --set-version {version} --show-depends --all {' '.join(INITRD_MODULES)}"))
     paths = list(dict.fromkeys(re.findall(r"^insmod (\S+)", shown, re.M)))
-    # Since Debian 13 they are compressed, and busybox takes them as they are or not at all.
-    contents = {}
-    for path in paths:
-        content = (root / path.lstrip("/")).read_bytes()
-        contents[path.removesuffix(".xz")] = lzma.decompress(content) if path.endswith(".xz") else content
+    contents = {path: (root / path.lstrip("/")).read_bytes() for path in paths}
     program, directory, link = stat.S_IFREG | 0o755, stat.S_IFDIR | 0o755, stat.S_IFLNK | 0o777
     return cpio_archive([
         ("init", program, INIT.encode()),
@@ -363,11 +389,16 @@ def _configure(root):
     (root / "boot").mkdir()
     for unit in MASKED_UNITS:
         (root / "etc/systemd/system" / unit).symlink_to("/dev/null")
+    generators = root / "etc/systemd/system-generators"
+    generators.mkdir(exist_ok=True)
+    for name in MASKED_GENERATORS:
+        (generators / f"systemd-{name}-generator").symlink_to("/dev/null")
     texts = {
         "etc/machine-id": hashlib.md5(b"drivekeep-test").hexdigest() + "\n",
         "etc/hostname": "drivekeep-test\n",
         "etc/hosts": "127.0.0.1 localhost drivekeep-test\n",
         "etc/fstab": "/dev/vda / ext4 defaults 0 1\n",
+        "etc/modprobe.d/unwanted.conf": "".join(f"blacklist {name}\n" for name in UNWANTED_MODULES),
         # Earlier boots can be asked about, and each record is there as soon as it was sent.
         "etc/systemd/journald.conf.d/test.conf": "[Journal]\nStorage=persistent\nSystemMaxUse=64M\n",
     }

@@ -43,7 +43,8 @@ EMULATION = "-accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-
 # command is then twice as much work. The rest is work that no test needs.
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
-                    "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps")
+                    "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps rodata=off cryptomgr.notests "
+                    "cgroup.memory=nokmem,nosocket initcall_blacklist=jent_mod_init,load_system_certificate_list")
 
 
 @functools.cache
