@@ -11,9 +11,9 @@ use warnings;
 
 my $dir = '/run/drivekeep-test-agent';
 mkdir $dir, 0700;
-$SIG{CHLD} = 'IGNORE';
 
 sub slurp { my $name = shift; open my $f, '<', $name or return ''; local $/; my $all = <$f>; return $all // '' }
+sub put { my ($name, $text) = @_; open my $f, '>', $name or die "$name: $!"; print $f $text; close $f or die "$name: $!" }
 
 # No udev is needed: sysfs knows the port's name, and devtmpfs has its node.
 sub port_node {
@@ -22,62 +22,31 @@ sub port_node {
     }
 }
 
-# The whole of a frame in one call and under a lock, as every child writes to the one port.
 sub reply {
     my ($port, $frame) = @_;
-    open my $lock, '>', "$dir/lock" or die "lock: $!";
-    flock $lock, 2;
     while (length $frame) {
         my $n = syswrite $port, $frame;
         substr($frame, 0, $n) = '' if $n;
     }
 }
 
-# A read of nothing means that no one is connected on the host, not that the port is finished.
-sub read_some {
-    my ($port, $length) = @_;
-    for (;;) {
-        my $data;
-        my $n = sysread $port, $data, $length;
-        return $data if $n;
-        select undef, undef, undef, 0.1;
-    }
-}
-
-sub read_line {
-    my $port = shift;
-    my $line = '';
-    $line .= read_some($port, 1) until $line =~ /\n$/;
-    return $line;
-}
-
-sub read_exactly {
-    my ($port, $length) = @_;
-    my $data = '';
-    $data .= read_some($port, $length - length $data) while length $data < $length;
-    return $data;
-}
-
-# In a child of its own, with files instead of pipes: neither a hung command nor a daemon it leaves behind holds up anything.
+# In the child, with files instead of pipes: neither a hung command nor a daemon it leaves behind holds up anything.
 sub run {
-    my ($port, $id, $command, $input) = @_;
-    local $SIG{CHLD} = 'DEFAULT';
-    my $base = "$dir/$id";
-    open my $f, '>', "$base.in" or die "$base.in: $!";
-    print $f $input;
-    close $f;
-    my $pid = fork // die "fork: $!";
-    if (!$pid) {
-        open STDIN,  '<', "$base.in";
-        open STDOUT, '>', "$base.out";
-        open STDERR, '>', "$base.err";
-        exec '/bin/sh', '-c', $command or exit 127;
-    }
-    waitpid $pid, 0;
-    my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
-    my ($out, $err) = (slurp("$base.out"), slurp("$base.err"));
-    unlink map { "$base.$_" } qw(in out err);
-    reply($port, sprintf "\ndone %d %d %d %d\n%s%s", $id, $status, length $out, length $err, $out, $err);
+    my ($base, $command, $input) = @_;
+    put("$base.in", $input) if length $input;
+    open STDIN,  '<', length $input ? "$base.in" : '/dev/null';
+    open STDOUT, '>', "$base.out";
+    open STDERR, '>', "$base.err";
+    # Perl leaves out the shell for a command that is a program and its arguments.
+    no warnings 'exec';
+    exec $command or exec '/bin/sh', '-c', $command or exit 127;
+}
+
+# A file that can be selected on, and is readable once that process has ended: 434 is pidfd_open().
+sub end_of {
+    my $pid = shift;
+    open my $end, '<&=', syscall(434, $pid, 0) or die "pidfd_open: $!";
+    return $end;
 }
 
 my $node;
@@ -86,10 +55,32 @@ open my $port, '+<:raw', $node or die "$node: $!";
 slurp('/proc/sys/kernel/random/boot_id') =~ /(\S+)/;
 reply($port, "\nhello $1\n");
 
+my %running;    # by process: { id, end }
+my $asked = '';
 for (;;) {
-    next unless read_line($port) =~ /^run (\d+) (\d+) (\d+)$/;
-    my ($id, $command, $input) = ($1, read_exactly($port, $2), read_exactly($port, $3));
-    next if fork // die "fork: $!";
-    run($port, $id, $command, $input);
-    exit 0;
+    my $ready = '';
+    vec($ready, fileno $_, 1) = 1 for $port, map { $_->{end} } values %running;
+    next unless select($ready, undef, undef, undef) > 0;
+    for my $pid (grep { vec $ready, fileno $running{$_}{end}, 1 } keys %running) {
+        waitpid $pid, 0;
+        my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+        my $id = delete($running{$pid})->{id};
+        my ($out, $err) = map { slurp("$dir/$id.$_") } qw(out err);
+        unlink map { "$dir/$id.$_" } qw(in out err);
+        reply($port, sprintf "\ndone %d %d %d %d\n%s%s", $id, $status, length $out, length $err, $out, $err);
+    }
+    next unless vec $ready, fileno $port, 1;
+
+    # A read of nothing means that no one is connected on the host, not that the port is finished.
+    unless (sysread $port, $asked, 65536, length $asked) {
+        $asked = '';
+        select undef, undef, undef, 0.1;
+    }
+    while ($asked =~ /\nrun (\d+) (\d+) (\d+)\n/ && length $asked >= $+[0] + $2 + $3) {
+        my ($id, $command, $input) = ($1, substr($asked, $+[0], $2), substr($asked, $+[0] + $2, $3));
+        substr($asked, 0, $+[0] + $2 + $3) = '';
+        my $pid = fork // die "fork: $!";
+        run("$dir/$id", $command, $input) unless $pid;
+        $running{$pid} = { id => $id, end => end_of($pid) };
+    }
 }
