@@ -121,8 +121,8 @@ prepare_machine() { # SCRIPT SUITE
         build_machine "$2"
 }
 
-# What the machines of a suite are made of, below $MACHINES/SUITE: in root the program of that suite's package, and two packages to
-# install; in modules the kernel modules.
+# What the machines of a suite are made of, below $MACHINES/SUITE: in root the program of that suite's package, two packages to install, and
+# a program of the tests; in modules the kernel modules.
 MACHINES=$BUILD/machines
 build_machine() { # SUITE [--twice]
         machine=$MACHINES/$1
@@ -143,6 +143,8 @@ build_machine() { # SUITE [--twice]
                 cat "$LOGS/package.log"
                 exit 1
         }
+
+        gcc -o "$machine/root/usr/lib/drivekeep-test/settled" tests/vm/settled.c -lsystemd || exit 1
 
         say "Preparing the virtual machine of $1 and its kernel (the first time, some minutes)…"
         kernel=$(/usr/bin/python3 tests/vm/image.py --suite "$1" --kernel-version) || exit 1
@@ -173,5 +175,6 @@ build_sanitized_machine() { # SUITE, whose build_machine has been called
         # It may start no thread that would search.
         sed -i s/detect_leaks=1/detect_leaks=0/ "$root/etc/systemd/system/drivekeep-tracer.service.d/sanitizers.conf"
         mkdir -p "$root/usr/lib/drivekeep-test"
+        cp "$MACHINES/$1/root/usr/lib/drivekeep-test/settled" "$root/usr/lib/drivekeep-test"
         gcc -g -fsanitize=address,undefined -o "$root/usr/lib/drivekeep-test/faulty" tests/vm/faulty/faulty.c || exit 1
 }

@@ -9,6 +9,7 @@ import time
 from drives.hba import Hba
 from drives.model import AtaDrive
 from drives.usb import UsbDisk
+from machine import PERL
 from scenario import Scenario
 
 CONF = "/etc/drivekeep/drivekeep.conf"
@@ -21,42 +22,40 @@ CALM = "noinit_itable,no_prefetch_block_bitmaps"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 OURS = "keep-"      # the workers' names, as the drives' logs have them
 
-# In one command, and with as few processes as can be: each is some tenths of a second of work for the host, and nothing is asked more
-# often. Whoever asks the service has it look at once at what udev told it of last.
-SETTLE = """
-settled() {
-        busctl -q call org.drivekeep1 /org/drivekeep1 org.drivekeep1.Manager CatchUp 2>/dev/null
-        case $(systemctl show -p ActiveState -p StatusText drivekeep) in
-        *visited*) return 1 ;;
-        *ActiveState=active*StatusText=*drive*|*StatusText=*drive*ActiveState=active*) ;;
-        *) return 1 ;;
-        esac
-        ! grep -qsE '^STATE=(queued|visiting)' /run/drivekeep/drives/*
+# In Perl, as nothing is asked more often: in a shell it would be half a dozen programs, each some hundredths of a second of work for the
+# host.
+SETTLE = r"""
+sub rests { !grep { slurp($_) =~ /^STATE=(queued|visiting)/m } glob '/run/drivekeep/drives/*' }
+
+sub settled { return rests() && system('/usr/lib/drivekeep-test/settled') == 0 && rests() }
+
+sub settle {
+    # Once it is up, it stays so.
+    unless (-e '/run/is-up') {
+        system 'systemctl is-system-running --wait >/dev/null 2>&1';
+        put('/run/is-up', '');
+    }
+    # The kernel looks at what is behind a USB bridge a second after it has found the bridge, and tells udev of a disk once it has read
+    # its partition table: "udevadm settle" waits for neither.
+    my $disks = '/sys/bus/usb/devices/*:*/host*/target*/*:*/block/*/dev';
+    pause(0.1) while $usb > grep { slurp($_) =~ /(\S+)/ && -e "/run/udev/data/b$1" } glob $disks;
+    system 'udevadm', 'settle';
+    pause(0.2) until settled();
 }
-# Once it is up, it stays so.
-[ -e /run/is-up ] || { systemctl is-system-running --wait; touch /run/is-up; } >/dev/null 2>&1
-# The kernel looks at what is behind a USB bridge a second after it has found the bridge, and tells udev of a disk once it has read
-# its partition table: "udevadm settle" waits for neither.
-known() {
-        n=0
-        for each in /sys/bus/usb/devices/*:*/host*/target*/*:*/block/*/dev; do
-                read -r number <"$each" && [ -e "/run/udev/data/b$number" ] && n=$((n + 1))
-        done 2>/dev/null
-        [ $n -ge $usb ]
-}
-until known; do sleep 0.3; done
-udevadm settle
-until settled; do sleep 0.3; done
 """
 
 # For systemd's watchdogs, too, time runs: three seconds in which the host has something else to do would be the end of logind.
-LEAP = f"""[ -e /run/leaps ] || {{ modprobe warp && systemctl service-watchdogs no && touch /run/leaps || exit; }}
-leap() {{
-        usual=$(cat {CLOCK})
-        echo leap >{CLOCK}
-        echo $1 >/sys/module/warp/parameters/leap
-        sleep 0.2
-        echo $usual >{CLOCK}
+LEAP = fr"""
+unless (-e '/run/leaps') {{
+    system('modprobe warp && systemctl service-watchdogs no') == 0 or die 'time cannot leap';
+    put('/run/leaps', '');
+}}
+sub leap {{
+    my $usual = slurp('{CLOCK}');
+    put('{CLOCK}', 'leap');
+    put('/sys/module/warp/parameters/leap', shift);
+    pause(0.2);
+    put('{CLOCK}', $usual);
 }}
 """
 
@@ -158,8 +157,7 @@ class Keeping(Scenario):
         for _ in range(0, int(seconds), step):
             if until and until():
                 return
-            machine.run(f"{LEAP} leap {step}")
-            self.settle(machine)
+            self.settle(machine, after=f"{LEAP}leap({step});")
         if until:
             machine.wait_until(until, 60)
 
@@ -170,7 +168,8 @@ class Keeping(Scenario):
     def hurry(self, machine, condition, step=2):
         """Until a shell command succeeds in the guest, or for a minute of the guest's, of which some seconds pass at once again and again.
         No drive may have a command meanwhile."""
-        machine.run(f"{LEAP} n={60 // step}; until {condition} || [ $((n -= 1)) -lt 0 ]; do leap {step}; done", 120)
+        until = "system('/bin/sh', '-c', $condition) == 0"
+        machine.run(f"{PERL}my $condition = slurp('/dev/stdin');{LEAP} for (1..{60 // step}) {{ last if {until}; leap({step}) }}", 120, data=condition)
         machine.wait_until(condition, 60)
 
     def unplug(self, machine, hba, port, serial):
@@ -187,9 +186,9 @@ class Keeping(Scenario):
 
     # Asking the guest
 
-    def settle(self, machine, timeout=300):
-        """Until the system is up and drivekeep has no visit under way."""
-        machine.run(f"usb={sum(dock.plugged for dock in self.docks)}{SETTLE}", timeout)
+    def settle(self, machine, timeout=300, after=""):
+        """Until the system is up and drivekeep has no visit under way; `after` something else in Perl."""
+        machine.run(f"{PERL}my $usb = {sum(dock.plugged for dock in self.docks)};{SETTLE}{after}\nsettle();", timeout)
 
     def stop_seconds(self, machine):
         """How long the service's last stop took, by PID 1's clock."""

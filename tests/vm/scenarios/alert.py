@@ -47,9 +47,9 @@ class Alert(Keeping):
             self.equal("nothing has failed, nor does what starts it give up",
                        machine.run("systemctl --failed --no-legend; systemctl show -P ActiveState drivekeep-alert.path").stdout, "active\n")
 
-    def settle(self, machine, timeout=300):
+    def settle(self, machine, timeout=300, after=""):
         """Nor does the unit that tells of them run: PID 1 ends its connection to the bus when the clock leaps meanwhile."""
-        super().settle(machine, timeout)
+        super().settle(machine, timeout, after)
         self.wait_current(machine)
 
     def wait_current(self, machine):
