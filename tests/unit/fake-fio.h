@@ -15,7 +15,8 @@
         "for word; do [ -n \"$word\" ] || exit 1; done\n"                                                                                               \
         "echo \"$*\" >>log\n"                                                                                                                           \
         ". ./behaviour\n"                                                                                                                               \
-        "reads=$(($(cat reads) + (bytes + extra) / 512))\n"                                                                                             \
+        "read -r reads <reads\n"                                                                                                                        \
+        "reads=$((reads + (bytes + extra) / 512))\n"                                                                                                    \
         "echo $reads >reads\n"                                                                                                                          \
         "echo \"1 0 ${counted-$reads} 0 $changes 0 0 0 0 0 0 0 0 0 0 0 0\" >class/sda/stat\n"                                                           \
         "[ -z \"$before\" ] || echo \"$before\"\n"                                                                                                      \

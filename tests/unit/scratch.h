@@ -40,6 +40,11 @@ static inline int scratch_remove_one(const char *path, _unused_ const struct sta
         return remove(path);
 }
 
+/* rm -r */
+static inline _unused_ void tree_remove(const char *path) {
+        ck_assert_int_eq(nftw(path, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
 static inline _unused_ void scratch_remove(void) {
-        ck_assert_int_eq(nftw(scratch, scratch_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+        tree_remove(scratch);
 }

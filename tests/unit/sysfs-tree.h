@@ -60,11 +60,8 @@ static inline void make_disk(Drive *d, Transport transport) {
 }
 
 static inline void drop_tree(Drive *d) {
-        char command[128];
-
         free(d->syspath);
-        snprintf(command, sizeof command, "rm -r %s", root);
-        ck_assert_int_eq(system(command), 0);
+        tree_remove(root);
 }
 
 static inline void check_text(const char *path, const char *expected) {

@@ -111,7 +111,7 @@ static void setup(void) {
 
 /* As fast as the value says, and no two runs alike: no interval is narrow. */
 #define WIDE "iops=$((100 + 37 * $(wc -l <log) % 90)) bw=$((iops * 10000))\n"
-#define BY_VALUE "iops=$((100 + 50 * $(cat value))) p99=$((1000000 + $(cat value) * 1000))\n"
+#define BY_VALUE "read -r value <value; iops=$((100 + 50 * value)) p99=$((1000000 + value * 1000))\n"
 
 /* ---- the order ---- */
 
