@@ -41,14 +41,14 @@ static double samples_trend(const double *samples, size_t n) {
 
 /* The chance that of n samples, drawn with replacement, at least m are among the k smallest. */
 static double chance_among_smallest(size_t n, size_t k, size_t m) {
-        double p = (double) k / (double) n, sum = 0;
+        double p = (double) k / (double) n, ways = lgamma((double) n + 1), log_p = log(p), log_q = log1p(-p), sum = 0;
 
         if (k == n)
                 return 1;
         if (k > 0)
                 for (size_t j = m; j <= n; j++)
-                        sum += exp(lgamma((double) n + 1) - lgamma((double) j + 1) - lgamma((double) (n - j) + 1) +
-                                   (double) j * log(p) + (double) (n - j) * log1p(-p));
+                        sum += exp(ways - lgamma((double) j + 1) - lgamma((double) (n - j) + 1) + (double) j * log_p +
+                                   (double) (n - j) * log_q);
         return sum;
 }
 
