@@ -139,8 +139,8 @@ build_machine() { # SUITE [--twice]
                 cp "$built"/drivekeep_*_*.deb "$packages/now.deb" &&
                 tests/vm/lower-version "$packages/now.deb" "$packages/before.deb" &&
                 dpkg-deb -x "$packages/now.deb" "$machine/root"
-        } >"$LOGS/package.log" 2>&1 || {
-                cat "$LOGS/package.log"
+        } >"$LOGS/package-$1.log" 2>&1 || {
+                cat "$LOGS/package-$1.log"
                 exit 1
         }
 
@@ -149,8 +149,8 @@ build_machine() { # SUITE [--twice]
         say "Preparing the virtual machine of $1 and its kernel (the first time, some minutes)…"
         kernel=$(/usr/bin/python3 tests/vm/image.py --suite "$1" --kernel-version) || exit 1
         headers=(make gcc "linux-headers-$kernel")
-        suite_make "$1" "${headers[@]}" >"$LOGS/headers.log" 2>&1 || {
-                tail -n 20 "$LOGS/headers.log"
+        suite_make "$1" "${headers[@]}" >"$LOGS/headers-$1.log" 2>&1 || {
+                tail -n 20 "$LOGS/headers-$1.log"
                 say "There are no headers of the kernel $kernel. If the archive of $1 has a newer one, remove $suite_cache/base-*."
                 exit 1
         }
