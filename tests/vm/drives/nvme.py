@@ -70,13 +70,16 @@ class NvmeController:
     """One controller. `power_states` are (milliwatts, operational, entry and exit latency in us); `thermal` the limits of
     host controlled thermal management in Kelvin. Features lose at a reset what was not saved; `saveable=False` saves
     none. Write cache, temperature threshold and the others start with the arguments' values. One that `rests` goes through its power
-    states as its table of transitions (APST) says, and takes the exit latency to leave one in which it does no I/O."""
+    states as its table of transitions (APST) says, and takes the exit latency to leave one in which it does no I/O, or `wake_seconds`,
+    if it is slower than it says. Each read and write takes `seconds`."""
 
     def __init__(self, model="DRIVEKEEP NVME", serial="NVME0001", firmware="1.0", eui64="0025385000000001", size_mb=64,
                  path=None, *, power_states=((8000, True, 0, 0), (4000, True, 0, 0), (2000, True, 0, 0),
                                              (50, False, 2000, 2000), (5, False, 5000, 10000)),
-                 thermal=(273 + 30, 273 + 90), write_cache=1, temperature=273 + 80, saveable=True, rests=False):
+                 thermal=(273 + 30, 273 + 90), write_cache=1, temperature=273 + 80, saveable=True, rests=False,
+                 wake_seconds=None, seconds=0):
         self.rests, self._last_io = rests, time.monotonic()
+        self.wake_seconds, self.seconds = wake_seconds, seconds
         self.model, self.serial, self.firmware, self.eui64 = model, serial, firmware, eui64
         self.power_states, self.thermal = power_states, thermal
         self.store = Store(path, size_mb)
@@ -245,8 +248,9 @@ class NvmeController:
     def _begin_io(self):
         value = self._power()
         if self.rests and not self._does_io(value):
-            time.sleep(self.power_states[value & 0x1f][3] / 1e6)
+            time.sleep(self.wake_seconds or self.power_states[value & 0x1f][3] / 1e6)
             self.features[POWER].current = self._working
+        time.sleep(self.seconds)
         self._last_io = time.monotonic()
 
     def get_features(self, command):

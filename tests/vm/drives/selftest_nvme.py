@@ -41,6 +41,14 @@ class Features(unittest.TestCase):
         self.send(controller, 2, nsid=1, admin=False)
         self.assertEqual(self.good(controller, GET, POWER), 0)
 
+    def test_one_that_is_slow(self):
+        controller = NvmeController(rests=True, power_states=((8000, True, 0, 0), (50, False, 0, 0)), wake_seconds=0.03, seconds=0.02)
+        for state, least in (0, 0.02), (1, 0.05):
+            self.good(controller, SET, POWER, state)
+            begun = time.monotonic()
+            self.send(controller, 2, nsid=1, admin=False)
+            self.assertGreaterEqual(time.monotonic() - begun, least)
+
     def test_current_default_and_saved(self):
         controller = NvmeController()
         for number, value in ((POWER, 2), (WRITE_CACHE, 0), (COALESCING, 0x0203), (THERMAL, 340 << 16 | 350)):
