@@ -10,79 +10,76 @@ from drives.nvme import NvmeController
 from drives.nvmetcp import NvmeTcp
 from drives.sas import SasHba
 from drives.scsi import ScsiDisk
-from keeping import CONF, Keeping, by_id
+from keeping import CONF, by_id
+from sampling import BUDGET, CTRL_C, HOLD, Sampling
 
 TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
 SAS = "/dev/disk/by-id/wwn-0x5000c50012345678"
 KIB = 1024
+# How often each value is measured: nine times and more show a difference of one among seven that have a cost, too.
+ROUNDS = 10
 NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one step of what the drive is made to need
 
 
-class Tuning(Keeping):
+class Tuning(Sampling):
     """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
-    long = measures = True
+    long = True
 
     def run(self):
-        knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB))
-        off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics())
-        same = self.drive("SN-SAME", size_mb=65536)
-        # Heads are unloaded with low levels of APM, and need 0.4 s to be loaded.
-        rests = self.drive("SN-RESTS", size_mb=65536, mechanics=Mechanics(), apm=254,
-                           apm_rests=((127, 3.2, "idle_b"), (128, 60, "idle_b")), wake_seconds={"idle_b": 0.4})
+        # All of them are so slow that what the host takes for a command is little beside it.
+        knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(rpm=1800, enough=512 * KIB))
+        off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics(rates=(5e6, 2.5e6), rpm=1800))
+        same = self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(rates=(10e6, 10e6), rpm=60000, seek=(1e-3, 1e-3)))
+        # Heads are unloaded with low levels of APM, and need 1.2 s to be loaded.
+        rests = self.drive("SN-RESTS", size_mb=65536, mechanics=Mechanics(rpm=300, seek=(1e-2, 1e-2)), apm=254,
+                           apm_rests=((127, 4.5, "idle_b"), (128, 60, "idle_b")), wake_seconds={"idle_b": 1.2})
         # What the kernel allows with 100 ms to leave a power state, and not with 25 ms.
-        controller = NvmeController(serial="NV-RESTS", size_mb=8192, rests=True,
+        controller = NvmeController(serial="NV-RESTS", size_mb=8192, rests=True, wake_seconds=1.2,
                                     power_states=((8000, True, 0, 0), (4000, True, 0, 0), (50, False, 5000, 85000)))
         with self.drives(off, knee, same, rests) as (hba, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 NvmeTcp(f"{folder}/nvme", controller) as transport, \
-                self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep",
+                self.machine(files={CONF: "drives = ();\n", **self.files}, setup="systemctl enable drivekeep",
                              extra_args=arguments + transport.qemu_args()) as machine:
+            # As long without use as the heads of SN-RESTS.
+            machine.run("modprobe nvme_core && echo 4500 > /sys/module/nvme_core/parameters/apst_secondary_timeout_ms")
             transport.connect(machine)
             machine.wait_until("grep -qsx 'SERIAL=NV-RESTS' /run/drivekeep/drives/*", 120)
             self.settle(machine)
-            # It mostly waits, so that the other drives can be measured meanwhile.
-            machine.run("systemd-run -q --unit=curves sh -c 'drivekeep tune --json SN-RESTS apm --budget=142s --svg=/root/curves.svg "
-                        ">/root/curves.json'")
-            machine.run("systemd-run -q --unit=states sh -c 'drivekeep tune --json NV-RESTS apst_latency --budget=146s >/root/latency.json; "
-                        "drivekeep tune --json NV-RESTS power_state --budget=60s >/root/states.json'")
-            mark = rests.log.mark()
-            self.check_knee(machine, knee)
-            self.check_switch(machine, off)
-            self.check_curves(machine, rests, mark)
-            self.check_states(machine, controller)
-            self.check_others(machine)
+            self.lighten(machine)
+            controller.seconds = 0.1
+            mark, knee_mark = rests.log.mark(), knee.log.mark()
+            # They mostly wait, so that all of them can be measured at the same time.
+            told = {name: machine.start(self.sampled(samples, f"drivekeep tune {line}", last)) for name, samples, last, line in (
+                ("knee", 7 * 2 * ROUNDS, HOLD, f"--json SN-KNEE read_ahead_kb --write --svg=/root/tuned.svg {BUDGET}"),
+                ("switch", 2 * 2 * 8, CTRL_C, f"SN-OFF lookahead {BUDGET}"),
+                # What the budget has room for, 1, 2 and 5 s without use, is waited for twice with each value.
+                ("curves", 5 * 2 * 4, CTRL_C, "--json SN-RESTS apm --budget=240s --svg=/root/curves.svg"),
+                ("latency", 4 * 2 * 4, CTRL_C, "--json NV-RESTS apst_latency --budget=190s"))}
+            self.check_others(machine, same)
             self.check_beside(machine)
+            self.check_switch(machine, off, told["switch"].result(1200).stdout)
+            self.check_curves(machine, rests, mark, json.loads(told["curves"].result(1200).stdout))
+            self.check_states(machine, controller, json.loads(told["latency"].result(1200).stdout))
+            self.spend(machine)
+            self.check_knee(machine, knee, knee_mark, json.loads(told["knee"].result(1200).stdout))
             self.check_refusals(machine, same)
-            self.read_ahead_kills(machine).check(6)
-            Kills(self, machine, "SN-OFF", "lookahead", lambda: off["lookahead"]).check(6)
+            self.kills(machine, off).check(6)
             self.check_unplugged(machine, hba, off)
             self.check_cut(machine, hba, off)
 
-    def tune_until(self, machine, command, seconds, found):
-        """What it prints when another value was found better. A host that is busy takes few samples in that time, which scatter, too:
-        then there is more of it."""
-        while True:
-            shown = machine.run(f"drivekeep tune {command} --budget={seconds}s", 2 * seconds + 120).stdout
-            if found(shown) or seconds > 400:
-                return shown
-            seconds *= 2
+    def tune(self, machine, samples, line):
+        """What it prints as JSON when it has taken so many samples."""
+        return json.loads(machine.run(self.sampled(samples, f"drivekeep tune --json {line} {BUDGET}"), 600).stdout)
 
-    def tune(self, machine, command, seconds):
-        """The same as JSON."""
-        def found(shown):
-            return all(setting["reason"] in ("better", "cheaper") for setting in json.loads(shown)["settings"])
-
-        return json.loads(self.tune_until(machine, f"--json {command}", seconds, found))
-
-    def read_ahead_kills(self, machine):
-        return Kills(self, machine, "SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME"))
+    def kills(self, machine, off):
+        # The drive itself is asked before the guest, for which that is work.
+        return Kills(self, machine, ("SN-OFF", "lookahead", lambda: off["lookahead"]),
+                     ("SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME")))
 
     def read_ahead(self, machine, serial):
-        node = self.node(machine, serial)
-        return machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb").stdout.strip()
+        return machine.run(f"cat /sys/block/$(basename $(readlink {by_id(serial)}))/queue/read_ahead_kb").stdout.strip()
 
-    def check_knee(self, machine, drive):
-        mark = drive.log.mark()
-        told = self.tune(machine, "SN-KNEE read_ahead_kb --write --svg=/root/tuned.svg", 220)
+    def check_knee(self, machine, drive, mark, told):
         setting, = told["settings"]
         self.claim("the smallest read-ahead that is enough is picked", setting["picked"] in NEAR and setting["reason"] == "better",
                    json.dumps(setting))
@@ -94,6 +91,7 @@ class Tuning(Keeping):
         self.equal("the JSON is as the schema says", schema.errors("tune", told), [])
         self.match("the picture has each value", machine.run("cat /root/tuned.svg").stdout, r"(?s)<svg .*512 KiB.*>best<.*</svg>")
 
+        self.settle(machine)    # the file is in force, and the drive visited a moment later
         self.equal("--write: the kernel has what was picked", self.read_ahead(machine, "SN-KNEE"), NEAR.get(setting["picked"]))
         self.match("and status says which file wants that", machine.run("drivekeep status SN-KNEE").stdout, r"read_ahead_kb .*60-tuned\.conf")
         self.no_match("check has nothing against it", machine.run("drivekeep check", check=False).stdout, "was measured with")
@@ -102,8 +100,7 @@ class Tuning(Keeping):
                    r"60-tuned\.conf:\d+:\d+: warning: read_ahead_kb was measured with firmware OLD1, and sd. has firmware ")
         machine.run(f"rm {TUNED} && drivekeep reload")
 
-    def check_switch(self, machine, drive):
-        shown = self.tune_until(machine, "SN-OFF lookahead", 70, lambda shown: "lookahead = true;" in shown)
+    def check_switch(self, machine, drive, shown):
         self.match("a drive that is slow without look-ahead: it is found so", shown,
                    r"(?s)^ *on +best +[\d.]+ MB/s .*^ *off +now +[\d.]+ MB/s |^ *off +now +[\d.]+ MB/s .*^ *on +best +[\d.]+ MB/s ")
         self.match("with how much it is", shown, r"lookahead: on is better than off: sequential 64 KiB, one at a time, \d+ % faster")
@@ -111,18 +108,16 @@ class Tuning(Keeping):
         self.match("it is off again, as hdparm has it", machine.run(f"hdparm -A {self.node(machine, 'SN-OFF')}").stdout, r"\(off\)")
         self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0xAA, 0x55})
 
-    def check_curves(self, machine, drive, mark):
-        machine.wait_until("! systemctl is-active -q curves", 600)
-        told = json.loads(machine.run("cat /root/curves.json").stdout)
+    def check_curves(self, machine, drive, mark, told):
         setting, = told["settings"]
         by_level = {value["value"]: value for value in setting["values"]}
         slow = {level: value["slow_after"] for level, value in by_level.items()}
         # A read comes a little later than its time without use, as fio has to start: one step is allowed.
         self.claim("how long without use a drive may be before it rests is found, by levels of APM",
                    slow["64"] in (2, 5) and slow["127"] in (2, 5) and slow["128"] is slow["192"] is slow["254"] is None, str(slow))
-        self.claim("and how long the read takes then", all(0.4 <= by_level[level]["idle"][-1]["median"] < 0.6 for level in ("64", "127")),
+        self.claim("and how long the read takes then", all(1.2 <= by_level[level]["idle"][-1]["median"] < 1.8 for level in ("64", "127")),
                    json.dumps(setting))
-        heads = {level: (sum(s > 0.3 for time in value["idle"] for s in time["samples"]), value["load_cycles"], value["waits"])
+        heads = {level: (sum(s > 0.9 for time in value["idle"] for s in time["samples"]), value["load_cycles"], value["waits"])
                  for level, value in by_level.items()}
         self.claim("with each such read the drive has counted a load cycle", all(slow <= counted <= waits for slow, counted, waits in
                    heads.values()) and heads["254"][1] == 0 and heads["127"][1] > 0, str(heads))
@@ -131,13 +126,13 @@ class Tuning(Keeping):
         self.match("the picture has a line for each level", machine.run("cat /root/curves.svg").stdout, r"(?s)<svg .*>64</text>.*>254 \(now\)</text>")
         self.match("the drive has its level again, as hdparm has it", machine.run(f"hdparm -B {self.node(machine, 'SN-RESTS')}").stdout, r"= 254")
 
-    def check_states(self, machine, controller):
-        machine.wait_until("! systemctl is-active -q states", 600)
-        setting, = json.loads(machine.run("cat /root/latency.json").stdout)["settings"]
+    def check_states(self, machine, controller, told):
+        setting, = told["settings"]
         slow = {value["value"]: value["slow_after"] for value in setting["values"]}
         self.claim("NVMe: with which latency the controller rests, and is slow then",
                    slow["100 ms"] in (2, 5) and slow["off"] is slow["5 ms"] is slow["25 ms"] is None, json.dumps(setting))
-        setting, = json.loads(machine.run("cat /root/states.json").stdout)["settings"]
+        # Of the third state it is known once that is set. One time without use, each value twice.
+        setting, = json.loads(machine.run(self.sampled(2 * 2 * 2, "drivekeep tune --json NV-RESTS power_state --budget=47s"), 120).stdout)["settings"]
         self.equal("NVMe: power states in which reads are done are measured", [value["value"] for value in setting["values"]], ["0", "1"])
         self.match("one that a read ends is left out", setting["left_out"], r"2: unverifiable, accepted; it does no I/O in state 2, so the next I/O ends it")
         self.equal("the controller has its state again", controller["power_state"], 0)
@@ -149,13 +144,13 @@ class Tuning(Keeping):
                    r"nvme\S+ is not measured: nvme\S+ tests itself$")
         controller.testing = 0
 
-    def check_others(self, machine):
+    def check_others(self, machine, drive):
         node = self.node(machine, "SN-SAME")
         machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
-        done = machine.run("drivekeep tune SN-SAME read_ahead_kb --budget=10min", 700, check=False)
+        done = machine.run(f"drivekeep tune SN-SAME lookahead {BUDGET}", 300, check=False)
         machine.run("systemctl stop other")
-        self.match("others use the drive: it is said so", done.stderr, r"read_ahead_kb of sd. is not measured: sd. is used by others too much; --force")
-        self.equal("and nothing is left set", self.read_ahead(machine, "SN-SAME"), "128")
+        self.match("others use the drive: it is said so", done.stderr, r"lookahead of sd. is not measured: sd. is used by others too much; --force")
+        self.equal("and nothing is left set", drive["lookahead"], True)
 
     def check_beside(self, machine):
         """What the kernel resets when another setting is changed."""
@@ -227,56 +222,66 @@ class Kills:
         "everything": "systemctl kill -s KILL measuring drivekeep drivekeep-broker",
     }
 
-    def __init__(self, scenario, machine, serial, setting, present):
-        """`present` is a function: what the drive has of the setting."""
-        self.scenario, self.machine, self.setting, self.present = scenario, machine, setting, present
-        self.node = scenario.node(machine, serial)
-        self.before = present()
+    def __init__(self, scenario, machine, *settings):
+        """Of drives that are measured at the same time: serial, setting and a function, what the drive has of it."""
+        self.scenario, self.machine = scenario, machine
+        self.nodes = [scenario.node(machine, serial) for serial, _, _ in settings]
+        self.names, self.present = [name for _, name, _ in settings], [present for _, _, present in settings]
+        self.before = self.read()
+
+    def read(self):
+        return [present() for present in self.present]
 
     def check(self, n):
         """So many, in turns; each a little later in what is measured than the one before."""
         machine, kept = self.machine, {blow: 0 for blow in self.BLOWS}
+        units = [f"measuring-{name}" for name in self.names]
+        begin = "; ".join(f"systemd-run -q --unit={unit} drivekeep tune {node} {name} {BUDGET}"
+                          for unit, node, name in zip(units, self.nodes, self.names))
         for case, (name, blow) in zip(range(n), itertools.cycle(self.BLOWS.items())):
-            machine.run("systemctl reset-failed; systemd-run -q --unit=measuring drivekeep tune "
-                        f"{self.node} {self.setting} --budget=1h")
-            machine.wait_until(lambda: self.present() != self.before, 120)
-            machine.run(f"sleep {case % 17 / 10}; {blow}", check=False)
-            machine.wait_until("! systemctl is-active -q measuring", 120)
+            machine.run(f"systemctl reset-failed; {begin}")
+            machine.wait_until(lambda: all(present() != before for present, before in zip(self.present, self.before)), 120)
+            machine.run(f"sleep {case % 17 / 10}; {blow.replace('measuring', ' '.join(units))}", check=False)
+            machine.wait_until(f"! systemctl is-active -q {' '.join(units)}", 120)
             self.scenario.settle(machine)
-            now = self.present()
+            now = self.read()
             if now != self.before:
-                self.scenario.claim(f"case {case}, {name} killed: {self.setting} is back", False,
+                self.scenario.claim(f"case {case}, {name} killed: {' and '.join(self.names)} are back", False,
                                     f"{now}\n{machine.run('journalctl -b -n 60').stdout}")
                 break
             kept[name] += 1
-        self.scenario.equal(f"{n} times killed: the drive has its own {self.setting} again", sum(kept.values()), n)
+        for name in self.names:
+            self.scenario.equal(f"{n} times killed: the drive has its own {name} again", sum(kept.values()), n)
 
 
 class TuningFile(Tuning):
     """`drivekeep tune --file` finds what is best for writes; and the best depth of a queue is found"""
 
     def run(self):
-        cached = self.drive("SN-CACHED", size_mb=65536, write_cache=False, mechanics=Mechanics())
+        # Each read or write takes as long as the other, so that few samples tell what a cache makes of it.
+        cached = self.drive("SN-CACHED", size_mb=65536, write_cache=False, mechanics=Mechanics(rpm=30000, seek=(25e-3, 25e-3), sorted=0.05))
         # Four reads at a time, and no more: with many writes before it a read waits for eight of these times.
         deep = ScsiDisk(size_mb=65536, lanes=4, seconds=0.01)
         with self.drives(cached) as (_, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 SasHba(f"{folder}/sas", ports=1, name="sas0", slots=32) as controller:
             controller.attach(0, deep)
-            with self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep",
+            with self.machine(files={CONF: "drives = ();\n", **self.files}, setup="systemctl enable drivekeep",
                               extra_args=arguments + controller.qemu_args()) as machine:
                 machine.wait_until(f"[ -b {SAS} ]", 120)
                 self.settle(machine)
+                self.lighten(machine)
                 for name, node in ("cached", self.node(machine, "SN-CACHED")), ("deep", SAS):
                     machine.run(f"mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 {node} && "
                                 f"mkdir -p /mnt/{name} && mount {node} /mnt/{name} && sync", 240)
-                self.check_depth(machine)
-                self.check_throttle(machine)
+                depth = f"/sys/block/$(basename $(readlink {SAS}))/device/queue_depth"
+                machine.run(f"echo 1 > {depth}")
+                told = machine.start(self.sampled(6 * ROUNDS, f"drivekeep tune --json {SAS} queue_depth {BUDGET}"))
                 self.check_cache(machine, cached)
+                self.check_depth(machine, depth, json.loads(told.result(1200).stdout))
+                self.check_throttle(machine)
 
-    def check_depth(self, machine):
-        depth = f"/sys/block/$(basename $(readlink {SAS}))/device/queue_depth"
-        machine.run(f"echo 1 > {depth}")
-        setting, = self.tune(machine, f"{SAS} queue_depth", 130)["settings"]
+    def check_depth(self, machine, depth, told):
+        setting, = told["settings"]
         # With eight there is always one for each of the four that the disk is done with.
         self.claim("the smallest depth that is as good as any is found, within one step", setting["picked"] in ("4", "8", "16"),
                    json.dumps(setting))
@@ -288,7 +293,7 @@ class TuningFile(Tuning):
         late = f"/sys/block/$(basename $(readlink {SAS}))/queue/wbt_lat_usec"
         machine.run(f"echo 0 > {late}")
         used = machine.run("df --output=used /mnt/deep").stdout
-        setting, = self.tune(machine, f"{SAS} wbt_lat_usec --file=/mnt/deep", 60)["settings"]
+        setting, = self.tune(machine, 4 * 8, f"{SAS} wbt_lat_usec --file=/mnt/deep")["settings"]
         self.claim("that reads wait for less where writes are throttled is found", setting["reason"] == "better", json.dumps(setting))
         self.equal("nothing is left of the file", machine.run("sync; df --output=used /mnt/deep").stdout, used)
         self.equal("the kernel throttles as before", machine.run(f"cat {late}").stdout, "0\n")
@@ -304,7 +309,7 @@ class TuningFile(Tuning):
         self.equal("interrupted while the file is made: it ends as at any other time, and nothing is left",
                    (machine.run("tail -n 1 /root/ended; systemctl is-failed ended; sync; df --output=used /mnt/cached", check=False).stdout),
                    f"All stays as it is.\ninactive\n{used}")
-        shown = self.tune_until(machine, "SN-CACHED write_cache --file=/mnt/cached", 90, lambda shown: "write_cache = true;" in shown)
+        shown = machine.run(self.sampled(2 * 2 * 12, f"drivekeep tune SN-CACHED write_cache --file=/mnt/cached {BUDGET}"), 300).stdout
         self.match("that a write cache makes writes faster is found", shown,
                    r"write_cache: on is better than off: 70 % reads, 30 % writes, 8 at once, \d+ % more")
         self.match("and what it costs when the power fails is said", shown,
@@ -321,11 +326,10 @@ class TuningKilled(Tuning):
         disks = [self.drive(f"SN-{n}", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)) for n in range(3)]
         off = self.drive("SN-OFF", size_mb=65536, lookahead=False)
         with self.drives(self.drive("SN-SAME", size_mb=65536), off, *disks) as (_, arguments), \
-                self.machine(files={CONF: "drives = ();\n"}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
+                self.machine(files={CONF: "drives = ();\n", **self.files}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.check_array(machine, disks)
-            self.read_ahead_kills(machine).check(60)
-            Kills(self, machine, "SN-OFF", "lookahead", lambda: off["lookahead"]).check(40)
+            self.kills(machine, off).check(100)
 
     def check_array(self, machine, disks):
         """Chunks of 512 KiB: with less than a stripe of read-ahead the disks do not read at the same time."""
@@ -333,7 +337,7 @@ class TuningKilled(Tuning):
         machine.run(f"mdadm --create /dev/md/three --run --level=0 --chunk=512 --raid-devices=3 {nodes} && udevadm settle")
         name = machine.run("basename $(readlink -f /dev/md/three)").stdout.strip()
         machine.run(f"echo 128 > /sys/block/{name}/queue/read_ahead_kb")
-        setting, = self.tune(machine, "/dev/md/three read_ahead_kb", 400)["settings"]
+        setting, = self.tune(machine, 11 * 2 * (ROUNDS + 2), "/dev/md/three read_ahead_kb")["settings"]
         values = [value["value"] for value in setting["values"]]
         self.claim("stripes are among the values", "1536 KiB" in values, str(values))
         self.claim("the array needs stripes of read-ahead", setting["reason"] == "better" and
