@@ -188,10 +188,10 @@ def may_begin(scenario, running, jobs, idle):
 
 
 def run_all(tests, jobs, logs, seconds):
-    """The results by name. The longest begin first, by what each took last time or its scenario says; those that measure times begin
-    last, when nothing else keeps the host busy. The directory logs keeps what each prints."""
+    """The results by name. The longest begin first, by what each took last time or its scenario says. The directory logs keeps what each
+    prints."""
     def order(test):
-        return test.scenario.alone, test.scenario.measures, -seconds.get(test.name, math.inf if test.scenario.long else 0)
+        return test.scenario.alone, -seconds.get(test.name, math.inf if test.scenario.long else 0)
 
     waiting = sorted(tests, key=order)
     running, results, processors = [], {}, Processors()

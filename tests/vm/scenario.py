@@ -28,7 +28,6 @@ class Scenario:
     core = False        # of those that every suite is tested with
     rare = False        # takes long: only when named, or with --all
     long = False        # begun first where nobody knows how long it takes
-    measures = False    # times, and is misled by a busy host: comes after the others
     alone = False       # not beside others, and after them
     packages = ()       # Debian's, which the machines of other scenarios do not have
 
