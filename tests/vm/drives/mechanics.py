@@ -3,8 +3,6 @@
 import math
 import time
 
-BUFFER = 0.1        # seconds of the medium that a drive has room for
-
 
 class Mechanics:
     """Heads that seek, a disk that turns, and a rate that falls from the outer zone to the inner one.
@@ -15,16 +13,17 @@ class Mechanics:
     overhead     seconds of each command
     enough       bytes; a command with less is over too late for the next one, which waits for a whole turn
     reads_on     what comes next is in the drive's buffer by the time that the medium takes for it, however it is asked for
+    buffer       seconds of the medium that it has room for: a host that asks later than that makes the drive slower
     sorted       what is left of a write's time where the drive has it in its cache, and writes it in an order of its own
     cache        seconds of such writes that the cache has room for
 
     What follows the last command without a gap needs neither seek nor turn: the drive has read on, if it looks ahead.
     """
 
-    def __init__(self, rates=(20e6, 10e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0, reads_on=False, sorted=0.25,
-                 cache=0.1):
+    def __init__(self, rates=(20e6, 10e6), rpm=7200, seek=(1e-3, 12e-3), overhead=2e-4, enough=0, reads_on=False, buffer=0.1,
+                 sorted=0.25, cache=0.1):
         self.rates, self.rpm, self.seek, self.overhead, self.enough = rates, rpm, seek, overhead, enough
-        self.reads_on, self.sorted, self.cache = reads_on, sorted, cache
+        self.reads_on, self.buffer, self.sorted, self.cache = reads_on, buffer, sorted, cache
         self._read_until = 0.0
         self._next, self._turn, self._cached = 0, 0.0, 0.0
 
@@ -44,7 +43,7 @@ class Mechanics:
         moved, self._next = abs(lba - self._next) / all_sectors, lba + sectors
         if moved == 0 and ahead and self.reads_on:
             now = time.monotonic()
-            self._read_until = max(self._read_until, now - BUFFER) + transfer
+            self._read_until = max(self._read_until, now - self.buffer) + transfer
             return max(self._read_until - now, self.overhead)
         if moved == 0:
             return self.overhead + transfer + (0 if ahead and sectors * 512 >= self.enough else 60 / self.rpm)

@@ -26,7 +26,7 @@ class Measuring(Sampling):
     def run(self):
         # Drives so slow that what the host takes for a command is little beside it.
         plain, files, left, right, timed = (
-            self.drive(f"SN-{name}", size_mb=65536, mechanics=Mechanics(rates, rpm=2400, seek=(3e-3, 36e-3), reads_on=True))
+            self.drive(f"SN-{name}", size_mb=65536, mechanics=Mechanics(rates, rpm=2400, seek=(3e-3, 36e-3), reads_on=True, buffer=0.5))
             for name, rates in (("PLAIN", SLOW), ("FILES", FAST), ("LEFT", FAST), ("RIGHT", FAST), ("TIMED", SLOW)))
         with self.drives(plain, files, left, right, timed) as (_, arguments), \
                 self.machine(files={CONF: FILE, **self.files}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
