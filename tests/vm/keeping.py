@@ -181,7 +181,7 @@ class Keeping(Scenario):
     def are_gone(self, machine, *nodes):
         """As a shell condition for later: the kernel has let go of the drives that these nodes, or links to nodes, are of now. When udev has
         forgotten one, the kernel has yet to spin it down, and that command would reach a drive that is plugged in there."""
-        devices = machine.run("; ".join(f"readlink -f /sys/class/block/$(basename $(readlink -f {node}))/device" for node in nodes)).stdout.split()
+        devices = machine.run("; ".join(f"name=$(readlink -f {node}); readlink -f /sys/class/block/${{name##*/}}/device" for node in nodes)).stdout.split()
         return f"! [ {' -o '.join(f'-e {each}' for each in (*nodes, *devices))} ]"
 
     # Asking the guest

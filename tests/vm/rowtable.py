@@ -96,8 +96,9 @@ class RowTable(Keeping):
         device = self.devices[row.device]
         if row.command.startswith("model "):
             return repr(device.model[row.command.split()[1]])
-        name = machine.run(f"basename $(readlink -f {device.link})").stdout.strip()
-        command = row.command.format(node=device.link, name=name, sys=f"/sys/block/{name}")
+        command = row.command.format(node=device.link, name="$name", sys="/sys/block/$name")
+        if "$name" in command:
+            command = f"name=$(readlink -f {device.link}); name=${{name##*/}}; {command}"
         result = machine.run(command, 120, check=False)
         return result.stdout + result.stderr
 

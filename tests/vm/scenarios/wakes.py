@@ -112,7 +112,8 @@ class Wakes(Keeping):
     def send_to_sleep(self, machine, names, drive="disk", before="true"):
         """By hdparm, just after the drive was used: the daemon finds out by itself, and has the drive watched."""
         node = names[drive]
-        host = machine.run(f"basename $(readlink -f /sys/block/{node[5:]}/device)").stdout.split(":")[0]
+        device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout
+        host = device.rpartition("/")[2].partition(":")[0]
         machine.run(f"sync; echo 3 > /proc/sys/vm/drop_caches; {before} > /dev/null; "
                     f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; sync; udevadm settle")
         self.mark = self.sata.log.mark()
@@ -191,7 +192,7 @@ class Wakes(Keeping):
 
         words = cause.command.format(**names)
         running = machine.start(f"systemd-run -q --unit={cause.own_unit} {words}")
-        machine.wait_until(found, 60)
+        machine.wait_until(lambda: drive["spin_ups"] > spin_ups and found(), 60)
         running.result(60)
         [record, *more] = found()
         if tries > 1 and cause.kind == "command" and (record.get("DRIVEKEEP_WAKE_PROCESS") or "").startswith("kworker/"):
