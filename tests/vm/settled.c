@@ -9,7 +9,7 @@
 
 #define UNIT "/org/freedesktop/systemd1/unit/drivekeep_2eservice"
 
-/* Whoever calls the service has it look at once at what udev told it of last. */
+/* The service answers once it has taken in what udev told it of last. */
 static void catch_up(void) {
         sd_bus *bus = NULL;
 
