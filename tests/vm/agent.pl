@@ -40,7 +40,6 @@ sub run {
     open STDOUT, '>', "$base.out";
     open STDERR, '>', "$base.err";
     if ($command =~ /^#!perl\n/) {
-        $SIG{PIPE} = sub { };   # the other end of a connection may go
         eval "$command; 1" or die $@;
         exit 0;
     }
