@@ -10,8 +10,8 @@ class Faulty(Keeping):
     """Base class; not a scenario of its own."""
 
     def fill(self, machine, nodes):
-        """Something to lose on each drive: {node: its checksum}."""
-        machine.run("; ".join(WRITE.format(node=node) for node in nodes), 300)
+        """Something to lose on each drive: {node: its checksum}. Waits for udev, which sends commands to a drive after a write."""
+        machine.run("; ".join(WRITE.format(node=node) for node in nodes) + "; udevadm settle", 300)
         return self.checksums(machine, nodes)
 
     def checksums(self, machine, nodes):
