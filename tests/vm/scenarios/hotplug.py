@@ -53,6 +53,7 @@ class Hotplug(Keeping):
         self.equal("a plugged drive is configured", (spare["apm"], spare["lookahead"], spare["standby_seconds"]), (127, True, 1200))
         self.equal("the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
         self.unplug(machine, hba, 3, "SN-SPARE")
+        self.settle(machine)
         self.equal("status forgets an unplugged drive", "SN-SPARE" in self.status(machine), False)
         mark = spare.log.mark()
         hba.attach(3, spare)
