@@ -45,6 +45,8 @@ class Tuning(Sampling):
             transport.connect(machine)
             machine.wait_until("grep -qsx 'SERIAL=NV-RESTS' /run/drivekeep/drives/*", 120)
             self.settle(machine)
+            # Linux 7.2 starts with 1 MiB.
+            machine.run(f"echo 128 > /sys/class/block/$(basename $(readlink {by_id('SN-KNEE')}))/queue/read_ahead_kb")
             self.lighten(machine)
             controller.seconds = 0.1
             mark, knee_mark = rests.log.mark(), knee.log.mark()

@@ -73,7 +73,7 @@ CAUSES = (
     Cause("ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
           before="cat /data/file", ended=True),
     Cause("a container", "systemd-nspawn -q -M box -D / --volatile=yes --bind-ro=/data dd if=/data/synced of=/dev/null", "read", "dd",
-          r"read sector \d+", unit="machine-box.scope"),
+          r"read sector \d+", unit="box.scope"),
 )
 
 # Programs that ask whether a drive sleeps, or what it is, do not wake this one.
@@ -199,7 +199,8 @@ class Wakes(Keeping):
             self.note(f"{record['MESSAGE']} Once more:")
             self.end(machine, cause, drive)
             return self.check(machine, cause, names, tries - 1)
-        unit = record.get("DRIVEKEEP_WAKE_UNIT")
+        # machined creates machine-NAME.scope for a container, newer systemd-nspawn NAME.scope without machined.
+        unit = (record.get("DRIVEKEEP_WAKE_UNIT") or "").removeprefix("machine-") or None
         self.equal(f"{cause.name}: kind and unit", (record.get("DRIVEKEEP_WAKE_KIND"), None if cause.ended and not unit else unit),
                    (cause.kind, None if cause.ended and not unit else cause.own_unit if cause.unit == "its own" else cause.unit))
         process = record.get("DRIVEKEEP_WAKE_PROCESS")
