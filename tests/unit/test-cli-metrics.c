@@ -190,15 +190,20 @@ static void read_whole(const char *path, char *text, size_t size) {
         ck_assert_int_eq(close(fd), 0);
 }
 
-/* A drive that the file is on is not woken for it. What the kernel knows of the scratch directory decides which drive that is. */
+/* Writing the file must not wake the drive it is on. The kernel decides which drive that is: /tmp may be in memory, /var/tmp is not. */
 START_TEST(test_sleeping) {
         _cleanup_free_ char *out = NULL, *err = NULL, *device = NULL, *text = NULL;
+        char dir[] = "/var/tmp/drivekeep-test-XXXXXX", file[64], output[80];
         _cleanup_(names_freep) char **disks = NULL;
         struct stat st;
 
-        ck_assert_int_eq(stat(".", &st), 0);
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        ck_assert_int_eq(stat(dir, &st), 0);
+        (void) snprintf(file, sizeof file, "%s/x.prom", dir);
+        (void) snprintf(output, sizeof output, "--output=%s", file);
         if (stack_name(st.st_dev, &device) < 0 || stack_disks_below("/sys/class/block", device, &disks) < 0 || !disks) {
-                printf("skipped: a file on a drive that sleeps, as the scratch directory is on none\n");
+                tree_remove(dir);
+                printf("skipped: a file on a drive in standby, as /var/tmp is on no drive\n");
                 return;
         }
 
@@ -206,9 +211,9 @@ START_TEST(test_sleeping) {
                                   _i == 0 ? "active/idle" : "standby"),
                          0);
         file_write(disks[0], text);
-        ck_assert_int_eq(metrics(WORDS("--metrics", "--output=x.prom", _i == 2 ? "-q" : NULL), &out, &err),
-                         EXIT_WANTED);
-        ck_assert_int_eq(access("x.prom", F_OK), _i == 0 ? 0 : -1);
+        ck_assert_int_eq(metrics(WORDS("--metrics", output, _i == 2 ? "-q" : NULL), &out, &err), EXIT_WANTED);
+        ck_assert_int_eq(access(file, F_OK), _i == 0 ? 0 : -1);
+        tree_remove(dir);
         if (_i == 1)
                 ck_assert_ptr_nonnull(strstr(err, "x.prom stays as it is until"));
         else
