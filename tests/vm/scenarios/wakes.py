@@ -60,7 +60,8 @@ CAUSES = (
           before="cat /btrfs/file", on="btrfs", ended=True),
     Cause("btrfs, read", "dd if=/btrfs/read of=/dev/null bs=64k count=1", "read", "dd", r"read sector \d+", on="btrfs"),
     Cause("btrfs, fsync", "dd if=/dev/zero of=/btrfs/read bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", on="btrfs"),
-    Cause("smartctl", HELD.format("smartctl -a {disk}"), "command", "smartctl", r"sent SMART \w+", quick=True),
+    # Not HELD: smartctl flushes its output after each line, and would block before its command.
+    Cause("smartctl", "smartctl -a {disk}", "command", "smartctl", r"sent SMART \w+", warped=False),
     Cause("hdparm", HELD.format("hdparm -I {disk}"), "command", "hdparm", "sent (IDENTIFY DEVICE|READ LOG EXT)", quick=True),
     Cause("udev", "sh -c ': > {disk}'", "udev", r"\(udev-(?:worker|synth)\)|systemd-udevd", "looked at it", unit="systemd-udevd.service"),
     Cause("md, read", "dd if=/dev/md0 of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", r"read sector \d+", on="member"),
