@@ -15,6 +15,7 @@ from sampling import BUDGET, CTRL_C, HOLD, Sampling
 
 TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
 SAS = "/dev/disk/by-id/wwn-0x5000c50012345678"
+READ_AHEAD = "/sys/block/$(basename $(readlink {link}))/queue/read_ahead_kb"
 KIB = 1024
 # How often each value is measured: nine times and more show a difference of one among seven that have a cost, too.
 ROUNDS = 10
@@ -46,7 +47,7 @@ class Tuning(Sampling):
             machine.wait_until("grep -qsx 'SERIAL=NV-RESTS' /run/drivekeep/drives/*", 120)
             self.settle(machine)
             # Linux 7.2 starts with 1 MiB.
-            machine.run(f"echo 128 > /sys/class/block/$(basename $(readlink {by_id('SN-KNEE')}))/queue/read_ahead_kb")
+            machine.run(f"echo 128 > {READ_AHEAD.format(link=by_id('SN-KNEE'))}")
             self.lighten(machine)
             controller.seconds = 0.1
             mark, knee_mark = rests.log.mark(), knee.log.mark()
@@ -79,7 +80,7 @@ class Tuning(Sampling):
                      ("SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME")))
 
     def read_ahead(self, machine, serial):
-        return machine.run(f"cat /sys/block/$(basename $(readlink {by_id(serial)}))/queue/read_ahead_kb").stdout.strip()
+        return machine.run(f"cat {READ_AHEAD.format(link=by_id(serial))}").stdout.strip()
 
     def check_knee(self, machine, drive, mark, told):
         setting, = told["settings"]
