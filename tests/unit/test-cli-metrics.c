@@ -193,14 +193,14 @@ static void read_whole(const char *path, char *text, size_t size) {
 /* Writing the file must not wake the drive it is on. The kernel decides which drive that is: /tmp may be in memory, /var/tmp is not. */
 START_TEST(test_sleeping) {
         _cleanup_free_ char *out = NULL, *err = NULL, *device = NULL, *text = NULL;
-        char dir[] = "/var/tmp/drivekeep-test-XXXXXX", file[64], output[80];
+        char dir[] = "/var/tmp/drivekeep-test-XXXXXX", output[64];
+        const char *file = output + strlen("--output=");
         _cleanup_(names_freep) char **disks = NULL;
         struct stat st;
 
         ck_assert_ptr_nonnull(mkdtemp(dir));
         ck_assert_int_eq(stat(dir, &st), 0);
-        (void) snprintf(file, sizeof file, "%s/x.prom", dir);
-        (void) snprintf(output, sizeof output, "--output=%s", file);
+        (void) snprintf(output, sizeof output, "--output=%s/x.prom", dir);
         if (stack_name(st.st_dev, &device) < 0 || stack_disks_below("/sys/class/block", device, &disks) < 0 || !disks) {
                 tree_remove(dir);
                 printf("skipped: a file on a drive in standby, as /var/tmp is on no drive\n");
