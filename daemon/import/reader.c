@@ -58,6 +58,19 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
         n->lines[n->n_lines++] = line;
 }
 
+/* More would bury the rules. */
+#define QUOTED_MAX 30U
+
+void import_not_understood(Import *i, unsigned line, const char *why, const char *text) {
+        size_t before = i->n_notes;
+
+        if (i->n_quoted < QUOTED_MAX)
+                import_note(i, line, "%s: %.100s", why ?: "not understood", text);
+        else
+                import_note(i, line, "not understood, too, with what is in these lines");
+        i->n_quoted += i->n_notes - before;
+}
+
 ImportRule *import_add_rule(Import *i, unsigned line) {
         must_grow(i, rules);
         i->rules[i->n_rules] = (ImportRule){ .line = line };

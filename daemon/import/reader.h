@@ -36,6 +36,7 @@ typedef struct ImportRule {
 typedef struct Import {
         char *file;
         GROWING_ARRAY(Note, notes);
+        size_t n_quoted; /* of the notes those that quote what is not understood */
         GROWING_ARRAY(ImportRule, rules);
 } Import;
 
@@ -86,6 +87,9 @@ char *import_shown(char *text);
 /* The sentence has no line and no full stop. A second time: the line joins those that are there. */
 #define import_note(i, line, ...) import_take_note(i, line, import_shown(must_format(__VA_ARGS__)))
 void import_take_note(Import *i, unsigned line, char *sentence);
+
+/* Quotes a part of the file that may ask for something and is not taken over; `why`: "not understood", if NULL. */
+void import_not_understood(Import *i, unsigned line, const char *why, const char *text);
 
 ImportRule *import_add_rule(Import *i, unsigned line); /* is good until the next one is added */
 void import_drop_rule(Import *i);                      /* the last one */

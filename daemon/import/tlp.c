@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* TLP's disk settings: lists of values go by the order of DISK_DEVICES, the last value for the rest (tlp.conf,
- * func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
+/* TLP's disk settings: lists of values go by the order of DISK_DEVICES, the last value for the rest, except of schedulers
+ * (tlp.conf, func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
 
 #include "reader.h"
 #include "words.h"
 
-/* Those of DISK are for the drives in DISK_DEVICES, the others for all SATA drives. */
-static const char *const parameters[][2] = {
-        { "DISK_APM_LEVEL_ON_AC", "apm" },
-        { "DISK_APM_LEVEL_ON_BAT", "apm" },
-        { "DISK_SPINDOWN_TIMEOUT_ON_AC", "spindown_time" },
-        { "DISK_SPINDOWN_TIMEOUT_ON_BAT", "spindown_time" },
-        { "DISK_IOSCHED", "scheduler" },
-        { "SATA_LINKPWR_ON_AC", "link_power_management" },
-        { "SATA_LINKPWR_ON_BAT", "link_power_management" },
-        { "AHCI_RUNTIME_PM_ON_AC", "runtime_pm" },
-        { "AHCI_RUNTIME_PM_ON_BAT", "runtime_pm" },
+/* Those of LINK are for all SATA ports, the others for the drives in DISK_DEVICES. */
+typedef enum Scope {
+        APM,  /* one value per drive, and none for the classes in DISK_APM_CLASS_DENYLIST */
+        LIST, /* one value per drive */
+        ONE,  /* one value for all of them */
+        LINK,
+} Scope;
+
+static const struct {
+        const char *name, *key;
+        Scope scope;
+} parameters[] = {
+        { "DISK_APM_LEVEL_ON_AC", "apm", APM },
+        { "DISK_APM_LEVEL_ON_BAT", "apm", APM },
+        { "DISK_SPINDOWN_TIMEOUT_ON_AC", "spindown_time", LIST },
+        { "DISK_SPINDOWN_TIMEOUT_ON_BAT", "spindown_time", LIST },
+        { "DISK_IOSCHED", "scheduler", LIST },
+        { "AHCI_RUNTIME_PM_ON_AC", "runtime_pm", ONE },
+        { "AHCI_RUNTIME_PM_ON_BAT", "runtime_pm", ONE },
+        { "SATA_LINKPWR_ON_AC", "link_power_management", LINK },
+        { "SATA_LINKPWR_ON_BAT", "link_power_management", LINK },
 };
 
-/* The words of the last NAME=, and of each NAME+= behind it; *ret_line is that of the last one. */
+/* Does TLP take the line? */
+static bool is_taken(const Pair *p) {
+        static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789+";
+
+        return p->value && p->name[strspn(p->name, letters)] == '\0' &&
+               (p->value[-1] == '"' || !strpbrk(p->value, "# "));
+}
+
+/* The words of the last NAME=, and of each NAME+= behind it; *ret_line is that of the last one, 0: there is none. */
 static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigned *ret_line) {
         size_t n = strlen(name);
 
+        *ret_line = 0;
         for (size_t i = 0; i < pairs->n_items; i++) {
                 const Pair *p = &pairs->items[i];
 
-                if (!p->value || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")) ||
-                    /* A line that TLP does not take. */
-                    strpbrk(p->value[-1] == '"' ? strchr(p->value, '\0') + 1 : p->value, "# "))
+                if (!is_taken(p) || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")))
                         continue;
                 if (p->name[n] == '\0')
                         words_done(ret);
@@ -37,47 +54,154 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
         }
 }
 
-/* What is for word `place` of DISK_DEVICES, by the values in this place of their lists; behind the last: for all SATA drives. */
-static void add_rule(const Pairs *pairs, Import *import, const Words *devices, size_t place) {
-        const char *device = place < devices->n_items ? devices->items[place] : "";
-        ImportRule *rule = import_add_rule(import, 1);
+/* The same with a default, and with an older name. Returns the line. */
+static unsigned find_list(const Pairs *pairs, const char *name, const char *older, const char *otherwise, Words *ret) {
+        unsigned line;
 
-        /* All of /dev/disk/by-id have a '-'. */
-        if (*device)
-                (void) import_match(rule, MATCH_NODE, "/dev/%s%s", strchr(device, '-') ? "disk/by-id/" : "", device);
-        else
-                (void) import_match(rule, MATCH_TRANSPORT, "sata");
+        find_words(pairs, name, ret, &line);
+        if (line == 0 && older)
+                find_words(pairs, older, ret, &line);
+        if (line == 0)
+                words_split(ret, otherwise);
+        return line;
+}
 
+static bool has_word(const Words *w, const char *word) {
+        for (size_t i = 0; i < w->n_items; i++)
+                if (streq(w->items[i], word))
+                        return true;
+
+        return false;
+}
+
+/* ---- rules ---- */
+
+/* TLP writes both, or neither; an empty timeout leaves drives alone. */
+static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line, const char *value, bool on_battery) {
+        _cleanup_(words_done) Words timeout = {};
+        unsigned timeout_line = find_list(pairs, "AHCI_RUNTIME_PM_TIMEOUT", NULL, "15", &timeout);
+
+        if (timeout.n_items == 0)
+                return;
+        import_add_wish(rule, line, "runtime_pm", must(strdup(value)), on_battery);
+        if (!on_battery || !import_find_wish(rule, "autosuspend_delay", false))
+                import_add_wish(rule, timeout_line ?: line, "autosuspend_delay", must_format("%ss", timeout.items[0]),
+                                on_battery);
+}
+
+/* The values in this place of the lists that are of the scopes from `from` to `to`. */
+static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, size_t place, bool nvme, Scope from,
+                        Scope to) {
         for (size_t i = 0; i < ELEMENTSOF(parameters); i++) {
-                const char *name = parameters[i][0], *key = parameters[i][1], *value;
+                const char *name = parameters[i].name, *key = parameters[i].key, *value;
+                bool on_battery = ends_with(name, "_BAT"), scheduler = streq(key, "scheduler");
                 _cleanup_(words_done) Words values = {};
                 unsigned line;
 
-                if (starts_with(name, "DISK") != (*device != '\0') ||
-                    (starts_with(device, "nvme") && !streq(key, "scheduler")))
+                if (parameters[i].scope < from || parameters[i].scope > to)
                         continue;
                 find_words(pairs, name, &values, &line);
-                if (values.n_items == 0)
+                if (values.n_items == 0 || (scheduler && place >= values.n_items))
                         continue;
                 /* Of several link policies TLP takes the first that the kernel knows. */
-                value = values.items[*device ? MIN(place, values.n_items - 1) : 0];
+                value = values.items[parameters[i].scope <= LIST ? MIN(place, values.n_items - 1) : 0];
+                if (nvme && parameters[i].scope == ONE)
+                        import_note(import, line, "drivekeep keeps no %s of NVMe drives", key);
                 /* TLP's words for leaving it alone. */
-                if (!STR_IN_SET(value, "keep", "_"))
-                        import_add_wish(rule, line, key, must(strdup(value)), ends_with(name, "_BAT"));
+                else if (STR_IN_SET(value, "keep", "_") || (nvme && !scheduler))
+                        continue;
+                else if (parameters[i].scope == ONE)
+                        want_runtime_pm(pairs, rule, line, value, on_battery);
+                else
+                        import_add_wish(rule, line, key, must(strdup(value)), on_battery);
+                if (rule->n_wishes > 0)
+                        rule->line = rule->wishes[0].line;
+        }
+}
+
+static ImportRule *add_rule(Import *import, const char *device) {
+        ImportRule *rule = import_add_rule(import, 1);
+
+        /* All of /dev/disk/by-id have a '-'. */
+        (void) import_match(rule, MATCH_NODE, "/dev/%s%s", strchr(device, '-') ? "disk/by-id/" : "", device);
+        return rule;
+}
+
+/* APM is only for drives of some classes; TLP has others than "ata", "sata" and "usb", of drives without APM. */
+static void match_classes(ImportRule *rule, const Words *denied, unsigned line) {
+        static const char *const classes[][2] = { { "sata", "sata" }, { "ata", "pata" }, { "usb", "usb" } };
+        bool any = false;
+
+        for (size_t i = 0; i < ELEMENTSOF(classes) && denied->n_items > 0; i++)
+                if (!has_word(denied, classes[i][0]))
+                        any |= import_match(rule, MATCH_TRANSPORT, "%s", classes[i][1]);
+        if (!any && denied->n_items > 0)
+                import_hold_drives(rule, "DISK_APM_CLASS_DENYLIST in line %u leaves no drives", line);
+}
+
+static void add_link_rule(const Pairs *pairs, Import *import) {
+        ImportRule *rule = import_add_rule(import, 1);
+        _cleanup_(words_done) Words denied = {};
+        unsigned line = find_list(pairs, "SATA_LINKPWR_DENYLIST", "SATA_LINKPWR_BLACKLIST", "", &denied);
+
+        (void) import_match(rule, MATCH_TRANSPORT, "sata");
+        if (denied.n_items > 0)
+                import_hold_drives(rule,
+                                   "line %u leaves out %.40s, and an adapter's number names no drive: say which drives",
+                                   line, denied.items[0]);
+        want_values(pairs, import, rule, 0, false, LINK, LINK);
+}
+
+/* Lines that TLP does not take, and those about disks that are not taken over. */
+static void note_others(const Pairs *pairs, Import *import) {
+        static const char *const known[] = { "DISK_DEVICES",
+                                             "DISK_APM_CLASS_DENYLIST",
+                                             "DISK_IDLE_SECS_ON_AC", /* of the page cache, and of no drive */
+                                             "DISK_IDLE_SECS_ON_BAT",
+                                             "SATA_LINKPWR_DENYLIST",
+                                             "SATA_LINKPWR_BLACKLIST",
+                                             "AHCI_RUNTIME_PM_TIMEOUT",
+                                             NULL };
+
+        for (const Pair *p = pairs->items; p < pairs->items + pairs->n_items; p++) {
+                _cleanup_free_ char *name = must_format("%.*s", (int) strcspn(p->name, "+"), p->name);
+                bool is_known = str_in_set(name, known);
+
+                for (size_t i = 0; i < ELEMENTSOF(parameters); i++)
+                        is_known = is_known || streq(name, parameters[i].name);
+                if (!is_taken(p))
+                        import_not_understood(import, p->line, "TLP does not take", p->name);
+                else if (!is_known &&
+                         (starts_with(name, "DISK_") || starts_with(name, "SATA_") || starts_with(name, "AHCI_")))
+                        import_not_understood(import, p->line, NULL, name);
         }
 }
 
 void tlp_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, false);
         const Pair *enable = pairs_last(&pairs, NULL, "TLP_ENABLE");
-        _cleanup_(words_done) Words devices = {};
-        unsigned line = 0;
+        const Pair *one_mode = pairs_last(&pairs, NULL, "TLP_PERSISTENT_DEFAULT");
+        _cleanup_(words_done) Words devices = {}, denied = {};
+        unsigned line;
 
         if (enable && !streq(enable->value, "1"))
                 return;
-        find_words(&pairs, "DISK_DEVICES", &devices, &line);
-        if (line == 0)
-                words_split(&devices, "nvme0n1 sda"); /* its default */
-        for (size_t i = 0; i <= devices.n_items; i++)
-                add_rule(&pairs, ret, &devices, i);
+        note_others(&pairs, ret);
+        (void) find_list(&pairs, "DISK_DEVICES", NULL, "nvme0n1 sda", &devices);
+        line = find_list(&pairs, "DISK_APM_CLASS_DENYLIST", NULL, "usb ieee1394", &denied);
+        for (size_t i = 0; i < devices.n_items; i++) {
+                ImportRule *rule = add_rule(ret, devices.items[i]);
+
+                match_classes(rule, &denied, line);
+                want_values(&pairs, ret, rule, i, starts_with(devices.items[i], "nvme"), APM, APM);
+        }
+        for (size_t i = 0; i < devices.n_items; i++) {
+                ImportRule *rule = add_rule(ret, devices.items[i]);
+
+                want_values(&pairs, ret, rule, i, starts_with(devices.items[i], "nvme"), LIST, ONE);
+        }
+        add_link_rule(&pairs, ret);
+        for (size_t i = 0; i < ret->n_rules && one_mode && streq(one_mode->value, "1"); i++)
+                import_hold(&ret->rules[i], "TLP_PERSISTENT_DEFAULT in line %u: TLP takes no note of the power source",
+                            one_mode->line);
 }

@@ -73,7 +73,6 @@ bool line_split(char *line, char **ret_value) {
 
         if (n == 0 || *value != '=')
                 return false;
-        line[n] = '\0';
         value = text_strip(value + 1);
 
         if (*value == '"' || *value == '\'') {
@@ -83,6 +82,7 @@ bool line_split(char *line, char **ret_value) {
                 *end = '\0';
                 value++;
         }
+        line[n] = '\0';
         *ret_value = value;
         return true;
 }

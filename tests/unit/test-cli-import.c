@@ -38,7 +38,7 @@ static const struct {
         { { "--command=" }, EXIT_WANTED, "it asks for nothing", NULL },
         { { "--command=hdparm -B1 /dev/\xff" }, EXIT_WANTED, "line 1: \"/dev/\\xff\" is the name of no drive", NULL },
         { { "--format=hdparm.conf", "words.txt" }, EXIT_WANTED, "spindown_time = 120;", NULL },
-        { { "--format=tlp", "words.txt" }, EXIT_WANTED, "it asks for nothing", NULL },
+        { { "--format=tlp", "words.txt" }, EXIT_WANTED, "line 1: TLP does not take: spindown_time", NULL },
         { { "/dev/null" }, EXIT_WANTED, "it asks for nothing", NULL },
 
         { { NULL }, EXIT_BAD_INPUT, NULL, "say which files" },
