@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Commands, and lines that write below /sys, in the files of those who run them: a shell, systemd, cron, systemd-tmpfiles,
- * sysfsutils, Gentoo's init script; and the options of daemons: smartd, hd-idle. */
+ * sysfsutils, Gentoo's init script. */
 
 #include <fnmatch.h>
 
@@ -134,88 +134,4 @@ void conf_d_read(const char *text, Import *ret) {
                 place.held = "it is for the drives that have no line of their own: say which";
         if (all)
                 read_args(&place, all, "sd[a-z]", strlen("sd[a-z]"));
-}
-
-/* ---- smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive (smartd.conf(5), 7.3) ---- */
-
-static void read_directives(Import *import, unsigned line, const char *directives, const char *device) {
-        static const Match every = {};
-        _cleanup_(words_done) Words words = {}, options = {};
-        Place place = { .import = import };
-
-        if (streq(device, "DEVICESCAN")) {
-                place.match = &every;
-                place.held = import->n_rules > 0 ? "it is for the drives that no line names: say which" : NULL;
-                device = "/dev/" OWN;
-        }
-        words_split(&words, directives);
-        for (size_t i = 0; i + 1 < words.n_items; i++) {
-                const char *option = words.items[i], *value = words.items[i + 1];
-
-                if (!STR_IN_SET(option, "-e", "-d") && !(streq(option, "-l") && starts_with(value, "scterc,")))
-                        continue;
-                words_add(&options, streq(option, "-e") ? "-s" : option, 2);
-                words_add(&options, value, strlen(value));
-        }
-        words_add(&options, device, strlen(device));
-        command_read(&place, smartctl_command, &options, line);
-}
-
-void smartd_read(const char *text, Import *ret) {
-        _cleanup_free_ char *line = NULL, *defaults = NULL;
-        Lines l = { .next = text };
-
-        /* Behind DEVICESCAN it reads nothing. */
-        while (!streq(line ?: "", "DEVICESCAN") && lines_next(&l, true, &line)) {
-                _cleanup_free_ char *directives = NULL;
-                size_t n;
-
-                line[strcspn(line, "#")] = '\0';
-                n = strcspn(line, " \t");
-                /* The line's own directive counts, where a default says something else. */
-                directives = must_format("%s %s", starts_with(line, "DEFAULT") ? "" : defaults ?: "", line + n);
-                line[n] = '\0';
-                if (streq(line, "DEFAULT")) {
-                        free(defaults);
-                        defaults = TAKE_PTR(directives);
-                } else if (n > 0)
-                        read_directives(ret, l.line, directives, line);
-        }
-}
-
-/* ---- hd-idle's options in /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21) ---- */
-
-/* -a names a drive, and -i is the idle time of the one named before it, or of all others. */
-void hd_idle_read(const char *text, Import *ret) {
-        _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
-        const Pair *starts = pairs_last(&pairs, NULL, "START_HD_IDLE");
-        const Pair *options = pairs_last(&pairs, NULL, "HD_IDLE_OPTS");
-        _cleanup_(words_done) Words words = {};
-        ImportRule *rule;
-
-        if (!options || (starts && !streq(starts->value, "true")))
-                return;
-
-        /* The rule for all others comes first, so that those of drives win; 600 is the default. */
-        words_split(&words, "-i 600");
-        words_split(&words, options->value);
-        rule = import_add_rule(ret, options->line);
-        (void) import_match(rule, MATCH_ROTATIONAL, "true");
-        for (size_t i = 0; i < words.n_items; i++) {
-                const char *option = words.items[i], *value;
-
-                if (!starts_with(option, "-a") && !starts_with(option, "-i"))
-                        continue;
-
-                value = option[2] ? option + 2 : i + 1 < words.n_items ? words.items[++i] : "";
-                if (option[1] == 'a') {
-                        rule = import_add_rule(ret, options->line);
-                        (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
-                } else if (ret->n_rules == 1 && streq(value, "0"))
-                        import_drop_wish(rule, "spindown_time", false);
-                else {
-                        rule->spindown_by_service = !streq(value, "0");
-                        import_want(rule, options->line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
-                }
-        }
 }
