@@ -57,7 +57,9 @@ const Keyword *keyword_find(const char *name, char letter) {
 #define NEED_NUMBER "DEKLPsS"
 
 static void read_long(Command *c, const char *name, size_t *i) {
-        if (streq(name, "security-freeze"))
+        if (STR_IN_SET(name, "help", "version"))
+                command_shows(c);
+        else if (streq(name, "security-freeze"))
                 command_want(c, "security_freeze", "on");
         else if (strncasecmp(name, "security-", strlen("security-")) == 0 || strcasecmp(name, "user-master") == 0) {
                 /* Its argument may be a password. */
@@ -104,9 +106,12 @@ static void read_letters(Command *c, const char *letters, size_t *i) {
                         s = read_number(c, k, s, i);
                 else if (k && k->alone)
                         command_want(c, k->key, "on");
-                else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
+                else if (strchr("hV", letter)) {
+                        command_shows(c);
+                        return;
+                } else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
                         command_note(c, "hdparm -%c is done once, and is no setting: see spindown_time", letter);
-                else if (!strchr("fFtTwzCgHhiIqvV", letter))
+                else if (!strchr("fFtTwzCgHiIqv", letter))
                         s = NULL;
                 if (!s)
                         import_hold(c->rule, "hdparm -%.40s is not understood, or changes the drive for good", letters);

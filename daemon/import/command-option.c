@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme and blockdev. */
+/* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme, blockdev; and idle3ctl. */
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -112,6 +113,12 @@ void smartctl_command(Command *c) {
                         read_log(c, value);
                 else if (take_option(c, &i, 'd', "--device", &value))
                         type = value;
+                else if (take_option(c, &i, 'o', "--offlineauto", &value) ||
+                         take_option(c, &i, 'S', "--saveauto", &value))
+                        command_note(c, "drivekeep has nothing like smartctl -o or -S");
+                else if (STR_IN_SET(c->words[i], "-h", "-V", "--help", "--usage", "--version", "--license",
+                                    "--copyright"))
+                        command_shows(c);
                 else if (!starts_with(c->words[i], "/dev/nvme")) /* of NVMe drives it sets nothing */
                         read_operand(c, c->words[i]);
 
@@ -127,59 +134,116 @@ void smartctl_command(Command *c) {
 /* clang-format off */
 static const struct {
         const char *name, *key;
-        const char *words[2]; /* what 0 and 1 mean; NULL: it is in tenths of a second, or they say it */
+        const char *words[2]; /* what 0 and 1 mean */
 } fields[] = {
-        { "WCE",       "write_cache",           { "off", "on"  } },
-        { "RCD",       "read_cache",            { "on",  "off" } },
-        { "DRA",       "lookahead",             { "on",  "off" } },
-        { "AWRE",      "auto_reallocate_write", { "off", "on"  } },
-        { "ARRE",      "auto_reallocate_read",  { "off", "on"  } },
-        { "STANDBY",   "standby_z",             { "off", NULL  } },
-        { "STANDBY_Z", "standby_z",             { "off", NULL  } },
-        { "SCT",       "standby_z",             { NULL,  NULL  } },
-        { "SZCT",      "standby_z",             { NULL,  NULL  } },
+        { "WCE",  "write_cache",           { "off", "on"  } },
+        { "RCD",  "read_cache",            { "on",  "off" } },
+        { "DRA",  "lookahead",             { "on",  "off" } },
+        { "AWRE", "auto_reallocate_write", { "off", "on"  } },
+        { "ARRE", "auto_reallocate_read",  { "off", "on"  } },
+};
+
+/* Power conditions: a bit that turns the timer on, and its time in tenths of a second; each by its older and newer name. */
+static const struct {
+        const char *key, *bits[2], *times[2];
+} conditions[] = {
+        { "idle_a",    { "IDLE",      "IDLE_A"    }, { "ICT",  "IACT" } },
+        { "idle_b",    { "IDLE_B",    "IDLE_B"    }, { "IBCT", "IBCT" } },
+        { "idle_c",    { "IDLE_C",    "IDLE_C"    }, { "ICCT", "ICCT" } },
+        { "standby_y", { "STANDBY_Y", "STANDBY_Y" }, { "SYCT", "SYCT" } },
+        { "standby_z", { "STANDBY",   "STANDBY_Z" }, { "SCT",  "SZCT" } },
 };
 /* clang-format on */
 
+/* A field as the command has it. */
+typedef struct Field {
+        const char *name, *text; /* NULL: it is not there; no value is given */
+        unsigned long value;
+} Field;
+
+typedef struct Conditions {
+        Field bits[ELEMENTSOF(conditions)], times[ELEMENTSOF(conditions)];
+} Conditions;
+
+static bool is_one_of(const char *const names[2], const char *name) {
+        return strcasecmp(names[0], name) == 0 || strcasecmp(names[1], name) == 0;
+}
+
+static void note_field(Command *c, const Field *f) {
+        command_note(c, "sdparm's %.40s%s%.20s is not translated", f->name, f->text ? "=" : "", f->text ?: "");
+}
+
 /* `bit`: what a field without a value gets. */
-static void read_field(Command *c, char *text, unsigned long bit) {
-        const char *name = strsep(&text, "="), *const * words;
-        unsigned long value = bit;
+static void read_field(Command *c, Conditions *found, char *text, unsigned long bit) {
+        const char *name = strsep(&text, "=");
+        Field f = { name, text, bit };
+        bool known = !text || read_number(text, 10, &f.value);
         size_t i = 0;
 
+        for (size_t k = 0; k < ELEMENTSOF(conditions) && known; k++)
+                if (is_one_of(conditions[k].bits, name) && f.value <= 1) {
+                        found->bits[k] = f;
+                        return;
+                } else if (is_one_of(conditions[k].times, name) && text) {
+                        found->times[k] = f;
+                        return;
+                }
         while (i < ELEMENTSOF(fields) && strcasecmp(fields[i].name, name) != 0)
                 i++;
-        words = i < ELEMENTSOF(fields) && (!text || read_number(text, 10, &value)) ? fields[i].words : NULL;
-
-        if (words && words[0] && value <= 1) {
-                if (words[value])
-                        command_want(c, fields[i].key, "%s", words[value]);
-        } else if (words && !words[0] && text && !import_find_wish(c->rule, fields[i].key, false))
-                /* Not where the timer has been turned off. */
-                command_want_ms(c, fields[i].key, (long long) value * 100);
+        if (i < ELEMENTSOF(fields) && known && f.value <= 1)
+                command_want(c, fields[i].key, "%s", fields[i].words[f.value]);
         else
-                command_note(c, "sdparm's %.40s%s%.20s is not translated", name, text ? "=" : "", text ?: "");
+                note_field(c, &f);
 }
 
-/* "WCE=1,SCT=900", "WCE" */
-static void read_fields(Command *c, const char *list, unsigned long bit) {
-        _cleanup_free_ char *copy = must(strdup(list));
-        char *rest = copy, *field;
+/* A bit alone takes the time that the drive has, and a time alone may be that of a timer that is off. */
+static void want_conditions(Command *c, const Conditions *found) {
+        for (size_t i = 0; i < ELEMENTSOF(conditions); i++) {
+                const Field *bit = &found->bits[i], *time = &found->times[i];
 
-        while ((field = strsep(&rest, ",")))
-                read_field(c, field, bit);
+                if (bit->name && bit->value == 0)
+                        command_want(c, conditions[i].key, "off");
+                else if (bit->name && time->name)
+                        command_want_ms(c, conditions[i].key, (long long) time->value * 100);
+                else if (bit->name)
+                        note_field(c, bit);
+                if (time->name && (!bit->name || bit->value == 0))
+                        note_field(c, time);
+        }
 }
+
+/* clang-format off */
+/* Options that show something or write nothing, that change nothing of what is set, and those of these that take a value. */
+static const char sdparm_shows[] = "@(-h|-V|-d|-e|-r|-w|--help|--version|--dummy|--enumerate|--readonly|--wscan)";
+static const char sdparm_plain[] = "@(-[SfqB6vlaHnEiI]|--@(save|flexible|quiet|dbd|six|verbose|long|all|hex|num-desc|examine|inquiry|page=*|transport=*|"
+                                   "vendor=*|get=*|command=*))";
+/* clang-format on */
 
 void sdparm_command(Command *c) {
+        Words lists = {};
+        Conditions found = {};
         const char *value;
 
-        for (size_t i = 0; i < c->n_words; i++)
-                if (take_option(c, &i, 's', "--set", &value))
-                        read_fields(c, value, 1);
-                else if (take_option(c, &i, 'c', "--clear", &value))
-                        read_fields(c, value, 0);
+        for (size_t i = 0; i < c->n_words; i++) {
+                bool set = take_option(c, &i, 's', "--set", &value);
+
+                if (set || take_option(c, &i, 'c', "--clear", &value)) {
+                        words_add(&lists, value, strlen(value));
+                        for (char *rest = lists.items[lists.n_items - 1], *field; (field = strsep(&rest, ","));)
+                                read_field(c, &found, field, set);
+                } else if (fnmatch(sdparm_shows, c->words[i], FNM_EXTMATCH) == 0) {
+                        command_shows(c);
+                        found = (Conditions){};
+                } else if (STR_IN_SET(c->words[i], "-p", "-t", "-M", "-g", "-C", "--page", "--transport", "--vendor",
+                                      "--get", "--command"))
+                        i++;
+                else if (c->words[i][0] == '-' && fnmatch(sdparm_plain, c->words[i], FNM_EXTMATCH) != 0)
+                        import_hold(c->rule, "sdparm %.40s is not understood", c->words[i]);
                 else
                         read_operand(c, c->words[i]);
+        }
+        want_conditions(c, &found);
+        words_done(&lists);
 }
 
 /* ---- nvme set-feature DEVICE -f FID -v VALUE (NVM Express Base 2.0, 5.27.1) ---- */
@@ -189,6 +253,11 @@ void nvme_command(Command *c) {
         unsigned long feature, v;
         bool known;
 
+        if (c->n_words > 1 &&
+            fnmatch("@(format|sanitize*|reset|subsystem-reset|admin-passthru|io-passthru|set-property|security-*|lockdown|*-fw*|"
+                    "fw-*|capacity-mgmt)",
+                    c->words[0], FNM_EXTMATCH) == 0)
+                command_note(c, "nvme %.40s is no setting that can be kept", c->words[0]);
         if (c->n_words == 0 || !streq(c->words[0], "set-feature"))
                 return;
 
@@ -211,6 +280,14 @@ void nvme_command(Command *c) {
                 command_note(c, "nvme set-feature -f %.20s -v %.20s is not translated", feature_text, value_text);
 }
 
+/* ---- idle3ctl(8) of idle3-tools ---- */
+
+void idle3_command(Command *c) {
+        for (size_t i = 0; i < c->n_words; i++)
+                if (STR_IN_SET(c->words[i], "-s", "-d"))
+                        command_note(c, "idle3ctl %s changes the drive for good, and is no setting", c->words[i]);
+}
+
 /* ---- blockdev(8) ---- */
 
 void blockdev_command(Command *c) {
@@ -226,6 +303,10 @@ void blockdev_command(Command *c) {
                                 command_note(c, "the value of --setra is known only when it runs, or is no number");
                 } else if (streq(w, "--setro") || streq(w, "--setrw"))
                         command_want(c, "read_only", streq(w, "--setro") ? "on" : "off");
+                else if (STR_IN_SET(w, "-h", "-V", "--help", "--version"))
+                        command_shows(c);
+                else if (starts_with(w, "--set"))
+                        command_note(c, "blockdev %.40s is not translated", w);
                 else
                         read_operand(c, w);
         }

@@ -5,6 +5,8 @@
 
 #include "command.h"
 
+#define DEPTH_MAX 8U
+
 typedef struct Finder {
         const Place *place;
         char *said; /* by the echo before a pipe */
@@ -81,6 +83,12 @@ void command_read(const Place *p, CommandReader reader, const Words *words, unsi
         command_settle(&c);
 }
 
+void command_shows(Command *c) {
+        while (c->rule->n_wishes > 0)
+                import_drop_wish(c->rule, c->rule->wishes[0].key, c->rule->wishes[0].on_battery);
+        c->n_words = 0;
+}
+
 /* ---- in scripts ---- */
 
 /* The reader of the tool that a word names, also as a variable that is called so: ${HDPARM}. NULL: it names none. */
@@ -90,10 +98,12 @@ static CommandReader find_tool(const char *word) {
                 CommandReader reader;
         } tools[] = {
                 { "hdparm", hdparm_command }, { "smartctl", smartctl_command }, { "sdparm", sdparm_command },
-                { "nvme", nvme_command },     { "blockdev", blockdev_command },
+                { "nvme", nvme_command },     { "blockdev", blockdev_command }, { "idle3ctl", idle3_command },
         };
         size_t length = strcspn(word, ")");
 
+        if (fnmatch("?(open)SeaChest_*", base_name(word), FNM_EXTMATCH) == 0)
+                return seachest_command;
         for (size_t i = 0; i < ELEMENTSOF(tools); i++) {
                 size_t n = strlen(tools[i].name);
 
@@ -133,6 +143,10 @@ static const char *shell_text(const Words *w, const char *said) {
         return w->n_items == 0 ? said : NULL;
 }
 
+static char *quote(const ScriptCommand *c) {
+        return script_join(&c->words, 0, " ");
+}
+
 /* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */
 static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *said) {
         const char *word = c->words.items[i], *base = base_name(word), *text = NULL;
@@ -147,7 +161,13 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
                 write_files(p, c->line, &rest, said);
         else if (text)
                 commands_read(p, text, c->line);
-        else if (find_tool(word))
+        else if (streq(base, "hd-idle")) {
+                _cleanup_free_ char *quoted = quote(c);
+
+                if (!hd_idle_options(p, c->line, &rest))
+                        import_not_understood(p->import, c->line, "hd-idle's options are known only when it runs",
+                                              quoted);
+        } else if (find_tool(word))
                 command_read(p, find_tool(word), &rest, c->line);
         else
                 return false;
@@ -165,26 +185,81 @@ static bool is_passed(const Words *w, size_t i) {
                           STR_IN_SET(w->items[i - 1], "-u", "-g", "-s", "-c")));
 }
 
+/* $( … ): run for what it says. */
+static void read_inner(const Place *p, const ScriptCommand *c, const char *word) {
+        Place inner = *p;
+
+        if (++inner.depth > DEPTH_MAX)
+                return;
+        for (const char *begin = word; (begin = strstr(begin, "$(")); begin += 2) {
+                size_t depth = 1, n = 2;
+
+                /* In arithmetic there may be more of them. */
+                for (; begin[n] && depth > 0 && begin[2] != '('; n++)
+                        depth = depth + (begin[n] == '(') - (begin[n] == ')');
+                if (begin[2] != '(') {
+                        _cleanup_free_ char *text = must_format("%.*s", (int) (n - 2 - (depth == 0)), begin + 2);
+
+                        if (text_names_drive(text))
+                                commands_read(&inner, text, c->line);
+                }
+                begin += n - 2;
+        }
+}
+
+/* Quotes an unknown command: all of it where it names a drive, else only the program, since a password may follow. */
+static void note_unknown(const Place *p, const ScriptCommand *c, size_t program) {
+        _cleanup_free_ char *quoted = quote(c), *short_form = NULL;
+        const Words *w = &c->words;
+
+        for (size_t i = 0; i < w->n_items; i++)
+                if (find_tool(w->items[i]) && strchr("/$", *w->items[w->n_items - 1])) {
+                        _cleanup_free_ char *why =
+                                        must_format("%s stands behind a program that is not known", w->items[i]);
+
+                        import_not_understood(p->import, c->line, why, quoted);
+                        return;
+                }
+        if (c->own || program_is_harmless(c, program))
+                return;
+        if (text_names_drive(quoted)) {
+                import_not_understood(p->import, c->line, NULL, quoted);
+                return;
+        }
+        if (c->text > 0) {
+                import_note(p->import, c->text, "not understood: where the text behind << ends");
+                return;
+        }
+        short_form = script_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");
+        if (program + 1 < w->n_items)
+                import_not_understood(p->import, c->line, "not understood, with what stands behind it", short_form);
+        else
+                import_not_understood(p->import, c->line, NULL, short_form);
+}
+
 static void find_commands(void *userdata, const ScriptCommand *c) {
         Finder *f = userdata;
         _cleanup_free_ char *held = NULL, *said = TAKE_PTR(f->said);
         const Words *w = &c->words;
         Place p = *f->place;
-        bool found;
+        bool found = false;
         size_t i = 0;
 
         if (c->decided > 0)
                 import_say_why(&held, "line %u decides whether it is run", c->decided);
         p.held = p.held ?: held;
+        for (size_t k = 0; k < w->n_items; k++)
+                read_inner(&p, c, w->items[k]);
+        if (c->assigns)
+                return;
         do
                 found = read_program(f, c, i, &p, c->piped ? said : NULL);
         while (!found && is_passed(w, i++) && i < w->n_items);
 
-        for (; i + 1 < w->n_items && !found; i++)
-                if (find_tool(w->items[i]) && strchr("/$", *w->items[w->n_items - 1]))
-                        import_note(p.import, c->line, "%s stands behind a program that is not known", w->items[i]);
-        if (!found)
-                write_files(&p, c->line, &c->outputs, NULL);
+        if (found)
+                return;
+        note_unknown(&p, c, i - 1);
+        write_files(&p, c->line, &c->outputs, NULL);
 }
 
 void commands_read(const Place *p, const char *text, unsigned line) {

@@ -14,6 +14,7 @@ typedef struct Place {
         Import *import;
         const Match *match; /* a udev rule's: which drives OWN is; NULL: the command says which drives */
         const char *held;   /* why nothing of it stands; NULL: it does */
+        unsigned depth;     /* of commands in the words of commands */
 } Place;
 
 typedef struct Command {
@@ -42,6 +43,9 @@ void command_want_ms(Command *c, const char *key, long long ms);
 /* Something of it is not taken over. */
 #define command_note(c, ...) import_note((c)->place->import, (c)->line, __VA_ARGS__)
 
+/* The command only shows something, and ends: it sets nothing. */
+void command_shows(Command *c);
+
 /* Once the words are read: the rule's drives, or no rule if it sets nothing. */
 void command_settle(Command *c);
 
@@ -50,6 +54,16 @@ void smartctl_command(Command *c);
 void sdparm_command(Command *c);
 void nvme_command(Command *c);
 void blockdev_command(Command *c);
+void idle3_command(Command *c);
+void seachest_command(Command *c);
+
+/* The words behind hd-idle. False: they are known only when it runs, and nothing was added. */
+bool hd_idle_options(const Place *p, unsigned line, const Words *words);
+
+/* Is the i-th word a program that sets nothing of a drive? */
+bool program_is_harmless(const ScriptCommand *c, size_t i);
+/* Does the text name a drive, or a program for drives? */
+bool text_names_drive(const char *text);
 
 /* The keywords of /etc/hdparm.conf, with hdparm's flags and drivekeep's keys for them. */
 typedef struct Keyword {

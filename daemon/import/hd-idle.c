@@ -1,40 +1,92 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* hd-idle's options in /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21). */
+/* hd-idle's options, on its command line and in /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21): -a names a drive, and -i is the
+ * idle time of the one named before it, or of all others. */
 
 #include "command.h"
 
-/* -a names a drive, and -i is the idle time of the one named before it, or of all others. */
+/* Adds the rules; `open`: why not all options are known, NULL: they are. */
+static void read_options(Import *import, unsigned line, const Words *words, const char *open) {
+        size_t first = import->n_rules;
+        const char *held = open;
+        ImportRule *rule;
+
+        /* The rule for all others comes first, so that those of drives win; 600 is the default. */
+        rule = import_add_rule(import, line);
+        (void) import_match(rule, MATCH_ROTATIONAL, "true");
+        rule->spindown_by_service = true;
+        import_want(rule, line, "spindown_time", "600s");
+        for (size_t i = 0; i < words->n_items; i++) {
+                const char *option = words->items[i], *value = option[0] ? option + 2 : "";
+                char letter = option[0] == '-' ? option[1] : '\0';
+
+                if (letter && strchr("aicslpt", letter) && !*value && i + 1 < words->n_items)
+                        value = words->items[++i];
+                if (letter == 'h' || (letter && !strchr("aicslptdI", letter)) || letter == 't') {
+                        /* It shows its help, or puts one drive into standby, and ends. */
+                        if (letter == 't')
+                                import_note(import, line,
+                                            "hd-idle -t is done once, and is no setting: see spindown_time");
+                        else if (letter != 'h' && !STR_IN_SET(option, "--help", "--version", "-V", "-v"))
+                                import_not_understood(import, line, "hd-idle does not take", option);
+                        while (import->n_rules > first)
+                                import_drop_rule(import);
+                        return;
+                }
+                if (letter == 'a') {
+                        rule = import_add_rule(import, line);
+                        (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
+                        if (!*value || script_is_open(value))
+                                held = held ?: "which drives hd-idle -a names is known only when it runs";
+                } else if (letter == 'i' && import->n_rules == first + 1 && streq(value, "0"))
+                        import_drop_wish(rule, "spindown_time", false);
+                else if (letter == 'i') {
+                        rule->spindown_by_service = !streq(value, "0");
+                        import_want(rule, line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
+                        if (value[strspn(value, "0123456789")] || !*value)
+                                held = held ?: "the times of hd-idle -i are known only when it runs";
+                } else if (!letter)
+                        held = held ?: "not all of hd-idle's options are known before it runs";
+        }
+        /* The rule for all others needs its exceptions. */
+        for (size_t i = first; i < import->n_rules && held; i++)
+                import_hold_drives(&import->rules[i], "%s", held);
+}
+
+bool hd_idle_options(const Place *p, unsigned line, const Words *words) {
+        size_t first = p->import->n_rules, n_open = 0;
+
+        for (size_t i = 0; i < words->n_items; i++)
+                n_open += words->items[i][0] == '$';
+        if (n_open > 0 && n_open == words->n_items)
+                return false;
+
+        read_options(p->import, line, words, p->match ? "hd-idle is not for the drives of the rule alone" : NULL);
+        for (size_t i = first; i < p->import->n_rules && p->held; i++)
+                import_hold(&p->import->rules[i], "%s", p->held);
+        return true;
+}
+
 void hd_idle_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
         const Pair *starts = pairs_last(&pairs, NULL, "START_HD_IDLE");
-        const Pair *options = pairs_last(&pairs, NULL, "HD_IDLE_OPTS");
+        const Pair *options = NULL;
         _cleanup_(words_done) Words words = {};
-        ImportRule *rule;
+        _cleanup_free_ char *open = NULL;
 
-        if (!options || (starts && !streq(starts->value, "true")))
+        if (starts && !streq(starts->value, "true"))
                 return;
 
-        /* The rule for all others comes first, so that those of drives win; 600 is the default. */
-        words_split(&words, "-i 600");
-        words_split(&words, options->value);
-        rule = import_add_rule(ret, options->line);
-        (void) import_match(rule, MATCH_ROTATIONAL, "true");
-        for (size_t i = 0; i < words.n_items; i++) {
-                const char *option = words.items[i], *value;
-
-                if (!starts_with(option, "-a") && !starts_with(option, "-i"))
-                        continue;
-
-                value = option[2] ? option + 2 : i + 1 < words.n_items ? words.items[++i] : "";
-                if (option[1] == 'a') {
-                        rule = import_add_rule(ret, options->line);
-                        (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
-                } else if (ret->n_rules == 1 && streq(value, "0"))
-                        import_drop_wish(rule, "spindown_time", false);
-                else {
-                        rule->spindown_by_service = !streq(value, "0");
-                        import_want(rule, options->line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
-                }
+        /* A loop or a variable needs a shell, and systemd reads the file without one. */
+        for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++) {
+                if (p->value && streq(p->name, "HD_IDLE_OPTS"))
+                        options = p;
+                if (!p->value || starts_with(p->name, "HD_IDLE_OPTS+") || (options == p && script_is_open(p->value)))
+                        import_say_why(&open, "not all of HD_IDLE_OPTS is known before line %u runs: %.60s%s%.60s",
+                                       p->line, p->name, p->value ? "=" : "", p->value ?: "");
         }
+        if (!options)
+                return;
+        words_split(&words, options->value);
+        read_options(ret, options->line, &words, open);
 }

@@ -23,8 +23,11 @@ typedef struct Script {
         const char *at, *counted; /* `line` counts up to here */
         unsigned line;
         Words variables;       /* "NAME=VALUE", the last one counts; with '$' in it it is not known */
+        Words functions;       /* their names */
         ScriptCommand command; /* so far */
+        unsigned text;         /* as in a command */
         bool test, negated;    /* behind "[", and "!" */
+        bool pattern;          /* where `case` has a pattern */
         Run run;               /* what becomes of it */
         Run status;            /* what would have become of one behind the last one and "&&" */
         unsigned asked;        /* the line of that one */
@@ -273,6 +276,7 @@ static bool read_control(Script *s, const char *word) {
         if (!begins && !ends && !STR_IN_SET(word, "then", "elif", "else", "do"))
                 return STR_IN_SET(word, "[", "[[", "test", "!", "time", "export", "readonly", "local");
 
+        s->pattern = streq(word, "case");
         if (begins) {
                 s->blocks[++s->depth % sizeof s->blocks] = *word;
                 hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
@@ -314,8 +318,12 @@ static void run_command(Script *s) {
                 return;
         }
         n = read_assignments(s);
-        if (n == c.words.n_items)
+        c.text = s->text;
+        if (n == c.words.n_items) {
+                c.assigns = true;
+                s->each(s->userdata, &c);
                 return;
+        }
 
         /* Not when it is for the case that something is not there. */
         if ((STR_IN_SET(c.words.items[n], "exit", "return", "break", "continue") ||
@@ -326,6 +334,8 @@ static void run_command(Script *s) {
                                  : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
                 hold(s, OPEN, c.line, depth);
         }
+        for (size_t i = 0; i < s->functions.n_items; i++)
+                c.own = c.own || streq(s->functions.items[i], c.words.items[n]);
         c.words.items += n;
         c.words.n_items -= n;
         s->each(s->userdata, &c);
@@ -348,8 +358,10 @@ static void read_redirection(Script *s, size_t digits) {
         } else
                 words_done(&files);
         /* The text of a here-document is read as if it were commands, and from there on nothing is certain. */
-        if (n == 2 && starts_with(sign, "<<"))
+        if (n == 2 && starts_with(sign, "<<")) {
                 hold(s, OPEN, s->command.line, 0);
+                s->text = s->text ?: s->command.line;
+        }
 }
 
 /* At what ends a command: "&", "|", both also doubled, ";", ")", a line's end. */
@@ -357,10 +369,13 @@ static void end_command(Script *s) {
         char c = *s->at;
         bool any = s->command.words.n_items > 0, piped = s->command.piped;
         bool doubled = (c == '&' || c == '|') && s->at[1] == c, pipe = c == '|' && !doubled;
+        bool in_case = s->blocks[s->depth % sizeof s->blocks] == 'c';
 
         s->at += doubled || (pipe && s->at[1] == '&') ? 2 : c != '\0';
-        if (any)
+        if (any && !s->pattern)
                 run_command(s);
+        if (in_case && (c == ')' || (c == ';' && (*s->at == ';' || *s->at == '&'))))
+                s->pattern = c == ';';
         if (c == ')' && s->blocks[s->depth % sizeof s->blocks] == '(')
                 (void) read_control(s, ")");
         if (doubled)
@@ -394,18 +409,24 @@ static void read_one(Script *s) {
                         s->line += *s->counted == '\n';
                 if (w->n_items == 0)
                         s->command.line = s->line;
+                if (s->pattern && *s->at == '(')
+                        s->at++;
                 /* A subshell: not "((", nor the "()" of a function. */
-                if (w->n_items == 0 && !s->test && *s->at == '(' && s->at[1] != '(' &&
-                    s->at[1 + strspn(s->at + 1, " \t")] != ')')
+                else if (w->n_items == 0 && !s->test && *s->at == '(' && s->at[1] != '(' &&
+                         s->at[1 + strspn(s->at + 1, " \t")] != ')')
                         words_add(w, s->at++, 1);
                 else
                         read_words(s, w);
-                if (is_function(w))
+                if (is_function(w)) {
+                        const char *name = w->items[w->n_items == 2 && streq(w->items[0], "function")];
+
+                        words_add(&s->functions, name, strcspn(name, "("));
                         hold(s, CALLED, s->command.line, s->depth + 1);
+                }
                 /* "fi)" may be a word of `case`. */
                 if (is_function(w) ||
                     (w->n_items == 1 && (*s->at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&
-                     read_control(s, w->items[0])))
+                     (!s->pattern || streq(w->items[0], "esac")) && read_control(s, w->items[0])))
                         words_done(w);
         }
 }
@@ -417,5 +438,6 @@ void script_read(const char *text, unsigned line, void (*each)(void *userdata, c
         while (*s.at)
                 read_one(&s);
         end_command(&s); /* the command is empty then */
+        words_done(&s.functions);
         words_done(&s.variables);
 }

@@ -72,6 +72,14 @@ static const WrittenCase cases[] = {
           { "// error_recovery_read", "\n        error_recovery = \"7s\";" }, "6s" },
 
         { "x.sh", "sdparm --set=WCE=0 --save /dev/sda; sdparm --clear WCE /dev/sdb\n", { "\"/dev/sda\", \"/dev/sdb\"", "write_cache = false;" } },
+        { "x.sh", "sdparm --set=IDLE_B=1,IBCT=1200,STANDBY_Y=1,SYCT=18005 --save /dev/sda\n",
+          { "idle_b = \"120s\";", "standby_y = \"1800500ms\";" } },
+        { "x.sh", "sdparm -s idle_c=1,ICCT=6000 -s IDLE=0 -c STANDBY_Y -t sas -p po -S /dev/sda; sdparm -f -s IDLE_A,IACT=20 /dev/sdb\n",
+          { "idle_a = \"off\";", "idle_c = \"600s\";", "standby_y = \"off\";", "idle_a = \"2s\";" }, "translated" },
+        { "x.sh", "sdparm -s SYCT=9000 /dev/sda; sdparm --set IDLE_B=1 /dev/sda\n", { "SYCT=9000 is not", "IDLE_B=1 is not" }, "{" },
+        { "x.sh", "sdparm --six -s WCE=0 --select /dev/sda\n", { "sdparm --select is not understood", "//     write_cache" }, "\n        match" },
+        { "x.sh", "smartctl -o on -S on /dev/sda; blockdev --setfra 8 /dev/sda; nvme format /dev/nvme0n1 -s 1\n",
+          { "nothing like smartctl -o", "--setfra is not", "nvme format is no setting" }, "{" },
         { "x.sh", "sdparm -s STANDBY_Z=1,SCT=9000 /dev/sda; sdparm --set=WCE=on,RTL= /dev/sda\n",
           { "WCE=on is not translated", "standby_z = \"900s\";" } },
         { "x.sh", "sdparm -t sas --set STANDBY_Z=0,SZCT=9000 /dev/sda; sdparm --set=SCT,WCE=2,IDLE_A=1 /dev/sdb\n",
@@ -279,6 +287,17 @@ static const WrittenCase cases[] = {
             "match = \"/dev/sda\";\n        spindown_by = \"service\";\n        spindown_time = \"300s\";",
             "match = \"/dev/disk/by-id/ata-X\";\n        spindown_time = \"off\";" } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 0 -a sda -i 300\"\n", { "match = \"/dev/sda\";", "spindown_by = \"service\";", "spindown_time = \"300s\";" }, "rotational" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-h\"\n", { NOTHING } },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 --help -a sda -i 0\"\n", { NOTHING } },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 -t sda\"\n", { "hd-idle -t is done once" }, "{" },
+        /* A rule for all others is held back with the drives that it leaves out. */
+#define OPEN_OPTIONS(line) "not all of HD_IDLE_OPTS is known before line " line " runs: "
+        { "/etc/default/hd-idle", "T=3600\nfor d in $(ls /dev/disk/by-id); do\nHD_IDLE_OPTS=\"$HD_IDLE_OPTS -a $d -i ${T}\"\ndone\n",
+          { OPEN_OPTIONS("2") "for d in", NOWHERE, "//     spindown_time = \"600s\";" }, "\n        match" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600\"\nHD_IDLE_OPTS+=\" -a sda -i 0\"\n", { OPEN_OPTIONS("2"), NOWHERE, "\"600s\"" }, "\n        match" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 $EXTRA\"\n", { OPEN_OPTIONS("1"), NOWHERE }, "\n        match" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a sda -i ten\"\n", { "the times of hd-idle -i", NOWHERE }, "\n        match" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a\"\n", { "which drives hd-idle -a names", NOWHERE }, "\n        match" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
         /* Gentoo: a line for all is for drives without one of their own, which only the user can name. */
