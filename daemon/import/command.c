@@ -71,8 +71,10 @@ void command_settle(Command *c) {
         else if (!c->place->match && rule->match.n_criteria == 0)
                 import_hold_drives(rule, "it names no drive that it sets");
         settle_nodes(rule);
-        if (c->place->held)
+        if (c->place->held) {
+                rule->partial = rule->partial || c->place->partial;
                 import_hold(rule, "%s", c->place->held);
+        }
 }
 
 void command_read(const Place *p, CommandReader reader, const Words *words, unsigned line) {

@@ -14,6 +14,7 @@ typedef struct Place {
         Import *import;
         const Match *match; /* a udev rule's: which drives OWN is; NULL: the command says which drives */
         const char *held;   /* why nothing of it stands; NULL: it does */
+        bool partial;       /* `held`: as not all is known of which drives it is for */
         unsigned depth;     /* of commands in the words of commands */
 } Place;
 

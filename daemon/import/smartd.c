@@ -2,41 +2,96 @@
 
 /* smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive (smartd.conf(5), 7.3). */
 
-#include "command.h"
+#include <stdio.h>
 
-static void read_directives(Import *import, unsigned line, const char *directives, const char *device) {
-        static const Match every = {};
+#include "command.h"
+#include "text.h"
+
+/* Directives that only watch a drive; and those that take a value. */
+static const char watching[] = "aHfpuntTlsmMiIrRCUWFvPdc", with_value[] = "dnToSlesmMiIrRCUWFvPc";
+
+/* Adds what a directive asks for to smartctl's options. */
+static void read_directive(Import *import, unsigned line, Words *options, const char *option, const char *value) {
+        _cleanup_free_ char *shown = must_format("%s%s%s", option, *value ? " " : "", value);
+
+        if (STR_IN_SET(option, "-e", "-d") || (streq(option, "-l") && starts_with(value, "scterc,"))) {
+                words_add(options, streq(option, "-e") ? "-s" : option, 2);
+                words_add(options, value, strlen(value));
+        } else if (STR_IN_SET(option, "-o", "-S"))
+                import_note(import, line, "drivekeep has nothing like smartd's %s", shown);
+        else if (option[0] != '-' || !option[1] || option[2] || !strchr(watching, option[1]))
+                import_not_understood(import, line, NULL, shown);
+}
+
+static void read_directives(Import *import, unsigned line, const char *directives, const char *device, bool named) {
+        bool scans = streq(device, "DEVICESCAN");
         _cleanup_(words_done) Words words = {}, options = {};
+        _cleanup_(match_done) Match ata = {};
         Place place = { .import = import };
 
-        if (streq(device, "DEVICESCAN")) {
-                place.match = &every;
-                place.held = import->n_rules > 0 ? "it is for the drives that no line names: say which" : NULL;
+        if (scans) {
+                /* -e and -l scterc are for ATA drives. */
+                for (size_t i = 0; i < 3; i++)
+                        (void) import_match_add(&ata, MATCH_TRANSPORT, NULL,
+                                                ((const char *[]){ "sata", "pata", "usb" })[i]);
+                place.match = &ata;
+                place.held = named ? "it is for the drives that no line names: say which" : NULL;
+                place.partial = true;
                 device = "/dev/" OWN;
         }
         words_split(&words, directives);
-        for (size_t i = 0; i + 1 < words.n_items; i++) {
-                const char *option = words.items[i], *value = words.items[i + 1];
+        for (size_t i = 0; i < words.n_items; i++) {
+                const char *option = words.items[i], *value = "";
 
-                if (!STR_IN_SET(option, "-e", "-d") && !(streq(option, "-l") && starts_with(value, "scterc,")))
-                        continue;
-                words_add(&options, streq(option, "-e") ? "-s" : option, 2);
-                words_add(&options, value, strlen(value));
+                if (option[0] == '-' && option[1] && strchr(with_value, option[1]) && i + 1 < words.n_items)
+                        value = words.items[++i];
+                if (streq(option, "-d") && streq(value, "ignore"))
+                        return;
+                i += streq(option, "-M") && streq(value, "exec");
+                if (scans && streq(option, "-d") && !streq(value, "removable"))
+                        place.held = place.held ?: "which drives smartd finds by this -d, no rule says";
+                else
+                        read_directive(import, line, &options, option, value);
         }
         words_add(&options, device, strlen(device));
         command_read(&place, smartctl_command, &options, line);
 }
 
+bool smartd_lines_next(Lines *l, char **ret) {
+        _cleanup_free_ char *line = NULL;
+        bool any = false, more = true;
+        unsigned first = 0;
+        size_t size;
+        FILE *f;
+
+        free(*ret);
+        *ret = NULL;
+        f = must(open_memstream(ret, &size));
+        while (more && lines_next(l, false, &line)) {
+                size_t n;
+
+                first = any ? first : l->line;
+                any = true;
+                line[strcspn(line, "#")] = '\0';
+                n = strlen(text_strip(line));
+                more = n > 0 && line[n - 1] == '\\';
+                fprintf(f, "%.*s ", (int) (n - more), line);
+        }
+        must_close(f);
+        l->line = first;
+        return any;
+}
+
 void smartd_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL, *defaults = NULL;
         Lines l = { .next = text };
+        bool named = false;
 
         /* Behind DEVICESCAN it reads nothing. */
-        while (!streq(line ?: "", "DEVICESCAN") && lines_next(&l, true, &line)) {
+        while (!streq(line ?: "", "DEVICESCAN") && smartd_lines_next(&l, &line)) {
                 _cleanup_free_ char *directives = NULL;
                 size_t n;
 
-                line[strcspn(line, "#")] = '\0';
                 n = strcspn(line, " \t");
                 /* The line's own directive counts, where a default says something else. */
                 directives = must_format("%s %s", starts_with(line, "DEFAULT") ? "" : defaults ?: "", line + n);
@@ -44,7 +99,9 @@ void smartd_read(const char *text, Import *ret) {
                 if (streq(line, "DEFAULT")) {
                         free(defaults);
                         defaults = TAKE_PTR(directives);
-                } else if (n > 0)
-                        read_directives(ret, l.line, directives, line);
+                } else if (n > 0) {
+                        read_directives(ret, l.line, directives, line, named);
+                        named = true;
+                }
         }
 }

@@ -29,6 +29,9 @@ typedef struct Lines {
  * *ret replaces what it held before; the caller frees it in the end. */
 bool lines_next(Lines *l, bool continued, char **ret);
 
+/* The next entry of a smartd.conf, the same way: '#' ends a line, and only a backslash before it joins the next one. */
+bool smartd_lines_next(Lines *l, char **ret);
+
 /* "NAME=VALUE", also with blanks around '=' and quotes around the value: leaves the name in the line. False: it is no such line. */
 bool line_split(char *line, char **ret_value);
 
