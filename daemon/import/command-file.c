@@ -24,28 +24,60 @@ static bool is_condition(const char *name, const char *value) {
                                                 (value[-1] == '!' || !word_is_program_or_drive(value)));
 }
 
+/* Cuts NAME=VALUE in two, without the signs that systemd has in front of a program. NULL: it is no such line. */
+static char *split_unit_line(char *line) {
+        char *value = strchr(line, '=');
+
+        if (!value)
+                return NULL;
+        value += 1 + strspn(value + 1, " \t@-:+!|");
+        line[strcspn(line, " \t=")] = '\0';
+        return value;
+}
+
+/* The lists of a unit: an empty value empties the list. */
+static const char *const unit_lists[] = { "ExecStart=",     "ExecStartPre=", "ExecStartPost=",
+                                          "ExecCondition=", "Condition",     "Assert" };
+
+/* Which one the setting belongs to; ELEMENTSOF(unit_lists): none. */
+static size_t find_list(const char *name) {
+        _cleanup_free_ char *sign = must_format("%s=", name);
+        size_t i = 0;
+
+        while (i < ELEMENTSOF(unit_lists) && !starts_with(sign, unit_lists[i]))
+                i++;
+        return i;
+}
+
 void unit_read(const char *text, Import *ret) {
+        unsigned emptied[ELEMENTSOF(unit_lists) + 1] = {}; /* the line that does so last */
         _cleanup_free_ char *line = NULL, *held = NULL;
         Lines l = { .next = text };
 
         while (lines_next(&l, true, &line)) {
-                Place place = { .import = ret };
-                char *value = strchr(line, '=');
+                const char *value = split_unit_line(line);
 
-                if (!value)
+                if (value && !*value)
+                        emptied[find_list(line)] = l.line;
+        }
+        l = (Lines){ .next = text };
+        while (lines_next(&l, true, &line)) {
+                Place place = { .import = ret };
+                char *value = split_unit_line(line);
+                size_t list = value ? find_list(line) : ELEMENTSOF(unit_lists);
+
+                if (list == ELEMENTSOF(unit_lists) || l.line <= emptied[list])
                         continue;
-                /* The signs in front of the program are systemd's. */
-                value += 1 + strspn(value + 1, " \t@-:+!");
-                line[strcspn(line, " \t=")] = '\0';
                 undo_double(value, "$$");
                 undo_double(value, "%%");
                 if (is_condition(line, value))
                         import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", line, l.line,
                                        streq(line, "ConditionACPower") ? ": see on_battery" : "");
+                if (!starts_with(line, "ExecStart"))
+                        continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
                         place.held = "systemd takes a shell's signs for words";
-                if (STR_IN_SET(line, "ExecStart", "ExecStartPre", "ExecStartPost"))
-                        commands_read(&place, value, l.line);
+                commands_read(&place, value, l.line);
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)
                 import_hold(&ret->rules[i], "%s", held);
@@ -72,7 +104,8 @@ void crontab_read(const char *text, Import *ret) {
 
                 /* Only in some crontabs is there a user behind the times. */
                 n += fnmatch("root[ \t]*", skip_words(line, n), 0) == 0;
-                if (*line != '#')
+                /* Else it is a variable, a comment, or empty. */
+                if (*line && strchr("@*0123456789", *line))
                         commands_read(&place, skip_words(line, n), l.line);
         }
 }

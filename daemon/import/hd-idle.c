@@ -36,7 +36,7 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 if (letter == 'a') {
                         rule = import_add_rule(import, line);
                         (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
-                        if (!*value || script_is_open(value))
+                        if (!*value || strpbrk(value, "$`%{"))
                                 held = held ?: "which drives hd-idle -a names is known only when it runs";
                 } else if (letter == 'i' && import->n_rules == first + 1 && streq(value, "0"))
                         import_drop_wish(rule, "spindown_time", false);

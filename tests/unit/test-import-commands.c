@@ -144,6 +144,17 @@ static const WrittenCase cases[] = {
           { "\n        spindown_time = 12;" } },
         { "a.service", "[Unit]\nConditionPathExists=!/usr/sbin/tlp\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },
+        /* An empty value empties the list. */
+        { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 6 /dev/sda\nExecStartPre=/sbin/hdparm -B 1 /dev/sda\nExecStart=\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
+          { "apm = 1;", "spindown_time = 12;" }, "= 6" },
+        { "hd-idle.service.d/x.conf", "[Service]\nExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a disk/by-id/ata-X -i 600\n",
+          { "match = \"/dev/disk/by-id/ata-X\";", "spindown_time = \"600s\";" }, "rotational" },
+        { "a.service", "[Unit]\nConditionACPower=true\nConditionHost=\nAssertHost=a\nAssertPathExists=\n[Service]\nExecCondition=/x\nExecCondition=\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
+          { "\n        spindown_time = 12;" }, "decides" },
+        { "a.service", "[Unit]\nConditionACPower=\nConditionACPower=true\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n", { "line 3 decides" }, "\n        match" },
+        { "a.service", "[Service]\nExecStart=/usr/bin/disks -x\nExecStart=/usr/sbin/hd-idle $HD_IDLE_OPTS\nExecStart=hd-idle -a %i -i 60\n",
+          { "line 2: not understood", "line 3: hd-idle's options are known only when it runs", "which drives hd-idle -a names" }, "\n        match" },
+        { "crontab", "MAILTO=root\nPATH=/sbin:/bin\n\n# x\n@reboot root true\n", { NOTHING } },
         { "a.service", "[Service]\nExecReload=/sbin/hdparm -S 12 /dev/sda\n", { NOTHING } },
         { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sd?\nExecStart=/sbin/hdparm -B 254 /dev/sd{a,b}\n", { "systemd takes a shell's signs for words" }, "\n        match" },
         { "a.service", "[Service]\nExecStart=/bin/echo bfq > /sys/block/sda/queue/scheduler\n",
@@ -278,8 +289,20 @@ static const WrittenCase cases[] = {
 
         /* smartd */
         { "smartd.conf", "# x\nDEFAULT -e apm,128\n/dev/sda -a \\\n -l scterc,70,70 -m root # y\n", { "match = \"/dev/sda\";", "apm = 128;", "error_recovery = \"7s\";" } },
-        { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { "match = { };", "lookahead = true;" }, "apm" },
-        { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n", { "match = \"/dev/sdb\";", "for the drives that no line names", "//     apm = 254;" } },
+        { "smartd.conf", "/dev/sda -d sat \\\n  -H \\   # health\n  -n standby,336 \\\t# asleep\n  -e apm,127 \\ # power\n  -e standby,120 # x \\\n/dev/sdb -e apm,1\n",
+          { "{ // line 1", "match = \"/dev/sda\";", "apm = 127;", "spindown_time = 120;", "{ // line 6", "match = \"/dev/sdb\";", "apm = 1;" }, "not understood" },
+        { "smartd.conf", "/dev/sda -a \\\n# x\n -e apm,127\n", { "line 3: not understood: apm,127" }, "{" },
+        { "smartd.conf", "/dev/sda -a -o on -S on -s (S/../.././02|L/../../6/03) -m root -M exec /x -W 4,35,40 -y\n",
+          { "nothing like smartd's -o on", "nothing like smartd's -S on", "line 1: not understood: -y" }, "/x" },
+#define ATA_DRIVES "match = { transport = ( \"sata\", \"pata\", \"usb\" ); };"
+        { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { ATA_DRIVES, "lookahead = true;" }, "apm" },
+        { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
+        /* Scanning is for the drives that no line names, and that are of the type. */
+        { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
+          { "match = \"/dev/sdb\";", "for the drives that no line names", NOWHERE, "//     apm = 254;" } },
+        { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "for the drives that no line names", NOWHERE }, "\n        match" },
+        { "smartd.conf", "DEFAULT -e apm,254\n/dev/sda -d ignore\nDEVICESCAN\n", { "for the drives that no line names", NOWHERE }, "\n        match" },
+        { "smartd.conf", "DEVICESCAN -d sat -e apm,254\n", { "which drives smartd finds by this -d", NOWHERE }, "\n        match" },
 
         /* hd-idle */
         { "/etc/default/hd-idle", "# x\nSTART_HD_IDLE=true\nHD_IDLE_OPTS=\"-i 600 -a sda -i 300 -a disk/by-id/ata-X -i 0 -l /x\"\n",

@@ -12,7 +12,7 @@
 
 typedef struct WrittenCase {
         const char *file, *text;
-        const char *has[6]; /* pieces of what is written, in this order */
+        const char *has[8]; /* pieces of what is written, in this order */
         const char *lacks;
 } WrittenCase;
 
