@@ -30,8 +30,20 @@ static const struct {
 };
 /* clang-format on */
 
+/* Is it about drives, as far as its path tells? */
+static bool is_about_drives(const char *path) {
+        static const char *const parts[] = { "/block/", "/bdi/", "/md/",     "/nvme",      "/scsi",
+                                             "/sas_",   "/ata",  "/libata/", "/enclosure/" };
+
+        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
+                if ((starts_with(path, "/sys/") || script_is_open(path)) && strstr(path, parts[i]))
+                        return true;
+
+        return false;
+}
+
 /* Takes a path apart: the drive's node, which may be open and which the caller frees, and the attribute as it is called above.
- * NULL: it is about no drive. */
+ * NULL: there is no such drive or attribute. */
 static char *split_path(const char *path, const char **ret_attribute) {
         const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;
 
@@ -60,6 +72,8 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
 
         if (!starts_with(path, "/sys/class/scsi_disk/") && !streq(attribute, "link_power_management_policy")) {
                 node = split_path(path, &attribute);
+                if (!node && is_about_drives(path))
+                        command_note(&c, "drivekeep does not keep %.60s", base_name(path));
                 if (!node)
                         return;
         }

@@ -145,8 +145,17 @@ static const char *shell_text(const Words *w, const char *said) {
         return w->n_items == 0 ? said : NULL;
 }
 
+/* The command for people, in a udev rule with %k again. */
 static char *quote(const ScriptCommand *c) {
-        return script_join(&c->words, 0, " ");
+        _cleanup_free_ char *joined = script_join(&c->words, 0, " ");
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (const char *s = joined; *s; s++)
+                fputs(*s == *OWN ? "%k" : (char[]){ *s, '\0' }, f);
+        must_close(f);
+        return text;
 }
 
 /* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */

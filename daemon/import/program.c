@@ -20,39 +20,18 @@ static const char harmless[] =
 /* Those that may write into the files they are given. */
 static const char writers[] = "@(dd|cp|mv|install|sed|find|xargs|sysctl)";
 
-bool text_names_drive(const char *text) {
-        static const char *const parts[] = { "/dev/sd",
-                                             "/dev/hd",
-                                             "/dev/sg",
-                                             "/dev/nvme",
-                                             "/dev/disk/",
-                                             "/dev/md",
-                                             "/dev/dm-",
-                                             "/dev/mapper/",
-                                             "/dev/sr",
-                                             "/dev/bsg/",
-                                             "/dev/$",
-                                             "/sys/block",
-                                             "/sys/class/block",
-                                             "/sys/class/scsi",
-                                             "/sys/class/nvme",
-                                             "/sys/class/ata",
-                                             "/sys/class/bdi",
-                                             "hdparm",
-                                             "sdparm",
-                                             "smartctl",
-                                             "blockdev",
-                                             "hd-idle",
-                                             "idle3ctl",
-                                             "SeaChest_",
-                                             "nvme ",
-                                             "sg_",
-                                             "wdidle3",
-                                             "spindown",
-                                             "standby" };
+/* clang-format off */
+static const char *const drives[] = {
+        "/dev/sd", "/dev/hd", "/dev/sg", "/dev/nvme", "/dev/disk/", "/dev/md", "/dev/dm-", "/dev/mapper/", "/dev/sr", "/dev/bsg/",
+        "/dev/$", "/sys/block", "/sys/class/block", "/sys/class/scsi", "/sys/class/nvme", "/sys/class/ata", "/sys/class/bdi",
+        "hdparm", "sdparm", "smartctl", "blockdev", "hd-idle", "idle3ctl", "SeaChest_", "nvme ", "sg_", "wdidle3", "spindown",
+        "standby", "%k",
+};
+/* clang-format on */
 
-        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
-                if (strstr(text, parts[i]))
+bool text_names_drive(const char *text) {
+        for (size_t i = 0; i < ELEMENTSOF(drives); i++)
+                if (strstr(text, drives[i]))
                         return true;
 
         return false;

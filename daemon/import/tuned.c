@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* A profile of tuned: the options of its disk and scsi_host plug-ins (tuned 2.20, plugins/plugin_disk.py and
- * plugin_scsi_host.py). */
+ * plugin_scsi_host.py), and files in /sys. */
 
-#include "reader.h"
-#include "words.h"
+#include "command.h"
 
 static const struct {
         const char *type, *option, *key;
@@ -17,9 +16,34 @@ static const struct {
         { "scsi_host", "alpm", "link_power_management", NULL },
 };
 
+/* What decides whether a section counts, or for which devices. NULL: nothing does. */
+static const Pair *find_condition(const Pairs *pairs, const char *section) {
+        static const char *const names[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
+        const Pair *found = NULL;
+
+        for (size_t i = 0; i < ELEMENTSOF(names) && !found; i++)
+                found = pairs_last(pairs, section, names[i]);
+        return found;
+}
+
+/* Of the other options: files in /sys, and what may be about drives, too. */
+static void read_other(const Pairs *pairs, const Pair *p, const char *type, Import *import) {
+        static const char *const plain[] = { "type", "devices", "priority", "replace", "drop", NULL };
+        _cleanup_free_ char *shown = must_format("[%s] %s=%s", p->section, p->name, p->value), *held = NULL;
+        const Pair *condition = find_condition(pairs, p->section);
+        Place place = { .import = import };
+
+        if (streq(type, "sysfs") && starts_with(p->name, "/sys/")) {
+                if (condition)
+                        place.held = held = must_format("line %u decides whether tuned does so", condition->line);
+                command_write(&place, p->line, p->name, p->value);
+        } else if ((STR_IN_SET(type, "disk", "scsi_host") && p != condition && !str_in_set(p->name, plain)) ||
+                   (streq(type, "main") && streq(p->name, "include")) || streq(type, "script"))
+                import_not_understood(import, p->line, NULL, shown);
+}
+
 static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         const Pair *type = pairs_last(pairs, p->section, "type"), *devices = pairs_last(pairs, p->section, "devices");
-        static const char *const conditions[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
         const Pair *open = NULL;
         const char *value = p->value + strspn(p->value, "><= ");
         size_t n = strcspn(value, " \t"), i = 0;
@@ -28,8 +52,10 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
 
         while (i < ELEMENTSOF(options) && !streq(options[i].option, p->name))
                 i++;
-        if (i == ELEMENTSOF(options) || !streq(options[i].type, type ? type->value : p->section))
+        if (i == ELEMENTSOF(options) || !streq(options[i].type, type ? type->value : p->section)) {
+                read_other(pairs, p, type ? type->value : p->section, import);
                 return;
+        }
 
         rule = import_add_rule(import, p->line);
         list = must(strdup(devices ? devices->value : options[i].devices ?: ""));
@@ -41,8 +67,7 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         /* "sd*, !sda", or some of the adapters. */
         if (devices && (strpbrk(devices->value, "!$") || !options[i].devices))
                 open = devices;
-        for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
-                open = open ?: pairs_last(pairs, p->section, conditions[k]);
+        open = open ?: find_condition(pairs, p->section);
         if (open)
                 import_hold_drives(rule, "drivekeep has no match like %s=%.60s", open->name, open->value);
         /* "4096 s": sectors of 512 bytes, not KiB. */

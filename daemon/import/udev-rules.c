@@ -142,7 +142,7 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
         _cleanup_free_ char *command = NULL, *path = NULL;
         bool scsi = streq(subsystem, "scsi"), block = scsi || streq(subsystem, "block");
 
-        if (streq(i->key, "RUN")) {
+        if (streq(i->key, "RUN") && !streq(i->attribute, "builtin")) {
                 command = put_own(i->value);
                 commands_read(p, command, line);
         } else if (streq(i->key, "ATTR")) {

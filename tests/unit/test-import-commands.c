@@ -129,6 +129,18 @@ static const WrittenCase cases[] = {
         { "x.sh", "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy\n",
           { "number names no drive", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
+        /* What is about drives, and has no row: a note in every form. */
+#define NO_ROW(line, name) "line " line ": drivekeep does not keep " name
+        { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/class/bdi/8:0/strict_limit; d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
+          "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
+          { NO_ROW("1", "stripe_cache_size"), NO_ROW("1", "strict_limit"), NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
+        { "69.rules", "SUBSYSTEM==\"block\", KERNEL==\"md*\", ATTR{md/stripe_cache_size}=\"8192\"\nSUBSYSTEM==\"bdi\", ATTR{strict_limit}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
+          { NO_ROW("1", "stripe_cache_size"), NO_ROW("2", "strict_limit"), NO_ROW("3", "max_ratio") }, "{" },
+        { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { NO_ROW("1", "stripe_cache_size") } },
+        { "/etc/sysfs.conf", "block/md0/md/stripe_cache_size = 8192\nclass/bdi/8:16/strict_limit = 1\n", { NO_ROW("1", "stripe_cache_size"), NO_ROW("2", "strict_limit") } },
+        { "69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk-setup %k\"\nKERNEL==\"sg?\", RUN{builtin}+=\"kmod load sg\"\n",
+          { "line 1: not understood: /usr/local/bin/disk-setup %k" }, "kmod" },
+
         /* Units, crontabs, and files that are written at boot. */
         { "a.service", "[Service]\nExecStart=-/sbin/hdparm -S 12 \\\n /dev/sda\nExecStop=/sbin/hdparm -S 99 /dev/sda\n",
           { "{ // line 2", "\"/dev/sda\"", "spindown_time = 12;" }, "99" },
@@ -279,6 +291,9 @@ static const WrittenCase cases[] = {
           { "( \"/dev/sdb\", \"/dev/sdc\" )", "apm = 128;", "spindown_time = 6;", "// read_ahead_kb = 4096; // \">4096\" is only a bound" } },
         { "tuned.conf", "[one]\ntype=disk\nelevator=bfq\nreadahead=4096 s\n[scsi_host]\nalpm=min_power\n[cpu]\ngovernor=x\n",
           { "\"/dev/nvme*\"", "scheduler = \"bfq\";", "read_ahead_kb = 2048;", "transport = \"sata\"", "link_power_management = \"min_power\";" } },
+        { "tuned.conf", "[main]\ninclude=balanced\n[disk]\nreadahead_multiply=2\n[sysfs]\n/sys/block/sda/queue/scheduler=bfq\n[x]\ntype=sysfs\nenabled=0\n/sys/block/sdb/queue/nr_requests=64\n[script]\nscript=x.sh\n",
+          { "line 2: not understood: [main] include=balanced", "line 4: not understood: [disk] readahead_multiply=2", "line 12: not understood: [script] script=x.sh",
+            "match = \"/dev/sda\";", "scheduler = \"bfq\";", "line 9 decides", "//     nr_requests = 64;" } },
         { "tuned.conf", "[disk]\ndevices=!sda\napm=128\n", { "drivekeep has no match like devices=!sda", NOWHERE, "//     apm = 128;" } },
         { "tuned.conf", "[disk]\nenabled=false\napm=128\n", { "no match like enabled=false", NOWHERE, "//     apm = 128;" } },
         { "tuned.conf", "[disk]\nuname_regex=x86\napm=128\n", { "no match like uname_regex=x86" }, "\n        match" },
