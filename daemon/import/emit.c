@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <ctype.h>
+#include <fnmatch.h>
 
 #include "reader.h"
 #include "text.h"
@@ -37,6 +38,41 @@ static void judge(const SettingTable *table, ImportRule *rule) {
                         import_hold(w, "dangerous, and needs allow_dangerous = true: %s", row->danger);
                 else if (!w->held)
                         judge_earlier(table, rule, w, row, &v);
+        }
+}
+
+/* May a drive be of both rules? Not where both have kernel names, and other ones. */
+static bool may_overlap(const ImportRule *a, const ImportRule *b) {
+        const Criterion *x = import_nodes(&a->match), *y = import_nodes(&b->match);
+
+        if (a->partial || b->partial || !x || !y)
+                return true;
+        for (size_t i = 0; i < x->n_patterns; i++)
+                for (size_t k = 0; k < y->n_patterns; k++) {
+                        const char *p = x->patterns[i], *q = y->patterns[k];
+
+                        if (strchr(p + strlen("/dev/"), '/') || strchr(q + strlen("/dev/"), '/') ||
+                            fnmatch(p, q, 0) == 0 || fnmatch(q, p, 0) == 0 || (strpbrk(p, "*?[") && strpbrk(q, "*?[")))
+                                return true;
+                }
+        return false;
+}
+
+/* A rule is held back where a later one that is held back, or its value, may have made an exception to it. */
+static void hold_general(Import *import) {
+        for (size_t i = import->n_rules; i-- > 0;) {
+                const ImportRule *later = &import->rules[i];
+
+                for (const ImportWish *w = later->wishes; w < later->wishes + later->n_wishes; w++)
+                        for (ImportRule *r = import->rules; r < later && (later->held || w->held); r++) {
+                                ImportWish *general = import_find_wish(r, w->key, w->on_battery);
+
+                                if (general && !r->held && !general->held && !streq(general->value, w->value) &&
+                                    may_overlap(r, later))
+                                        import_hold(general,
+                                                    "line %u may be for some of these drives, and is not taken over",
+                                                    w->line);
+                        }
         }
 }
 
@@ -160,6 +196,7 @@ static void put_import(FILE *f, const SettingTable *table, Import *import) {
 
         for (size_t i = 0; i < import->n_rules; i++)
                 judge(table, &import->rules[i]);
+        hold_general(import);
         any = import->n_notes > 0;
         fprintf(f, "\n    // ---- %s ----\n", file);
         for (size_t i = 0; i < import->n_notes; i++)

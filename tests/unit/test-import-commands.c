@@ -241,6 +241,10 @@ static const WrittenCase cases[] = {
         /* udev does not take it, or takes only what stands before. */
         { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "not all of it is understood, from \"# fast\" on", NOWHERE }, "\n        match" },
 
+        /* A value that no drive takes is an exception to what is for all. */
+        { "/etc/hdparm.conf", "apm = 254\nspindown_time = 12\n/dev/sda {\n apm = 300\n}\n",
+          { "// apm = 254; // line 4 may be for some of these drives", "\n        spindown_time = 12;", "// apm = 300;" } },
+
         /* udisks2 */
         { "/etc/udisks2/ACME-DISK-ONE-123.conf", "[ATA]\nStandbyTimeout=240\nAPMLevel=254\nAAMLevel=128\nWriteCacheEnabled=false\n",
           { "ata-ACME?DISK?ONE?123\"", "spindown_time = 240;", "apm = 254;", "acoustic_management = 128;", "write_cache = false;" } },
