@@ -12,10 +12,20 @@ static void wish_done(ImportWish *w) {
         free(w->held);
 }
 
+static void conditions_done(ImportConditions *c) {
+        for (size_t i = 0; i < c->n_items; i++) {
+                free(c->items[i].key);
+                free(c->items[i].attribute);
+                free(c->items[i].value);
+        }
+        free(c->items);
+}
+
 static void rule_done(ImportRule *r) {
         for (size_t i = 0; i < r->n_wishes; i++)
                 wish_done(&r->wishes[i]);
         free(r->wishes);
+        conditions_done(&r->conditions);
         free(r->held);
         match_done(&r->match);
 }
@@ -24,6 +34,9 @@ void import_done(Import *i) {
         for (size_t k = 0; k < i->n_rules; k++)
                 rule_done(&i->rules[k]);
         free(i->rules);
+        for (size_t k = 0; k < i->n_jumps; k++)
+                conditions_done(&i->jumps[k].conditions);
+        free(i->jumps);
         for (size_t k = 0; k < i->n_notes; k++) {
                 free(i->notes[k].sentence);
                 free(i->notes[k].lines);
@@ -158,6 +171,21 @@ static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) 
         return n;
 }
 
+static bool same_conditions(const Import *import, const ImportRule *a, const ImportRule *b) {
+        const ImportConditions *p = &a->conditions, *q = &b->conditions;
+        bool same = a->never == b->never && a->jumps == b->jumps && p->n_items == q->n_items;
+
+        for (size_t i = 0; same && i < p->n_items; i++) {
+                const ImportCondition *x = &p->items[i], *y = &q->items[i];
+
+                same = streq(x->key, y->key) && streq(x->attribute, y->attribute) && streq(x->value, y->value) &&
+                       x->differs == y->differs;
+        }
+        for (const ImportJump *j = import->jumps; same && j < import->jumps + import->n_jumps; j++)
+                same = (j->line < a->line) == (j->line < b->line) && (j->until > a->line) == (j->until > b->line);
+        return same;
+}
+
 /* Joins the rule to the one before it. False: it stands for itself. */
 static bool join_rule(ImportRule *last, ImportRule *rule) {
         size_t same = count_shared(last, rule, true);
@@ -183,7 +211,8 @@ static void join_rules(Import *i) {
         size_t n = 0;
 
         for (size_t k = 0; k < i->n_rules; k++)
-                if (n > 0 && join_rule(&i->rules[n - 1], &i->rules[k]))
+                if (n > 0 && same_conditions(i, &i->rules[n - 1], &i->rules[k]) &&
+                    join_rule(&i->rules[n - 1], &i->rules[k]))
                         rule_done(&i->rules[k]);
                 else
                         i->rules[n++] = i->rules[k];

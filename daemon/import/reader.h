@@ -24,6 +24,22 @@ typedef struct ImportWish {
         unsigned line;
 } ImportWish;
 
+/* KEY{ATTRIBUTE}=="VALUE" of a udev rule. */
+typedef struct ImportCondition {
+        char *key, *attribute, *value;
+        bool differs; /* it is != */
+} ImportCondition;
+
+typedef struct ImportConditions {
+        GROWING_ARRAY(ImportCondition, items);
+} ImportConditions;
+
+/* A GOTO of udev's: where all conditions hold, the rules up to the label are skipped. */
+typedef struct ImportJump {
+        ImportConditions conditions;
+        unsigned line, until; /* `until`: the label's line; 0: there is none, and udev ignores the GOTO */
+} ImportJump;
+
 typedef struct ImportRule {
         Match match;
         char *held;   /* why all of it is written as a comment; NULL: it stands */
@@ -31,6 +47,10 @@ typedef struct ImportRule {
         bool spindown_by_service;
         unsigned line;
         GROWING_ARRAY(ImportWish, wishes);
+        /* Of udev's rules, where they are about the drives of the match: what the match says and what it cannot say. */
+        ImportConditions conditions;
+        bool never; /* no drive meets them */
+        bool jumps; /* GOTOs count */
 } ImportRule;
 
 typedef struct Import {
@@ -38,6 +58,7 @@ typedef struct Import {
         GROWING_ARRAY(Note, notes);
         size_t n_quoted; /* of the notes those that quote what is not understood */
         GROWING_ARRAY(ImportRule, rules);
+        GROWING_ARRAY(ImportJump, jumps);
 } Import;
 
 /* The kinds of files that can be imported. */
@@ -114,6 +135,8 @@ bool import_match_add(Match *m, MatchKey key, const char *property, const char *
 bool import_add_match(ImportRule *r, MatchKey key, char *pattern);
 void import_match_copy(Match *to, const Match *from);
 bool import_same_match(const Match *a, const Match *b);
+/* Does "a|b*", the value of a udev rule's condition, fit? */
+bool import_condition_fits(const char *value, const char *word);
 /* The nodes of a match that goes by nothing else; NULL: it is another one. */
 const Criterion *import_nodes(const Match *m);
 

@@ -6,6 +6,8 @@
 
 #include "command.h"
 
+#define JUMPS_MAX 64 /* each is looked for in all that stands behind it */
+
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; all of it is in the line. Behind the last one stands one without a key. */
 typedef struct Item {
         const char *key, *attribute, *value;
@@ -43,11 +45,14 @@ static bool is_condition(const Item *i) {
         return streq(i->op, "==") || streq(i->op, "!=") || STR_IN_SET(i->key, "PROGRAM", "IMPORT", "TEST");
 }
 
-/* "a|b*" */
-static bool value_fits(const Item *i, const char *word) {
-        _cleanup_free_ char *pattern = must_format("@(%s)", i->value);
+bool import_condition_fits(const char *value, const char *word) {
+        _cleanup_free_ char *pattern = must_format("@(%s)", value);
 
         return fnmatch(pattern, word, FNM_EXTMATCH) == 0;
+}
+
+static bool value_fits(const Item *i, const char *word) {
+        return import_condition_fits(i->value, word);
 }
 
 /* Does every drive meet the condition when drivekeep visits it, with this operator? */
@@ -152,14 +157,69 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
         }
 }
 
-/* `by`: the line of a GOTO that goes over it; 0: there is none. Returns whether a drive may take a GOTO of its own. */
-static bool read_rule(char *text, unsigned line, unsigned by, Import *import) {
+/* ---- conditions and jumps, for those who know the drives ---- */
+
+/* May it hold for a drive, or must it, at one of the events at which udev applies rules to drives? */
+static bool may_hold(const Item *i) {
+        bool add = value_fits(i, "add"), change = value_fits(i, "change");
+
+        if (streq(i->key, "ACTION"))
+                return streq(i->op, "==") ? add || change : !add || !change;
+        return !is_met(i, streq(i->op, "==") ? "!=" : "==");
+}
+
+static bool must_hold(const Item *i) {
+        bool add = value_fits(i, "add"), change = value_fits(i, "change");
+
+        if (streq(i->key, "ACTION"))
+                return streq(i->op, "==") ? add && change : !add && !change;
+        return is_met(i, i->op);
+}
+
+static void add_known(ImportConditions *to, const char *key, const Item *i) {
+        must_grow(to, items);
+        to->items[to->n_items++] = (ImportCondition){
+                .key = must(strdup(key)),
+                .attribute = must(strdup(i->attribute)),
+                .value = must(strdup(i->value)),
+                .differs = streq(i->op, "!="),
+        };
+}
+
+/* `parent`: the rule is for what the drive hangs on (a SCSI device, its host). */
+static void add_conditions(ImportConditions *to, const Item *items, bool parent) {
+        for (const Item *i = items; i->key; i++) {
+                bool named = parent && STR_IN_SET(i->key, "ATTR", "KERNEL", "DRIVER");
+                _cleanup_free_ char *key = must_format("%s%s", i->key, named ? "S" : "");
+
+                if (is_condition(i) && !must_hold(i) && (!parent || !STR_IN_SET(i->key, "SUBSYSTEM", "ENV", "TEST")))
+                        add_known(to, key, i);
+        }
+}
+
+/* The line of a label further down; 0: there is none, and udev ignores the GOTO. */
+static unsigned find_label(Lines l, const char *label) {
+        _cleanup_free_ char *line = NULL;
+        Item i;
+
+        while (lines_next(&l, true, &line))
+                for (char *p = line; read_item(&p, &i);)
+                        if (streq(i.key, "LABEL") && streq(i.value, label))
+                                return l.line;
+        return 0;
+}
+
+/* ---- the rules ---- */
+
+/* `rest` is what stands behind it. */
+static void read_rule(char *text, const Lines *rest, Import *import) {
         _cleanup_(match_done) Match match = {};
         _cleanup_free_ char *held = NULL;
         Place place = { .import = import, .match = &match };
-        const char *subsystem = "block";
+        const char *subsystem = "block", *label = NULL;
+        unsigned line = rest->line, by = import->n_jumps > 0 ? import->jumps[0].line : 0;
         size_t first = import->n_rules;
-        bool jumps = false, never = false;
+        bool never = false, unmet = false;
         Item items[64] = {};
 
         for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&text, &items[i]); i++)
@@ -170,8 +230,9 @@ static bool read_rule(char *text, unsigned line, unsigned by, Import *import) {
                 import_say_why(&held, "not all of it is understood, from \"%.20s\" on", text);
 
         for (const Item *i = items; i->key; i++) {
-                jumps = jumps || streq(i->key, "GOTO");
+                label = streq(i->key, "GOTO") ? i->value : label;
                 /* No drive meets the condition. */
+                unmet = unmet || (is_condition(i) && !may_hold(i));
                 never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
                 if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {
                         place.match = NULL;
@@ -190,18 +251,31 @@ static bool read_rule(char *text, unsigned line, unsigned by, Import *import) {
         for (const Item *i = items; i->key; i++)
                 if (!is_condition(i))
                         read_action(&place, line, i, subsystem);
-        for (size_t i = first; i < import->n_rules && held; i++)
-                import_hold_drives(&import->rules[i], "%s", held);
-        return jumps && !never;
+        for (ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++) {
+                bool parent = !place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme");
+
+                /* Of a command that names another drive nothing is known. */
+                r->jumps = place.match && import_same_match(&r->match, &match);
+                r->never = r->jumps && unmet;
+                if (r->jumps || parent)
+                        add_conditions(&r->conditions, items, parent);
+                if (held)
+                        import_hold_drives(r, "%s", held);
+        }
+
+        if (label && !never && import->n_jumps < JUMPS_MAX) {
+                must_grow(import, jumps);
+                import->jumps[import->n_jumps] = (ImportJump){ .line = line, .until = find_label(*rest, label) };
+                add_conditions(&import->jumps[import->n_jumps++].conditions, items, false);
+        }
 }
 
-/* How far a GOTO goes is not looked for. */
+/* Import holds back all that stands behind a GOTO that a drive may take; check, which knows the drives, finds out who takes it, and
+ * how far it goes. */
 void udev_rules_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
-        unsigned by = 0;
 
         while (lines_next(&l, true, &line))
-                if (read_rule(line, l.line, by, ret) && by == 0)
-                        by = l.line;
+                read_rule(line, &l, ret);
 }

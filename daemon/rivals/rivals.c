@@ -6,6 +6,7 @@
 #include "reader.h"
 #include "rivals.h"
 #include "tree.h"
+#include "udev-fit.h"
 #include "wakers.h"
 #include "words.h"
 
@@ -40,6 +41,13 @@ typedef struct Source {
 } Source;
 
 /* ---- one setting ---- */
+
+/* Is the rule for this drive? Of what is held back that may be unknown, and then it may be. */
+static bool is_for(const Rivals *r, const Source *s, const ImportRule *rule, const Drive *d) {
+        if (s->row->kind == IMPORT_UDEV_RULES)
+                return udev_applies(r->root, &s->import, rule, d);
+        return rule->partial || match_drive(&rule->match, d, NULL);
+}
 
 /* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
 static bool is_overridden(const Import *import, size_t i, const ImportWish *w, const Drive *d) {
@@ -102,8 +110,6 @@ static void conflict_check(const Rivals *r, const Source *s, size_t i, const Imp
         const Setting *setting = setting_find(r->table, w->key);
         const ImportRule *rule = &s->import.rules[i];
         ImportKind kind = s->row->kind;
-        /* The conditions of a udev rule hold, whatever else has to. */
-        const Match any = {}, *match = rule->partial && kind != IMPORT_UDEV_RULES ? &any : &rule->match;
 
         /* What its own program does not take. */
         if (!setting || !*w->value ||
@@ -116,7 +122,7 @@ static void conflict_check(const Rivals *r, const Source *s, size_t i, const Imp
                 const Drive *d = r->drives[n / 2];
                 const Wish *wish;
 
-                if (!match_drive(match, d, NULL) || is_overridden(&s->import, i, w, d))
+                if (!is_for(r, s, rule, d) || is_overridden(&s->import, i, w, d))
                         continue;
                 must_work(config_resolve(r->config, d, n % 2, &wishes));
                 wish = wishes_find(&wishes, setting_state(setting));

@@ -24,6 +24,7 @@ static DriveLink sda_links[] = {
 static Drive sda = {
         .name = (char *) "sda",
         .node = (char *) "/dev/sda",
+        .syspath = (char *) "/sys/devices/pci0/ata1/host0/target0:0:0/0:0:0:0/block/sda",
         .model = (char *) "ST2000DL003-9VT166",
         .serial = (char *) "5YD1",
         .transport = TRANSPORT_SATA,
@@ -46,7 +47,7 @@ static Drive *drives[] = { &sda, &nvme };
 
 typedef struct Case {
         const char *conf;
-        const char *tree[24]; /* kind, path, text or target; … */
+        const char *tree[30]; /* kind, path, text or target; … */
         const char *expected; /* the lines, without what follows the ": " of what to do */
 } Case;
 
@@ -272,6 +273,51 @@ static const Case cases[] = {
                        "EXEC", "usr/local/bin/disk.sh", "#!/bin/sh\nhdparm -B 1 /dev/$1\n", END },
           "/usr/local/bin/disk.sh:2:1: warning: this line sets apm to 1 when udev runs it, and f.conf:1 wants 127 for "
           "/dev/sda" },
+
+        /* Conditions that no match has, and a GOTO: which drive they are for. */
+#define ZONED "SUBSYSTEM!=\"block\", GOTO=\"end\"\nACTION!=\"add|change\", GOTO=\"end\"\nENV{ID_FS_TYPE}!=\"btrfs\", GOTO=\"end\"\n" \
+        "ATTR{queue/zoned}==\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n"
+#define BFQ RULE("\"/dev/sda\"", "scheduler = \"bfq\"")
+#define LIB_RULES "FILE", "usr/lib/udev/rules.d/64.rules"
+#define SAYS(file_line) "/usr/lib/udev/rules.d/64.rules:" file_line ": warning: this line sets scheduler to mq-deadline when udev runs it"
+#define SDA "sys/devices/pci0/ata1/host0/target0:0:0/0:0:0:0"
+#define SDA_SYS "FILE", SDA "/block/sda/uevent", "", "FILE", SDA "/block/sda/queue/zoned", "none\n", "FILE", SDA "/vendor", "ATA     \n", \
+        "FILE", SDA "/uevent", "", "LINK", SDA "/subsystem", "/sys/bus/scsi"
+        { BFQ, { LIB_RULES, ZONED, END }, NULL },
+        { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "ATTR{queue/zoned}!=\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ATTR{queue/gone}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "KERNEL==\"sd*\", ATTR{queue/rotational}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
+        { BFQ, { LIB_RULES, "KERNEL!=\"nvme*\", ATTR{removable}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ENV{ID_ATA_FEATURE_SET_APM}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
+        { BFQ, { LIB_RULES, "ENV{ID_FS_TYPE}==\"\", KERNEL!=\"nvme*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ATTRS{vendor}!=\"ATA\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "SUBSYSTEMS==\"usb\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "SUBSYSTEMS==\"scsi\", KERNELS==\"0:*\", ATTRS{vendor}==\"A*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "KERNELS==\"1:*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "DRIVERS==\"sd\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "DRIVERS==\"sd\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS,
+                 "LINK", SDA "/driver", "../../../bus/sd", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "TEST==\"queue/gone\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
+        { BFQ, { LIB_RULES, "TEST!=\"/sys/gone\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ACTION==\"remove\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
+        { BFQ, { LIB_RULES, "ENV{DEVTYPE}==\"partition\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
+        { BFQ, { LIB_RULES, "ACTION!=\"add\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        /* Nobody knows. */
+        { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, SAYS("2:1") },
+        { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"none\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ENV{.own}==\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ACTION==\"change\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, SAYS("2:1") },
+        /* Behind its label, or without one, a GOTO skips nothing. */
+        { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"end\"\nATTR{queue/scheduler}=\"none\"\nLABEL=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END },
+          SAYS("4:1") },
+        { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, SAYS("2:1") },
+        { BFQ, { LIB_RULES, "SUBSYSTEM==\"block\", GOTO=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, NULL },
+        /* What the drive hangs on. */
+        { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", ATTR{vendor}==\"VMware*\", ATTR{timeout}=\"180\"\n", SDA_SYS, END }, NULL },
+        { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", KERNEL==\"0:*\", ATTR{vendor}==\"ATA\", ATTR{timeout}=\"180\"\n", SDA_SYS, END },
+          "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets timeout to 3 min when udev runs it" },
 
         /* Scripts of one name in two places. */
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
