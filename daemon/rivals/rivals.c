@@ -7,6 +7,7 @@
 #include "rivals.h"
 #include "tree.h"
 #include "udev-fit.h"
+#include "unit.h"
 #include "wakers.h"
 #include "words.h"
 
@@ -17,6 +18,7 @@ typedef struct Rivals {
         const SettingTable *table;
         Drive *const *drives;
         size_t n_drives;
+        Units units;
         Words seen; /* the files that were looked at */
 } Rivals;
 
@@ -28,15 +30,18 @@ typedef struct Rival {
         const char *files;  /* a glob */
         const char *below;  /* paths that are the same from here on: the first one counts; NULL: all count */
         const char *active; /* it does something only if tree_is_active() says so of this; NULL: it does */
-        bool joined;        /* its files are read as if they were one: what stands further down counts */
-        bool polls;         /* it asks drives; a wish is for how many seconds they must be left alone to be asleep */
+        const char *program; /* it does something only if a unit that is started runs this, with these options; NULL: it does */
+        bool joined;         /* its files are read as if they were one: what stands further down counts */
+        bool polls;          /* it asks drives; a wish is for how many seconds they must be left alone to be asleep */
 } Rival;
 
-/* One file of it, or all that are joined. */
+/* One file of it, or all that are joined, or lines that each come from elsewhere. */
 typedef struct Source {
         const Rival *row;
         char *const *files;
-        Words texts; /* of these files */
+        Words texts;           /* of these files */
+        const UnitLine *lines; /* where each line of the text comes from; NULL: from the files */
+        const char *options;   /* the command of its program */
         Import import;
 } Source;
 
@@ -64,9 +69,14 @@ static bool is_overridden(const Import *import, size_t i, const ImportWish *w, c
 
 /* Which line of which file is that, and where does its text begin? The joined texts are read as the lines of one. */
 static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
-        const char *text = s->texts.items[0];
+        const char *text = s->lines ? NULL : s->texts.items[0];
         size_t file = 0;
 
+        if (s->lines) {
+                *ret_line = s->lines[wanted - 1].line;
+                *ret_column = 1;
+                return s->lines[wanted - 1].file;
+        }
         for (*ret_line = 1; wanted > 1; wanted--) {
                 const char *end = strchr(text, '\n');
 
@@ -136,7 +146,7 @@ static void conflict_check(const Rivals *r, const Source *s, size_t i, const Imp
 /* ---- the programs ---- */
 
 #define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"
-#define SMARTD IMPORT_SMARTD, "/etc/{,smartmontools/}smartd.conf", .active = "{smartmontools,smartd}"
+#define SMARTD IMPORT_SMARTD, "/etc/{,smartmontools/}smartd.conf", .program = "smartd"
 
 /* power-profiles-daemon is none: it sets nothing of a drive. */
 /* clang-format off */
@@ -158,7 +168,7 @@ static const Rival rivals[] = {
           "(smartd's own -i SECONDS) that is longer than that time lets it fall asleep", SMARTD, .polls = true },
         { "hd-idle", "in effect: it sends idle drives to standby by its own clock",
           "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
-          IMPORT_HD_IDLE, "/etc/default/hd-idle", .active = "hd-idle" },
+          IMPORT_HD_IDLE, .program = "hd-idle" },
         { "systemd-tmpfiles", "by this line at boot", "take this line out",
           IMPORT_TMPFILES, LIBS "tmpfiles.d/*.conf", .below = "/tmpfiles.d/" },
         { "sysfsutils", "by this line at boot", "take this line out",
@@ -166,7 +176,7 @@ static const Rival rivals[] = {
         { "this line", "when udev runs it", NULL, IMPORT_UDEV_RULES, LIBS "udev/rules.d/*.rules", .below = "/udev/" },
         { "this line", "at boot", NULL, IMPORT_SCRIPT, "/etc/{,rc.d/}rc.local" },
         { "this line", "whenever this unit is started", NULL,
-          IMPORT_UNIT, UNITS "{*.service,*.service.d/*.conf}", .below = "/systemd/" },
+          IMPORT_UNIT },
         { "this line", "around sleep", NULL, IMPORT_SCRIPT, "/usr/lib/systemd/system-sleep/*" },
         { "this line", "when cron runs it", NULL,
           IMPORT_CRONTAB, "{/etc/crontab,/etc/cron.d/*,/var/spool/cron/crontabs/*,/var/spool/cron/*}" },
@@ -174,14 +184,31 @@ static const Rival rivals[] = {
 };
 /* clang-format on */
 
+/* What the command of a program has behind an option, "-i 60", "-i60", "--interval=60"; NULL: nothing. The caller frees it. */
+static char *option_find(const char *command, const char *letter, const char *name) {
+        _cleanup_(words_done) Words words = {};
+        char *found = NULL;
+
+        words_split(&words, command);
+        for (size_t i = 0; i < words.n_items; i++) {
+                const char *word = words.items[i], *value = NULL;
+                size_t n = strlen(name);
+
+                if (starts_with(word, letter))
+                        value = word + strlen(letter);
+                else if (starts_with(word, name) && (word[n] == '=' || !word[n]))
+                        value = word + n + (word[n] == '=');
+                if (!value)
+                        continue;
+                free(found);
+                found = must(strdup(*value || i + 1 == words.n_items ? value : words.items[i + 1]));
+        }
+        return found;
+}
+
 /* smartd asks drives at its interval, and wakes those that sleep if their line has no -n (smartd.conf(5) of 7.3). */
-static void polls_read(const Rivals *r, const char *text, Import *ret) {
-        _cleanup_(words_done) Words found = tree_glob(r->root, "/etc/{default,sysconfig}/smartmontools", "", "");
-        _cleanup_free_ char *line = NULL, *given = found.n_items > 0 ? tree_read(r->root, found.items[0], false) : NULL;
-        _cleanup_(pairs_done) Pairs pairs = pairs_read(given ?: "", true);
-        const Pair *options = pairs_last(&pairs, NULL, "smartd_opts");
-        const char *flags = options ? options->value : "";
-        const char *interval = strstr(flags, "--interval=") ?: strstr(flags, "-i ") ?: "=1800";
+static void polls_read(const char *command, const char *text, Import *ret) {
+        _cleanup_free_ char *line = NULL, *interval = option_find(command, "-i", "--interval");
         bool by_default = false, last = false;
         Lines l = { .next = text };
 
@@ -200,19 +227,11 @@ static void polls_read(const Rivals *r, const char *text, Import *ret) {
                 rule = import_add_rule(ret, l.line);
                 import_hold(rule, "each line counts for itself");
                 (void) import_match(rule, MATCH_NODE, "%s", last ? "/dev/sd*" : line);
-                import_want(rule, l.line, "spindown_time", "%s", spared ? interval + strcspn(interval, "= ") + 1 : "1");
+                import_want(rule, l.line, "spindown_time", "%s", spared ? interval ?: "1800" : "1");
         }
 }
 
-/* Is the unit that this is of, or this drop-in, ever started? */
-static bool is_started(const Rivals *r, const char *path) {
-        const char *name = strstr(path, "/system/") + strlen("/system/");
-        _cleanup_free_ char *unit = must_format("%.*s", (int) (strstr(name, ".service") - name), name);
-
-        return tree_is_active(r->root, unit, ".service");
-}
-
-static void check_files(Rivals *r, const Rival *row, char *const *files, size_t n_files);
+static void check_files(Rivals *r, const Rival *row, const char *options, char *const *files, size_t n_files);
 
 /* The files of the machine's owner that the lines of a file name, where these are run. */
 static void check_scripts(Rivals *r, Rival row, const char *text) {
@@ -232,16 +251,32 @@ static void check_scripts(Rivals *r, Rival row, const char *text) {
                         if (fnmatch(own, w, FNM_EXTMATCH) == 0 && !strpbrk(w, "*?[{$"))
                                 found = tree_glob(r->root, w, parts, "");
                         for (size_t i = 0; i < found.n_items; i++)
-                                check_files(r, &row, &found.items[i], 1);
+                                check_files(r, &row, NULL, &found.items[i], 1);
                 }
         }
 }
 
-static void check_files(Rivals *r, const Rival *row, char *const *files, size_t n_files) {
+static void check_text(Rivals *r, Source *s, const char *file, const char *text) {
+        const Rival *row = s->row;
+        const char *objection;
+
+        if (row->polls)
+                polls_read(s->options, text, &s->import);
+        else
+                (void) import_read(file, text, strlen(text), row->kind, &s->import, &objection);
+        for (size_t i = 0; i < s->import.n_rules; i++)
+                for (size_t w = 0; w < s->import.rules[i].n_wishes; w++)
+                        conflict_check(r, s, i, &s->import.rules[i].wishes[w]);
+        if (!row->cure)
+                check_scripts(r, *row, text);
+        import_done(&s->import);
+}
+
+/* `options`: as in Source. */
+static void check_files(Rivals *r, const Rival *row, const char *options, char *const *files, size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];
         _cleanup_free_ char *text = NULL;
-        const char *objection;
-        Source s = { .row = row, .files = files };
+        Source s = { .row = row, .files = files, .options = options };
         bool script = row->kind == IMPORT_SCRIPT, debian = row->kind == IMPORT_HDPARM_CONF;
         size_t size;
         FILE *f;
@@ -251,8 +286,6 @@ static void check_files(Rivals *r, const Rival *row, char *const *files, size_t 
                 if (streq(r->seen.items[i], key) && !row->polls)
                         return;
         words_add(&r->seen, key, strlen(key));
-        if (row->kind == IMPORT_UNIT && !is_started(r, files[0]))
-                return;
 
         f = must(open_memstream(&text, &size));
         for (size_t i = 0; i < n_files; i++) {
@@ -264,18 +297,82 @@ static void check_files(Rivals *r, const Rival *row, char *const *files, size_t 
                 words_add(&s.texts, part, SIZE_MAX);
         }
         must_close(f);
-
-        if (row->polls)
-                polls_read(r, text, &s.import);
-        else
-                (void) import_read(files[0], text, size, row->kind, &s.import, &objection);
-        for (size_t i = 0; i < s.import.n_rules; i++)
-                for (size_t w = 0; w < s.import.rules[i].n_wishes; w++)
-                        conflict_check(r, &s, i, &s.import.rules[i].wishes[w]);
-        if (!row->cure)
-                check_scripts(r, *row, text);
+        check_text(r, &s, files[0], text);
         words_done(&s.texts);
-        import_done(&s.import);
+}
+
+/* Is it a row of its own? */
+static bool is_known_program(const char *command) {
+        for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
+                if (rivals[i].program && command_runs(command, rivals[i].program))
+                        return true;
+        return false;
+}
+
+/* The commands that a unit runs when it is started. */
+static void check_unit(Rivals *r, const Rival *row, const Unit *u) {
+        struct {
+                GROWING_ARRAY(UnitLine, items);
+        } from = {};
+        _cleanup_free_ char *text = NULL;
+        Source s = { .row = row };
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+                must_grow(&from, items);
+                if (STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost") && !is_known_program(l->value) &&
+                    unit_command(r->root, u, l, &from.items[from.n_items])) {
+                        fprintf(f, "%s=%s\n", l->key, from.items[from.n_items].value);
+                        from.n_items++;
+                }
+        }
+        must_close(f);
+        s.lines = from.items;
+        check_text(r, &s, u->name, text);
+        for (size_t i = 0; i < from.n_items; i++)
+                unit_line_done(&from.items[i]);
+        free(from.items);
+}
+
+/* A program that only says something, and ends. */
+static bool only_talks(const char *command) {
+        _cleanup_(words_done) Words words = {};
+        bool talks = false;
+
+        words_split(&words, command);
+        for (size_t i = 1; i < words.n_items; i++)
+                talks = talks || STR_IN_SET(words.items[i], "-h", "--help", "--usage", "-V", "--version");
+        return talks;
+}
+
+/* What it does stands in its options, or in files. */
+static void check_program(Rivals *r, const Rival *row) {
+        UnitLine command = {};
+        _cleanup_free_ char *text = NULL, *own = NULL;
+        _cleanup_(words_done) Words files = {};
+
+        if (!units_find_command(&r->units, row->program, &command))
+                return;
+        if (!row->files) {
+                char *options = command.value + strcspn(command.value, " \t");
+
+                for (char *p = options; (p = strpbrk(p, "\"'"));)
+                        *p = ' ';
+                text = must_format("HD_IDLE_OPTS=\"%s\"\n", options);
+        } else if ((own = option_find(command.value, "-c", "--configfile")))
+                words_add(&files, own, strlen(own));
+        else
+                files = tree_glob(r->root, row->files, "", "");
+
+        if (only_talks(command.value))
+                ;
+        else if (text)
+                check_text(r, &(Source){ .row = row, .lines = &command }, "hd-idle", text);
+        else
+                for (size_t i = 0; i < files.n_items; i++)
+                        check_files(r, row, command.value, &files.items[i], 1);
+        unit_line_done(&command);
 }
 
 /* The profiles of these names, and before each those that it includes; `left`: of how many. */
@@ -302,19 +399,27 @@ static void check_row(Rivals *r, const Rival *row) {
 
         if (row->active && !tree_is_active(r->root, row->active, ".service"))
                 return;
+        if (row->program)
+                check_program(r, row);
+        for (size_t i = 0; i < r->units.n_services && row->kind == IMPORT_UNIT; i++)
+                check_unit(r, row, &r->units.services[i]);
+        if (row->program || row->kind == IMPORT_UNIT)
+                return;
         if (profiles)
                 add_profiles(r, profiles, &(int){ 20 }, &files);
         else
                 files = tree_glob(r->root, row->files, "", "");
         for (size_t i = 0, n = row->joined ? files.n_items : 1; i < files.n_items; i += n)
-                check_files(r, row, &files.items[i], n);
+                check_files(r, row, NULL, &files.items[i], n);
 }
 
 void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
         Rivals r = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
 
+        r.units = units_read(root);
         for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
                 check_row(&r, &rivals[i]);
         words_done(&r.seen);
-        wakers_check(root, c, t, drives, n_drives);
+        wakers_check(&r.units, c, t, drives, n_drives);
+        units_done(&r.units);
 }

@@ -14,6 +14,7 @@
 /* The check under way. */
 typedef struct Wakers {
         const char *root;
+        const Units *units;
         Config *config;
         const SettingTable *table;
         Drive *const *drives;
@@ -86,44 +87,25 @@ static bool interval_read(Waker *w, const char *text) {
         return true;
 }
 
-/* The line of a unit, or of a drop-in of the machine's owner, that has the last word for a key. The caller frees both. False: there
- * is none, or the unit is never started. */
-static bool unit_find(const Wakers *k, const char *unit, const char *type, const char *key, Waker *w, char **ret_file,
-                      char **ret) {
-        _cleanup_free_ char *drop_in = must_format("%s.d/*.conf", type);
-        _cleanup_(words_done) Words units = tree_glob(k->root, UNITS, unit, type);
-        _cleanup_(words_done) Words drop_ins = tree_glob(k->root, "/etc/systemd/system/", unit, drop_in);
-
-        for (size_t i = 0; units.n_items > 0 && i <= drop_ins.n_items; i++) {
-                const char *file = i == 0 ? units.items[0] : drop_ins.items[i - 1];
-                _cleanup_free_ char *text = tree_read(k->root, file, false);
-                _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
-                const Pair *p = pairs_last(&pairs, NULL, key);
-
-                if (!p)
-                        continue;
-                free(*ret_file);
-                free(*ret);
-                *ret_file = must(strdup(file));
-                *ret = must(strdup(p->value));
-                w->file = *ret_file;
-                w->line = p->line;
-        }
-        /* An empty one takes back what was said before. */
-        return *ret && **ret && tree_is_active(k->root, unit, type);
-}
-
 /* Debian's timer for node_exporter's textfile collector. Its smartmon.sh leaves alone what is in standby (smartctl -n standby); a
  * drive that answers it counts its idle time from there. */
 static void collector_check(const Wakers *k) {
-        _cleanup_free_ char *file = NULL, *value = NULL;
         Waker w = {
                 .who = COLLECTOR ".timer",
                 .cure = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
         };
+        const UnitLine *l;
+        Unit u;
 
-        if (unit_find(k, COLLECTOR, ".timer", "OnUnitActiveSec", &w, &file, &value) && interval_read(&w, value))
+        if (!unit_read_started(k->units, COLLECTOR ".timer", &u))
+                return;
+        l = unit_last(&u, "OnUnitActiveSec");
+        if (l && interval_read(&w, l->value)) {
+                w.file = l->file;
+                w.line = l->line;
                 waker_check(k, &w);
+        }
+        unit_done(&u);
 }
 
 /* Takes smartctl_exporter's options. False: what it does is not known. */
@@ -161,29 +143,20 @@ static bool exporter_read(char *options, Waker *w) {
 /* It asks each drive when Prometheus asks it, if what it knows is older than the interval, and gives smartctl -n standby unless
  * it is told otherwise (0.8 to 0.14). */
 static void exporter_check(const Wakers *k) {
-        static const char unit[] = "{prometheus-,}smartctl[-_]exporter";
-        _cleanup_free_ char *file = NULL, *command = NULL, *options = NULL;
-        _cleanup_(words_done) Words found = tree_glob(k->root, "/etc/{default,sysconfig}/", unit, "");
-        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(k->root, found.items[0], false) : NULL;
-        _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
-        const Pair *args = pairs_last(&pairs, NULL, "ARGS");
+        UnitLine command = {};
         Waker w = {
                 .who = "smartctl_exporter",
                 .cure = "an --smartctl.interval that is longer than that time lets it fall asleep",
         };
 
-        if (!unit_find(k, unit, ".service", "ExecStart", &w, &file, &command))
+        if (!units_find_command(k->units, "?(prometheus-)smartctl[-_]exporter", &command))
                 return;
-        /* Debian's unit has its options there. */
-        if (args && strstr(command, "ARGS")) {
-                w.file = found.items[0];
-                w.line = args->line;
-        } else
-                args = NULL;
-        options = must_format("%s %s", command, args ? args->value : "");
-        if (exporter_read(options, &w))
+        w.file = command.file;
+        w.line = command.line;
+        if (exporter_read(command.value, &w))
                 waker_check(k, &w);
         match_done(&w.match);
+        unit_line_done(&command);
 }
 
 /* ---- what reads and writes file systems ---- */
@@ -285,8 +258,13 @@ static void file_systems_check(const Wakers *k) {
         }
 }
 
-void wakers_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
-        const Wakers k = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
+void wakers_check(const Units *units, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
+        const Wakers k = { .root = units->root,
+                           .units = units,
+                           .config = c,
+                           .table = t,
+                           .drives = drives,
+                           .n_drives = n_drives };
 
         collector_check(&k);
         exporter_check(&k);

@@ -5,6 +5,7 @@
  * files only. */
 
 #include "config.h"
+#include "unit.h"
 
 /* As rivals_check(), which calls it: adds a warning to c->complaints for each line of theirs that has this effect on a drive. */
-void wakers_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);
+void wakers_check(const Units *units, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);

@@ -200,7 +200,9 @@ static const Case cases[] = {
           "/etc/tuned/a/tuned.conf:4:1: warning: tuned sets apm to 1 by" },
 
         /* smartd */
-#define SMARTD(text) UNIT("smartmontools.service"), ENABLED("smartmontools.service"), "FILE", "etc/smartd.conf", text
+#define SMARTD_UNIT "FILE", "usr/lib/systemd/system/smartmontools.service", "[Service]\nEnvironmentFile=-/etc/default/smartmontools\n" \
+        "EnvironmentFile=-/etc/sysconfig/smartmontools\nExecStart=/usr/sbin/smartd -n $smartd_opts\n[Install]\nWantedBy=multi-user.target\nAlias=smartd.service\n"
+#define SMARTD(text) SMARTD_UNIT, ENABLED("smartmontools.service"), "FILE", "etc/smartd.conf", text
         { WANTS_APM, { SMARTD("# x\nDEFAULT -e apm,1\n/dev/sda -a \\\n -e apm,128\n"), END },
           "/etc/smartd.conf:3:1: warning: smartd sets apm to 128 here, when it starts or reloads, and f.conf:1 wants 127 for "
           "/dev/sda" },
@@ -235,13 +237,22 @@ static const Case cases[] = {
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again, and f.conf:1 wants "
           "20 min for /dev/sda: -n standby in this line leaves" },
         { RULE("\"/dev/sda\"", "spindown_time = \"off\""), { SMARTD("DEVICESCAN\n"), END }, NULL },
+        { WANTS_APM, { SMARTD("/dev/sda -e apm,128\n"), "FILE", "etc/default/smartmontools", "smartd_opts=--version\n", END }, NULL },
+        { WANTS_APM, { SMARTD("/dev/sda -e apm,128\n"), "FILE", "etc/default/smartmontools", "smartd_opts='-c /etc/own.conf'\n",
+                       "FILE", "etc/own.conf", "\n/dev/sda -e apm,64\n", END },
+          "/etc/own.conf:2:1: warning: smartd sets apm to 64 here" },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
+            "FILE", "etc/default/smartmontools", "smartd_opts='-i 600'\n",
+            "FILE", "etc/systemd/system/smartd.service.d/o.conf", "[Service]\nExecStart=\nExecStart=/usr/sbin/smartd -n\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEFAULT -n standby\n# x\n/dev/sda -a\n/dev/sdb\n"), END },
           NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("# x\n/dev/sdb\n/dev/sda -a\nDEVICESCAN -n standby\n/dev/sda\n"), END },
           "/etc/smartd.conf:3:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
 
         /* hd-idle */
-#define HD_IDLE(options) UNIT("hd-idle.service"), ENABLED("hd-idle.service"), "FILE", "etc/default/hd-idle", \
+#define HD_IDLE_UNIT "FILE", "usr/lib/systemd/system/hd-idle.service", "[Service]\nType=forking\nEnvironmentFile=/etc/default/hd-idle\n" \
+        "ExecStart=/usr/sbin/hd-idle $HD_IDLE_OPTS\n[Install]\nWantedBy=multi-user.target\n", ENABLED("hd-idle.service")
+#define HD_IDLE(options) HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", \
         "# x\nHD_IDLE_OPTS=\"" options "\"\n"
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 0 -a sda -i 300"), END },
           "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min in effect: it sends idle drives to standby by "
@@ -251,6 +262,27 @@ static const Case cases[] = {
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 180"), END },
           "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 3 min" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { HD_IDLE("-i 0 -a sdb -i 300"), END }, NULL },
+#define SLEEPS RULE("{}", "spindown_time = \"20min\"")
+#define HD_IDLE_SAYS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " in effect"
+#define DROP_IN(path, lines) "FILE", path, "[Service]\n" lines
+        /* as Debian's package is after its installation */
+        { SLEEPS, { HD_IDLE("-h"), END }, NULL },
+        { SLEEPS, { HD_IDLE("-i 600 --version"), END }, NULL },
+        /* What its unit has in force. */
+        { SLEEPS, { HD_IDLE("-h"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a sda -i 300\n"), END },
+          HD_IDLE_SAYS("/etc/systemd/system/hd-idle.service.d/o.conf", "3", "5 min") },
+        { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("run/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0\n"), END }, NULL },
+        { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "EnvironmentFile=\nEnvironmentFile=-/etc/hd-idle.env\n"),
+                    "FILE", "etc/hd-idle.env", "HD_IDLE_OPTS='-i 0 -a sda -i 240'\n", END }, HD_IDLE_SAYS("/etc/hd-idle.env", "1", "4 min") },
+        { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("etc/systemd/system/service.d/o.conf", "Environment=\"HD_IDLE_OPTS=-i 0\" A=B\nEnvironmentFile=\n"), END }, NULL },
+        { SLEEPS, { HD_IDLE("-i 0"), DROP_IN("etc/systemd/system/hd-.service.d/o.conf", "Environment=A=B \"HD_IDLE_OPTS=-i 180\"\nEnvironmentFile=\n"), END },
+          HD_IDLE_SAYS("/etc/systemd/system/hd-.service.d/o.conf", "2", "3 min") },
+        { SLEEPS, { HD_IDLE_UNIT, END }, NULL }, /* Without its file systemd does not start it. */
+        { SLEEPS, { HD_IDLE("-i 300"), MASKED("hd-idle.service"), END }, NULL },
+        { SLEEPS, { "FILE", "etc/systemd/system/nas.service", "[Service]\nExecStart=-/opt/hd-idle \\\n -i 120\n[Install]\nWantedBy=multi-user.target\n", ENABLED("nas.service"), END },
+          HD_IDLE_SAYS("/etc/systemd/system/nas.service", "2", "2 min") },
+        { SLEEPS, { "FILE", "etc/systemd/system/nas.service", "[Service]\nExecStart=/opt/hd-idle -i 120\n[Install]\nWantedBy=multi-user.target\n", END }, NULL },
+        { SLEEPS, { "FILE", "etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 120\"\n", END }, NULL },
 
         /* udev rules */
         { RULE("{}", "scheduler = \"bfq\""), { "FILE", "usr/lib/udev/rules.d/60-ioschedulers.rules",
@@ -357,6 +389,46 @@ static const Case cases[] = {
                        "LINK", "lib", "usr/lib", END },
           "/usr/lib/systemd/system/x.service:2:1: warning: this line sets apm to 1 whenever" },
 
+        /* Drop-ins, as systemd reads them: by their names, and one of /etc in the place of others of its name. */
+#define DISK_UNIT "FILE", "usr/lib/systemd/system/disk-a.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), ENABLED("disk-a.service")
+#define DISK_SAYS(file, value) file ": warning: this line sets apm to " value " whenever this unit is started"
+        { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"), END }, NULL },
+        { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
+                       DROP_IN("etc/systemd/system/disk-a.service.d/w.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"), END }, NULL },
+        { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
+                       DROP_IN("usr/lib/systemd/system/disk-a.service.d/y.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"), END },
+          DISK_SAYS("/usr/lib/systemd/system/disk-a.service.d/y.conf:2:1", "2") },
+        { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"),
+                       DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"), END }, NULL },
+        { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
+                       "LINK", "etc/systemd/system/disk-a.service.d/x.conf", "/dev/null", END },
+          DISK_SAYS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
+        { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
+                       DROP_IN("usr/lib/systemd/system/disk-.service.d/x.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"),
+                       DROP_IN("etc/systemd/system/service.d/x.conf", "ExecStart=/sbin/hdparm -B 3 /dev/sda\n"), END }, NULL },
+        { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk.service.d/x.conf", "ExecStart=\n"), DROP_IN("etc/systemd/system/disk-a.timer.d/x.conf", "ExecStart=\n"),
+                       DROP_IN("etc/systemd/system/dis-.service.d/x.conf", "ExecStart=\n"), END }, DISK_SAYS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk@.service", SERVICE("/sbin/hdparm -B 1 /dev/%i"), ENABLED("disk@sda.service"),
+                       DROP_IN("etc/systemd/system/disk@.service.d/x.conf", "ExecStart=\n"), END }, NULL },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Service]\nEnvironmentFile=-/etc/disk\nExecStart=/sbin/hdparm -B ${LEVEL} $DISK\n",
+                       "FILE", "etc/disk", "DISK=/dev/sda\nLEVEL=5\n", END },
+          "/etc/disk:1:1: warning: this line sets apm to 5 whenever" },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Service]\nEnvironment=LEVEL=5\nExecStart=/bin/sh -c 'for d in /dev/sda; do hdparm -B ${LEVEL} $$d; done'\n", END },
+          "/etc/systemd/system/disk.service:2:1: warning: this line sets apm to 5 whenever" },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n", END }, NULL },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=!/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n", END },
+          DISK_SAYS("/etc/systemd/system/disk.service:4:1", "1") },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n",
+                       "FILE", "etc/systemd/system/disk.service.d/x.conf", "[Unit]\nConditionUser=\n", END },
+          DISK_SAYS("/etc/systemd/system/disk.service:4:1", "1") },
+        /* Started by its timer, and once under its two names. */
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"),
+                       "FILE", "etc/systemd/system/disk.timer", "[Timer]\n[Install]\nWantedBy=timers.target\n",
+                       "LINK", "etc/systemd/system/timers.target.wants/disk.timer", "../disk.timer", END },
+          DISK_SAYS("/etc/systemd/system/disk.service:2:1", "1") },
+        { WANTS_APM, { DISK_UNIT, "LINK", "etc/systemd/system/other.service", "/usr/lib/systemd/system/disk-a.service", END },
+          DISK_SAYS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
+
         /* hooks, rc.local, cron */
         { WANTS_APM, { "EXEC", "usr/lib/systemd/system-sleep/disk", "#!/bin/sh\ncase $1 in post)\n  hdparm -B 1 /dev/sda\nesac\n", END },
           "/usr/lib/systemd/system-sleep/disk:3:3: warning: this line sets apm to 1 around sleep, and f.conf:1 wants 127 for "
@@ -404,7 +476,6 @@ static const Case cases[] = {
           "/dev/sda" },
 
         /* Debian's timer for node_exporter */
-#define SLEEPS RULE("{}", "spindown_time = \"20min\"")
 #define TIMER(unit, times) "FILE", "usr/lib/systemd/system/" unit, \
         "[Timer]\n" times "[Install]\nWantedBy=timers.target\n"
 #define TIMED(unit, times) TIMER(unit, times), "LINK", "etc/systemd/system/timers.target.wants/" unit, "/usr/lib/" unit
@@ -438,7 +509,7 @@ static const Case cases[] = {
 
         /* smartctl_exporter */
 #define EXPORTER(name, options) "FILE", "usr/lib/systemd/system/" name ".service", \
-        SERVICE("/usr/bin/" name options), ENABLED(name ".service")
+        SERVICE("/usr/bin/" name options "\nEnvironmentFile=-/etc/default/" name), ENABLED(name ".service")
 #define OPTIONS(options) EXPORTER("smartctl_exporter", options)
 #define EXPORTER_SAYS "/usr/lib/systemd/system/smartctl_exporter.service:2:1: warning: smartctl_exporter disturbs spindown_time " \
         "by asking the drive every "

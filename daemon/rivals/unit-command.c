@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fnmatch.h>
+#include <stdio.h>
+
+#include "tree.h"
+#include "unit.h"
+
+/* Variables with where they stand. */
+typedef struct Environment {
+        GROWING_ARRAY(UnitLine, items); /* `key` is the variable */
+} Environment;
+
+static void add_variable(Environment *e, const char *file, unsigned line, const char *name, const char *value) {
+        must_grow(e, items);
+        e->items[e->n_items++] = (UnitLine){ must(strdup(file)), must(strdup(name)), must(strdup(value)), line };
+}
+
+static void environment_done(Environment *e) {
+        for (size_t i = 0; i < e->n_items; i++)
+                unit_line_done(&e->items[i]);
+        free(e->items);
+}
+
+/* 'A=b "C=d e"' */
+static void add_words(Environment *e, const UnitLine *l) {
+        _cleanup_free_ char *text = must(strdup(l->value));
+
+        for (char *p = text + strspn(text, " \t"), *end; *p; p = end + strspn(end, " \t")) {
+                char quote = *p == '"' || *p == '\'' ? *p++ : '\0', *value;
+
+                end = p + (quote ? strcspn(p, (char[]){ quote, '\0' }) : strcspn(p, " \t"));
+                if (*end)
+                        *end++ = '\0';
+                value = strchr(p, '=');
+                if (value) {
+                        *value++ = '\0';
+                        add_variable(e, l->file, l->line, p, value);
+                }
+        }
+}
+
+/* False: a file is missing without which systemd does not start the unit. */
+static bool environment_read(const char *root, const Unit *u, Environment *ret) {
+        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++)
+                if (streq(l->key, "Environment"))
+                        add_words(ret, l);
+        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+                bool may_miss = *l->value == '-';
+                _cleanup_(words_done) Words files = {};
+
+                if (!streq(l->key, "EnvironmentFile"))
+                        continue;
+                files = tree_glob(root, l->value + may_miss, "", "");
+                /* What is below /run may be made until then. */
+                if (files.n_items == 0 && !may_miss && !starts_with(l->value, "/run/") && !strchr(l->value, '%'))
+                        return false;
+                for (size_t i = 0; i < files.n_items; i++) {
+                        _cleanup_free_ char *text = tree_read(root, files.items[i], false);
+                        _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
+
+                        for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++)
+                                if (p->value && *p->name != ';')
+                                        add_variable(ret, files.items[i], p->line, p->name, p->value);
+                }
+        }
+        return true;
+}
+
+/* The length of a variable here, as systemd takes it: "${NAME}" anywhere, "$NAME" as a word of its own; 0: there is none. */
+static size_t take_variable(const char *text, const char *at, const char **ret_name, size_t *ret_n) {
+        static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+        bool braces = at[0] == '$' && at[1] == '{';
+
+        *ret_name = at + 1 + braces;
+        *ret_n = strspn(*ret_name, letters);
+        if (*at != '$' || *ret_n == 0 || (braces && (*ret_name)[*ret_n] != '}') ||
+            (!braces && ((at > text && !strchr(" \t", at[-1])) || !strchr(" \t", (*ret_name)[*ret_n]))))
+                return 0;
+        return 1 + *ret_n + 2 * braces;
+}
+
+bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *ret_from) {
+        _cleanup_(environment_done) Environment e = {};
+        const UnitLine *from = l;
+        const char *name;
+        char *text = NULL;
+        size_t size, n;
+        FILE *f;
+
+        if (!environment_read(root, u, &e))
+                return false;
+
+        f = must(open_memstream(&text, &size));
+        for (const char *p = l->value; *p;) {
+                size_t length = take_variable(l->value, p, &name, &n);
+                const UnitLine *found = NULL;
+
+                if (p[0] == '$' && p[1] == '$') {
+                        fputs("$$", f);
+                        p += 2;
+                        continue;
+                }
+                for (size_t i = 0; i < e.n_items && length > 0; i++)
+                        if (strncmp(e.items[i].key, name, n) == 0 && e.items[i].key[n] == '\0')
+                                found = &e.items[i];
+                if (found) {
+                        fputs(found->value, f);
+                        from = *found->value ? found : from;
+                } else if (length == 0)
+                        fputc(*p, f);
+                p += MAX(length, 1U);
+        }
+        must_close(f);
+        *ret_from = (UnitLine){ must(strdup(from->file)), must(strdup(l->key)), text, from->line };
+        return true;
+}
+
+bool command_runs(const char *command, const char *program) {
+        const char *start = command + strspn(command, " \t@-:+!|");
+        _cleanup_free_ char *path = must_format("%.*s", (int) strcspn(start, " \t"), start);
+
+        return fnmatch(program, base_name(path), FNM_EXTMATCH) == 0;
+}
+
+bool units_find_command(const Units *units, const char *program, UnitLine *ret) {
+        for (const Unit *u = units->services; u < units->services + units->n_services; u++)
+                for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+                        if (!streq(l->key, "ExecStart") || !command_runs(l->value, program) ||
+                            !unit_command(units->root, u, l, ret))
+                                continue;
+                        return true;
+                }
+        return false;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "tree.h"
+#include "unit.h"
+
+void unit_line_done(UnitLine *l) {
+        free(l->file);
+        free(l->key);
+        free(l->value);
+        *l = (UnitLine){};
+}
+
+void unit_done(Unit *u) {
+        for (size_t i = 0; i < u->n_lines; i++)
+                unit_line_done(&u->lines[i]);
+        free(u->lines);
+        free(u->name);
+        *u = (Unit){};
+}
+
+/* ---- the unit's file and its drop-ins ---- */
+
+/* Keys that make one list: an empty value of one takes back all of them. */
+static const char *list_of(const char *key) {
+        if (starts_with(key, "Condition"))
+                return "Condition";
+        if (starts_with(key, "Assert"))
+                return "Assert";
+        return starts_with(key, "On") && (ends_with(key, "Sec") || streq(key, "OnCalendar")) ? "timer" : key;
+}
+
+static void drop_lines(Unit *u, const char *key) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < u->n_lines; i++)
+                if (streq(list_of(u->lines[i].key), list_of(key)))
+                        unit_line_done(&u->lines[i]);
+                else
+                        u->lines[n++] = u->lines[i];
+        u->n_lines = n;
+}
+
+static void add_lines(Unit *u, const char *file, const char *text) {
+        _cleanup_free_ char *line = NULL;
+        Lines l = { .next = text };
+
+        while (lines_next(&l, true, &line)) {
+                char *value = strchr(line, '=');
+
+                if (!value || strchr("#;[", *line))
+                        continue;
+                *value++ = '\0';
+                line[strcspn(line, " \t")] = '\0';
+                value += strspn(value, " \t");
+                if (!*value) {
+                        drop_lines(u, line);
+                        continue;
+                }
+                must_grow(u, lines);
+                u->lines[u->n_lines++] =
+                                (UnitLine){ must(strdup(file)), must(strdup(line)), must(strdup(value)), l.line };
+        }
+}
+
+/* A drop-in: "/usr/lib/systemd/system/a-b.service.d/x.conf". */
+typedef struct DropIn {
+        const char *path, *directory, *base;
+        size_t n; /* how long the directory's name is, without ".d" */
+} DropIn;
+
+static DropIn drop_in_split(const char *path) {
+        DropIn d = { .path = path, .base = base_name(path) };
+
+        for (d.directory = d.base - 1; d.directory[-1] != '/'; d.directory--)
+                ;
+        d.n = (size_t) (d.base - d.directory) - strlen(".d/");
+        return d;
+}
+
+/* Is it for all units of this type? */
+static bool is_for_type(const DropIn *d, const char *name) {
+        const char *type = strrchr(name, '.') + 1;
+
+        return strncmp(d->directory, type, d->n) == 0 && type[d->n] == '\0';
+}
+
+/* Also as one for a template, which is for its instances; one that ends with '-' is for all names that begin so. */
+static bool is_for_name(const DropIn *d, const char *name) {
+        const char *type = strrchr(name, '.') ?: "";
+        size_t stem = d->n > strlen(type) ? d->n - strlen(type) : 0;
+
+        return (strncmp(d->directory, name, d->n) == 0 && name[d->n] == '\0') ||
+               (stem > 0 && strncmp(d->directory + stem, type, strlen(type)) == 0 &&
+                strncmp(d->directory, name, stem) == 0 && strchr("-@", name[stem - 1]));
+}
+
+/* Of two with one name: the one of /etc before others, the one of a longer name before others of the same place, and what is for a whole
+ * type behind all. `other` comes behind in the order of places. */
+static bool is_behind(const DropIn *d, const DropIn *other, const char *name) {
+        size_t place = (size_t) (d->directory - d->path);
+
+        if (is_for_type(d, name) != is_for_type(other, name))
+                return is_for_type(d, name);
+        return place == (size_t) (other->directory - other->path) && strncmp(d->path, other->path, place) == 0 &&
+               other->n > d->n;
+}
+
+static int compare_names(const void *a, const void *b) {
+        const DropIn *x = a, *y = b;
+
+        return strcmp(x->base, y->base);
+}
+
+typedef struct DropIns {
+        GROWING_ARRAY(DropIn, items);
+} DropIns;
+
+static void add_drop_in(DropIns *to, const DropIn *d, const char *name) {
+        for (size_t i = 0; i < to->n_items; i++)
+                if (streq(to->items[i].base, d->base)) {
+                        if (is_behind(&to->items[i], d, name))
+                                to->items[i] = *d;
+                        return;
+                }
+        must_grow(to, items);
+        to->items[to->n_items++] = *d;
+}
+
+/* Adds those of the unit's names in the order in which they are read. */
+static void add_drop_ins(const Units *units, Unit *u, const Words *names) {
+        DropIns found = {};
+
+        for (size_t i = 0; i < units->drop_ins.n_items; i++) {
+                const DropIn d = drop_in_split(units->drop_ins.items[i]);
+                bool wanted = is_for_type(&d, u->name);
+
+                for (size_t k = 0; k < names->n_items; k++)
+                        wanted = wanted || is_for_name(&d, names->items[k]);
+                if (wanted)
+                        add_drop_in(&found, &d, u->name);
+        }
+        if (found.n_items > 0)
+                qsort(found.items, found.n_items, sizeof *found.items, compare_names);
+        for (size_t i = 0; i < found.n_items; i++) {
+                _cleanup_free_ char *text = tree_read(units->root, found.items[i].path, false);
+
+                add_lines(u, found.items[i].path, text ?: "");
+        }
+        free(found.items);
+}
+
+/* Another name of a unit is a link to it. */
+static bool is_alias(const char *root, const char *path) {
+        _cleanup_free_ char *below_root = must_format("%s%s", root, path);
+        char target[PATH_MAX];
+        ssize_t n = readlink(below_root, target, sizeof target - 1);
+
+        target[MAX(n, 0)] = '\0';
+        return n > 0 && !streq(base_name(target), base_name(path)) && !streq(target, "/dev/null");
+}
+
+static void unit_read_file(const Units *units, const char *path, Unit *ret) {
+        _cleanup_free_ char *text = tree_read(units->root, path, false);
+        _cleanup_(words_done) Words names = {};
+
+        *ret = (Unit){ .name = must(strdup(base_name(path))) };
+        words_add(&names, ret->name, strlen(ret->name));
+        add_lines(ret, path, text ?: "");
+        for (size_t i = 0; i < ret->n_lines; i++)
+                if (streq(ret->lines[i].key, "Alias"))
+                        words_split(&names, ret->lines[i].value);
+        add_drop_ins(units, ret, &names);
+}
+
+const UnitLine *unit_last(const Unit *u, const char *key) {
+        const UnitLine *last = NULL;
+
+        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++)
+                if (streq(l->key, key))
+                        last = l;
+        return last;
+}
+
+/* ---- is it started? ---- */
+
+/* By itself, or by a unit of the same name. */
+static bool is_wanted(const char *root, const char *name) {
+        static const char *const starters[] = { ".timer", ".path", ".socket" };
+        const char *type = strrchr(name, '.');
+        _cleanup_free_ char *stem = must_format("%.*s", (int) (type - name), name);
+
+        if (tree_is_active(root, stem, type))
+                return true;
+        for (size_t i = 0; i < ELEMENTSOF(starters) && streq(type, ".service"); i++)
+                if (tree_is_active(root, stem, starters[i]))
+                        return true;
+        return false;
+}
+
+/* Conditions of a path; what else has to be so is not known. */
+static bool is_possible(const char *root, const Unit *u) {
+        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+                bool not = *l->value == '!';
+                const char *path = l->value + not ;
+                _cleanup_(words_done) Words found = {};
+
+                if (!STR_IN_SET(l->key, "ConditionPathExists", "AssertPathExists") || *path != '/')
+                        continue;
+                found = tree_glob(root, path, "", "");
+                if ((found.n_items > 0) == not )
+                        return false;
+        }
+        return true;
+}
+
+bool unit_read_started(const Units *u, const char *name, Unit *ret) {
+        _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
+        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(u->root, found.items[0], false) : NULL;
+
+        /* Masked. */
+        if (!text || !*text || !is_wanted(u->root, base_name(found.items[0])))
+                return false;
+        unit_read_file(u, found.items[0], ret);
+        if (is_possible(u->root, ret))
+                return true;
+        unit_done(ret);
+        return false;
+}
+
+Units units_read(const char *root) {
+        Units u = { .root = root, .drop_ins = tree_glob(root, UNITS, "*.d/*.conf", "") };
+        _cleanup_(words_done) Words files = tree_glob(root, UNITS, "*.service", "");
+
+        for (size_t i = 0; i < files.n_items; i++) {
+                const char *name = base_name(files.items[i]);
+                bool seen = is_alias(root, files.items[i]);
+
+                for (size_t k = 0; k < i && !seen; k++)
+                        seen = streq(base_name(files.items[k]), name);
+                if (seen)
+                        continue;
+                must_grow(&u, services);
+                if (unit_read_started(&u, name, &u.services[u.n_services]))
+                        u.n_services++;
+        }
+        return u;
+}
+
+void units_done(Units *u) {
+        for (size_t i = 0; i < u->n_services; i++)
+                unit_done(&u->services[i]);
+        free(u->services);
+        words_done(&u->drop_ins);
+        *u = (Units){};
+}

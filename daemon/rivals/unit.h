@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Units of systemd as they are in force: the unit's file with its drop-ins over it, and what variables have (systemd.unit(5),
+ * systemd.exec(5)). */
+
+#include "words.h"
+
+/* An assignment that no later one takes back. */
+typedef struct UnitLine {
+        char *file, *key, *value;
+        unsigned line;
+} UnitLine;
+
+typedef struct Unit {
+        char *name; /* "smartmontools.service" */
+        GROWING_ARRAY(UnitLine, lines);
+} Unit;
+
+/* Those of a machine: its drop-ins by their precedence, and the services that are started at some time. */
+typedef struct Units {
+        const char *root;
+        Words drop_ins;
+        GROWING_ARRAY(Unit, services);
+} Units;
+
+Units units_read(const char *root);
+void units_done(Units *u);
+
+/* The first unit of such a name (a glob(7)). False: there is none, it is masked or never started. */
+bool unit_read_started(const Units *u, const char *name, Unit *ret);
+const UnitLine *unit_last(const Unit *u, const char *key); /* NULL: there is none */
+void unit_done(Unit *u);
+
+/* The command of a line as systemd runs it, with the values of variables. The caller frees it. *ret_from: the line of the unit, or that of
+ * the variable's file where the command has one from there, whose strings the caller frees. False: systemd cannot run it. */
+bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *ret_from);
+void unit_line_done(UnitLine *l);
+
+/* Does this command run such a program (a glob of the last part of its path)? */
+bool command_runs(const char *command, const char *program);
+
+/* The first service that runs such a program when it is started, as unit_command(). False: there is none. */
+bool units_find_command(const Units *u, const char *program, UnitLine *ret);
