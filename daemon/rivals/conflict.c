@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "conflict.h"
+#include "udev-fit.h"
+
+/* Is the rule for this drive? Of what is held back that may be unknown, and then it may be. */
+static bool is_for(const Rivals *r, const Source *s, const ImportRule *rule, const Drive *d) {
+        if (s->row->kind == IMPORT_UDEV_RULES)
+                return udev_applies(r->root, &s->import, rule, d);
+        return rule->partial || match_drive(&rule->match, d, NULL);
+}
+
+/* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
+static bool is_overridden(const Import *import, size_t i, const ImportWish *w, const Drive *d) {
+        for (i++; i < import->n_rules; i++) {
+                const ImportRule *rule = &import->rules[i];
+
+                if (!rule->held && match_drive(&rule->match, d, NULL) &&
+                    (import_find_wish(rule, w->key, w->on_battery) ||
+                     (streq(w->key, "apm") && import_find_wish(rule, "apm_battery", false))))
+                        return true;
+        }
+        return false;
+}
+
+/* Which line of which file is that, and where does its text begin? The joined texts are read as the lines of one. */
+static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
+        const char *text = s->lines ? NULL : s->texts.items[0];
+        size_t file = 0;
+
+        if (s->lines) {
+                *ret_line = s->lines[wanted - 1].line;
+                *ret_column = 1;
+                return s->lines[wanted - 1].file;
+        }
+        for (*ret_line = 1; wanted > 1; wanted--) {
+                const char *end = strchr(text, '\n');
+
+                if (!end && file + 1 == s->texts.n_items)
+                        break;
+                text = end ? end + 1 : s->texts.items[++file];
+                *ret_line = end ? *ret_line + 1 : 1;
+        }
+        *ret_column = (unsigned) strspn(text, " \t") + 1;
+        return s->files[file];
+}
+
+static void conflict_complain(const Rivals *r, const Source *s, const ImportWish *w, const Setting *setting,
+                              const Drive *d, const Wish *wish) {
+        const char *file, *theirs = w->held || s->row->polls ? "" : w->value, *ours;
+        char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
+        const Setting *row = setting_find(r->table, setting_state(setting)) ?: setting;
+        unsigned line, column;
+        bool unasked;
+        Value v;
+
+        if (s->row->polls && standby_timer_to_seconds((uint8_t) wish->value.number) < strtoul(w->value, NULL, 10))
+                return;
+
+        /* As ours would be written, where it is one. */
+        if (value_parse(&setting->range, theirs, &v) >= 0)
+                theirs = value_format(&setting->range, &v, their_buf);
+        ours = value_format(&row->range, &wish->value, our_buf);
+        file = find_line(s, w->line, &line, &column);
+        unasked = s->row->kind == IMPORT_HDPARM_CONF && ends_with(file, ".rules");
+        must_work(complain(&r->config->complaints, unasked ? COMPLAINT_NOTICE : COMPLAINT_WARNING, file, line, column,
+                           "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
+                           s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
+                           w->on_battery ? "on battery " : "", s->row->when, wish->file, wish->line,
+                           streq(theirs, ours) ? "the same" : ours, d->node,
+                           s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
+}
+
+void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w) {
+        const Setting *setting = setting_find(r->table, w->key);
+        const ImportRule *rule = &s->import.rules[i];
+        ImportKind kind = s->row->kind;
+
+        /* What its own program does not take. */
+        if (!setting || !*w->value ||
+            ((rule->held || w->held) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
+                return;
+
+        /* Each drive on mains, or else on battery. */
+        for (size_t n = 0; n < 2 * r->n_drives; n++) {
+                _cleanup_(wishes_done) Wishes wishes = {};
+                const Drive *d = r->drives[n / 2];
+                const Wish *wish;
+
+                if (!is_for(r, s, rule, d) || is_overridden(&s->import, i, w, d))
+                        continue;
+                must_work(config_resolve(r->config, d, n % 2, &wishes));
+                wish = wishes_find(&wishes, setting_state(setting));
+                if (wish && !wish->withheld) {
+                        conflict_complain(r, s, w, setting, d, wish);
+                        return;
+                }
+        }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* One wish of another program against the configuration. */
+
+#include "config.h"
+#include "reader.h"
+#include "unit.h"
+
+/* The check under way. */
+typedef struct Rivals {
+        const char *root;
+        Config *config;
+        const SettingTable *table;
+        Drive *const *drives;
+        size_t n_drives;
+        Units units;
+        Words seen; /* the files that were looked at */
+} Rivals;
+
+/* What may set something of a drive. */
+typedef struct Rival {
+        const char *who, *when;
+        const char *cure; /* NULL: to take out the line, which can be imported */
+        ImportKind kind;
+        const char *files;  /* a glob */
+        const char *below;  /* paths that are the same from here on: the first one counts; NULL: all count */
+        const char *active; /* it does something only if tree_is_active() says so of this; NULL: it does */
+        const char *program; /* it does something only if a unit that is started runs this, with these options; NULL: it does */
+        bool joined;         /* its files are read as if they were one: what stands further down counts */
+        bool polls;          /* it asks drives; a wish is for how many seconds they must be left alone to be asleep */
+} Rival;
+
+/* One file of it, or all that are joined, or lines that each come from elsewhere. */
+typedef struct Source {
+        const Rival *row;
+        char *const *files;
+        Words texts;           /* of these files */
+        const UnitLine *lines; /* where each line of the text comes from; NULL: from the files */
+        const char *options;   /* the command of its program */
+        Import import;
+} Source;
+
+/* Complains of a wish of rule `i` at the first drive for which the configuration wants that setting, too. */
+void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w);
