@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
+
 #include "conflict.h"
+#include "tree.h"
 #include "udev-fit.h"
 
 /* Is the rule for this drive? Of what is held back that may be unknown, and then it may be. */
@@ -71,6 +74,57 @@ static void conflict_complain(const Rivals *r, const Source *s, const ImportWish
                            s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
 }
 
+/* ---- suspending by the kernel, which stops a drive ---- */
+
+/* Does the other program, or whoever did, give the kernel a time after which it suspends the drive? Without one it never does. */
+static bool has_delay(const Rivals *r, const Source *s, const Drive *d) {
+        _cleanup_free_ char *path = must_format("%s/device/power/autosuspend_delay_ms", strna(d->syspath));
+        _cleanup_free_ char *text = d->syspath ? tree_read(r->root, path, false) : NULL;
+
+        /* TLP sets one, of which it has a default. */
+        if (s->row->kind == IMPORT_TLP || (text && *text != '-'))
+                return true;
+        for (const ImportRule *rule = s->import.rules; rule < s->import.rules + s->import.n_rules; rule++)
+                for (size_t i = 0; i < rule->n_wishes && is_for(r, s, rule, d); i++)
+                        if (streq(rule->wishes[i].key, "autosuspend_delay") &&
+                            isdigit((uint8_t) *rule->wishes[i].value))
+                                return true;
+        return false;
+}
+
+/* What ours wants of a drive that is not to be stopped, or by another clock. */
+static const Wish *find_disturbed(const Rivals *r, const Wishes *wishes) {
+        for (size_t i = 0; i < wishes->n_items; i++) {
+                const Wish *w = &wishes->items[i];
+                const Setting *s = setting_find(r->table, w->name);
+
+                if (s && !w->withheld && (streq(w->name, "apm") || setting_spin_down_ms(s, &w->value) != UINT64_MAX))
+                        return w;
+        }
+        return NULL;
+}
+
+/* False: it does not come to that. */
+static bool check_suspending(const Rivals *r, const Source *s, const ImportWish *w, const Drive *d,
+                             const Wishes *wishes) {
+        const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto") ? find_disturbed(r, wishes) : NULL;
+        char value[VALUE_TEXT_MAX];
+        unsigned line, column;
+        const char *file;
+
+        if (!wish || !has_delay(r, s, d))
+                return false;
+        file = find_line(s, w->line, &line, &column);
+        must_work(complain(
+                        &r->config->complaints, COMPLAINT_WARNING, file, line, column,
+                        "%s sets runtime_pm to auto%s: the kernel stops the idle drive by its own clock, and %s:%u wants "
+                        "%s of %s for %s: %s",
+                        s->row->who, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,
+                        value_format(&setting_find(r->table, wish->name)->range, &wish->value, value), d->node,
+                        s->row->cure ?: "take it out"));
+        return true;
+}
+
 void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w) {
         const Setting *setting = setting_find(r->table, w->key);
         const ImportRule *rule = &s->import.rules[i];
@@ -91,9 +145,10 @@ void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish
                         continue;
                 must_work(config_resolve(r->config, d, n % 2, &wishes));
                 wish = wishes_find(&wishes, setting_state(setting));
-                if (wish && !wish->withheld) {
+                if (wish && !wish->withheld)
                         conflict_complain(r, s, w, setting, d, wish);
-                        return;
-                }
+                else if (!check_suspending(r, s, w, d, &wishes))
+                        continue;
+                return;
         }
 }

@@ -33,6 +33,10 @@ static const Rival rivals[] = {
         { "hd-idle", "in effect: it sends idle drives to standby by its own clock",
           "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
           IMPORT_HD_IDLE, .program = "hd-idle" },
+        { "PowerTOP", "by --auto-tune, when this unit is started", "without --auto-tune it sets nothing",
+          IMPORT_TMPFILES, .program = "powertop", .option = "--auto-tune",
+          .text = "w /sys/block/sd*/device/power/control - - - - auto\n"
+                  "w /sys/class/scsi_host/host*/link_power_management_policy - - - - med_power_with_dipm\n" },
         { "systemd-tmpfiles", "by this line at boot", "take this line out",
           IMPORT_TMPFILES, LIBS "tmpfiles.d/*.conf", .below = "/tmpfiles.d/" },
         { "sysfsutils", "by this line at boot", "take this line out",
@@ -199,40 +203,43 @@ static void check_unit(Rivals *r, const Rival *row, const Unit *u) {
         free(from.items);
 }
 
-/* A program that only says something, and ends. */
-static bool only_talks(const char *command) {
+static bool has_option(const char *command, const char *const *options) {
         _cleanup_(words_done) Words words = {};
-        bool talks = false;
+        bool has = false;
 
         words_split(&words, command);
         for (size_t i = 1; i < words.n_items; i++)
-                talks = talks || STR_IN_SET(words.items[i], "-h", "--help", "--usage", "-V", "--version");
-        return talks;
+                has = has || str_in_set(words.items[i], options);
+        return has;
 }
 
-/* What it does stands in its options, or in files. */
+/* What its command says, or always does, or what stands in its files. */
 static void check_program(Rivals *r, const Rival *row) {
+        static const char *const talks[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
+        const char *const does[] = { row->option, NULL };
         UnitLine command = {};
         _cleanup_free_ char *text = NULL, *own = NULL;
         _cleanup_(words_done) Words files = {};
+        char *options;
 
         if (!units_find_command(&r->units, row->program, &command))
                 return;
-        if (!row->files) {
-                char *options = command.value + strcspn(command.value, " \t");
-
-                for (char *p = options; (p = strpbrk(p, "\"'"));)
-                        *p = ' ';
-                text = must_format("HD_IDLE_OPTS=\"%s\"\n", options);
-        } else if ((own = option_find(command.value, "-c", "--configfile")))
+        own = option_find(command.value, "-c", "--configfile");
+        if (own)
                 words_add(&files, own, strlen(own));
-        else
+        else if (row->files)
                 files = tree_glob(r->root, row->files, "", "");
+        options = command.value + strcspn(command.value, " \t");
+        for (char *p = options; !row->files && (p = strpbrk(p, "\"'"));)
+                *p = ' ';
+        text = must_format("HD_IDLE_OPTS=\"%s\"\n", options);
 
-        if (only_talks(command.value))
+        /* It only says something, and ends. */
+        if (has_option(command.value, talks) || (row->option && !has_option(command.value, does)))
                 ;
-        else if (text)
-                check_text(r, &(Source){ .row = row, .lines = &command }, "hd-idle", text);
+        else if (!row->files)
+                check_text(r, &(Source){ .row = row, .lines = (UnitLine[]){ command, command } }, "",
+                           row->text ?: text);
         else
                 for (size_t i = 0; i < files.n_items; i++)
                         check_files(r, row, command.value, &files.items[i], 1);

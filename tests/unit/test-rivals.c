@@ -10,7 +10,9 @@
 #define UNIT(unit)                              \
         "FILE", "usr/lib/systemd/system/" unit, \
                         "[Service]\nExecStart=/usr/sbin/x\n[Install]\nWantedBy=multi-user.target\n"
+#define SERVICE(exec) "[Service]\nExecStart=" exec "\n[Install]\nWantedBy=multi-user.target\n"
 #define MASKED(unit) "LINK", "etc/systemd/system/" unit, "/dev/null"
+#define SDA "sys/devices/pci0/ata1/host0/target0:0:0/0:0:0:0"
 #define END NULL, NULL, NULL
 
 static char sda_properties[] = "ID_ATA_FEATURE_SET_APM=1\0ID_PATH=pci-0000:00:1f.2-ata-1";
@@ -167,6 +169,38 @@ static const Case cases[] = {
           "/usr/share/tlp/defaults.conf:4:1: warning: TLP sets link_power_management to max_performance by this, at "
           "boot, after sleep and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
 
+        /* The kernel stops the drive. */
+#define SUSPENDS(file_line, who, rest) file_line ": warning: " who " sets runtime_pm to auto" rest
+#define STOPS(wanted) ": the kernel stops the idle drive by its own clock, and f.conf:1 wants " wanted " for /dev/sda: "
+#define CONTROL_RULE "SUBSYSTEM==\"block\", KERNEL==\"sd?\", ATTR{device/power/control}=\"auto\"\n"
+        { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "\nDISK_APM_LEVEL_ON_AC=\"keep\"\nAHCI_RUNTIME_PM_ON_BAT=auto\nAHCI_RUNTIME_PM_ON_AC=on\n", END },
+          SUSPENDS("/etc/tlp.conf:3:1", "TLP", " on battery" STOPS("apm of 127") "in /etc/tlp.conf") },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { TLP, "FILE", "etc/tlp.d/1.conf", "AHCI_RUNTIME_PM_ON_AC=auto\n", END },
+          SUSPENDS("/etc/tlp.d/1.conf:1:1", "TLP", STOPS("spindown_time of 20 min")) },
+        { RULE("\"/dev/sda\"", "spindown_time = \"off\""), { TLP, "FILE", "etc/tlp.d/1.conf", "AHCI_RUNTIME_PM_ON_AC=auto\n", END }, NULL },
+        { RULE("\"/dev/sda\"", "runtime_pm = \"on\"; spindown_time = \"20min\""), { TLP, "FILE", "etc/tlp.d/1.conf", "AHCI_RUNTIME_PM_ON_AC=auto\n", END },
+          "/etc/tlp.d/1.conf:1:1: warning: TLP sets runtime_pm to auto by this, at boot, after sleep and when the power source changes, and "
+          "f.conf:1 wants on for /dev/sda" },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE "KERNEL==\"sd?\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n", END },
+          SUSPENDS("/etc/udev/rules.d/9.rules:1:1", "this line", STOPS("spindown_time of 20 min") "take it out") },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE, END }, NULL },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE, "FILE", SDA "/block/sda/device/power/autosuspend_delay_ms", "-1\n", END }, NULL },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE, "FILE", SDA "/block/sda/device/power/autosuspend_delay_ms", "15000\n", END },
+          SUSPENDS("/etc/udev/rules.d/9.rules:1:1", "this line", STOPS("spindown_time of 20 min")) },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "EXEC", "etc/rc.local", "#!/bin/sh\necho auto | tee /sys/block/sd*/device/power/control\necho 5000 > /sys/block/sda/device/power/autosuspend_delay_ms\n", END },
+          SUSPENDS("/etc/rc.local:2:1", "this line", STOPS("spindown_time of 20 min")) },
+        /* PowerTOP */
+#define POWERTOP(options) "FILE", "etc/systemd/system/tune.service", SERVICE("/usr/sbin/powertop " options), ENABLED("tune.service")
+        { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--auto-tune"), END },
+          "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets runtime_pm to auto by --auto-tune, when this unit is started, and "
+          "f.conf:1 wants on for /dev/sda: without --auto-tune it sets nothing" },
+        { RULE("\"/dev/sda\"", "link_power_management = \"max_performance\""), { POWERTOP("--quiet --auto-tune"), END },
+          "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets link_power_management to med_power_with_dipm by" },
+        { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--csv=/tmp/x"), END }, NULL },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { POWERTOP("--auto-tune"), END }, NULL },
+        { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { POWERTOP("--auto-tune"), "FILE", SDA "/block/sda/device/power/autosuspend_delay_ms", "15000\n", END },
+          SUSPENDS("/etc/systemd/system/tune.service:2:1", "PowerTOP", STOPS("spindown_time of 20 min")) },
+
         /* tuned */
 #define TUNED(profile) UNIT("tuned.service"), ENABLED("tuned.service"), "FILE", "etc/tuned/active_profile", profile "\n"
 #define BASE "FILE", "usr/lib/tuned/base/tuned.conf", "[disk]\napm=128\nspindown=6\nreadahead=>4096\n"
@@ -312,7 +346,6 @@ static const Case cases[] = {
 #define BFQ RULE("\"/dev/sda\"", "scheduler = \"bfq\"")
 #define LIB_RULES "FILE", "usr/lib/udev/rules.d/64.rules"
 #define SAYS(file_line) "/usr/lib/udev/rules.d/64.rules:" file_line ": warning: this line sets scheduler to mq-deadline when udev runs it"
-#define SDA "sys/devices/pci0/ata1/host0/target0:0:0/0:0:0:0"
 #define SDA_SYS "FILE", SDA "/block/sda/uevent", "", "FILE", SDA "/block/sda/queue/zoned", "none\n", "FILE", SDA "/vendor", "ATA     \n", \
         "FILE", SDA "/uevent", "", "LINK", SDA "/subsystem", "/sys/bus/scsi"
         { BFQ, { LIB_RULES, ZONED, END }, NULL },
@@ -362,7 +395,6 @@ static const Case cases[] = {
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\nssh nas hdparm -B 1 /dev/sda\n", END }, NULL },
 
         /* units */
-#define SERVICE(exec) "[Service]\nExecStart=" exec "\n[Install]\nWantedBy=multi-user.target\n"
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), ENABLED("disk.service"), END },
           "/etc/systemd/system/disk.service:2:1: warning: this line sets apm to 1 whenever this unit is started, and f.conf:1 "
           "wants 127 for /dev/sda" },
