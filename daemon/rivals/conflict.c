@@ -48,13 +48,27 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
         return s->files[file];
 }
 
+/* What a package does as it is installed is only told of: nobody has asked for it. */
+static ComplaintLevel find_level(const Rivals *r, const Source *s, const char *file) {
+        _cleanup_free_ char *mode =
+                        s->row->kind == IMPORT_TUNED ? tree_read(r->root, "/etc/tuned/profile_mode", false) : NULL;
+        bool packaged = starts_with(file, "/usr/");
+
+        if (s->row->kind == IMPORT_HDPARM_CONF)
+                packaged = ends_with(file, ".rules");
+        else if (s->row->kind == IMPORT_TUNED)
+                packaged = packaged && mode && starts_with(mode, "auto");
+        else
+                packaged = packaged && s->row->kind == IMPORT_TLP;
+        return packaged ? COMPLAINT_NOTICE : COMPLAINT_WARNING;
+}
+
 static void conflict_complain(const Rivals *r, const Source *s, const ImportWish *w, const Setting *setting,
                               const Drive *d, const Wish *wish) {
         const char *file, *theirs = w->held || s->row->polls ? "" : w->value, *ours;
         char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
         const Setting *row = setting_find(r->table, setting_state(setting)) ?: setting;
         unsigned line, column;
-        bool unasked;
         Value v;
 
         if (s->row->polls && standby_timer_to_seconds((uint8_t) wish->value.number) < strtoul(w->value, NULL, 10))
@@ -65,8 +79,7 @@ static void conflict_complain(const Rivals *r, const Source *s, const ImportWish
                 theirs = value_format(&setting->range, &v, their_buf);
         ours = value_format(&row->range, &wish->value, our_buf);
         file = find_line(s, w->line, &line, &column);
-        unasked = s->row->kind == IMPORT_HDPARM_CONF && ends_with(file, ".rules");
-        must_work(complain(&r->config->complaints, unasked ? COMPLAINT_NOTICE : COMPLAINT_WARNING, file, line, column,
+        must_work(complain(&r->config->complaints, find_level(r, s, file), file, line, column,
                            "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
                            s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
                            w->on_battery ? "on battery " : "", s->row->when, wish->file, wish->line,
@@ -116,7 +129,7 @@ static bool check_suspending(const Rivals *r, const Source *s, const ImportWish 
                 return false;
         file = find_line(s, w->line, &line, &column);
         must_work(complain(
-                        &r->config->complaints, COMPLAINT_WARNING, file, line, column,
+                        &r->config->complaints, find_level(r, s, file), file, line, column,
                         "%s sets runtime_pm to auto%s: the kernel stops the idle drive by its own clock, and %s:%u wants "
                         "%s of %s for %s: %s",
                         s->row->who, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,

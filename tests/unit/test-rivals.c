@@ -150,14 +150,15 @@ static const Case cases[] = {
         "TLP_ENABLE=1\nDISK_DEVICES=\"nvme0n1 sda\"\nDISK_APM_LEVEL_ON_AC=\"254 250\"\nSATA_LINKPWR_ON_AC=\"max_performance\"\n"
 #define TLP UNIT("tlp.service"), ENABLED("tlp.service"), TLP_DEFAULTS
         { WANTS_APM, { TLP, END },
-          "/usr/share/tlp/defaults.conf:3:1: warning: TLP sets apm to 250 by this, at boot, after sleep and when the "
+          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250 by this, at boot, after sleep and when the "
           "power source changes, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "DISK_APM_LEVEL_ON_AC=\"keep\"\n", END }, NULL },
+        { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "DISK_APM_LEVEL_ON_AC=\"254 250\"\n", END }, "/etc/tlp.conf:1:1: warning: TLP sets apm to 250" },
         { WANTS_APM, { TLP, "FILE", "etc/tlp.d/10-off.conf", "TLP_ENABLE=0\n", END }, NULL },
         { WANTS_APM, { TLP, "FILE", "etc/default/tlp", "DISK_APM_LEVEL_ON_AC=\"1 2\"\n", END },
-          "/usr/share/tlp/defaults.conf:3:1: warning: TLP sets apm to 250 by this" },
+          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250 by this" },
         { WANTS_APM, { TLP, "FILE", "etc/default/tlp", "TLP_ENABLE=0\n", "FILE", "etc/tlp.conf", "#\n", END },
-          "/usr/share/tlp/defaults.conf:3:1: warning: TLP sets apm to 250" },
+          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250" },
         { WANTS_APM, { UNIT("tlp.service"), TLP_DEFAULTS, END }, NULL },
         { WANTS_APM, { TLP, MASKED("tlp.service"), END }, NULL },
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "DISK_DEVICES=\"sdb\"\n#DISK_DEVICES=\"sda\"\n", END }, NULL },
@@ -166,7 +167,7 @@ static const Case cases[] = {
           "/etc/tlp.conf:3:1: warning: TLP sets spindown_time to 1 min on battery by this, at boot, after sleep and when the "
           "power source changes, and f.conf:1 wants 1 h for /dev/sda" },
         { RULE("{}", "link_power_management = \"medium_power\""), { TLP, END },
-          "/usr/share/tlp/defaults.conf:4:1: warning: TLP sets link_power_management to max_performance by this, at "
+          "/usr/share/tlp/defaults.conf:4:1: notice: TLP sets link_power_management to max_performance by this, at "
           "boot, after sleep and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
 
         /* The kernel stops the drive. */
@@ -217,6 +218,9 @@ static const Case cases[] = {
           "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when it "
           "starts and when a drive appears, and f.conf:1 wants 128 KiB for /dev/sda" },
         { WANTS_APM, { TUNED("other"), BASE, END }, NULL },
+        /* A profile that tuned chose by itself. */
+        { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "auto\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: notice: tuned sets apm" },
+        { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "manual\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm" },
         /* No line goes on in the next; of two profiles the later counts, wherever it is. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\nsummary=x \\\ninclude=base\n", END },
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
@@ -678,7 +682,7 @@ START_TEST(test_hostile) {
         ck_assert_int_eq(truncate("etc/crontab", 100 << 20), 0);
 
         out = check(WANTS_APM, tree, 1);
-        assert_complaint(out, "/usr/share/tlp/defaults.conf:3:1: warning: TLP sets apm to 250");
+        assert_complaint(out, "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250");
 }
 END_TEST
 
