@@ -32,7 +32,7 @@ static const Rival rivals[] = {
           "(smartd's own -i SECONDS) that is longer than that time lets it fall asleep", SMARTD, .polls = true },
         { "hd-idle", "in effect: it sends idle drives to standby by its own clock",
           "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
-          IMPORT_HD_IDLE, .program = "hd-idle" },
+          IMPORT_HD_IDLE, .program = "hd-idle", .variable = "START_HD_IDLE" },
         { "PowerTOP", "by --auto-tune, when this unit is started", "without --auto-tune it sets nothing",
           IMPORT_TMPFILES, .program = "powertop", .option = "--auto-tune",
           .text = "w /sys/block/sd*/device/power/control - - - - auto\n"
@@ -218,12 +218,14 @@ static void check_program(Rivals *r, const Rival *row) {
         static const char *const talks[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
         const char *const does[] = { row->option, NULL };
         UnitLine command = {};
-        _cleanup_free_ char *text = NULL, *own = NULL;
+        const Unit *unit = units_find_command(&r->units, row->program, &command);
+        _cleanup_free_ char *text = NULL, *own = NULL, *variable = NULL;
         _cleanup_(words_done) Words files = {};
         char *options;
 
-        if (!units_find_command(&r->units, row->program, &command))
+        if (!unit)
                 return;
+        variable = row->variable ? unit_variable(r->root, unit, row->variable) : NULL;
         own = option_find(command.value, "-c", "--configfile");
         if (own)
                 words_add(&files, own, strlen(own));
@@ -235,7 +237,8 @@ static void check_program(Rivals *r, const Rival *row) {
         text = must_format("HD_IDLE_OPTS=\"%s\"\n", options);
 
         /* It only says something, and ends. */
-        if (has_option(command.value, talks) || (row->option && !has_option(command.value, does)))
+        if (has_option(command.value, talks) || streq(variable ?: "", "false") ||
+            (row->option && !has_option(command.value, does)))
                 ;
         else if (!row->files)
                 check_text(r, &(Source){ .row = row, .lines = (UnitLine[]){ command, command } }, "",

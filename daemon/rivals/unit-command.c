@@ -118,18 +118,29 @@ bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *
 
 bool command_runs(const char *command, const char *program) {
         const char *start = command + strspn(command, " \t@-:+!|");
-        _cleanup_free_ char *path = must_format("%.*s", (int) strcspn(start, " \t"), start);
+        _cleanup_free_ char *path = must(strndup(start, strcspn(start, " \t")));
 
         return fnmatch(program, base_name(path), FNM_EXTMATCH) == 0;
 }
 
-bool units_find_command(const Units *units, const char *program, UnitLine *ret) {
+const Unit *units_find_command(const Units *units, const char *program, UnitLine *ret) {
         for (const Unit *u = units->services; u < units->services + units->n_services; u++)
                 for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
                         if (!streq(l->key, "ExecStart") || !command_runs(l->value, program) ||
                             !unit_command(units->root, u, l, ret))
                                 continue;
-                        return true;
+                        return u;
                 }
-        return false;
+        return NULL;
+}
+
+char *unit_variable(const char *root, const Unit *u, const char *name) {
+        _cleanup_(environment_done) Environment e = {};
+        const char *value = NULL;
+
+        (void) environment_read(root, u, &e);
+        for (size_t i = 0; i < e.n_items; i++)
+                if (streq(e.items[i].key, name))
+                        value = e.items[i].value;
+        return value ? must(strdup(value)) : NULL;
 }

@@ -40,5 +40,8 @@ void unit_line_done(UnitLine *l);
 /* Does this command run such a program (a glob of the last part of its path)? */
 bool command_runs(const char *command, const char *program);
 
-/* The first service that runs such a program when it is started, as unit_command(). False: there is none. */
-bool units_find_command(const Units *u, const char *program, UnitLine *ret);
+/* The first service that runs such a program when it is started, as unit_command(). NULL: there is none. */
+const Unit *units_find_command(const Units *u, const char *program, UnitLine *ret);
+
+/* What a program finds in its environment. The caller frees it; NULL: nothing that the unit says. */
+char *unit_variable(const char *root, const Unit *u, const char *name);

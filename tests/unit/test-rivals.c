@@ -306,6 +306,10 @@ static const Case cases[] = {
         /* as Debian's package is after its installation */
         { SLEEPS, { HD_IDLE("-h"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 600 --version"), END }, NULL },
+        { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=false\n#HD_IDLE_OPTS=\"-i 180\"\n", END }, NULL },
+        { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=true\n#HD_IDLE_OPTS=\"-i 180\"\n", END },
+          HD_IDLE_SAYS("/usr/lib/systemd/system/hd-idle.service", "4", "10 min") },
+        { SLEEPS, { HD_IDLE("-i 180\"\nSTART_HD_IDLE=\"false"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 300\n"), END }, NULL },
         /* What its unit has in force. */
         { SLEEPS, { HD_IDLE("-h"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a sda -i 300\n"), END },
           HD_IDLE_SAYS("/etc/systemd/system/hd-idle.service.d/o.conf", "3", "5 min") },
