@@ -28,6 +28,7 @@ static void rule_done(ImportRule *r) {
         conditions_done(&r->conditions);
         free(r->held);
         match_done(&r->match);
+        match_done(&r->except);
 }
 
 void import_done(Import *i) {
@@ -173,7 +174,8 @@ static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) 
 
 static bool same_conditions(const Import *import, const ImportRule *a, const ImportRule *b) {
         const ImportConditions *p = &a->conditions, *q = &b->conditions;
-        bool same = a->never == b->never && a->jumps == b->jumps && p->n_items == q->n_items;
+        bool same = a->never == b->never && a->jumps == b->jumps && p->n_items == q->n_items &&
+                    import_same_match(&a->except, &b->except);
 
         for (size_t i = 0; same && i < p->n_items; i++) {
                 const ImportCondition *x = &p->items[i], *y = &q->items[i];

@@ -44,6 +44,7 @@ typedef struct ImportRule {
         Match match;
         char *held;   /* why all of it is written as a comment; NULL: it stands */
         bool partial; /* held, and which drives it is for the match does not say, or not all of it */
+        Match except; /* of those that the match names; no match of drivekeep's can say so */
         bool spindown_by_service;
         unsigned line;
         GROWING_ARRAY(ImportWish, wishes);

@@ -5,6 +5,23 @@
 
 #include "command.h"
 
+/* Words like "sd*", and "!sda" or "-sda" for those that are left out; where there are only such, of `all`. */
+static void add_devices(ImportRule *rule, const char *list, const char *all) {
+        _cleanup_free_ char *words = must(strdup(list));
+        bool any = false;
+
+        for (char *saved, *w = strtok_r(words, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved)) {
+                bool leaves_out = *w == '!' || *w == '-';
+                _cleanup_free_ char *node = must_format("/dev/%s", w + leaves_out);
+
+                if (!import_match_add(leaves_out ? &rule->except : &rule->match, MATCH_NODE, NULL, node))
+                        import_hold_drives(rule, "\"%.60s\" is the name of no drive", node);
+                any = any || !leaves_out;
+        }
+        if (!any && *all)
+                add_devices(rule, all, "");
+}
+
 static const struct {
         const char *type, *option, *key;
         const char *devices; /* those that have it, where the section names none; NULL: the adapters of SATA drives */
@@ -47,7 +64,6 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         const Pair *open = NULL;
         const char *value = p->value + strspn(p->value, "><= ");
         size_t n = strcspn(value, " \t"), i = 0;
-        _cleanup_free_ char *list = NULL;
         ImportRule *rule;
 
         while (i < ELEMENTSOF(options) && !streq(options[i].option, p->name))
@@ -58,14 +74,12 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
         }
 
         rule = import_add_rule(import, p->line);
-        list = must(strdup(devices ? devices->value : options[i].devices ?: ""));
         if (!options[i].devices)
                 (void) import_match(rule, MATCH_TRANSPORT, "sata");
-        else
-                for (char *saved, *w = strtok_r(list, " \t,", &saved); w; w = strtok_r(NULL, " \t,", &saved))
-                        (void) import_match(rule, MATCH_NODE, "/dev/%s", w);
+        else if (!devices || !strchr(devices->value, '$'))
+                add_devices(rule, devices ? devices->value : "", options[i].devices);
         /* "sd*, !sda", or some of the adapters. */
-        if (devices && (strpbrk(devices->value, "!$") || !options[i].devices))
+        if (devices && (rule->except.n_criteria > 0 || strchr(devices->value, '$') || !options[i].devices))
                 open = devices;
         open = open ?: find_condition(pairs, p->section);
         if (open)

@@ -112,7 +112,8 @@ Pairs pairs_read(const char *text, bool continued) {
 
 const Pair *pairs_last(const Pairs *p, const char *section, const char *name) {
         for (size_t i = p->n_items; i-- > 0;)
-                if (p->items[i].value && streq(p->items[i].name, name) && (!section || p->items[i].section == section))
+                if (p->items[i].value && streq(p->items[i].name, name) &&
+                    (!section || streq_ptr(p->items[i].section, section)))
                         return &p->items[i];
 
         return NULL;

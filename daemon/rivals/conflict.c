@@ -6,11 +6,14 @@
 #include "tree.h"
 #include "udev-fit.h"
 
-/* Is the rule for this drive? Of what is held back that may be unknown, and then it may be. */
+/* Is the rule for this drive? Of what is held back that may be unknown, and then it may be: but tuned's conditions only narrow its
+ * devices. */
 static bool is_for(const Rivals *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
                 return udev_applies(r->root, &s->import, rule, d);
-        return rule->partial || match_drive(&rule->match, d, NULL);
+        if (rule->except.n_criteria > 0 && match_drive(&rule->except, d, NULL))
+                return false;
+        return (rule->partial && s->row->kind != IMPORT_TUNED) || match_drive(&rule->match, d, NULL);
 }
 
 /* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
