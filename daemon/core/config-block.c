@@ -105,23 +105,32 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         }
 }
 
-/* A setting in the group of the match, of a block that is not closed: it is the match that is not, and has the "}" of the block. That
+/* In the group of a match, or of on_battery: what cannot be there, but behind it. A key that is of both may be there. */
+static bool is_for_block(const BlockReader *b, const char *key, bool match) {
+        if (match && match_key_from_string(key) >= 0)
+                return false;
+        return block_has_key(key) || (match && setting_find(b->r->table, key));
+}
+
+/* Something of the block in a group of it, of a block that is not closed: it is the group that is not, and has the "}" of the block. That
  * is one complaint, and none about what else is in the group. */
-static bool match_is_open(BlockReader *b, size_t value) {
+static bool group_is_open(BlockReader *b, size_t value, const char *name) {
+        bool match = streq(name, CONFIG_MATCH);
         ConfigText *t = b->r->text;
-        char name[TOKEN_TEXT_MAX];
+        char key[TOKEN_TEXT_MAX];
         size_t end = value;
 
         if (!b->closed && token_type(b->r, value) == TOKEN_GROUP)
                 end = reader_find_closing(b->r, value + 1);
-        for (size_t i = value + 1; i < end; i++)
-                if (token_starts_statement(t, i) &&
-                    (setting_find(b->r->table, token_copy(t, i, name)) || block_has_key(name))) {
-                        config_text_error(t, value, "this match is not closed; write \"};\" before \"%s\" in line %u",
-                                          name, t->tokens[i].line);
-                        b->r->broken = t->muted = true;
-                        return true;
-                }
+        for (size_t i = value + 1; i < end; i++) {
+                if (!token_starts_statement(t, i) || !is_for_block(b, token_copy(t, i, key), match))
+                        continue;
+                config_text_error(t, value,
+                                  "this %s is not closed; write \"};\" behind its last key, before \"%s\" in line %u",
+                                  name, key, t->tokens[i].line);
+                b->r->broken = t->muted = true;
+                return true;
+        }
 
         return false;
 }
@@ -133,7 +142,8 @@ static void read_match(BlockReader *b, size_t name) {
                 b->block->match_at.line = b->r->text->tokens[name + 2].line;
                 b->block->match_at.column = b->r->text->tokens[name + 2].column;
         }
-        b->match_known = first && !match_is_open(b, name + 2) && reader_match(b->r, name + 2, &b->block->match);
+        b->match_known = first && !group_is_open(b, name + 2, CONFIG_MATCH) &&
+                         reader_match(b->r, name + 2, &b->block->match);
         b->match_meant = b->behind_match = true;
         if (!first)
                 config_text_error(b->r->text, name, "a second match; a block has one, all of whose keys must hold");
@@ -157,7 +167,14 @@ static void read_battery(BlockReader *b, size_t name) {
                 return;
         }
 
+        if (group_is_open(b, value, CONFIG_ON_BATTERY))
+                return;
         end = reader_find_closing(b->r, value + 1);
+        if (!b->closed && token_type(b->r, end + 1) != TOKEN_SEMICOLON) {
+                config_text_error(b->r->text, value,
+                                  "this " CONFIG_ON_BATTERY ", or its block, is not closed: write \"}\" where it ends");
+                b->r->broken = b->r->text->muted = true;
+        }
         if (end == value + 1)
                 config_text_warning(b->r->text, value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
         b->battery = true;
@@ -297,11 +314,48 @@ static void check_exclusions(BlockReader *b) {
                 }
 }
 
+/* Whether the '}' here does not end the block, as settings follow: it is one too many. A match would begin another block. */
+static bool is_surplus(const Reader *r, size_t i) {
+        char name[TOKEN_TEXT_MAX];
+
+        if (token_type(r, i) != TOKEN_GROUP_END)
+                return false;
+        do
+                i++;
+        while (token_type(r, i) == TOKEN_SEMICOLON);
+        return token_starts_statement(r->text, i) && config_is_key(token_copy(r->text, i, name), r->table) &&
+               !config_is_option(name) && !streq(name, CONFIG_MATCH);
+}
+
+/* Where it is to be closed: behind its last statement. */
+static void complain_open(const BlockReader *b, size_t start, size_t end) {
+        bool comma = token_type(b->r, end - 1) == TOKEN_COMMA, last = token_type(b->r, end) == TOKEN_END;
+        bool brace = !comma && token_type(b->r, end) == TOKEN_GROUP;
+        ConfigText *t = b->r->text;
+        size_t before = end - comma;
+
+        if (last && !comma)
+                config_text_error(t, start, "this block is not closed; write \"}\" at the end of the file");
+        else if (brace && token_type(b->r, end + 1) <= TOKEN_END)
+                config_text_error(t, end, "write \"}\" here in place of \"{\"");
+        else
+                config_text_error(t, start,
+                                  "this block is not closed; write \"%s\" before \"%s\" in line %u, column %u",
+                                  brace ? "}," : "}", TOKEN_QUOTED(t, before), t->tokens[before].line,
+                                  t->tokens[before].column);
+}
+
+/* A quote without a partner was told, and what it makes of the rest of its line does not count as another error. */
+static bool has_doubtful(const ConfigText *t, size_t i, size_t end) {
+        while (i < end && !t->tokens[i].doubtful)
+                i++;
+        return i < end;
+}
+
 bool block_read(Reader *r, bool guessed, Block *ret) {
         size_t start = r->i, inside = start + (token_type(r, start) == TOKEN_GROUP),
                end = reader_find_closing(r, inside);
-        bool closed = token_type(r, end) == TOKEN_GROUP_END;
-        BlockReader b = { .r = r, .block = ret, .closed = closed };
+        BlockReader b = { .r = r, .block = ret };
         ConfigText *t = r->text;
 
         ret->file = t->file;
@@ -309,23 +363,36 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         ret->column = t->tokens[start].column;
 
         r->broken = false;
-        t->muted = guessed = guessed || end >= t->doubtful;
+        guessed = guessed || end >= t->doubtful;
+        t->muted = guessed || has_doubtful(t, start, end);
+        if (token_type(r, inside) == TOKEN_GROUP)
+                reader_complain_twice(r, inside++);
+        while (is_surplus(r, end)) {
+                if (reader_is_twice(r, end))
+                        reader_complain_twice(r, end);
+                else
+                        config_text_error(t, end, "a \"}\" too many, as the block goes on behind it; delete it");
+                guessed = t->muted = true;
+                end = reader_find_closing(r, end + 1);
+        }
+        b.closed = token_type(r, end) == TOKEN_GROUP_END;
         read_statements(&b, inside, end);
-        r->i = end + closed;
+        r->i = end + b.closed;
 
-        if (!closed)
-                config_text_error(t, start, "this block is not closed; write \"}\" at its end, in line %u or above",
-                                  t->tokens[end].line);
+        if (!b.closed)
+                complain_open(&b, start, end);
         else if (!b.match_meant && !r->broken)
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, it does nothing");
         check_exclusions(&b);
+        /* What follows may be the rest of it. */
+        r->told = r->told || t->muted;
         t->muted = false;
 
-        if (!closed)
+        if (!b.closed)
                 r->unclosed = end;
-        guessed = guessed || !closed;
+        guessed = guessed || !b.closed;
         ret->broken = r->broken || guessed;
         ret->obscure = guessed || (ret->broken && ret->obscure);
 

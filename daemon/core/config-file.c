@@ -41,6 +41,16 @@ static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         return i > 0;
 }
 
+/* Whether the list has lost its first bracket only: drives = { match = ...; }, { ... } ); */
+static bool lacks_bracket(const Reader *r, size_t i) {
+        if (token_type(r, i) != TOKEN_GROUP)
+                return false;
+        i = reader_find_closing(r, i + 1);
+        if (token_type(r, i) == TOKEN_GROUP_END)
+                i++;
+        return token_type(r, i) == TOKEN_COMMA || token_type(r, i) == TOKEN_LIST_END;
+}
+
 static void read_list(Reader *r) {
         size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
         TokenType type = token_type(r, bracket);
@@ -49,12 +59,20 @@ static void read_list(Reader *r) {
         if (braced)
                 config_text_error(r->text, bracket,
                                   "the list of drives has round brackets: write \"(\" here, and \");\" at its end");
-        else if (type != TOKEN_LIST || bracket == name + 1)
+        else if (type == TOKEN_LIST && bracket == name + 1)
+                config_text_error(r->text, name, "a \"=\" is missing behind \"" CONFIG_DRIVES "\"");
+        else if (type == TOKEN_EQUALS)
+                reader_complain_twice(r, bracket);
+        else if (r->list == 0 && lacks_bracket(r, bracket))
+                config_text_error(r->text, bracket, "a \"(\" is missing before this block");
+        else if (type != TOKEN_LIST)
                 config_text_error(r->text, name, "drives is a list of blocks: drives = ( { ... }, { ... } );");
         else if (r->list > 0)
                 config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
                                   r->text->tokens[r->list].line);
 
+        if (type == TOKEN_EQUALS)
+                type = token_type(r, ++bracket);
         r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY || braced;
         r->told = !r->open;
         r->misnamed = false;
@@ -72,8 +90,18 @@ static bool at_list_end(const Reader *r) {
 }
 
 static void end_list(Reader *r) {
-        if (r->open && !at_list_end(r) && token_type(r, r->list) != TOKEN_GROUP)
-                config_text_error(r->text, r->list, "this list is not closed; write \");\"");
+        bool open = r->open && !at_list_end(r) && token_type(r, r->list) != TOKEN_GROUP,
+             ended = open && token_type(r, r->i - 1) == TOKEN_SEMICOLON;
+        size_t before = r->i - ended;
+
+        /* A string that is not closed may hide it. */
+        if (open && !r->told && !ended && token_type(r, r->i) == TOKEN_END)
+                config_text_error(r->text, r->list, "this list is not closed; write \");\" at the end of the file");
+        else if (open && !r->told)
+                config_text_error(r->text, r->list,
+                                  "this list is not closed; write \"%s\" before \"%s\" in line %u, column %u",
+                                  ended ? ")" : ");", TOKEN_QUOTED(r->text, before), r->text->tokens[before].line,
+                                  r->text->tokens[before].column);
         r->open = false;
 }
 
@@ -123,11 +151,19 @@ static void read_block(Reader *r) {
 static void read_stray(Reader *r) {
         Block *last = r->open && r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
         bool word = token_type(r, r->i) > TOKEN_END;
+        char name[TOKEN_TEXT_MAX];
 
-        if (!r->told && token_type(r, r->i) != TOKEN_REFUSED)
+        if (r->told || token_type(r, r->i) == TOKEN_REFUSED)
+                ;
+        else if (word && config_is_option(token_copy(r->text, r->i, name)))
+                config_text_error(r->text, r->i, "a \"=\" is missing behind \"%s\"", name);
+        else if (!word && reader_is_twice(r, r->i))
+                reader_complain_twice(r, r->i);
+        else
                 config_text_error(r->text, r->i,
-                                  r->open ? "\"%s\" is not expected between blocks; the one before it is not applied"
-                                          : "\"%s\" is not expected here; a file holds drives = ( ... ); and options",
+                                  last      ? "\"%s\" is not expected between blocks; the one before it is not applied"
+                                  : r->open ? "\"%s\" is not expected here, where a block begins with \"{\""
+                                            : "\"%s\" is not expected here; a file holds drives = ( ... ); and options",
                                   TOKEN_QUOTED(r->text, r->i));
         r->told = r->separated = true;
 
@@ -148,7 +184,8 @@ static void read_next(Reader *r) {
         else if (type == TOKEN_GROUP || token_is_name(r->text, r->i, CONFIG_MATCH))
                 read_block(r);
         else if (token_separates(type)) {
-                if (type == TOKEN_SEMICOLON && r->open && !r->told && token_type(r, r->i + 1) != TOKEN_END)
+                if (type == TOKEN_SEMICOLON && r->open && !r->told && token_type(r, r->i + 1) != TOKEN_END &&
+                    token_type(r, r->i + 1) != TOKEN_GROUP_END && !reader_at_option(r, r->i + 1))
                         config_text_error(r->text, r->i, "between blocks stands a comma, not \";\"");
                 r->separated = true;
                 r->i++;

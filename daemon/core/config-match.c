@@ -85,6 +85,10 @@ static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *pro
                 return config_text_error(r->text, value, "an empty list fits no drive");
 
         for (size_t i = value + 1; token_type(r, i) != end;) {
+                if (token_type(r, i) == TOKEN_COMMA)
+                        return reader_is_twice(r, i) ? reader_complain_twice(r, i)
+                                                     : config_text_error(r->text, i,
+                                                                         "a pattern is missing before this comma");
                 if (!read_pattern(r, i++, key, property, m))
                         return false;
                 if (token_type(r, i) == TOKEN_STRING)

@@ -29,12 +29,41 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
                !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
+/* Where a group begins that has lost its "{", or has another bracket: match = model = "x"; }; or match = ( model = "x"; }; 0: there is none
+ * at this name. */
+static size_t find_braceless(const Reader *r, size_t name) {
+        bool match = token_is_name(r->text, name, CONFIG_MATCH);
+        char key[TOKEN_TEXT_MAX];
+        size_t i = name + 2;
+
+        if ((!match && !token_is_name(r->text, name, CONFIG_ON_BATTERY)) || token_type(r, name + 1) != TOKEN_EQUALS)
+                return 0;
+        if (token_type(r, i) == TOKEN_GROUP_END && token_type(r, i + 1) == TOKEN_SEMICOLON)
+                return i;
+        i += token_type(r, i) == TOKEN_LIST || token_type(r, i) == TOKEN_ARRAY || token_type(r, i) == TOKEN_GROUP_END;
+        if (!token_starts_statement(r->text, i))
+                return 0;
+        token_copy(r->text, i, key);
+        return (match ? match_key_from_string(key) >= 0 : setting_find(r->table, key) != NULL) ? i : 0;
+}
+
 size_t reader_find_closing(const Reader *r, size_t i) {
+        size_t braceless;
+
         for (size_t depth = 0, lists = 0;; i++)
                 switch (token_type(r, i)) {
                 case TOKEN_END:
                         return i;
+                case TOKEN_NAME:
+                        braceless = find_braceless(r, i);
+                        if (braceless > 0) {
+                                depth++;
+                                i = braceless - 1;
+                        }
+                        break;
                 case TOKEN_GROUP:
+                        if (token_type(r, i - 1) == TOKEN_GROUP) /* a slip: it has one partner */
+                                break;
                         if (!opens_value(r, i, lists > 0))
                                 return i;
                         depth++;
@@ -62,21 +91,72 @@ static size_t find_list_end(Reader *r, size_t bracket) {
         TokenType type, end = token_type(r, bracket) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
         size_t i = bracket;
 
+        if (reader_is_twice(r, i + 1) && token_type(r, i + 2) > TOKEN_END) {
+                reader_complain_twice(r, i + 1);
+                return 0;
+        }
         do
                 type = token_type(r, ++i);
         while (type == TOKEN_COMMA || (type > TOKEN_END && !token_starts_statement(r->text, i)));
         if (type == end)
                 return i + 1;
 
-        config_text_error(r->text, bracket, "this list is not closed by a \"%c\", or holds more than values", end);
+        if (type == TOKEN_SEMICOLON && token_type(r, i + 1) == TOKEN_STRING)
+                config_text_error(r->text, i, "between the values of a list stands a comma, not \";\"");
+        else if (type == TOKEN_GROUP || type == TOKEN_LIST || type == TOKEN_ARRAY || type == TOKEN_END)
+                config_text_error(r->text, bracket, "this list is not closed by a \"%c\", or holds more than values",
+                                  end);
+        else
+                config_text_error(r->text, bracket,
+                                  "this list is not closed; write \"%c%s\" before \"%s\" in line %u, column %u", end,
+                                  type > TOKEN_END ? ";" : "", TOKEN_QUOTED(r->text, i), r->text->tokens[i].line,
+                                  r->text->tokens[i].column);
         return 0;
+}
+
+/* Whether the value is the first of a list that has lost its bracket: match = "/dev/a", "/dev/b"]; */
+static bool complain_bracketless(Reader *r, size_t value, size_t comma) {
+        size_t i = comma;
+        bool closed;
+
+        if (token_type(r, value) == TOKEN_LIST || token_type(r, value) == TOKEN_ARRAY ||
+            token_type(r, comma) != TOKEN_COMMA || token_type(r, comma + 1) != TOKEN_STRING)
+                return false;
+        while (token_type(r, i) == TOKEN_COMMA || token_type(r, i) == TOKEN_STRING)
+                i++;
+        closed = token_type(r, i) == TOKEN_LIST_END || token_type(r, i) == TOKEN_ARRAY_END;
+        if (closed)
+                config_text_error(r->text, value, "a \"%c\" is missing before this list",
+                                  token_type(r, i) == TOKEN_LIST_END ? '(' : '[');
+        else
+                config_text_error(r->text, value, "several values are a list, in brackets: [ \"...\", \"...\" ]");
+        return true;
+}
+
+bool reader_is_twice(const Reader *r, size_t token) {
+        return token > 0 && token_type(r, token) == token_type(r, token - 1);
+}
+
+bool reader_complain_twice(Reader *r, size_t token) {
+        return config_text_error(r->text, token, "\"%s\" stands here twice; delete one", TOKEN_QUOTED(r->text, token));
 }
 
 /* Behind the value at `i`; 0: there is none. */
 static size_t find_value_end(Reader *r, size_t name, size_t i) {
-        size_t end;
+        size_t end, braceless = find_braceless(r, name);
+
+        if (braceless == i)
+                config_text_error(r->text, i, "a \"{\" is missing before \"%s\"", TOKEN_QUOTED(r->text, i));
+        else if (braceless > 0)
+                config_text_error(r->text, i, "a group begins with \"{\": write it in place of \"%s\"",
+                                  TOKEN_QUOTED(r->text, i));
+        if (braceless > 0)
+                return 0;
 
         switch (token_type(r, i)) {
+        case TOKEN_EQUALS:
+                (void) reader_complain_twice(r, i);
+                return 0;
         case TOKEN_STRING:
                 while (token_type(r, i) == TOKEN_STRING)
                         i++;
@@ -94,6 +174,10 @@ static size_t find_value_end(Reader *r, size_t name, size_t i) {
         case TOKEN_GROUP:
                 if (!opens_value(r, i, false))
                         break;
+                if (reader_is_twice(r, i + 1)) {
+                        reader_complain_twice(r, i + 1);
+                        return 0;
+                }
                 /* If it is not closed, neither is the block. */
                 end = reader_find_closing(r, i + 1);
                 return end + (token_type(r, end) == TOKEN_GROUP_END);
@@ -122,7 +206,9 @@ static void complain_behind(Reader *r, size_t name, size_t token) {
 
         if (token_type(r, token) == TOKEN_REFUSED)
                 return;
-        if (token_type(r, token) == TOKEN_NAME && isdigit((unsigned char) t->text[t->tokens[token - 1].offset]))
+        if (token_type(r, token) < TOKEN_END && reader_is_twice(r, token))
+                reader_complain_twice(r, token);
+        else if (token_type(r, token) == TOKEN_NAME && isdigit((unsigned char) t->text[t->tokens[token - 1].offset]))
                 config_text_error(
                                 r->text, token,
                                 "a number with a unit must be in quotes (\"%s %s\"), or a \";\" is missing before \"%s\"",
@@ -144,6 +230,8 @@ size_t reader_statement(Reader *r, size_t name, size_t end) {
                 complain_behind(r, name, next);
                 next = 0;
         }
+        if (next > 0 && complain_bracketless(r, name + 2, next))
+                next = 0;
         if (next == 0)
                 r->broken = r->text->muted = true;
         return next;

@@ -15,7 +15,7 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
         va_list ap;
         int n;
 
-        if (t->muted)
+        if (t->muted || (at->doubtful && level != COMPLAINT_NOTICE))
                 return false;
 
         va_start(ap, format);
@@ -93,6 +93,40 @@ static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
         add_token(t, type, length);
 }
 
+/* Is the token before this one a string or a word, and joined to it? Words may be several. */
+static bool is_joined(const ConfigText *t, const Token *at) {
+        const Token *before = at - 1;
+
+        if (at == t->tokens || before->type < TOKEN_NAME || before->line != at->line)
+                return false;
+        return before->offset + before->length == at->offset ||
+               (before->type != TOKEN_STRING && (at->type == TOKEN_NAME || at->type == TOKEN_WORD));
+}
+
+/* Of a quote that has no partner on its line: the slip is where what is joined to it begins. In "x; apm = "y" that is the first string,
+ * which ends too late. */
+static void complain_quote(ConfigText *t, const Token *quote) {
+        const Token *at = quote;
+
+        while (is_joined(t, at))
+                at--;
+
+        if (at->type == TOKEN_STRING && (at->length == 2 || at[1].type == TOKEN_STRING || at + 1 == quote))
+                config_text_complain(t, COMPLAINT_ERROR, at->length == 2 ? at : at + 1,
+                                     "here is a quote too many; delete one");
+        else if (at != quote && at->type != TOKEN_STRING)
+                config_text_complain(
+                                t, COMPLAINT_ERROR, at,
+                                "the opening quote of this string is missing, or the quote behind it is one too many");
+        else
+                config_text_complain(
+                                t, COMPLAINT_ERROR, at,
+                                "the closing quote of this string is missing on its line, or here is a quote too many");
+
+        for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == quote->line;)
+                k->doubtful = true;
+}
+
 static void scan_string(ConfigText *t) {
         size_t n = 1;
 
@@ -103,10 +137,9 @@ static void scan_string(ConfigText *t) {
         if (peek(t, n) == '"')
                 add_checked_token(t, TOKEN_STRING, n + 1);
         else {
-                config_text_complain(
-                                t, COMPLAINT_ERROR, &t->at,
-                                "the closing quote of this string is missing on its line, or here is a quote too many");
                 add_token(t, TOKEN_REFUSED, n);
+                if (t->complaints->error >= 0)
+                        complain_quote(t, t->tokens + t->n_tokens - 1);
         }
 }
 

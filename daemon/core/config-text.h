@@ -30,6 +30,7 @@ typedef struct Token {
         uint32_t offset, length;
         uint32_t line, column; /* from 1; a tab counts as one character */
         bool secret;           /* never quoted: it may be (part of) a password (config-file.c) */
+        bool doubtful;         /* a quote in its line has no partner, which was told: perhaps it is another token */
 } Token;
 
 typedef struct ConfigText {

@@ -54,6 +54,7 @@ static const Setting fake_kernel[] = {
           .range = { .type = VALUE_SIZE, .min = 0, .max = INT64_C(1) << 30, .unit = 512, .step = 1024 } },
         { .name = "scheduler", .backend = BACKEND_BLOCK, .range = { .type = VALUE_NAME },
           .known = (const char *const[]) { "none", "mq-deadline", "bfq", NULL } },
+        { .name = "rotational", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL } },
         { .name = "cd_speed", .backend = BACKEND_OPTICAL, .range = { .type = VALUE_INT, .min = 1, .max = 255 } },
         { .name = "runtime_pm", .backend = BACKEND_SCSI,
           .range = { .type = VALUE_NAME, .words = (const ValueWord[]) { { "auto", 0 }, { "on", 0 }, {} },

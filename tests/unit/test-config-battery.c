@@ -82,18 +82,24 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm 3; } }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 40, 'e', "\"=\" is missing" } } },
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; }"),
-          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 3, 'e', "not closed" } } },
+          BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"),
+          { { 3, 38, 'e', "this on_battery, or its block, is not closed" } } },
+        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; permanent = true; lookahead = true; }"),
+          BROKEN_DUMP("3! node=/dev/sda >\n"),
+          { { 3, 38, 'e', "this on_battery is not closed; write \"};\" behind its last key, before \"permanent\" in line 3" } } },
+        { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; }; lookahead = true;"),
+          BROKEN_DUMP("3! node=/dev/sda > battery:apm=! lookahead=!\n"), { { 3, 3, 'e', "this block is not closed; write" } } },
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; ); }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=!\n"), { { 3, 49, 'e', "\")\" is not expected" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; ) on_battery = { timeout = \"2s\"; } }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:timeout=!\n"), { { 3, 34, 'e', "\")\" is not expected" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
-          BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
-          { { 3, 33, 'e', "comma, not \";\"" }, { 3, 35, 'e', "not expected between blocks" } } },
+          BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=!\n"),
+          { { 3, 32, 'e', "a \"}\" too many, as the block goes on behind it; delete it" } } },
         /* Which of these braces is the one too many? */
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
-          { { 3, 68, 'e', "comma, not \";\"" }, { 3, 70, 'e', "\"}\" is not expected between blocks" } } },
+          { { 3, 70, 'e', "\"}\" is not expected between blocks" } } },
 };
 /* clang-format on */
 

@@ -51,7 +51,7 @@ static const struct {
 
         /* The list ends behind a block that is not closed, although there was a bracket in it. */
         { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
-          { { 1, 11, 'e', "this block is not closed; write \"}\" at its end, in line 2" }, { 1, 37, 'e', "no group or list" } } },
+          { { 1, 11, 'e', "this block is not closed; write \"}\" before \")\" in line 2" }, { 1, 37, 'e', "no group or list" } } },
 };
 /* clang-format on */
 
