@@ -279,6 +279,22 @@ static void check_known(Config *c, const Block *b, const Assignment *a) {
                      near.word ?: *a->row->known);
 }
 
+/* A setting by the name of a key of a match: it may have been meant to choose drives. Not where that key is there, too, or where the
+ * drives are named: then there is nothing to choose. */
+static void check_choosing(Config *c, const Block *b, const Assignment *a) {
+        MatchKey key = match_key_from_string(a->row->name);
+
+        if (key < 0 || key == MATCH_PROPERTY || !match_is_general(&b->match))
+                return;
+        for (size_t i = 0; i < b->match.n_criteria; i++)
+                if (b->match.criteria[i].key == key)
+                        return;
+        warn(c, b, a,
+             "%s is written to all drives of this block; did you mean it inside match = { ... }? If both are meant, "
+             "write it there, too",
+             a->row->name);
+}
+
 /* What one value says alone. Of the rows that share the name, danger in any of them is worth the word. */
 static void check_value(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
         const Harm *h = find_harm(t, a->name, &a->value);
@@ -297,6 +313,7 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
                          "--permanent'",
                          a->name);
         check_known(c, b, a);
+        check_choosing(c, b, a);
         if (h && harms(h, b))
                 warn(c, b, a, "%s can do harm here: %s", a->name, h->why);
 }

@@ -39,6 +39,17 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
+        /* A setting by the name of a key of match chooses no drives: as the last key of one it may be on the wrong side of its brace. */
+#define CHOOSING "rotational is written to all drives of this block; did you mean it inside match"
+        { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
+        { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
+        { "drives = ({ match = {};\non_battery = { rotational = false } });", { { 2, 16, 'w', CHOOSING } } },
+        { "drives = ({ match = \"/dev/sd*\";\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
+        { "drives = ({ match = { transport = \"sata\"; rotational = true; }; rotational = false });", {} },
+        { "drives = ({ match = \"/dev/sda\"; rotational = false });", {} },
+        { "drives = ({ match = { serial = \"x\"; }; rotational = false });", {} },
+        { "drives = ({ match = {}; rotational = \"keep\" });", {} },
+
         /* Two timers. */
         { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
           { { 2, 1, 'w', "apm below 128 has a timer of its own" } } },
