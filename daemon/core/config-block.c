@@ -59,6 +59,14 @@ static void add_assignment(BlockReader *b, const Assignment *a) {
                 b->r->config->complaints.error = -ENOMEM;
 }
 
+/* The last one counts as the later one of two that exclude each other. */
+static void replace_assignment(BlockReader *b, Assignment *old, const Assignment *a) {
+        Assignment *last = b->block->assignments + b->block->n_assignments - 1;
+
+        memmove(old, old + 1, (last - old) * sizeof *old);
+        *last = *a;
+}
+
 static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t name) {
         return (Assignment){
                 .name = setting_state(row),
@@ -91,7 +99,7 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         if (!before)
                 add_assignment(b, &a);
         else if (before->guessed)
-                *before = a;
+                replace_assignment(b, before, &a);
         else if (before->row == row) {
                 before->withheld = true;
                 config_text_error(t, name,
@@ -101,7 +109,7 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
                 config_text_warning(t, name,
                                     "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
                                     row->name, before->row->name, before->line);
-                *before = a;
+                replace_assignment(b, before, &a);
         }
 }
 
@@ -296,24 +304,6 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Of what can only fight within one block, nothing is applied. Between blocks the plan decides (plan_new()). */
-static void check_exclusions(BlockReader *b) {
-        for (size_t i = 0; i < b->block->n_assignments; i++)
-                for (size_t k = 0; k < b->block->n_assignments; k++) {
-                        Assignment *x = &b->block->assignments[i], *y = &b->block->assignments[k];
-                        const Token at = { .line = x->line, .column = x->column };
-
-                        if (x->keep || y->keep || x->withheld || y->withheld || x->on_battery != y->on_battery ||
-                            !setting_rules_out(x->row, &x->value, y->row, &y->value))
-                                continue;
-
-                        x->withheld = y->withheld = true;
-                        config_text_complain(b->r->text, COMPLAINT_ERROR, &at,
-                                             "%s and %s (in line %u) exclude each other; neither is applied", x->name,
-                                             y->name, y->line);
-                }
-}
-
 /* Whether the '}' here does not end the block, as settings follow: it is one too many. A match would begin another block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
@@ -385,7 +375,6 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, it does nothing");
-        check_exclusions(&b);
         /* What follows may be the rest of it. */
         r->told = r->told || t->muted;
         t->muted = false;

@@ -7,7 +7,6 @@
 
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
-#define APM_OFF 255
 /* A drive that tries as long as it likes does so for two minutes and more (https://raid.wiki.kernel.org, Timeout Mismatch). */
 #define PATIENCE_MS (2 * 60 * 1000)
 /* `b` has the file, and `at` the place in it: the block itself, or something in it. */
@@ -48,6 +47,51 @@ static void check_wins(Config *c, size_t block, const Assignment *a) {
                      a->name, c->blocks[i].file, winner->line);
 }
 
+static bool is_in_force(const Assignment *a) {
+        return !a->keep && !a->withheld;
+}
+
+/* What of the block excludes `a`, which is before it, or in it; NULL: nothing. What is for battery excludes nothing on mains. */
+static const Assignment *find_excluding(const Block *b, const Assignment *a) {
+        bool inside = a >= b->assignments && a < b->assignments + b->n_assignments;
+
+        for (const Assignment *x = inside ? a + 1 : b->assignments; x < b->assignments + b->n_assignments; x++)
+                if (is_in_force(x) && x->on_battery <= a->on_battery && (!inside || x->on_battery == a->on_battery) &&
+                    settings_exclude(x->row, &x->value, a->row, &a->value))
+                        return x;
+
+        return NULL;
+}
+
+/* A drive of these may support one of the two only, but for settings that are parts of one. */
+static void check_excluded(Config *c, size_t block, const Assignment *a) {
+        const Block *b = &c->blocks[block];
+
+        for (size_t i = block; i < c->n_blocks; i++) {
+                const Block *later = &c->blocks[i];
+                const Assignment *x = later->broken || !block_includes(later, b) ? NULL : find_excluding(later, a);
+                size_t deciding;
+
+                if (!x || find_deciding(c, block, x->name, a->on_battery, &deciding) != x)
+                        continue;
+                complain(&c->complaints,
+                         (a->row->flags | x->row->flags) & SETTING_SAME ? COMPLAINT_WARNING : COMPLAINT_NOTICE, b->file,
+                         a->line, a->column,
+                         "%s is written only where %s is not: the two exclude each other, and the later wins (%s:%u)",
+                         a->name, x->name, later->file, x->line);
+                return;
+        }
+}
+
+/* Each for the drives that support it. */
+static bool blocks_exclude(const Block *before, const Block *b) {
+        for (const Assignment *a = before->assignments; a < before->assignments + before->n_assignments; a++)
+                if (is_in_force(a) && find_excluding(b, a))
+                        return true;
+
+        return false;
+}
+
 static void check_twin(Config *c, size_t block) {
         const Block *b = &c->blocks[block];
 
@@ -61,7 +105,8 @@ static void check_twin(Config *c, size_t block) {
                 /* What a block says of all of its settings is a reason for another. */
                 if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
                     before->wake != b->wake || before->spindown_by != b->spindown_by ||
-                    before->wake_together != b->wake_together || before->commands_are_use != b->commands_are_use)
+                    before->wake_together != b->wake_together || before->commands_are_use != b->commands_are_use ||
+                    blocks_exclude(before, b))
                         continue;
                 warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
                      before->line);
@@ -111,10 +156,6 @@ static bool timers_clash(const Value *apm, const Value *timer _unused_) {
         return apm->number >= 1 && apm->number < APM_FIRST_WITHOUT_STANDBY;
 }
 
-static bool epc_clashes(const Value *apm, const Value *epc) {
-        return apm->number < APM_OFF && epc->number;
-}
-
 static bool temperatures_clash(const Value *light, const Value *heavy) {
         return heavy->number >= 0 && light->number >= heavy->number;
 }
@@ -135,8 +176,7 @@ static bool use_is_hidden(const Value *timer, const Value *counts) {
         "the service does not spin down a drive whose reads and writes the kernel does not count: remove this, or " \
         "the iostats = false of"
 
-/* Each is sensible alone. The sentence stands at the first, and ends with the place of the second. What excludes another
- * within one block is an error there already (config-block.c). */
+/* Each is sensible alone. The sentence stands at the first, and ends with the place of the second. */
 static const struct {
         const char *first, *second;
         bool (*clash)(const Value *first, const Value *second);
@@ -146,7 +186,6 @@ static const struct {
         { "apm", "spindown_time", timers_clash,
           "apm below 128 has a timer of its own (128 or more leaves that to spindown_time), and the drive may spin down long "
           "before the spindown_time of" },
-        { "apm", "epc", epc_clashes, "apm is not written to drives that are to have the epc of" },
         { "thermal_light", "thermal_heavy", temperatures_clash,
           "thermal_light is not written, as it is not below the thermal_heavy of" },
         { "timeout", "error_recovery", timeouts_clash,
@@ -332,8 +371,10 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
                         check_wins(c, block, a);
                 if (a->withheld || a->keep)
                         continue;
-                if (compare)
+                if (compare) {
                         check_pairs(c, block, a);
+                        check_excluded(c, block, a);
+                }
                 check_value(c, t, b, a);
         }
 }

@@ -124,6 +124,7 @@ typedef struct Wish {
         char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */
 } Wish;
 
+/* In the order of the files: of two that exclude each other the later one wins (plan_exclude()). */
 typedef struct Wishes {
         GROWING_ARRAY(Wish, items);
 } Wishes;
@@ -136,11 +137,17 @@ void wishes_done(Wishes *w);
 /* NULL: nobody asks for that setting. */
 Wish *wishes_find(const Wishes *w, const char *name);
 
+/* The last one, in the place of an earlier one for the same setting; `via_stacked` is the list's own from now on. */
+int wishes_add(Wishes *w, const Wish *wish);
+
 /* Whether what the machine runs on makes a difference to any drive. */
 bool config_uses_battery(const Config *c);
 
 /* The same values for the same settings; where in the files they stand does not count, but for which drives the rules are. */
-bool wishes_equal(const Wishes *a, const Wishes *b);
+bool wishes_equal(const Wishes *a, const Wishes *b, const SettingTable *t);
+
+/* Do the two exclude each other, on a drive that supports both? */
+bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t);
 
 /* config-check.c: what stands in the files without an error, and still cannot be what was meant: blocks that say the same, values
  * that never win, settings that fight each other, danger without its word. Adds warnings and notices to c->complaints. Pure: it

@@ -68,7 +68,7 @@ static int step_compare(const void *a, const void *b) {
 /* The service does it where the drive does not. */
 static bool step_has_service(const Step *s, Verdict v) {
         return s->setting && s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_AUTO &&
-               setting_is_active(s->setting, &s->wish->value) &&
+               setting_is_active(s->setting, &s->wish->value) && !s->winner &&
                (v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_IGNORED);
 }
 
@@ -99,17 +99,6 @@ char *wish_format_rule(const Wish *w) {
         return asprintf(&rule, w->line > 0 ? "%s:%u" : "%s", w->file, w->line) < 0 ? NULL : rule;
 }
 
-/* `other` is not written where `s` is wanted. */
-static void exclude_step(const Step *s, Step *other) {
-        if (s->setting && other->setting && !s->wish->withheld &&
-            setting_rules_out(s->setting, &s->wish->value, other->setting, &other->wish->value)) {
-                _cleanup_free_ char *rule = wish_format_rule(s->wish);
-
-                step_end(other, VERDICT_FORBIDDEN, "%s is wanted too (%s), and the two exclude each other",
-                         s->setting->name, rule ?: s->wish->file);
-        }
-}
-
 /* Is it to be off, and is it off on a drive that has no row for it? */
 static bool is_off_anyway(const Wish *w, const SettingTable *t, unsigned backends) {
         const Setting *s = setting_find(t, w->name);
@@ -137,8 +126,6 @@ int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *re
                 if (!steps[i].setting && is_off_anyway(steps[i].wish, t, backends))
                         step_end(steps + i, VERDICT_UNCHANGED, "this kind of drive has no %s, which is as good as off",
                                  steps[i].wish->name);
-                for (size_t k = 0; k < w->n_items; k++)
-                        exclude_step(steps + i, steps + k);
         }
         *ret = (Plan){ .steps = steps, .n_steps = w->n_items };
         return 0;
@@ -254,6 +241,77 @@ static void step_end_unchanged(Step *s) {
         if (s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && !s->before.saved_known)
                 return step_end(s, VERDICT_UNCHANGED, CANNOT_SAVE);
         step_end(s, VERDICT_UNCHANGED, NULL);
+}
+
+/* ---- two settings that exclude each other ---- */
+
+bool steps_exclude(const Step *a, const Step *b) {
+        return a->setting && b->setting && !a->wish->withheld && !b->wish->withheld &&
+               settings_exclude(a->setting, &a->wish->value, b->setting, &b->wish->value);
+}
+
+bool plan_has_rival(const Plan *p, const Step *s) {
+        for (const Step *other = p->steps; other < p->steps + p->n_steps; other++)
+                if (other != s && steps_exclude(s, other))
+                        return true;
+
+        return false;
+}
+
+/* Can it be written, or done by the service, on this drive? */
+static bool step_is_possible(const Step *s) {
+        if (s->winner)
+                return false;
+
+        switch (s->verdict) {
+        case _VERDICT_INVALID:
+                /* What could not be read for now may be there. */
+                return s->error < 0 ? s->error == STEP_DEFERRED || s->error > STEP_ENDS : s->before.supported;
+        case VERDICT_UNSUPPORTED:
+        case VERDICT_VANISHED:
+                return false;
+        case VERDICT_REFUSED: /* only the write, or reading it? */
+                return s->failed;
+        case VERDICT_FORBIDDEN: /* only at this visit, or by its block? */
+                return s->before.supported;
+        case VERDICT_UNCHANGED: /* as wanted, or not needed? */
+                return !s->setting->unless || s->before.supported;
+        default:
+                return true;
+        }
+}
+
+/* The later one wins; the earlier one only where the drive does not support the other, which the service shall not do then. */
+static bool step_wins(const Step *s, const Step *other) {
+        return steps_exclude(s, other) && step_is_possible(s) && (s->wish > other->wish || !step_is_possible(other));
+}
+
+bool plan_exclude(const Plan *p, Step *s) {
+        _cleanup_free_ char *rule = NULL, *own = NULL;
+        bool possible = step_is_possible(s);
+        const Step *w = NULL;
+
+        for (const Step *other = p->steps; other < p->steps + p->n_steps && !w; other++)
+                if (step_wins(other, s))
+                        w = other;
+        s->winner = w;
+        if (!w || !possible)
+                return false;
+
+        rule = wish_format_rule(w->wish);
+        own = wish_format_rule(s->wish);
+        s->remembered = false;
+        s->reason[0] = '\0';
+        if (w->verdict == VERDICT_DEFERRED && !w->before.known)
+                step_end(s, VERDICT_DEFERRED,
+                         "%s (%s) comes later and excludes %s (%s) on a drive that has both, which shows when it is in use",
+                         w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
+        else
+                /* A rule for a class of drives leaves this one to the other rule: no failure. */
+                step_end(s, s->wish->optional ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN,
+                         "%s (%s) comes later and excludes %s (%s)", w->wish->name, rule ?: w->wish->file,
+                         s->wish->name, own ?: s->wish->file);
+        return true;
 }
 
 /* There is no such thing. Who wants it off has what is wanted; but nothing was read, and nothing can be lost. */

@@ -80,6 +80,7 @@ typedef struct Step {
         const Setting *setting; /* NULL: no row for this kind of drive */
         Value wanted;           /* the wish's value, as this drive would read it */
         Reading before, after;
+        const struct Step *winner;    /* it excludes this one, which is not written; NULL: none does */
         bool remembered;              /* the verdict rests on memory alone, and a loss that shows makes it void */
         bool lost;                    /* that it was sent is void, as some reading has shown a loss */
         bool write;                   /* the plan: send it */
@@ -113,15 +114,23 @@ typedef struct Plan {
 /* … and of a timer, where the service does what it is for. */
 #define STEP_BY_SERVICE "the service spins the drive down, whose own timer is left as it is"
 
-/* One step per wish, in the order of writing; nothing decided yet, but that a wish which another one excludes is
- * forbidden. `backends`: mask of 1 << Backend. Steps point into
- * `w`, which must outlive the plan. */
+/* One step per wish, in the order of writing, and nothing decided yet but what no row is needed for. `backends`: mask of
+ * 1 << Backend. Steps point into `w`, which must outlive the plan. */
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret);
 void plan_done(Plan *p);
 
 /* The verdict of a step that needs no reading (forbidden, unsupported, unreadable and sent before). Returns true when
  * it has one; otherwise `before` is to be read. `memory` may be NULL. */
 bool step_settle(Step *s, const Memory *memory);
+
+/* Do the two wishes exclude each other, on a drive that supports both? */
+bool steps_exclude(const Step *a, const Step *b);
+bool plan_has_rival(const Plan *p, const Step *s);
+
+/* Of two that exclude each other the later wish wins, unless the drive does not support it. Call it for each step that has a rival,
+ * the latest wish first, when all of them are read or settled, and decide that step before the next. True: `s` loses, and has its
+ * verdict. */
+bool plan_exclude(const Plan *p, Step *s);
 
 /* Was it left otherwise than it is read now, so that whatever the drive holds may be lost? */
 bool step_shows_loss(const Step *s, const Memory *memory);

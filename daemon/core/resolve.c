@@ -12,24 +12,25 @@ Wish *wishes_find(const Wishes *w, const char *name) {
         return NULL;
 }
 
-/* Takes the place of an earlier block's wish. */
-static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, const DriveLink *link) {
-        Wish *wish = wishes_find(w, a->name);
+static void remove_wish(Wishes *w, const char *name) {
+        Wish *wish = wishes_find(w, name);
 
-        if (wish)
+        if (wish) {
                 free(wish->via_stacked);
-        if (a->keep && !a->withheld) {
-                if (wish)
-                        memmove(wish, wish + 1, (w->items + --w->n_items - wish) * sizeof *wish);
-                return 0;
+                memmove(wish, wish + 1, (w->items + --w->n_items - wish) * sizeof *wish);
         }
+}
 
-        if (!wish) {
-                if (!GREW(w, items))
-                        return -ENOMEM;
-                wish = w->items + w->n_items++;
-        }
-        *wish = (Wish){
+int wishes_add(Wishes *w, const Wish *wish) {
+        remove_wish(w, wish->name);
+        if (!GREW(w, items))
+                return -ENOMEM;
+        w->items[w->n_items++] = *wish;
+        return 0;
+}
+
+static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, const DriveLink *link) {
+        Wish wish = {
                 .name = a->name,
                 .value = a->value,
                 .withheld = a->withheld,
@@ -44,13 +45,22 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
                 .line = a->line,
                 .column = a->column,
         };
+        int r;
+
+        if (a->keep && !a->withheld) {
+                remove_wish(w, a->name);
+                return 0;
+        }
 
         if (link && link->via == LINK_STACKED) {
-                wish->via_stacked = strdup(link->path);
-                if (!wish->via_stacked)
+                wish.via_stacked = strdup(link->path);
+                if (!wish.via_stacked)
                         return -ENOMEM;
         }
-        return 0;
+        r = wishes_add(w, &wish);
+        if (r < 0)
+                free(wish.via_stacked);
+        return r;
 }
 
 /* Any of them may be what the block was to change. */
@@ -137,7 +147,24 @@ void wishes_done(Wishes *w) {
         *w = (Wishes){};
 }
 
-bool wishes_equal(const Wishes *a, const Wishes *b) {
+bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t) {
+        const Setting *x = setting_find(t, a->name), *y = setting_find(t, b->name);
+
+        return x && y && !a->withheld && !b->withheld && settings_exclude(x, &a->value, y, &b->value);
+}
+
+/* Does this item of `a` win against the same other ones in `b`? */
+static bool wins_equally(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
+        const Wish *wish = wishes_find(b, a->items[item].name);
+
+        for (size_t i = 0; i < item; i++)
+                if (wishes_exclude(a->items + i, a->items + item, t) && wishes_find(b, a->items[i].name) > wish)
+                        return false;
+
+        return true;
+}
+
+bool wishes_equal(const Wishes *a, const Wishes *b, const SettingTable *t) {
         if (a->n_items != b->n_items)
                 return false;
 
@@ -147,7 +174,8 @@ bool wishes_equal(const Wishes *a, const Wishes *b) {
                 if (!y || x->withheld != y->withheld || x->allow_dangerous != y->allow_dangerous ||
                     x->permanent != y->permanent || x->optional != y->optional || x->wake != y->wake ||
                     x->spindown_by != y->spindown_by || x->wake_together != y->wake_together ||
-                    x->commands_are_use != y->commands_are_use || (!x->withheld && !value_equal(&x->value, &y->value)))
+                    x->commands_are_use != y->commands_are_use ||
+                    (!x->withheld && !value_equal(&x->value, &y->value)) || !wins_equally(a, i, b, t))
                         return false;
         }
 

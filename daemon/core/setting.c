@@ -56,9 +56,13 @@ uint64_t setting_spin_down_ms(const Setting *s, const Value *v) {
                                               : (uint64_t) v->number;
 }
 
-bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w) {
+static bool rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w) {
         return s->excludes && streq(s->excludes, setting_state(other)) &&
                ((s->flags & SETTING_SAME) || (setting_is_active(s, v) && setting_is_active(other, w)));
+}
+
+bool settings_exclude(const Setting *a, const Value *v, const Setting *b, const Value *w) {
+        return rules_out(a, v, b, w) || rules_out(b, w, a, v);
 }
 
 bool setting_is_dangerous(const Setting *s, const Value *v) {

@@ -93,7 +93,7 @@ struct Setting {
                         known; /* VALUE_NAME: the names that there are today, with a NULL at the end; `check` warns of another. NULL: any */
         const char *instead;  /* dead and excluded rows: why, and what to do today, as sentences */
         const char *inert;    /* VALUE_NAME: the word that is neither dangerous nor excludes; NULL: "off" */
-        const char *excludes; /* another state that is left alone while this one is wanted, and not off */
+        const char *excludes; /* another state: where both are wanted, and not off, the later wish wins */
         const char *unless;   /* another state: this row is written only where that one cannot be had. Its turn
                                * comes after all others' verdicts */
         unsigned off_without; /* backends, as a mask: a drive that has none of them has nothing of the kind by any name, so
@@ -141,8 +141,8 @@ bool setting_is_active(const Setting *s, const Value *v);
 /* After how long without use this has the drive spin down, in ms; UINT64_MAX: it does not. */
 uint64_t setting_spin_down_ms(const Setting *s, const Value *v);
 
-/* Does `s`, wanted like this, exclude `other`, wanted like that? */
-bool setting_rules_out(const Setting *s, const Value *v, const Setting *other, const Value *w);
+/* Do `a`, wanted like this, and `b`, wanted like that, exclude each other, on a drive that supports both? */
+bool settings_exclude(const Setting *a, const Value *v, const Setting *b, const Value *w);
 
 /* The known name nearest to a mistyped one, or NULL when nothing is near. */
 const char *setting_nearest(const SettingTable *t, const char *name);

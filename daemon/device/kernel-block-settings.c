@@ -134,6 +134,7 @@ const Setting kernel_block_settings[] = {
           QUEUE("io_timeout", 805, "re-add", "blk-sysfs.c",
                 "how long the kernel waits for a request; of SCSI drives the same as timeout", .requests = true),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
+          .excludes = "error_recovery_fallback_timeout", /* which is a timeout, too */
           .harm = &spin_up_harm },
         { .brief = "largest discard (TRIM, UNMAP)",
           QUEUE("discard_max_bytes", 806, "re-add, revalidation", "blk-sysfs.c",

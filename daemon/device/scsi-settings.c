@@ -318,7 +318,7 @@ const Setting scsi_settings[] = {
         CONDITION("idle_b", "idle time until it parks heads", "IDLE_B=1,IBCT=...", 201, 3, 2, 12),
         CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16),
         CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .spins_down = true),
-        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .spins_down = true),
+        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .excludes = "spindown_time", .spins_down = true),
         { .brief = "idle time until it spins down",
           .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .order = 210, .lost_by = "nothing: the drive does not hold it",
           .summary = "idle time after which the service spins the drive down, which has no such timer itself", .equivalent = "hd-idle -i",

@@ -44,22 +44,31 @@ static bool step_is_open(const Step *s) {
         return s->verdict == _VERDICT_INVALID;
 }
 
-static bool step_has_turn(const Step *s, Turn turn) {
-        SettingFlags flags = s->setting ? s->setting->flags : 0;
+#define FOREACH_STEP(s, run) for (Step *s = (run)->plan.steps; s < (run)->plan.steps + (run)->plan.n_steps; s++)
 
-        if (s->setting && s->setting->unless)
-                return turn == TURN_SPARE;
-        if (flags & SETTING_AT_ATTACH)
-                return turn == TURN_DEED;
-        return turn == (flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN);
+static Turn setting_turn(const Setting *s) {
+        if (s && s->unless)
+                return TURN_SPARE;
+        if (s && s->flags & SETTING_AT_ATTACH)
+                return TURN_DEED;
+        return s && s->flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN;
 }
 
-#define FOREACH_STEP(s, run) for (Step *s = (run)->plan.steps; s < (run)->plan.steps + (run)->plan.n_steps; s++)
+/* Settings that exclude each other have the same turn: which one is written shows when both have been read. */
+static bool step_has_turn(const Run *run, const Step *s, Turn turn) {
+        Turn own = setting_turn(s->setting);
+
+        if (own == TURN_MAIN)
+                FOREACH_STEP(other, run)
+        if (steps_exclude(s, other) && setting_turn(other->setting) != TURN_MAIN)
+                own = setting_turn(other->setting);
+        return own == turn;
+}
 
 /* Those whose turn it is and that have no verdict yet. */
 #define FOREACH_OPEN_STEP(s, run) \
         FOREACH_STEP(s, run)      \
-        if (step_is_open(s) && step_has_turn(s, (run)->turn))
+        if (step_is_open(s) && step_has_turn((run), s, (run)->turn))
 
 /* The step that wants this state, or NULL. Where its parts are wanted one by one: of them one that does not hold, if there
  * is any. */
@@ -69,6 +78,8 @@ static const Step *find_state(const Run *run, const char *name) {
         FOREACH_STEP(step, run) {
                 const Setting *s = step->setting;
 
+                if (step->winner)
+                        continue;
                 if (!streq(step->wish->name, name) && !(s && (s->flags & SETTING_SAME) && streq(s->excludes, name)))
                         continue;
                 if (!step_holds(step))
@@ -151,12 +162,12 @@ static void run_select(Run *run, const Step *s) {
 static void run_settle(Run *run) {
         FOREACH_STEP(s, run) {
                 /* With an error, it was ended and told of before its turn. */
-                if (!step_has_turn(s, run->turn) || s->error < 0)
+                if (!step_has_turn(run, s, run->turn) || s->error < 0)
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
-                    (run->turn == TURN_SPARE && step_spare(s, find_state(run, s->setting->unless))))
-                        /* What rests on memory alone is told when the readings have not disproved it. */
-                        if (!s->remembered)
+                    (s->setting->unless && step_spare(s, find_state(run, s->setting->unless))))
+                        /* A verdict that the readings may change is told after them. */
+                        if (!s->remembered && !plan_has_rival(&run->plan, s))
                                 run_ended(run, s);
         }
 }
@@ -199,7 +210,8 @@ static void run_read_step(Run *run, Step *s) {
                 r = s->setting->localize(d, s->setting, &s->wanted);
         if (r < 0) {
                 step_error(s, r, d->error);
-                run_decide(run, s, false);
+                if (r == STEP_VANISHED || !plan_has_rival(&run->plan, s))
+                        run_decide(run, s, false);
         } else
                 run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
 }
@@ -208,14 +220,30 @@ static void run_read_step(Run *run, Step *s) {
  * far as that goes, like anything else. */
 static void run_remember(Run *run) {
         FOREACH_STEP(s, run) {
-                if (!s->remembered || !step_has_turn(s, run->turn))
+                if (!s->remembered || !step_has_turn(run, s, run->turn))
                         continue;
                 if (run->plan.lost) {
                         step_distrust(s);
                         run_read_step(run, s);
-                } else
+                } else if (!plan_has_rival(&run->plan, s))
                         run_ended(run, s);
         }
+}
+
+/* The latest wish first: it wins where the drive supports it. */
+static void run_exclude(Run *run, bool after_writing) {
+        const Wishes *w = run->visit->wishes;
+
+        for (const Wish *wish = w->items + w->n_items; wish-- > w->items;)
+                FOREACH_STEP(s, run) {
+                        if (s->wish != wish || !step_has_turn(run, s, run->turn) || !plan_has_rival(&run->plan, s) ||
+                            (!step_is_open(s) && s->error < 0))
+                                continue;
+                        if (plan_exclude(&run->plan, s) || !step_is_open(s))
+                                run_ended(run, s);
+                        else
+                                run_decide(run, s, after_writing);
+                }
 }
 
 static void run_read(Run *run) {
@@ -229,9 +257,12 @@ static void run_read(Run *run) {
         run_remember(run);
 
         FOREACH_OPEN_STEP(s, run) {
+                if (plan_has_rival(&run->plan, s))
+                        continue;
                 run_decide(run, s, writing);
                 writing = writing || (s->write && !run->visit->dry);
         }
+        run_exclude(run, writing);
 }
 
 /* Notes with the crash guard what is about to be written. Without a note what is harmless is written all the same; a harmless store

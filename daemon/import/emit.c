@@ -15,8 +15,7 @@ static void judge_earlier(const SettingTable *table, ImportRule *rule, const Imp
                 const Setting *other = setting_find(table, w->key);
                 Value u;
 
-                if (!w->held && value_parse(&other->range, w->value, &u) >= 0 &&
-                    (setting_rules_out(other, &u, row, v) || setting_rules_out(row, v, other, &u)))
+                if (!w->held && value_parse(&other->range, w->value, &u) >= 0 && settings_exclude(other, &u, row, v))
                         import_hold(w, "%s comes later and excludes it", last->key);
         }
 }

@@ -172,24 +172,18 @@ int target_held_attach(Target *t) {
 /* ---- what is wanted, and what came of that ---- */
 
 static int overlay(const HeldValue *v, bool returns, Wishes *w) {
-        Wish *wish = wishes_find(w, setting_state(v->setting));
+        const Wish *old = wishes_find(w, setting_state(v->setting));
+        Wish wish = old ? *old : (Wish){ .name = setting_state(v->setting) };
 
         /* What the files want is what it had before; a rule in error wants nothing. */
-        if (wish && !wish->withheld && returns)
+        if (old && !old->withheld && returns)
                 return 0;
-        if (!wish) {
-                if (!GREW(w, items))
-                        return -ENOMEM;
-                wish = w->items + w->n_items++;
-                *wish = (Wish){ .name = setting_state(v->setting) };
-        }
-        free(wish->via_stacked);
-        wish->via_stacked = NULL;
-        wish->value = v->value;
-        wish->withheld = false;
-        wish->file = RECORD_RULE_TUNE;
-        wish->line = wish->column = 0;
-        return 0;
+        wish.via_stacked = NULL;
+        wish.value = v->value;
+        wish.withheld = false;
+        wish.file = RECORD_RULE_TUNE;
+        wish.line = wish.column = 0;
+        return wishes_add(w, &wish);
 }
 
 int target_held_overlay(const Target *t, Wishes *w) {

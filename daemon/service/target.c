@@ -349,7 +349,7 @@ static int target_resolve(Target *t) {
         if (r < 0)
                 return r;
 
-        same = wishes_equal(&t->wishes, &wishes);
+        same = wishes_equal(&t->wishes, &wishes, t->env->settings);
         wishes_done(&t->wishes);
         t->wishes = wishes;
         (void) files_unref(t->files);

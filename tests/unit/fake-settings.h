@@ -22,6 +22,8 @@ static const Setting fake_ata[] = {
           .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 } },
         { .name = "error_recovery", .backend = BACKEND_ATA,
           .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 } },
+        { .name = "recovery_read", .backend = BACKEND_ATA, .flags = SETTING_SAME, .excludes = "error_recovery",
+          .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 } },
         { .name = "epc", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .excludes = "apm" },
         { .name = "poweron_standby", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL },
           .flags = SETTING_NONVOLATILE, .danger = "it may never come up" },

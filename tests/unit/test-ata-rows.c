@@ -37,7 +37,7 @@ typedef struct Change {
         uint16_t bits;
 } Change;
 
-static Image plain, bare, silent, uncached, vendor_timer, changed[12];
+static Image plain, without_epc, apm_127, bare, silent, uncached, vendor_timer, changed[12];
 static const uint8_t sct_idle[512] = { [0] = 3 };
 static uint8_t dco_data[512], epc_off[1024], epc_on[1024], epc_saved[1024], epc_each[1024],
         epc_fixed[1024], epc_unsaved[1024];
@@ -193,7 +193,40 @@ static const Case cases[] = {
           .dry = true, .apply_permanent = true, .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_saved), EPC_LOG(epc_saved)) },
         { "APM, where EPC is enabled", { { "apm", "127", VERDICT_REFUSED, "its extended power conditions are enabled" } },
           .rows = ROWS(AWAKE, ID(changed[EPC]), { .cdb = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00", .sense = ABORTED }, ID(changed[EPC])) },
-        { "EPC and APM of two blocks", { { "epc", "on", VERDICT_FORBIDDEN }, { "apm", "127", VERDICT_FORBIDDEN, "exclude" } }, .rows = ROWS(AWAKE, ID(plain)) },
+
+        /* Of two that exclude each other the later one, where the drive has both. */
+        { "EPC and APM of two blocks", { { "apm", "127", VERDICT_FORBIDDEN, "epc (f:2) comes later and excludes apm (f:1)" }, { "epc", "on", VERDICT_FORBIDDEN, "apply --permanent" } },
+          .rows = ROWS(AWAKE, ID(plain)) },
+        { "… and the other way round", { { "epc", "on", VERDICT_FORBIDDEN, "apm (f:2) comes later and excludes epc (f:1)" }, { "apm", "127", VERDICT_UNCHANGED } },
+          .apply_permanent = true, .rows = ROWS(AWAKE, ID(apm_127)) },
+        { "… of a drive without EPC", { { "apm", "127", VERDICT_APPLIED }, { "epc", "on", VERDICT_UNSUPPORTED } },
+          .rows = ROWS(AWAKE, ID(without_epc), COMMAND("05 00 7f 00 00 00 00 00 00 40 ef 00"), ID(apm_127)) },
+        { "a timer for drives with EPC, and one for those without: this has none", { { "spindown_time", "20min", VERDICT_UNVERIFIABLE }, { "standby_z", "20min", VERDICT_UNSUPPORTED } },
+          .rows = ROWS(AWAKE, ID(without_epc), COMMAND("00 00 f0 00 00 00 00 00 00 40 e3 00")) },
+        { "… the other way round", { { "standby_z", "20min", VERDICT_UNSUPPORTED }, { "spindown_time", "20min", VERDICT_UNVERIFIABLE } },
+          .rows = ROWS(AWAKE, ID(without_epc), COMMAND("00 00 f0 00 00 00 00 00 00 40 e3 00")) },
+        { "… this has it", { { "spindown_time", "20min", VERDICT_FORBIDDEN, "standby_z (f:2) comes later and excludes spindown_time (f:1)" }, { "standby_z", "1h", VERDICT_APPLIED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_off), EPC_LOG(epc_off), COMMAND("4a 00 00 00 22 00 a0 00 8c 40 ef 00"), ID(changed[EPC]), EPC_LOG(epc_on)) },
+        { "… the other way round", { { "standby_z", "1h", VERDICT_FORBIDDEN, "spindown_time (f:2) comes later" }, { "spindown_time", "20min", VERDICT_UNVERIFIABLE } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_off), COMMAND("00 00 f0 00 00 00 00 00 00 40 e3 00")) },
+        { "… this has it disabled", { { "spindown_time", "20min", VERDICT_UNVERIFIABLE }, { "standby_z", "20min", VERDICT_UNSUPPORTED, "epc = true" } },
+          .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on), COMMAND("00 00 f0 00 00 00 00 00 00 40 e3 00")) },
+        { "… this does not say", { { "spindown_time", "20min", VERDICT_UNVERIFIABLE }, { "standby_z", "20min", VERDICT_REFUSED } },
+          .rows = ROWS(AWAKE, ID(changed[EPC]), { .cdb = "85 09 0e 00 00 00 02 00 08 00 00 00 00 40 2f 00", .sense = ABORTED },
+                       COMMAND("00 00 f0 00 00 00 00 00 00 40 e3 00")) },
+        { "… this was sent the other one before", { { "spindown_time", "240", VERDICT_FORBIDDEN, "standby_z (f:2)" }, { "standby_z", "1h", VERDICT_UNCHANGED } },
+          .memory = { .sent = { true, 240 } }, .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_on)) },
+        { "… this too, and has no other", { { "spindown_time", "240", VERDICT_UNVERIFIABLE, "sent before" }, { "standby_z", "1h", VERDICT_UNSUPPORTED } },
+          .memory = { .sent = { true, 240 } }, .rows = ROWS(AWAKE, ID(without_epc)) },
+        { "… this sleeps", { { "spindown_time", "20min", VERDICT_DEFERRED, "shows when it is in use" }, { "standby_z", "20min", VERDICT_DEFERRED } }, .rows = ROWS(ASLEEP) },
+        { "… in a dry run", { { "spindown_time", "20min", _VERDICT_INVALID }, { "standby_z", "20min", VERDICT_UNSUPPORTED } }, .dry = true,
+          .rows = ROWS(AWAKE, ID(without_epc)) },
+        { "… this is gone", { { "spindown_time", "240", VERDICT_UNVERIFIABLE }, { "standby_z", "1h", VERDICT_VANISHED }, { "apm", "127", VERDICT_VANISHED } },
+          .memory = { .sent = { true, 240 } }, .rows = ROWS(AWAKE, { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .host_status = 1 }) },
+        { "sleep that is not allowed, and standby", { { "standby", "on", VERDICT_APPLIED }, { "sleep", "on", VERDICT_FORBIDDEN, "dangerous" } },
+          .rows = ROWS(AWAKE, ID(plain), STANDBY, ASLEEP) },
+        { "sleep that is allowed, and standby", { { "standby", "on", VERDICT_FORBIDDEN, "sleep (f:2)" }, { "sleep", "on", VERDICT_UNVERIFIABLE } }, .dangerous = true,
+          .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e6 00")) },
 
         { "standby, read back by CHECK POWER MODE", { { "standby", "on", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_idle), STANDBY, ASLEEP) },
@@ -243,8 +276,9 @@ static const Case cases[] = {
         { "error recovery for reading", { { "error_recovery_read", "7s", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "00", "00"), SCT("03 00 01 00 01 00 46 00"), ID(plain),
                        SCT_ANSWER("03 00 02 00 01 00 00 00", "46", "00")) },
-        { "… and whatever is asked for both at once is left alone", { { "error_recovery_write", "off", VERDICT_UNCHANGED }, { "error_recovery", "off", VERDICT_FORBIDDEN } },
-          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 02 00 00 00", "00", "00")) },
+        { "… and whatever is asked for both at once is left alone", { { "error_recovery", "off", VERDICT_FORBIDDEN }, { "error_recovery_write", "off", VERDICT_UNCHANGED } },
+          .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "00", "00"), SCT_ANSWER("03 00 02 00 02 00 00 00", "00", "00"),
+                       SCT_ANSWER("03 00 02 00 02 00 00 00", "00", "00")) },
         { "error recovery saved, functions 3 and 4", { { "error_recovery", "7s", VERDICT_APPLIED } }, .permanent = true, .apply_permanent = true,
           .rows = ROWS(AWAKE, ID(plain), SCT_STATUS, SCT_ANSWER("03 00 02 00 01 00 00 00", "46", "00"), SCT_ANSWER("03 00 02 00 02 00 00 00", "46", "00"),
                        SCT_ANSWER("03 00 04 00 01 00 00 00", "00", "00"), SCT_ANSWER("03 00 04 00 02 00 00 00", "00", "00"),
@@ -366,6 +400,14 @@ static void setup(void) {
                 image_seal(&changed[i]);
         }
 
+        without_epc = plain;
+        without_epc.words[119] &= htole16(0xFF7F);
+        image_seal(&without_epc);
+        apm_127 = plain;
+        apm_127.words[86] |= htole16(1U << 3);
+        apm_127.words[91] = htole16(127);
+        image_seal(&apm_127);
+
         dco_data[0] = 2;
         dco_data[510] = 0xA5;
         for (size_t i = 0; i < 511; i++)
@@ -435,7 +477,7 @@ START_TEST(test_row) {
                                             .allow_dangerous = c->dangerous,
                                             .permanent = c->permanent,
                                             .file = "f",
-                                            .line = 1 };
+                                            .line = w.n_items + 1 };
                 ck_assert_int_eq(value_parse(&s->range, c->outcomes[w.n_items].value, &wishes[w.n_items].value), 0);
         }
 

@@ -358,9 +358,9 @@ START_TEST(test_explain) {
                               "  ./" CONF ":5: not for it: it is in no array, and only_in_raid is set\n"
                               "  ./" CONF ":6: not for it: it has no wwn, and \"0x1\" is asked for\n"
                               "\nSettings:\n"
+                              "  lookahead = on, of ./" CONF ":2\n"
                               "  apm = 254, of ./" CONF ":4\n"
-                              "    not 127, of ./" CONF ":2\n"
-                              "  lookahead = on, of ./" CONF ":2\n");
+                              "    not 127, of ./" CONF ":2\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a block says of itself as a whole, keys that exclude each other, and keys that are known and never written. */
+/* What a block says of itself as a whole, the order of its keys, and keys that are known and never written. */
 
 #include "config-dump.h"
 #include "suite.h"
@@ -10,12 +10,15 @@ static const struct {
         const char *text, *dump;
         Expected complaints[EXPECTED_MAX];
 } files[] = {
-        /* Of two that exclude each other neither is applied, unless one is off. */
-        { "drives = ({ match = {}; apm = 1;\nepc = true; lookahead = true })", "1: > apm=! epc=! lookahead=on\n",
-          { { 2, 1, 'e', "epc and apm (in line 1) exclude each other" } } },
-        { "drives = ({ match = {}; epc = false; apm = 1 })", "1: > epc=off apm=1\n", {} },
-        { "drives = ({ match = {}; epc = true; apm = \"off\" })", "1: > epc=on apm=off\n", {} },
-        { "drives = ({ match = {}; epc = true; apm = \"keep\" })", "1: > epc=on apm=keep\n", {} },
+        /* Two that exclude each other are no error: which of them is written each drive decides by what it supports. */
+        { "drives = ({ match = {}; apm = 1;\nepc = true; lookahead = true })", "1: > apm=1 epc=on lookahead=on\n", {} },
+        { "drives = ({ match = {}; epc = true; apm = 1; on_battery = { epc = true; apm = 2 } })",
+          "1: > epc=on apm=1 battery:epc=on battery:apm=2\n", {} },
+        /* The later one counts, also by another name. */
+        { "drives = ({ match = {}; apm = 1; read_ahead_kb = 512; epc = true; read_ahead_sect = 256 })",
+          "1: > apm=1 epc=on read_ahead_kb=128 KiB\n",
+          { { 1, 67, 'w', "\"read_ahead_sect\" and \"read_ahead_kb\" (in line 1) set the same thing; this one, the later, wins" } } },
+        { "drives = ({ match = {}; apm = = 1; epc = true; apm = 2 })", "1! > epc=! apm=!\n", { { 1, 25, 'e', "\"apm\" has no value" } } },
         { "drives = ({ match = {}; epc = true; apm = 300 })", "1: > epc=on apm=!\n",
           { { 1, 43, 'e', "out of range" } } },
         { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } })", "1: > epc=on battery:apm=1\n", {} },
@@ -143,7 +146,7 @@ START_TEST(test_resolve) {
         ck_assert_int_eq(wishes_find(&member, "apm")->value.number, 2);
         ck_assert(!wishes_find(&member, "apm")->permanent && wishes_find(&member, "apm")->allow_dangerous);
         ck_assert(wishes_find(&member, "lookahead")->permanent);
-        ck_assert(!wishes_equal(&alone, &member));
+        ck_assert(!wishes_equal(&alone, &member, &fake_table));
 }
 END_TEST
 

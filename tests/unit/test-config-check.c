@@ -79,11 +79,37 @@ static const struct {
           { { 1, 25, 'w', "the spindown_time of f:2" } } },
         { "drives = ({ match = {}; apm = 60 },\n{ match = \"/dev/sda\"; epc = true },\n"
           "{ match = \"/dev/sdb\"; epc = false },\n{ match = \"/dev/sdc\"; apm = \"off\"; epc = true });",
-          { { 1, 25, 'w', "apm is not written to drives that are to have the epc of f:2" } } },
+          {} },
         { "drives = ({ match = { transport = \"usb\" }; apm = 60 },\n{ match = \"/dev/sda\"; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = {}; apm = 254 },\n"
           "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
           { { 2, 60, 'w', "the spindown_time of f:2" } } },
+
+        /* Two that exclude each other, for the same drives: each may support one of them only. */
+#define ONLY(a, b, line) a " is written only where " b " is not: the two exclude each other, and the later wins (f:" #line ")"
+        { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });",
+          { { 1, 45, 'n', ONLY("apm", "epc", 2) } } },
+        { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = {}; epc = true });", { { 1, 45, 'n', ONLY("apm", "epc", 2) } } },
+        { "drives = ({ match = {}; epc = true; lookahead = true;\napm = 1 });", { { 1, 25, 'n', ONLY("epc", "apm", 2) } } },
+        { "drives = ({ match = {}; on_battery = { apm = 1; lookahead = true;\nepc = true } });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
+        { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = {}; epc = true });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
+        /* One that is a part of the other is supported where that is. */
+        { "drives = ({ match = {}; error_recovery = \"7s\"; recovery_read = \"4s\" });", { { 1, 25, 'w', ONLY("error_recovery", "recovery_read", 1) } } },
+        { "drives = ({ match = {}; recovery_read = \"4s\"; error_recovery = false });", { { 1, 25, 'w', ONLY("recovery_read", "error_recovery", 1) } } },
+        /* For some of the drives, or for a while, or it is not written. */
+        { "drives = ({ match = {}; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });", {} },
+        { "drives = ({ match = {}; apm = 1; on_battery = { epc = true } });", {} },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { epc = true } });",
+          { { 2, 1, 'w', "one block would do" } } },
+        { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } });", {} },
+        { "drives = ({ match = {}; apm = 1; epc = false });", {} },
+        { "drives = ({ match = {}; apm = 1; epc = \"keep\" });", {} },
+        { "drives = ({ match = {}; apm = 1; epc = 7 });", { { 1, 40, 'e', "" } } },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true; lookahead = 1 1 });", { { 2, 41, 'e', "" } } },
+        { "drives = ({ match = { transport = \"sata\" }; apm = 1; epc = true },\n{ match = {}; epc = false });",
+          { { 1, 54, 'w', "epc never wins here" } } },
+        { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = \"/dev/sda\"; epc = true });",
+          { { 2, 1, 'w', "one block would do" } } },
 
         /* A drive that the service cannot see is not spun down by it. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",

@@ -37,6 +37,7 @@ static const struct {
         const char *before, *after; /* the timeout */
         Verdict verdict; /* of the fallback */
         const Row *rows;
+        bool last; /* the fallback comes after the others, not before */
 } cases[] = {
         { "a drive that has it", { { "error_recovery", 7000, VERDICT_APPLIED } }, "30", "30", VERDICT_UNCHANGED,
           ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, GOOD), SET(WRITING, GOOD), ID(with),
@@ -53,18 +54,27 @@ static const struct {
         { "somebody had more patience", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "300", "300", VERDICT_UNCHANGED,
           ROWS(AWAKE, ID(without)) },
         { "no wish for error recovery", {}, "30", "180", VERDICT_APPLIED, NULL },
-        { "timeout is the same number", { { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL },
+        /* The same number: the later wish wins, and a fallback only where there is need of one. */
+        { "timeout", { { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
+        { "timeout comes later", { { "timeout", 60000, VERDICT_APPLIED } }, "30", "60", VERDICT_FORBIDDEN, NULL },
+        { "timeout, and no need of another", { { "error_recovery", 7000, VERDICT_UNCHANGED }, { "timeout", 60000, VERDICT_APPLIED } },
+          "30", "60", VERDICT_UNCHANGED, ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")), .last = true },
+        { "io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
+        { "all of them", { { "io_timeout", 60000, VERDICT_FORBIDDEN }, { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
 
-        /* A part of it excludes the whole, whatever it is; and only all parts together will do. */
+        /* A part of it and the whole exclude each other, whatever they are; and only all parts together will do. */
         { "both halves hold", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_UNCHANGED } },
           "30", "30", VERDICT_UNCHANGED,
           ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")) },
         { "one half is refused", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_REFUSED } },
           "30", "180", VERDICT_APPLIED,
           ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "00"), SET(WRITING, ABORTED), ID(with), GET(WRITING, "00")) },
-        { "a half that is off, and the whole", { { "error_recovery_read", 0, VERDICT_UNCHANGED }, { "error_recovery", 7000, VERDICT_FORBIDDEN } },
+        { "a half that is off, and the whole", { { "error_recovery", 7000, VERDICT_FORBIDDEN }, { "error_recovery_read", 0, VERDICT_UNCHANGED } },
           "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "00")) },
+          ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), GET(READING, "00")) },
+        { "the whole comes later", { { "error_recovery_read", 0, VERDICT_FORBIDDEN }, { "error_recovery", 7000, VERDICT_UNCHANGED } },
+          "30", "30", VERDICT_UNCHANGED,
+          ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46"), GET(READING, "46")) },
 };
 /* clang-format on */
 
@@ -76,29 +86,35 @@ START_TEST(test_fallback) {
                     .ata = true };
         Script script = { .rows = cases[_i].rows };
         DeviceIO io = script_io(&script);
-        Wish wishes[4] = { { .name = "error_recovery_fallback_timeout",
-                             .value = { .type = VALUE_DURATION, .number = 180000 },
-                             .file = "f",
-                             .line = 1 } };
-        Wishes w = { wishes, 1 };
+        const Wish fallback = { .name = "error_recovery_fallback_timeout",
+                                .value = { .type = VALUE_DURATION, .number = 180000 },
+                                .file = "f",
+                                .line = 1 };
+        Wish wishes[4] = {};
+        Wishes w = { .items = wishes };
         Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
         Plan p;
 
         for (const Row *row = cases[_i].rows; row && row->cdb; row++)
                 script.n_rows++;
-        for (; w.n_items < 4 && cases[_i].wishes[w.n_items - 1].key; w.n_items++)
-                wishes[w.n_items] = (Wish){ .name = cases[_i].wishes[w.n_items - 1].key,
-                                            .value = { .type = VALUE_DURATION,
-                                                       .number = cases[_i].wishes[w.n_items - 1].ms },
-                                            .file = "f",
-                                            .line = 1 };
+        if (!cases[_i].last)
+                wishes[w.n_items++] = fallback;
+        for (size_t i = 0; i < 3 && cases[_i].wishes[i].key; i++)
+                wishes[w.n_items++] = (Wish){ .name = cases[_i].wishes[i].key,
+                                              .value = { .type = VALUE_DURATION, .number = cases[_i].wishes[i].ms },
+                                              .file = "f",
+                                              .line = 1 };
+        if (cases[_i].last)
+                wishes[w.n_items++] = fallback;
 
         make_tree(&d);
         put("device/timeout", cases[_i].before);
+        put("queue/io_timeout", "30000");
         ck_assert_int_eq(visit_run(&v, &p), 0);
         for (size_t i = 0; i < p.n_steps; i++) {
-                size_t k = (size_t) (p.steps[i].wish - wishes);
-                Verdict expected = k == 0 ? cases[_i].verdict : cases[_i].wishes[k - 1].verdict;
+                size_t k = (size_t) (p.steps[i].wish - wishes) - !cases[_i].last;
+                Verdict expected = streq(p.steps[i].wish->name, fallback.name) ? cases[_i].verdict
+                                                                               : cases[_i].wishes[k].verdict;
 
                 ck_assert_msg(p.steps[i].verdict == expected, "%s: %s: expected %s, got %s (%s)", cases[_i].name,
                               p.steps[i].wish->name, verdict_to_string(expected), verdict_to_string(p.steps[i].verdict),

@@ -456,7 +456,7 @@ static bool request_once(Injected what, size_t nth) {
         failed = inject_disarm();
         ck_assert_int_eq(r, failed ? -ENOMEM : 0);
         if (r >= 0)
-                ck_assert(wishes_equal(requested.wishes, &wishes));
+                ck_assert(wishes_equal(requested.wishes, &wishes, &all_settings));
         return failed;
 }
 

@@ -2,6 +2,8 @@
 
 /* What is decided and judged of one setting, by the kinds of rows there are. */
 
+#include <stdio.h>
+
 #include "macro.h"
 #include "plan.h"
 #include "suite.h"
@@ -23,7 +25,16 @@ static const Setting rows[] = {
         { .name = "recovery", .backend = BACKEND_ATA,
           .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 }, .order = 130 },
         { .name = "fallback", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .max = 600000 },
-          .order = 20, .unless = "recovery" },
+          .order = 20, .unless = "recovery", .excludes = "patience" },
+        { .name = "patience", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .max = 600000 }, .order = 21 },
+        { .name = "apc", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 180, .excludes = "epc" },
+        { .name = "standby_z", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true },
+          .order = 315, .spins_down = true, .excludes = "spindown" },
+        { .name = "standby", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 330 },
+        { .name = "sleep", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 340, .danger = "it stays asleep",
+          .excludes = "standby" },
+        { .name = "lost", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 350, .excludes = "kept" },
+        { .name = "kept", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 360, .flags = SETTING_NONVOLATILE },
         { .name = "dma", .backend = BACKEND_ATA, .range = { .type = VALUE_ANY }, .flags = SETTING_DEAD,
           .instead = "no kernel of today takes it" },
         { .name = "password", .backend = BACKEND_ATA, .range = { .type = VALUE_ANY }, .flags = SETTING_EXCLUDED,
@@ -162,21 +173,78 @@ static const struct {
         { VERDICT_APPLIED,      true,  0,    false }, /* no limit is wanted: the drive may take for ever */
 };
 
-/* Wishes for one drive, and which of them another one forbids. */
+/* Wishes for one drive, in the order of the files; what is known of each when all was read; and what is decided. */
+#define HAS .reading = { .supported = true }
+#define HAS_NOT .error = 0
+#define UNREADABLE(e) .error = (e)
+#define WRITTEN _VERDICT_INVALID
 static const struct {
         struct {
                 const char *name;
                 int64_t wanted;
-                bool withheld;
+                Verdict verdict;
+                Reading reading;
+                int error;
+                SpindownBy by;
+                Verdict known; /* without a reading; 0: read it */
+                bool withheld, allow_dangerous, optional;
         } wishes[3];
-        const char *forbidden;
+        DecideFlags flags;
 } exclusions[] = {
-        { { { "apm", 127, false }, { "epc", 1, false } }, "apm" },
-        { { { "epc", 1, false }, { "timer", 5, false }, { "apm", 127, false } }, "apm" },
-        { { { "apm", 127, false }, { "epc", 0, false } }, NULL },
-        { { { "apm", 255, false }, { "epc", 1, false } }, NULL }, /* enabling EPC turns APM off */
-        { { { "apm", 127, false }, { "epc", 1, true } }, NULL },  /* what is withheld is not wanted */
-        { { { "apm", 127, false } }, NULL },
+        /* The later one wins where the drive has both, whichever the row names, and where one alone is there it is written. */
+        { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS } } },
+        { { { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "timer", 5, WRITTEN, HAS }, { "apm", 127, WRITTEN, HAS } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
+        { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, WRITTEN, HAS } } },
+        { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
+        /* No drive of a class need have both. */
+        { { { "apm", 127, VERDICT_UNSUPPORTED, HAS, .optional = true }, { "epc", 1, WRITTEN, HAS } } },
+        { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS, .optional = true } } },
+        /* One that is as wanted wins, too. */
+        { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_UNCHANGED, KNOWN(VALUE_BOOL, 1) } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 0, WRITTEN, HAS } } },
+        { { { "apm", 255, WRITTEN, HAS }, { "epc", 1, WRITTEN, HAS } } }, /* enabling EPC turns APM off */
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, .withheld = true } } },
+        { { { "apm", 127, VERDICT_FORBIDDEN, .withheld = true }, { "epc", 1, WRITTEN, HAS } } },
+        { { { "apm", 127, WRITTEN, HAS } } },
+
+        /* It is not known whether the drive has the later one, or it cannot be had. */
+        { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_ASLEEP },
+        { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(STEP_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(STEP_DEFERRED) } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(STEP_UNSUPPORTED) } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_REFUSED, UNREADABLE(STEP_REFUSED) } } },
+        { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_FAILED, UNREADABLE(-EIO) } } },
+        { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(-EIO) }, { "epc", 1, WRITTEN, HAS } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(STEP_FORBIDDEN) } } },
+        { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(STEP_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(STEP_VANISHED) } } },
+        /* What its block does not allow is not written by any visit; what the drive keeps itself is, by another. */
+        { { { "sleep", 1, VERDICT_FORBIDDEN }, { "standby", 1, WRITTEN, HAS } } },
+        { { { "standby", 1, WRITTEN, HAS }, { "sleep", 1, VERDICT_FORBIDDEN } } },
+        { { { "standby", 1, VERDICT_FORBIDDEN, HAS }, { "sleep", 1, WRITTEN, HAS, .allow_dangerous = true } } },
+        { { { "lost", 1, WRITTEN, HAS }, { "kept", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
+        { { { "lost", 1, VERDICT_FORBIDDEN, HAS }, { "kept", 1, VERDICT_FORBIDDEN, HAS } } },
+
+        /* One that lost itself excludes none. */
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "apc", 1, WRITTEN, HAS } } },
+        /* One that is not needed, and one that is. */
+        { { { "patience", 30, WRITTEN, HAS }, { "fallback", 180, VERDICT_UNCHANGED, .known = VERDICT_UNCHANGED } } },
+        { { { "patience", 30, VERDICT_FORBIDDEN, HAS }, { "fallback", 180, WRITTEN, HAS } } },
+        { { { "fallback", 180, VERDICT_FORBIDDEN, HAS }, { "patience", 30, WRITTEN, HAS } } },
+
+        /* What was sent, and cannot be read. */
+        { { { "spindown", 5000, VERDICT_FORBIDDEN, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, WRITTEN, HAS } } },
+        { { { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
+        { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE } } },
+
+        /* The service can do it for each drive; of "auto" only where the drive has neither. */
+        { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE } } },
+        { { { "spindown", 5000, VERDICT_FORBIDDEN, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, WRITTEN, HAS } } },
+        { { { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
+        { { { "spindown", 5000, VERDICT_UNSUPPORTED, HAS_NOT, .by = SPINDOWN_BY_AUTO }, { "standby_z", 1, WRITTEN, HAS, .by = SPINDOWN_BY_AUTO } } },
+        { { { "spindown", 5000, WRITTEN, HAS, .by = SPINDOWN_BY_AUTO }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT, .by = SPINDOWN_BY_AUTO } } },
+        { { { "spindown", 5000, WRITTEN, HAS }, { "standby_z", 1, VERDICT_UNSUPPORTED, UNREADABLE(STEP_UNSUPPORTED), .by = SPINDOWN_BY_AUTO } } },
+        { { { "spindown", 5000, VERDICT_UNSUPPORTED, HAS_NOT, .by = SPINDOWN_BY_AUTO },
+            { "standby_z", 1, VERDICT_UNCHANGED, UNREADABLE(STEP_UNSUPPORTED), .by = SPINDOWN_BY_AUTO } } },
 };
 /* clang-format on */
 
@@ -368,17 +436,49 @@ START_TEST(test_exclude) {
         Plan p;
 
         for (; w.n_items < 3 && exclusions[_i].wishes[w.n_items].name; w.n_items++) {
-                wishes[w.n_items] =
-                                wish_of(exclusions[_i].wishes[w.n_items].name, exclusions[_i].wishes[w.n_items].wanted);
-                wishes[w.n_items].withheld = exclusions[_i].wishes[w.n_items].withheld;
+                Wish *wish = wishes + w.n_items;
+
+                *wish = wish_of(exclusions[_i].wishes[w.n_items].name, exclusions[_i].wishes[w.n_items].wanted);
+                wish->line = 10 + w.n_items;
+                wish->withheld = exclusions[_i].wishes[w.n_items].withheld;
+                wish->optional = exclusions[_i].wishes[w.n_items].optional;
+                wish->allow_dangerous = exclusions[_i].wishes[w.n_items].allow_dangerous;
+                wish->spindown_by = exclusions[_i].wishes[w.n_items].by;
         }
 
         ck_assert_int_eq(plan_new(&w, &table, ATA, &p), 0);
         for (size_t i = 0; i < p.n_steps; i++) {
-                bool forbidden = streq_ptr(p.steps[i].wish->name, exclusions[_i].forbidden);
+                Step *s = p.steps + i;
+                size_t k = s->wish - wishes;
 
-                ck_assert_int_eq(p.steps[i].verdict, forbidden ? VERDICT_FORBIDDEN : _VERDICT_INVALID);
-                ck_assert_int_eq(strstr(p.steps[i].reason, "f:7") != NULL, forbidden);
+                ck_assert_int_eq(s->verdict, _VERDICT_INVALID);
+                s->before = exclusions[_i].wishes[k].reading;
+                s->error = exclusions[_i].wishes[k].error;
+                if (exclusions[_i].wishes[k].known)
+                        s->verdict = exclusions[_i].wishes[k].known;
+                else
+                        (void) step_settle(s, NULL);
+        }
+        for (size_t k = w.n_items; k-- > 0;)
+                for (size_t i = 0; i < p.n_steps; i++) {
+                        Step *s = p.steps + i;
+
+                        if (s->wish == wishes + k && !plan_exclude(&p, s) && s->verdict == _VERDICT_INVALID)
+                                step_decide(s, NULL, exclusions[_i].flags);
+                }
+
+        for (size_t i = 0; i < p.n_steps; i++) {
+                const Step *s = p.steps + i;
+                Verdict expected = exclusions[_i].wishes[s->wish - wishes].verdict;
+                char both[256] = "";
+
+                ck_assert_msg(s->verdict == expected, "%s: %s, %s", s->wish->name, strna(verdict_to_string(s->verdict)),
+                              s->reason);
+                ck_assert_int_eq(s->write, expected == WRITTEN);
+                if (s->winner && strstr(s->reason, "excludes"))
+                        (void) snprintf(both, sizeof both, "%s (f:%u) comes later and excludes %s (f:%u)",
+                                        s->winner->wish->name, s->winner->wish->line, s->wish->name, s->wish->line);
+                ck_assert_msg(strstr(s->reason, both) != NULL, "%s", s->reason);
         }
         plan_done(&p);
 }
@@ -386,16 +486,20 @@ END_TEST
 
 /* No line is told of what is wanted by no file. */
 START_TEST(test_exclude_without_file) {
-        Wish wishes[] = { wish_of("epc", 1), wish_of("apm", 127) };
+        Wish wishes[] = { wish_of("apm", 127), wish_of("epc", 1) };
         Wishes w = { .items = wishes, .n_items = 2 };
         Plan p;
 
-        wishes[0].file = "drivekeep tune";
-        wishes[0].line = 0;
+        wishes[1].file = "drivekeep tune";
+        wishes[1].line = 0;
         ck_assert_int_eq(plan_new(&w, &table, ATA, &p), 0);
         for (size_t i = 0; i < p.n_steps; i++)
-                ck_assert_int_eq(strstr(p.steps[i].reason, "epc is wanted too (drivekeep tune), and") != NULL,
-                                 streq(p.steps[i].wish->name, "apm"));
+                p.steps[i].before.supported = true;
+        for (size_t i = 0; i < p.n_steps; i++)
+                if (plan_exclude(&p, p.steps + i))
+                        ck_assert_str_eq(p.steps[i].reason, "epc (drivekeep tune) comes later and excludes apm (f:7)");
+        ck_assert_int_eq(p.steps[0].verdict, _VERDICT_INVALID);
+        ck_assert_int_eq(p.steps[1].verdict, VERDICT_FORBIDDEN);
         plan_done(&p);
 }
 END_TEST

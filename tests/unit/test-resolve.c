@@ -31,8 +31,12 @@ static const struct {
 
         /* Later blocks win, setting by setting. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = { serial = \"S1\" }; apm = 2 });",
-          "apm=2@2 lookahead=on@1" },
+          "lookahead=on@1 apm=2@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 });", "apm=1@2" },
+        /* What wins comes last, as of two that exclude each other the later one counts. */
+        { "drives = ({ match = {}; epc = true; apm = 1 },\n{ match = {}; epc = true });", "apm=1@1 epc=on@2" },
+        { "drives = ({ match = {}; apm = 1; on_battery = { epc = true }; lookahead = true });",
+          "apm=1@1 lookahead=on@1", "apm=1@1 lookahead=on@1 epc=on@1" },
         /* An alias sets its target. */
         { "drives = ({ match = {}; read_ahead_kb = 512 },\n{ match = {}; read_ahead_sect = 256 });",
           "read_ahead_kb=128 KiB@2" },
@@ -47,16 +51,16 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; amp = 3 });", "apm=!@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 300 },\n{ match = \"/dev/sda\"; apm = 3 });", "apm=3@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; apm = on });",
-          "apm=!@2 lookahead=on@1" },
+          "lookahead=on@1 apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = \"keep\"; lookahead = on });",
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sdb\"; apm = on });", "apm=1@1" },
         /* All its names are readable: only those are held back. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; apm = = 2 });",
-          "apm=!@2 lookahead=on@1" },
+          "lookahead=on@1 apm=!@2" },
         /* A lost match stops the general rules, not those for the drive itself. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = /dev/sda; apm = 2 },\n"
-          "{ match = \"/dev/sda\"; apm = 3 });", "apm=3@3 lookahead=!@1" },
+          "{ match = \"/dev/sda\"; apm = 3 });", "lookahead=!@1 apm=3@3" },
 
         /* By a link above the drive: with a notice. */
         { "drives = ({ match = \"/dev/md0\"; apm = 1 });", "apm=1@1(/dev/md0)" },
@@ -66,7 +70,7 @@ static const struct {
 
         /* On battery: before the block's plain values, wherever they stand. */
         { "drives = ({ match = {}; on_battery = {\napm = 2 };\napm = 1; lookahead = true });",
-          "apm=1@3 lookahead=on@3", "apm=2@2 lookahead=on@3" },
+          "apm=1@3 lookahead=on@3", "lookahead=on@3 apm=2@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { lookahead = true } });", "apm=1@1", "apm=1@1 lookahead=on@1" },
         { "drives = ({ match = {}; apm = 1;\napm_battery = 2 });", "apm=1@1", "apm=2@2" },
         { "drives = ({ match = \"/dev/sdb\"; on_battery = { apm = 2 } });", "" },
@@ -75,7 +79,7 @@ static const struct {
           "read_ahead_kb=512 KiB@1", "read_ahead_kb=128 KiB@1" },
         /* But later blocks win, whatever their values are for. */
         { "drives = ({ match = {}; on_battery = { apm = 2; lookahead = true } },\n{ match = {}; apm = 1 });",
-          "apm=1@2", "apm=1@2 lookahead=on@1" },
+          "apm=1@2", "lookahead=on@1 apm=1@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { apm = 2 } });", "apm=1@1", "apm=2@2" },
         { "drives = ({ match = {}; apm_battery = 2 },\n{ match = {}; on_battery = { apm = 3 } });", "", "apm=3@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { apm = \"keep\" } });", "apm=1@1", "" },
@@ -92,11 +96,11 @@ static const struct {
         /* … one of syntax in both. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { match = {}; apm = 3 } });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = { apm = on } });",
-          "apm=!@2 lookahead=on@1" },
+          "lookahead=on@1 apm=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = 1; });",
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n"
-          "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "apm=!@2 lookahead=on@1" },
+          "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "lookahead=on@1 apm=!@2" },
         /* A general rule that is lost with another block is lost in both. */
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = /dev/sdb; apm = 2 });", "apm=!@1" },
 };
@@ -107,6 +111,12 @@ static const struct {
 } pairs[] = {
         { "drives = ({ match = {}; apm = 1; lookahead = true });",
           "# moved\ndrives = ({ match = {}; lookahead = true }, { match = { transport = \"sata\" }; apm = 1 });", true },
+        { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; lookahead = true; apm = 1; epc = true });", false },
+        /* Of two that exclude each other the later one counts. */
+        { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; epc = true; apm = 1 });", false },
+        { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; apm = 1 }, { match = {}; epc = true });", true },
+        { "drives = ({ match = {}; apm = 1; epc = false });", "drives = ({ match = {}; epc = false; apm = 1 });", true },
+        { "drives = ({ match = {}; apm = 300; epc = true });", "drives = ({ match = {}; epc = true; apm = 300 });", true },
         /* It may be no failure that the drive does not have it, or may be one. */
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 2 });", false },
@@ -209,9 +219,9 @@ START_TEST(test_equal) {
 
         ck_assert_int_eq(config_resolve(a, &drive, false, &x), 0);
         ck_assert_int_eq(config_resolve(b, &drive, false, &y), 0);
-        ck_assert_int_eq(wishes_equal(&x, &y), pairs[_i].equal);
-        ck_assert_int_eq(wishes_equal(&y, &x), pairs[_i].equal);
-        ck_assert(wishes_equal(&x, &x));
+        ck_assert_int_eq(wishes_equal(&x, &y, &fake_table), pairs[_i].equal);
+        ck_assert_int_eq(wishes_equal(&y, &x, &fake_table), pairs[_i].equal);
+        ck_assert(wishes_equal(&x, &x, &fake_table));
 }
 END_TEST
 

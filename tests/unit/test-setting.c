@@ -107,9 +107,9 @@ START_TEST(test_excludes) {
         for (size_t i = 0; i < ELEMENTSOF(values); i++) {
                 ck_assert_msg(setting_is_active(values[i].s, &values[i].v) == values[i].active, "%zu", i);
                 for (size_t k = 0; k < ELEMENTSOF(values); k++) {
-                        ck_assert_int_eq(setting_rules_out(values[i].s, &values[i].v, values[k].s, &values[k].v),
+                        ck_assert_int_eq(settings_exclude(values[i].s, &values[i].v, values[k].s, &values[k].v),
                                          values[i].active && values[k].active);
-                        ck_assert(setting_rules_out(&part, &values[i].v, values[k].s, &values[k].v));
+                        ck_assert(settings_exclude(&part, &values[i].v, values[k].s, &values[k].v));
                 }
         }
 }
@@ -127,10 +127,10 @@ START_TEST(test_rules_out) {
                              apm = { .name = "apm", .range = { .type = VALUE_INT } };
         static const Value v = { VALUE_INT, 1, "" };
 
-        ck_assert(setting_rules_out(&timer, &v, &spindown, &v));
-        ck_assert(setting_rules_out(&timer, &v, &alias, &v));
-        ck_assert(!setting_rules_out(&timer, &v, &apm, &v));
-        ck_assert(!setting_rules_out(&spindown, &v, &timer, &v));
+        ck_assert(settings_exclude(&timer, &v, &spindown, &v));
+        ck_assert(settings_exclude(&timer, &v, &alias, &v));
+        ck_assert(!settings_exclude(&timer, &v, &apm, &v));
+        ck_assert(settings_exclude(&spindown, &v, &timer, &v));
 }
 END_TEST
 

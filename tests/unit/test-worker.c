@@ -82,7 +82,8 @@ START_TEST(test_round_trip) {
         ck_assert_ptr_null(drive_property(r.drive, "ID_ATA"));
         ck_assert_uint_eq(r.drive->n_links, 0);
         ck_assert_uint_eq(drive_backends(r.drive), drive_backends(d));
-        ck_assert(wishes_equal(r.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) }));
+        ck_assert(wishes_equal(r.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) },
+                               &all_settings));
         ck_assert_str_eq(r.wishes->items[0].file, "/etc/f");
         ck_assert_uint_eq(r.wishes->items[0].line, 3);
         ck_assert(r.memories[0].sent.known);
