@@ -45,6 +45,7 @@ static const Field drive_fields[] = {
         { "OWN_COMMANDS",               FIELD_UNSIGNED, offsetof(DriveRecord, own_commands) },
         { "IGNORES_TIMER",              FIELD_BOOL,     offsetof(DriveRecord, ignores_timer) },
         { "SPINDOWN",                   FIELD_TEXT,     offsetof(DriveRecord, spindown) },
+        { "SPINDOWN_SERVED",            FIELD_BOOL,     offsetof(DriveRecord, spindown_served) },
         { "USE_SETTING",                FIELD_TEXT,     offsetof(DriveRecord, use.setting) },
         { "USE_SINCE",                  FIELD_UNSIGNED, offsetof(DriveRecord, use.since), WHEN_MAX },
         { "USE_WATCHED",                FIELD_UNSIGNED, offsetof(DriveRecord, use.watched) },

@@ -59,7 +59,8 @@ typedef struct DriveRecord {
         uint64_t quiet_used;   /* … as the kernel's count has been this since */
         uint64_t own_commands; /* of those that the kernel counts, the service's own (target-standby.h) */
         bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
-        char *spindown;        /* who spins it down and when: "20min, by the service"; NULL: nothing is wanted */
+        char *spindown; /* what spins it down, and when: "20 min, by the service" (spin_down_format()); NULL: nothing … */
+        bool spindown_served; /* … and it does so only while the service runs */
         DriveUse use;
         char *held; /* what it had before values were held for a while: "setting=value;…" (service/target-held.h); NULL: none is */
         DriveState state;

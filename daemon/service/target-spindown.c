@@ -14,20 +14,10 @@
 
 /* ---- who does it ---- */
 
-/* What step_end() makes of a drive that refused its timer, or has none: it is as wanted, and nothing was sent or read. */
-static bool has_no_timer(const Target *t, const Wish *w) {
-        const SettingRecord *s = drive_record_find(t->record, w->name);
-
-        return s && s->verdict == VERDICT_UNCHANGED && !s->actual && !s->sent.known;
-}
-
 bool target_spins_down(const Target *t) {
-        const Wish *w = target_spin_down(t).wish;
+        SpinDown d = target_spin_down(t);
 
-        if (!w || !target_can_sleep(t))
-                return false;
-        return w->spindown_by == SPINDOWN_BY_SERVICE ||
-               (w->spindown_by == SPINDOWN_BY_AUTO && (t->record->ignores_timer || has_no_timer(t, w)));
+        return d.wish && d.by == SPIN_DOWN_BY_SERVICE;
 }
 
 /* In the record: for the state file. */
@@ -51,18 +41,17 @@ static bool forget_uncounted(Target *t) {
 }
 
 void target_spindown_note(Target *t) {
-        SpinDown d = target_spin_down(t);
-        char text[VALUE_TEXT_MAX + 32] = "", time[VALUE_TEXT_MAX];
-        bool news;
+        SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
+        char buf[SPIN_DOWN_TEXT_MAX];
+        const char *text = spin_down_format(&d, buf);
+        bool served = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
+        bool news = !streq_ptr(text, t->record->spindown) || served != t->record->spindown_served;
 
-        if (d.wish)
-                (void) snprintf(text, sizeof text, "%s%s", value_format(&d.setting->range, &d.wish->value, time),
-                                target_spins_down(t) ? ", by the service" : "");
         if (!target_spins_down(t))
                 forget_uncounted(t);
-        news = !streq(text, t->record->spindown ?: "");
+        t->record->spindown_served = served;
         if (news)
-                note_text(t, &t->record->spindown, text[0] ? text : NULL);
+                note_text(t, &t->record->spindown, text);
         target_use_note(t);
         if (news)
                 target_save(t);
@@ -200,7 +189,7 @@ static void found_awake(Target *t) {
         char time[VALUE_TEXT_MAX];
         uint64_t used;
 
-        if (t->standby.asleep || !pending_has(&t->visit.pending, VISIT_STANDBY) || !d.wish ||
+        if (t->standby.asleep || !pending_has(&t->visit.pending, VISIT_STANDBY) || !d.wish || d.pending ||
             d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) || t->standby.uncounted ||
             target_used(t, &used) < 0 || used != t->standby.used)
                 return;
@@ -210,8 +199,7 @@ static void found_awake(Target *t) {
                         t->drive, LOG_NOTICE,
                         "it took %s = %s (%s:%u), and is awake after a longer time without a read or write: from now on the "
                         "service spins it down.",
-                        d.wish->name, value_format(&d.setting->range, &d.wish->value, time), d.wish->file,
-                        d.wish->line);
+                        d.wish->name, value_format(&d.setting->range, &d.value, time), d.wish->file, d.wish->line);
 }
 
 void target_spindown_told_power(Target *t, PowerMode power) {

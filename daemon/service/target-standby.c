@@ -18,22 +18,8 @@
 
 /* ---- whether to look ---- */
 
-SpinDown wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends) {
-        SpinDown d = { .usec = UINT64_MAX };
-
-        for (const Wish *i = w->items; i < w->items + w->n_items; i++) {
-                const Setting *s = setting_for_backends(t, i->name, backends);
-                uint64_t ms = s && !i->withheld ? setting_spin_down_ms(s, &i->value) : UINT64_MAX;
-
-                if (ms != UINT64_MAX && ms * 1000 < d.usec)
-                        d = (SpinDown){ ms * 1000, i, s };
-        }
-
-        return d;
-}
-
 bool target_can_sleep(const Target *t) {
-        return t->drive->rotational && (drive_backends(t->drive) & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
+        return drive_can_sleep(t->drive, drive_backends(t->drive));
 }
 
 static bool target_logs_wakes(const Target *t) {

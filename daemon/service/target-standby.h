@@ -6,6 +6,7 @@
  * used nothing more is done. */
 
 #include "device.h"
+#include "spin-down.h"
 #include "target.h"
 
 /* All else that leads to a look: drives without a timer that is known are asked after this time without use, and, like those that do
@@ -52,15 +53,7 @@ bool target_can_sleep(const Target *t);
 /* Is it known at any time whether it sleeps, as well as that can be known? */
 bool target_looks_out(const Target *t);
 
-/* Of the times without use after which the drive is to spin down the shortest, in µs; UINT64_MAX: there is none, nor a `wish`. */
-typedef struct SpinDown {
-        uint64_t usec;
-        const Wish *wish;
-        const Setting *setting;
-} SpinDown;
-
-SpinDown wishes_spin_down(const Wishes *w, const SettingTable *t, unsigned backends);
-
+/* What spins it down after a time without use, or is to; the kernel aside. */
 static inline SpinDown target_spin_down(const Target *t) {
-        return wishes_spin_down(&t->wishes, t->env->settings, drive_backends(t->drive));
+        return spin_down_timer(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
 }

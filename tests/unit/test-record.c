@@ -35,7 +35,7 @@ static const char good[] = "VERSION=1\n"
                            "QUIET_USED=77\n"
                            "OWN_COMMANDS=12\n"
                            "IGNORES_TIMER=1\n"
-                           "SPINDOWN=20min, by the service\n"
+                           "SPINDOWN=20min, by the service\nSPINDOWN_SERVED=1\n"
                            "USE_SETTING=20min, by the service\n"
                            "USE_SINCE=1763692751123456\n"
                            "USE_WATCHED=86400\n"
@@ -99,6 +99,7 @@ START_TEST(test_parse) {
         ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
         ck_assert_str_eq(r->awake_reason, "the drive has refused it");
         ck_assert_str_eq(r->spindown, "20min, by the service");
+        ck_assert(r->spindown_served);
         ck_assert_uint_eq(r->use.gaps[7], 1500);
         ck_assert_uint_eq(r->use.gap_times[USE_TIMERS - 1], 200000);
         ck_assert_int_eq(r->use.wear.load_cycles.number, 1017);

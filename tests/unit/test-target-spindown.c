@@ -65,8 +65,12 @@ static const struct {
         { BY("drive"), TRANSPORT_SATA, .ignores = true, .note = "20 min" },
         /* What was refused. */
         { AUTO, TRANSPORT_SATA, .verdict = VERDICT_UNCHANGED, .by_service = true, .note = "20 min, by the service" },
-        { AUTO, TRANSPORT_SATA, .verdict = VERDICT_DEFERRED, .note = "20 min" },
-        { SERVICE, TRANSPORT_SATA, .flash = true, .note = "20 min" },
+        /* What no verdict says to be in force. */
+        { AUTO, TRANSPORT_SATA, .verdict = VERDICT_DEFERRED },
+        { BY("drive"), TRANSPORT_SATA, .verdict = VERDICT_UNSUPPORTED },
+        { BY("drive"), TRANSPORT_SATA, .verdict = VERDICT_REFUSED },
+        { SERVICE, TRANSPORT_SATA, .verdict = VERDICT_FORBIDDEN },
+        { SERVICE, TRANSPORT_SATA, .flash = true },
         { "{ match = {}; spindown_time = \"off\"; spindown_by = \"service\"; }", TRANSPORT_SATA },
         { "{ match = {}; standby_z = \"30min\"; spindown_by = \"service\"; }", TRANSPORT_SAS, .by_service = true,
           .note = "30 min, by the service" },
@@ -83,11 +87,13 @@ START_TEST(test_whose) {
         ck_assert_int_ge(drive_record_add(t->record, "spindown_time", &s), 0);
         (void) string_replace(&s->actual, NULL);
         s->verdict = whose[_i].verdict;
-        s->sent.known = whose[_i].verdict == VERDICT_UNVERIFIABLE;
+        s->read.known = false;
+        s->sent = (KnownNumber){ whose[_i].verdict == VERDICT_UNVERIFIABLE, 240 };
         t->record->ignores_timer = whose[_i].ignores;
         target_standby_rested(t);
         ck_assert(target_spins_down(t) == whose[_i].by_service);
         ck_assert(streq_ptr(t->record->spindown, whose[_i].note));
+        ck_assert(t->record->spindown_served == whose[_i].by_service);
         ck_assert(is_due(t) == whose[_i].by_service);
         leave(t);
 }

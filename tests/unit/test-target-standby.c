@@ -284,57 +284,6 @@ START_TEST(test_not_watched) {
 }
 END_TEST
 
-/* ---- how long it is to be without use ---- */
-
-#define ATA (1U << BACKEND_ATA)
-#define SCSI (1U << BACKEND_SCSI_MODE)
-#define TIMER(code)                                                                                \
-        {                                                                                          \
-                .name = "spindown_time", .value = {.type = VALUE_STANDBY_TIMER, .number = (code) } \
-        }
-#define TIME(key, ms)                                                             \
-        {                                                                         \
-                .name = (key), .value = {.type = VALUE_DURATION, .number = (ms) } \
-        }
-
-static const struct {
-        Wish wishes[3];
-        unsigned backends;
-        uint64_t usec;
-} times[] = {
-        { { {} }, ATA, UINT64_MAX },
-        { { TIMER(1) }, ATA, 5 * SECOND },
-        { { TIMER(240) }, ATA, 1200 * SECOND },
-        { { TIMER(241) }, ATA, 1800 * SECOND },
-        { { TIMER(251) }, ATA, 19800 * SECOND },
-        { { TIMER(252) }, ATA, 1260 * SECOND },
-        { { TIMER(253) }, ATA, 28800 * SECOND },
-        { { TIMER(255) }, ATA, 1275 * SECOND },
-        { { TIMER(0) }, ATA, UINT64_MAX }, /* off */
-        { { TIMER(240) }, SCSI, 1200 * SECOND },
-        { { TIME("standby_y", 100) }, ATA, 100000 },
-        { { TIME("standby_z", INT64_C(0xFFFFFFFF) * 100) }, SCSI, UINT64_C(0xFFFFFFFF) * 100000 },
-        { { TIME("standby_z", 0) }, SCSI, UINT64_MAX },
-        { { TIME("standby_y", 9000), TIME("standby_z", 7000) }, SCSI, 7 * SECOND },
-        { { TIME("standby_y", 0), TIME("standby_z", 7000) }, ATA, 7 * SECOND },
-        { { TIME("idle_a", 1000), TIME("idle_b", 1000), TIME("idle_c", 1000) }, ATA, UINT64_MAX },
-        { { TIME("idle_a", 1000), TIME("standby_z", 2000), TIMER(3) }, ATA, 2 * SECOND },
-        { { TIME("nonesuch", 1000), TIMER(3) }, ATA, 15 * SECOND },
-        { { { .name = "standby_z", .withheld = true }, TIMER(3) }, ATA, 15 * SECOND },
-        { { TIME("standby_z", 2000) }, 1U << BACKEND_NVME, UINT64_MAX },
-};
-
-START_TEST(test_times) {
-        Wish items[ELEMENTSOF(times[0].wishes)];
-        Wishes w = { .items = items };
-
-        (void) memcpy(items, times[_i].wishes, sizeof items);
-        while (w.n_items < ELEMENTSOF(items) && items[w.n_items].name)
-                w.n_items++;
-        ck_assert_uint_eq(wishes_spin_down(&w, &all_settings, times[_i].backends).usec, times[_i].usec);
-}
-END_TEST
-
 int main(void) {
         TCase *t = tcase_create("target-standby");
 
@@ -349,7 +298,6 @@ int main(void) {
         tcase_add_loop_test(t, test_asks_as_well, 0, 2);
         tcase_add_loop_test(t, test_sleeps, 0, 2);
         tcase_add_loop_test(t, test_not_watched, 0, ELEMENTSOF(unwatchable));
-        tcase_add_loop_test(t, test_times, 0, ELEMENTSOF(times));
 
         return test_main("target-standby", t);
 }

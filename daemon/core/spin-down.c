@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "spin-down.h"
+
+#define NOTHING ((SpinDown){ .usec = UINT64_MAX })
+
+bool drive_can_sleep(const Drive *d, unsigned backends) {
+        return d->rotational && (backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
+}
+
+/* ---- one setting ---- */
+
+/* step_end() leaves this of a drive that refused its timer, or has none: as wanted, and nothing was sent or read. */
+static bool has_no_timer(const SettingRecord *s) {
+        return s->verdict == VERDICT_UNCHANGED && !s->actual && !s->sent.known;
+}
+
+/* The drive or the kernel has not got it, or may not get it. */
+static bool verdict_is_dead(Verdict v) {
+        return v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
+}
+
+typedef enum Force {
+        FORCE_NONE,
+        FORCE_PENDING,
+        FORCE_YES,
+} Force;
+
+/* The number that the drive or the kernel has: as it was read or sent last. NULL record: there was no visit yet. */
+static Force number_in_force(const SettingRecord *s, const Wish *w, int64_t *ret) {
+        *ret = w->value.number;
+        if (!s)
+                return FORCE_PENDING;
+        if (verdict_is_dead(s->verdict))
+                return FORCE_NONE;
+
+        switch (s->verdict) {
+        case VERDICT_ADJUSTED:
+        case VERDICT_DRIFTED:
+        case VERDICT_IGNORED:
+                *ret = s->read.number;
+                return s->read.known ? FORCE_YES : FORCE_NONE;
+        case VERDICT_APPLIED:
+        case VERDICT_UNCHANGED:
+        case VERDICT_UNVERIFIABLE:
+        case VERDICT_DEFERRED: /* an earlier value holds until this one is written */
+                if (s->read.known || s->sent.known)
+                        *ret = s->read.known ? s->read.number : s->sent.number;
+                else if (s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_DEFERRED)
+                        return FORCE_PENDING;
+                return FORCE_YES;
+        default:
+                return FORCE_PENDING;
+        }
+}
+
+static bool is_by_service(const DriveRecord *r, const SettingRecord *s, const Wish *w) {
+        if (s && verdict_is_dead(s->verdict))
+                return false;
+        return w->spindown_by == SPINDOWN_BY_SERVICE ||
+               (w->spindown_by == SPINDOWN_BY_AUTO && (r->ignores_timer || (s && has_no_timer(s))));
+}
+
+static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting *setting, bool can_sleep) {
+        const SettingRecord *s = drive_record_find(r, w->name);
+        SpinDown d = { .wish = w, .setting = setting, .value = w->value };
+        Force force;
+        uint64_t ms;
+
+        /* One that is turned off has no verdict to be asked for. */
+        if (setting_spin_down_ms(setting, &w->value) == UINT64_MAX)
+                return NOTHING;
+
+        if (is_by_service(r, s, w)) {
+                force = can_sleep ? FORCE_YES : FORCE_NONE;
+                d.by = SPIN_DOWN_BY_SERVICE;
+        } else
+                force = number_in_force(s, w, &d.value.number);
+
+        ms = setting_spin_down_ms(setting, &d.value);
+        if (force == FORCE_NONE || ms == UINT64_MAX)
+                return NOTHING;
+        d.pending = force == FORCE_PENDING;
+        d.usec = ms * 1000;
+        return d;
+}
+
+/* ---- the kernel ---- */
+
+/* 1, 0, or -1: no verdict says that it is in force. */
+static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *name) {
+        const Wish *wish = wishes_find(w, name);
+        const SettingRecord *s = drive_record_find(r, name);
+
+        return wish && !wish->withheld && s && verdict_is_wanted(s->verdict) ? (int) wish->value.number : -1;
+}
+
+/* Does it stop a drive that it suspends? libata asks for that (drivers/ata/libata-scsi.c); other drives are stopped where a setting
+ * says so. Before Linux 6.6 one setting was for that and for the whole machine's suspend. */
+static bool kernel_stops(const DriveRecord *r, const Wishes *w, const Drive *d) {
+        int stops = switch_in_force(r, w, "manage_runtime_start_stop");
+
+        if (stops < 0)
+                stops = switch_in_force(r, w, "manage_start_stop");
+        return stops < 0 ? d->ata && d->transport != TRANSPORT_USB : stops;
+}
+
+static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
+                                 unsigned backends) {
+        const Wish *delay = wishes_find(w, "autosuspend_delay"), *may = wishes_find(w, "runtime_pm");
+        SpinDown k = { .wish = delay, .by = SPIN_DOWN_BY_KERNEL };
+
+        if (!delay || delay->withheld || !may || may->withheld || !streq(may->value.name, "auto") ||
+            switch_in_force(r, w, may->name) < 0 || !drive_can_sleep(d, backends) || !kernel_stops(r, w, d))
+                return NOTHING;
+
+        k.setting = setting_for_backends(t, delay->name, backends);
+        k.value = delay->value;
+        /* Negative: never. */
+        if (!k.setting || number_in_force(drive_record_find(r, delay->name), delay, &k.value.number) != FORCE_YES ||
+            k.value.number < 0)
+                return NOTHING;
+        k.usec = (uint64_t) k.value.number * 1000;
+        return k;
+}
+
+/* ---- all of them ---- */
+
+SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
+                         unsigned backends) {
+        SpinDown found = NOTHING;
+
+        for (const Wish *i = w->items; i < w->items + w->n_items; i++) {
+                const Setting *s = i->withheld ? NULL : setting_for_backends(t, i->name, backends);
+                SpinDown one = s ? spin_down_of(r, i, s, drive_can_sleep(d, backends)) : NOTHING;
+
+                if (one.usec != UINT64_MAX && (!found.wish || one.pending < found.pending ||
+                                               (one.pending == found.pending && one.usec < found.usec)))
+                        found = one;
+        }
+
+        return found;
+}
+
+SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
+                            unsigned backends) {
+        SpinDown timer = spin_down_timer(r, w, t, d, backends), kernel = kernel_spin_down(r, w, t, d, backends);
+
+        if (timer.pending)
+                timer = NOTHING;
+        return kernel.usec < timer.usec ? kernel : timer;
+}
+
+const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]) {
+        char time[VALUE_TEXT_MAX];
+        const char *by = s->by == SPIN_DOWN_BY_SERVICE  ? "the service"
+                         : s->by == SPIN_DOWN_BY_KERNEL ? "the kernel"
+                                                        : NULL;
+
+        if (!s->wish)
+                return NULL;
+        /* The drive's own timer, where it has several. */
+        if (!by && !streq(s->setting->name, SETTING_SPINDOWN_TIME))
+                by = s->setting->name;
+        (void) snprintf(buf, SPIN_DOWN_TEXT_MAX, "%s%s%s", value_format(&s->setting->range, &s->value, time),
+                        by ? ", by " : "", by ?: "");
+        return buf;
+}

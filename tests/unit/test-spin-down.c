@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What spins a drive down, by the verdicts of its record. */
+
+#include "spin-down.h"
+#include "suite.h"
+
+#define ATA (1U << BACKEND_ATA)
+#define SCSI (1U << BACKEND_SCSI_MODE)
+#define SECOND 1000000ULL
+#define MINUTE (60 * SECOND)
+#define RANGE_TIMER \
+        { .type = VALUE_STANDBY_TIMER, .has_off = true }
+#define RANGE_TIME \
+        { .type = VALUE_DURATION, .min = 100, .max = INT64_C(1) << 40, .has_off = true }
+
+/* clang-format off */
+static const Setting ata[] = {
+        { .name = "spindown_time", .backend = BACKEND_ATA, .range = RANGE_TIMER, .spins_down = true },
+        { .name = "standby_y", .backend = BACKEND_ATA, .range = RANGE_TIME, .spins_down = true },
+        { .name = "standby_z", .backend = BACKEND_ATA, .range = RANGE_TIME, .spins_down = true },
+        { .name = "idle_a", .backend = BACKEND_ATA, .range = RANGE_TIME },
+        {},
+};
+static const Setting scsi[] = {
+        { .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .range = RANGE_TIMER, .spins_down = true },
+        { .name = "standby_z", .backend = BACKEND_SCSI_MODE, .range = RANGE_TIME, .spins_down = true },
+        {},
+};
+static const Setting kernel[] = {
+        { .name = "autosuspend_delay", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION } },
+        { .name = "runtime_pm", .backend = BACKEND_SCSI, .range = { .type = VALUE_NAME } },
+        { .name = "manage_runtime_start_stop", .backend = BACKEND_SCSI, .range = { .type = VALUE_BOOL } },
+        { .name = "manage_start_stop", .backend = BACKEND_SCSI, .range = { .type = VALUE_BOOL } },
+        {},
+};
+/* clang-format on */
+static const SettingTable table = { { ata, scsi, kernel, NULL } };
+
+#define TIMER(code) .wish = { .name = "spindown_time", .value = { .type = VALUE_STANDBY_TIMER, .number = (code) } }
+#define TIME(key, ms) .wish = { .name = (key), .value = { .type = VALUE_DURATION, .number = (ms) } }
+#define BY(who) .by = SPINDOWN_BY_##who
+#define SENT(n) .sent = { true, n }
+#define READ(n) .read = { true, n }
+
+/* A wish, and what its record says. */
+typedef struct Item {
+        Wish wish;
+        SpindownBy by;
+        bool unvisited;
+        Verdict verdict;
+        const char *actual;
+        KnownNumber sent, read;
+} Item;
+
+typedef struct Case {
+        Item items[5];
+        unsigned backends; /* 0: ATA */
+        bool flash, ignores;
+        uint64_t usec; /* 0: nothing */
+        bool pending;
+        const char *text; /* NULL: nothing is in force */
+} Case;
+
+static SpinDown find(const Case *c, DriveRecord *r, Wishes *w, Drive *d, SpinDown *ret_in_force) {
+        unsigned backends = (c->backends ?: ATA) | 1U << BACKEND_SCSI;
+
+        r->ignores_timer = c->ignores;
+        *d = (Drive){ .rotational = !c->flash,
+                      .ata = backends & ATA,
+                      .transport = backends & ATA ? TRANSPORT_SATA : TRANSPORT_SAS };
+        for (const Item *i = c->items; i < c->items + ELEMENTSOF(c->items) && i->wish.name; i++) {
+                SettingRecord *s;
+
+                w->items[w->n_items] = i->wish;
+                w->items[w->n_items++].spindown_by = i->by;
+                if (i->unvisited)
+                        continue;
+                ck_assert_int_eq(drive_record_add(r, i->wish.name, &s), 0);
+                ck_assert_int_eq(string_replace(&s->actual, i->actual), 0);
+                s->verdict = i->verdict;
+                s->sent = i->sent;
+                s->read = i->read;
+        }
+
+        *ret_in_force = spin_down_in_force(r, w, &table, d, backends);
+        return spin_down_timer(r, w, &table, d, backends);
+}
+
+static void check_case(const Case *c) {
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        Wish items[ELEMENTSOF(c->items)];
+        Wishes w = { .items = items };
+        char buf[SPIN_DOWN_TEXT_MAX];
+        SpinDown timer, now;
+        Drive d;
+
+        ck_assert_ptr_nonnull(r);
+        timer = find(c, r, &w, &d, &now);
+        ck_assert_uint_eq(timer.usec, c->usec ?: UINT64_MAX);
+        ck_assert(!timer.wish == !c->usec);
+        ck_assert(timer.pending == c->pending);
+        ck_assert_pstr_eq(spin_down_format(&now, buf), c->text);
+}
+
+/* ---- one setting, by its verdict ---- */
+
+static const Case verdicts[] = {
+        { { { TIMER(240), .unvisited = true } }, .usec = 20 * MINUTE, .pending = true },
+        { { { TIMER(240), .verdict = VERDICT_UNVERIFIABLE, SENT(240) } }, .usec = 20 * MINUTE, .text = "20 min" },
+        /* It may be lost. */
+        { { { TIMER(240), .verdict = VERDICT_UNVERIFIABLE } }, .usec = 20 * MINUTE, .pending = true },
+        { { { TIMER(240), .verdict = VERDICT_DEFERRED } }, .usec = 20 * MINUTE, .pending = true },
+        { { { TIMER(240), .verdict = VERDICT_FAILED } }, .usec = 20 * MINUTE, .pending = true },
+        { { { TIMER(240), .verdict = VERDICT_VANISHED } }, .usec = 20 * MINUTE, .pending = true },
+        { { { TIMER(240), .verdict = _VERDICT_INVALID } }, .usec = 20 * MINUTE, .pending = true },
+        { { { TIMER(240), .verdict = VERDICT_UNSUPPORTED } } },
+        { { { TIMER(240), .verdict = VERDICT_REFUSED } } },
+        { { { TIMER(240), .verdict = VERDICT_FORBIDDEN } } },
+        { { { TIMER(240), .verdict = VERDICT_QUARANTINED } } },
+        { { { TIMER(0), .verdict = VERDICT_UNVERIFIABLE, SENT(0) } } },
+        /* The value before is what holds. */
+        { { { TIMER(240), .verdict = VERDICT_DEFERRED, SENT(120) } }, .usec = 10 * MINUTE, .text = "10 min" },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_DEFERRED, READ(600000) } },
+          .usec = 10 * MINUTE,
+          .text = "10 min, by standby_z" },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_APPLIED, READ(1200000) } },
+          .usec = 20 * MINUTE,
+          .text = "20 min, by standby_z" },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_UNCHANGED, .actual = "20 min" } },
+          .usec = 20 * MINUTE,
+          .text = "20 min, by standby_z" },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_ADJUSTED, READ(900000) } },
+          .usec = 15 * MINUTE,
+          .text = "15 min, by standby_z" },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_ADJUSTED, READ(0) } } },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_ADJUSTED, SENT(1200000) } } },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_IGNORED, READ(900000) } },
+          .usec = 15 * MINUTE,
+          .text = "15 min, by standby_z" },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_IGNORED } } },
+        { { { TIME("standby_z", 1200000), .verdict = VERDICT_DRIFTED, READ(0) } } },
+};
+
+/* ---- who ---- */
+
+static const Case actors[] = {
+        { { { TIMER(240), BY(SERVICE), .verdict = VERDICT_UNCHANGED } },
+          .usec = 20 * MINUTE,
+          .text = "20 min, by the service" },
+        { { { TIMER(240), BY(SERVICE), .unvisited = true } }, .usec = 20 * MINUTE, .text = "20 min, by the service" },
+        { { { TIMER(240), BY(SERVICE), .verdict = VERDICT_FORBIDDEN } } },
+        { { { TIMER(240), BY(SERVICE), .verdict = VERDICT_UNCHANGED } }, .flash = true },
+        { { { TIME("standby_z", 1800000), BY(SERVICE), .verdict = VERDICT_UNCHANGED } },
+          .backends = SCSI,
+          .usec = 30 * MINUTE,
+          .text = "30 min, by the service" },
+        /* It takes no timer, or takes it and does not act on it. */
+        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED } },
+          .usec = 20 * MINUTE,
+          .text = "20 min, by the service" },
+        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, SENT(240) } },
+          .usec = 20 * MINUTE,
+          .text = "20 min" },
+        { { { TIME("standby_z", 1200000), BY(AUTO), .verdict = VERDICT_UNCHANGED, .actual = "20 min" } },
+          .usec = 20 * MINUTE,
+          .text = "20 min, by standby_z" },
+        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNVERIFIABLE, SENT(240) } },
+          .usec = 20 * MINUTE,
+          .text = "20 min" },
+        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNVERIFIABLE, SENT(240) } },
+          .ignores = true,
+          .usec = 20 * MINUTE,
+          .text = "20 min, by the service" },
+        { { { TIMER(240), BY(DRIVE), .verdict = VERDICT_UNVERIFIABLE, SENT(240) } },
+          .ignores = true,
+          .usec = 20 * MINUTE,
+          .text = "20 min" },
+        { { { TIMER(240), BY(AUTO), .unvisited = true } },
+          .ignores = true,
+          .usec = 20 * MINUTE,
+          .text = "20 min, by the service" },
+        { { { TIMER(240), BY(AUTO), .unvisited = true } }, .usec = 20 * MINUTE, .pending = true },
+};
+
+/* ---- which of several ---- */
+
+#define SAS_TIMER \
+        { TIMER(240), .verdict = VERDICT_UNSUPPORTED }
+
+static const Case several[] = {
+        { {} },
+        { { SAS_TIMER }, .backends = SCSI },
+        { { SAS_TIMER, { TIME("standby_z", 900000), .verdict = VERDICT_APPLIED } },
+          .backends = SCSI,
+          .usec = 15 * MINUTE,
+          .text = "15 min, by standby_z" },
+        { { SAS_TIMER, { TIME("standby_z", 3600000), .verdict = VERDICT_APPLIED } },
+          .backends = SCSI,
+          .usec = 60 * MINUTE,
+          .text = "1 h, by standby_z" },
+        /* The shortest. */
+        { { { TIME("standby_y", 9000), .verdict = VERDICT_APPLIED },
+            { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
+          .usec = 7 * SECOND,
+          .text = "7 s, by standby_z" },
+        { { { TIME("standby_y", 5000), .verdict = VERDICT_APPLIED },
+            { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
+          .usec = 5 * SECOND,
+          .text = "5 s, by standby_y" },
+        { { { TIME("standby_y", 0), .verdict = VERDICT_APPLIED },
+            { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
+          .usec = 7 * SECOND,
+          .text = "7 s, by standby_z" },
+        /* What is in force goes before what may be. */
+        { { { TIME("standby_y", 5000), .unvisited = true }, { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
+          .usec = 7 * SECOND,
+          .text = "7 s, by standby_z" },
+        { { { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED }, { TIME("standby_y", 5000), .unvisited = true } },
+          .usec = 7 * SECOND,
+          .text = "7 s, by standby_z" },
+        { { { TIME("idle_a", 1000), .verdict = VERDICT_APPLIED } } },
+        { { { TIME("nonesuch", 1000), .verdict = VERDICT_APPLIED } } },
+        { { { .wish = { .name = "standby_z", .withheld = true }, .verdict = VERDICT_FORBIDDEN } } },
+        { { { TIME("standby_z", 2000), .verdict = VERDICT_APPLIED } }, .backends = 1U << BACKEND_NVME },
+        /* What the codes mean. */
+        { { { TIMER(1), .verdict = VERDICT_UNVERIFIABLE, SENT(1) } }, .usec = 5 * SECOND, .text = "5 s" },
+        { { { TIMER(241), .verdict = VERDICT_UNVERIFIABLE, SENT(241) } }, .usec = 30 * MINUTE, .text = "30 min" },
+        { { { TIMER(252), .verdict = VERDICT_UNVERIFIABLE, SENT(252) } }, .usec = 21 * MINUTE, .text = "21 min" },
+        { { { TIME("standby_z", INT64_C(0xFFFFFFFF) * 100), .unvisited = true } },
+          .usec = UINT64_C(0xFFFFFFFF) * 100000,
+          .pending = true },
+};
+
+/* ---- the kernel ---- */
+
+#define DELAY(ms) \
+        { TIME("autosuspend_delay", ms), .verdict = VERDICT_APPLIED, READ(ms) }
+#define PM_WISH .wish = { .name = "runtime_pm", .value = { .type = VALUE_NAME, .name = "auto" } }
+#define PM(word)                                                                               \
+        {                                                                                      \
+                .wish = {.name = "runtime_pm", .value = { .type = VALUE_NAME, .name = word } } \
+        }
+#define BOOL(key, on)                                                \
+        {                                                            \
+                .wish = {.name = (key), .value = VALUE_BOOLEAN(on) } \
+        }
+#define DRIVE_20 \
+        { TIMER(240), .verdict = VERDICT_UNVERIFIABLE, SENT(240) }
+
+static const Case kernels[] = {
+        { { DRIVE_20, DELAY(300000), PM("auto") }, .usec = 20 * MINUTE, .text = "5 min, by the kernel" },
+        { { DELAY(300000), PM("auto") }, .text = "5 min, by the kernel" },
+        { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 1) },
+          .backends = SCSI,
+          .text = "5 min, by the kernel" },
+        { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_start_stop", 1) },
+          .backends = SCSI,
+          .text = "5 min, by the kernel" },
+        /* It suspends a drive without stopping it. */
+        { { SAS_TIMER, DELAY(300000), PM("auto") }, .backends = SCSI },
+        { { DRIVE_20, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 0) },
+          .usec = 20 * MINUTE,
+          .text = "20 min" },
+        /* The other is shorter; or is not known to be in force. */
+        { { DRIVE_20, DELAY(1800000), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
+        { { { TIMER(12), .unvisited = true }, DELAY(1800000), PM("auto") },
+          .usec = MINUTE,
+          .pending = true,
+          .text = "30 min, by the kernel" },
+        { { DRIVE_20, DELAY(300000), PM("on") }, .usec = 20 * MINUTE, .text = "20 min" },
+        { { DRIVE_20, DELAY(300000) }, .usec = 20 * MINUTE, .text = "20 min" },
+        { { DRIVE_20, PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
+        { { DRIVE_20, DELAY(-1), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
+        { { DELAY(300000), PM("auto") }, .flash = true },
+        { { DELAY(300000), { PM_WISH, .verdict = VERDICT_REFUSED } } },
+        { { DELAY(300000), { PM_WISH, .unvisited = true } } },
+        { { DELAY(300000), { .wish = { .name = "runtime_pm", .withheld = true } } } },
+        { { { .wish = { .name = "autosuspend_delay", .withheld = true } }, PM("auto") } },
+        { { { TIME("autosuspend_delay", 300000), .verdict = VERDICT_REFUSED }, PM("auto") } },
+        { { { TIME("autosuspend_delay", 300000), .unvisited = true }, PM("auto") } },
+};
+
+START_TEST(test_verdict) {
+        check_case(verdicts + _i);
+}
+END_TEST
+
+START_TEST(test_actor) {
+        check_case(actors + _i);
+}
+END_TEST
+
+START_TEST(test_several) {
+        check_case(several + _i);
+}
+END_TEST
+
+START_TEST(test_kernel) {
+        check_case(kernels + _i);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("spin-down");
+        TCase *t = tcase_create("spin-down");
+
+        tcase_add_loop_test(t, test_verdict, 0, ELEMENTSOF(verdicts));
+        tcase_add_loop_test(t, test_actor, 0, ELEMENTSOF(actors));
+        tcase_add_loop_test(t, test_several, 0, ELEMENTSOF(several));
+        tcase_add_loop_test(t, test_kernel, 0, ELEMENTSOF(kernels));
+        suite_add_tcase(suite, t);
+        return suite_run(suite);
+}
