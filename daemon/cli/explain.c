@@ -135,14 +135,26 @@ static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
         return found;
 }
 
+/* What came of it at the last visit. NULL record: nothing is known. */
+static void tell_verdict(Output *o, const DriveRecord *record, const char *name) {
+        const SettingRecord *s = record ? drive_record_find(record, name) : NULL;
+        const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
+
+        output_text(o, "verdict", verdict);
+        output_text(o, "reason", reason);
+        if (verdict)
+                output_line(o, "    %s%s%s", verdict, reason ? ": " : "", reason ?: "");
+}
+
 /* With what lost to it. NULL value: the rule is in error. */
-static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const char *value) {
+static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const char *value, const DriveRecord *record) {
         output_object(o, NULL);
         output_text(o, "name", w->name);
         output_text(o, "value", value);
         output_textf(o, "rule", "%s:%u", w->file, w->line);
         output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
                     w->line);
+        tell_verdict(o, record, w->name);
         output_array(o, "overridden");
         for (const Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
                 const Assignment *a = s->what;
@@ -163,9 +175,12 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
         output_end(o);
 }
 
-/* NULL setting: all of them. NULL record: the service knows nothing of the drive. */
-static void tell(Output *o, const Config *c, const Drive *d, const DriveRecord *record, const char *setting,
+/* NULL setting: all of them. */
+static void tell(Output *o, const Config *c, const Drive *d, const Records *records, const char *setting,
                  bool on_battery) {
+        /* Of one that is described there is none. */
+        const DriveRecord *record = d->name ? records_of(records, d) : NULL;
+        const char *spindown = records_spindown(records, record);
         Sayings sayings;
         _cleanup_(wishes_done) Wishes w = {};
         char buf[VALUE_TEXT_MAX];
@@ -223,11 +238,17 @@ static void tell(Output *o, const Config *c, const Drive *d, const DriveRecord *
                 tell_wish(o, &sayings, x,
                           i >= n_wished ? "keep"
                           : x->withheld ? NULL
-                                        : value_format(&s->range, &x->value, buf));
+                                        : value_format(&s->range, &x->value, buf),
+                          record);
         }
         if (!any)
                 output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
+        output_text(o, "spindown", spindown);
+        if (spins_down && record) {
+                output_line(o, "%s", "");
+                output_line(o, "Spin-down: %s", spindown ?: "none is in force");
+        }
         advice_tell(o, spins_down ? record : NULL, now_usec());
         output_print(o);
         free(sayings.items);
@@ -264,7 +285,7 @@ static int run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        tell(out, c, name ? inventory.drives[0] : described, name ? records_of(&records, inventory.drives[0]) : NULL,
+        tell(out, c, name ? inventory.drives[0] : described, &records,
              setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
              power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         return EXIT_WANTED;

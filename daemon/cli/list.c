@@ -49,9 +49,9 @@ static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uin
         output_cell(o, "power", text ?: power);
 }
 
-/* NULL record: the service does not run or has not seen the drive, so the counts are not known. `served`: it runs, and its record is
- * not of a drive as it once was. */
-static void tell_drive(Output *o, const Drive *d, const DriveRecord *record, bool served, uint64_t now) {
+/* Where the service has not seen the drive, the counts are not known; where it does not run, its record is of a drive as it once was. */
+static void tell_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
+        const DriveRecord *record = records_find(records, d->name);
         _cleanup_free_ char *summary = record ? record_summarize(record) : NULL;
         size_t kept = record ? record_count_kept(record) : 0;
         char size[HUMAN_MAX];
@@ -69,8 +69,8 @@ static void tell_drive(Output *o, const Drive *d, const DriveRecord *record, boo
         output_text(o, "identity", drive_identity_kind(d));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
-        tell_power(o, d, served ? record : NULL, now);
-        output_text(o, "spindown", record ? record->spindown : NULL);
+        tell_power(o, d, records->served ? record : NULL, now);
+        output_text(o, "spindown", records_spindown(records, record));
         output_number(o, "settings_kept", record, kept);
         output_number(o, "settings_not_kept", record, record ? record_count_missed(record) : 0);
         output_cell(o, "settings", summary);
@@ -94,8 +94,7 @@ static int run(const Options *o) {
 
         output_document(out, "drives");
         for (size_t i = 0; i < inventory.n_drives; i++)
-                tell_drive(out, inventory.drives[i], records_find(&records, inventory.drives[i]->name), records.served,
-                           now_usec());
+                tell_drive(out, inventory.drives[i], &records, now_usec());
         output_print(out);
         return EXIT_WANTED;
 }

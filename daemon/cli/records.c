@@ -85,6 +85,10 @@ const DriveRecord *records_of(const Records *records, const Drive *drive) {
         return record && drive_record_continues(record, drive, record->boot_id) ? record : NULL;
 }
 
+const char *records_spindown(const Records *r, const DriveRecord *record) {
+        return record && (r->served || !record->spindown_served) ? record->spindown : NULL;
+}
+
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret) {
         Inventory *inventory = ret_inventory;
         int r;

@@ -33,6 +33,9 @@ DriveRecord *records_find(const Records *r, const char *name);
 /* The same, of this attach of the drive. The directory does not outlive a boot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
 
+/* What spins the drive down, and when; NULL: nothing does now, or nobody knows it (record: NULL). */
+const char *records_spindown(const Records *r, const DriveRecord *record);
+
 /* status.c: how many settings are as wanted, and how many did not come true; "4 kept, 1 ignored", "none". What a drive does not
  * have and need not have (verdict_is_absent()) is none of them. */
 size_t record_count_kept(const DriveRecord *r);

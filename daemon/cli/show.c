@@ -73,7 +73,8 @@ static void tell_facts(Output *o, const Device *d) {
 }
 
 /* Of the backends in the mask. NULL record: the service knows nothing of it. */
-static void tell_drive(Output *o, Device *device, unsigned backends, const DriveRecord *record) {
+static void tell_drive(Output *o, Device *device, unsigned backends, const Records *records,
+                       const DriveRecord *record) {
         const Drive *d = device->drive;
         const char *state, *reason = NULL;
         char size[HUMAN_MAX];
@@ -88,7 +89,7 @@ static void tell_drive(Output *o, Device *device, unsigned backends, const Drive
         output_fact(o, "size", NULL, capacity_format(d->size, size));
         output_boolean(o, "rotational", d->rotational_untold ? -1 : d->rotational);
         output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
-        output_fact(o, "spindown", "spindown", record ? record->spindown : NULL);
+        output_fact(o, "spindown", "spindown", records_spindown(records, record));
 
         output_array(o, "settings");
         probe(device, backends, &all_settings, tell_setting, o);
@@ -157,7 +158,7 @@ static int show_identify(const Options *o) {
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
         output_document(out, "drives");
-        tell_drive(out, &d, 1U << BACKEND_ATA, NULL);
+        tell_drive(out, &d, 1U << BACKEND_ATA, NULL, NULL);
         output_print(out);
         return EXIT_WANTED;
 }
@@ -194,7 +195,7 @@ static int show_drives(const Options *o) {
                 if (i > 0)
                         output_line(out, "%s", "");
                 device_init_known(&d, drive, record, &leave.io);
-                tell_drive(out, &d, drive_backends(drive), record);
+                tell_drive(out, &d, drive_backends(drive), &records, record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
                         output_print(out);

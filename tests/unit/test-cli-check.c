@@ -7,6 +7,7 @@
 
 #include "inventory.h"
 #include "machine.h"
+#include "output.h"
 #include "rivals.h"
 #include "test-cli.h"
 #include "verb.h"
@@ -519,6 +520,78 @@ START_TEST(test_explain_json) {
 }
 END_TEST
 
+#define SAS "{ match = { transport = \"sas\"; rotational = true; }; spindown_time = \"20min\"; }"
+#define VERDICT(name, verdict) \
+        "SETTINGS=1\nSETTING_0_NAME=" name "\nSETTING_0_WANTED=20 min\nSETTING_0_VERDICT=" verdict "\n"
+#define USE "USE_SETTING=15 min, by standby_z\nUSE_SINCE=1259668800000000\n"
+
+/* What came of each value, and one answer to what spins the drive down. */
+static const struct {
+        const char *rules, *record, *arguments;
+        const char *has[4], *lacks;
+} verdicts[] = {
+        { SAS,
+          VERDICT("spindown_time", "unsupported") "SETTING_0_REASON=no such timer\n",
+          NULL,
+          { "  spindown_time = 20 min, of ./" CONF ":1\n    unsupported: no such timer\n",
+            "\nSpin-down: none is in force\n" },
+          "Since" },
+        { SAS ", { match = { transport = \"sas\" }; standby_z = \"15min\"; }",
+          "SPINDOWN=15 min, by standby_z\n" USE VERDICT("spindown_time", "unsupported"),
+          NULL,
+          { "    unsupported\n", "\nSpin-down: 15 min, by standby_z\n",
+            "Since the timer is 15 min, by standby_z, for " },
+          "is 20 min" },
+        { SAS,
+          "SPINDOWN=20 min, by the service\nSPINDOWN_SERVED=1\n" VERDICT("spindown_time", "unchanged"),
+          NULL,
+          { "    unchanged\n", "\nSpin-down: none is in force\n" },
+          "by the service" },
+        /* On battery. */
+        { SAS,
+          "SPINDOWN=5 min, by standby_z\n" USE VERDICT("spindown_time", "forbidden"),
+          NULL,
+          { "    forbidden\n", "\nSpin-down: 5 min, by standby_z\n", "While the timer was 15 min, by standby_z, for " },
+          "Since the timer" },
+        { SAS,
+          VERDICT("spindown_time", "unsupported") "SETTING_0_REASON=no such timer\n",
+          "--json",
+          { "\"verdict\": \"unsupported\",\n      \"reason\": \"no such timer\",\n", "  \"spindown\": null,\n",
+            "  \"use\": null\n" },
+          NULL },
+        { SAS, "SETTINGS=0\n", "--json", { "\"verdict\": null,\n      \"reason\": null,\n" }, NULL },
+        { "{ match = \"/dev/dsk\"; timeout = \"30s\"; }",
+          "SPINDOWN=5 min\n" VERDICT("timeout", "applied"),
+          NULL,
+          { "    applied\n" },
+          "Spin-down" },
+};
+
+START_TEST(test_explain_verdict) {
+        static Drive sas = { .name = (char *) "sda",
+                             .node = (char *) "/dev/dsk",
+                             .transport = TRANSPORT_SAS,
+                             .rotational = true };
+        char *const state = (char *) "--state-dir=state";
+        _cleanup_free_ char *out = NULL, *said = NULL,
+                            *record = must_format("VERSION=1\nNAME=sda\n%s", verdicts[_i].record);
+        _cleanup_free_ char *rules = must_format("drives = ( %s );\n", verdicts[_i].rules);
+        int status;
+
+        drives[0] = &sas;
+        n_found = 1;
+        file_make("state/sda", record);
+        file_make(CONF, rules);
+        out = command(&verb_explain,
+                      ARGS((char *) "--config-root=.", state, (char *) "sda", (char *) verdicts[_i].arguments), &said,
+                      &status);
+        for (size_t i = 0; i < ELEMENTSOF(verdicts[_i].has) && verdicts[_i].has[i]; i++)
+                ck_assert_msg(strstr(out, verdicts[_i].has[i]), "%s", out);
+        ck_assert_msg(!verdicts[_i].lacks || !strstr(out, verdicts[_i].lacks), "%s", out);
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
 /* clang-format off */
 static const struct {
         const char *first, *second, *said;
@@ -575,6 +648,7 @@ int main(void) {
         tcase_add_test(t, test_explain_keep);
         tcase_add_test(t, test_explain_battery);
         tcase_add_test(t, test_explain_json);
+        tcase_add_loop_test(t, test_explain_verdict, 0, ELEMENTSOF(verdicts));
         tcase_add_loop_test(t, test_explain_mistaken, 0, ELEMENTSOF(mistakes));
         return test_main("cli-check", t);
 }

@@ -133,6 +133,9 @@ static const struct {
         { "standby",     -100,     NULL,     true,  " standby -        0x5000",         "\"standby\"",     "null"       },
         { NULL,          125,      "20 min", true,  " -     20 min   0x5000",           "null",            "\"20 min\"" },
         { "standby",     125,      "20 min", false, " -     20 min   0x5000",           "null",            "\"20 min\"" },
+        { "standby",     125,      "20 min, by the service\nSPINDOWN_SERVED=1", false, " -     -        0x5000", "null", "null" },
+        { "standby",     125,      "20 min, by the service\nSPINDOWN_SERVED=1", true, " standby 2 h 5 min 20 min, by the service 0x5000",
+          "\"standby\"",   "\"20 min, by the service\"" },
 };
 /* clang-format on */
 
