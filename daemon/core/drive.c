@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "drive.h"
+#include "setting.h"
 
 #define SCSI_TYPE_OPTICAL 5 /* SPC, peripheral device type "CD/DVD device" */
 
@@ -237,6 +238,25 @@ const char *drive_property(const Drive *d, const char *key) {
                         return d->properties + i + n + 1;
 
         return NULL;
+}
+
+unsigned drive_backends(const Drive *drive) {
+        unsigned mask = 1U << BACKEND_BLOCK;
+
+        assert((unsigned) drive->transport < _TRANSPORT_MAX);
+        if (drive->optical)
+                return 1U << BACKEND_OPTICAL;
+
+        if (drive->transport >= TRANSPORT_SATA && drive->transport <= TRANSPORT_SCSI)
+                mask |= 1U << BACKEND_SCSI;
+        /* A USB bridge says nothing about the drive behind it: whether it takes ATA commands shows when it is asked. */
+        if (drive->ata || drive->transport == TRANSPORT_USB)
+                mask |= 1U << BACKEND_ATA;
+        else if (drive->transport == TRANSPORT_SAS || drive->transport == TRANSPORT_SCSI)
+                mask |= 1U << BACKEND_SCSI_MODE;
+        else if (drive->transport == TRANSPORT_NVME)
+                mask |= 1U << BACKEND_NVME;
+        return mask;
 }
 
 const char *drive_identity_kind(const Drive *d) {

@@ -99,6 +99,9 @@ int drive_add_link(Drive *d, const char *path, LinkVia via); /* a second time: n
 int drive_add_property(Drive *d, const char *key, const char *value);
 const char *drive_property(const Drive *d, const char *key);
 
+/* The backends this drive can have, as a mask of 1 << Backend; from its identity alone. */
+unsigned drive_backends(const Drive *drive);
+
 /* Which of its identities this drive is known by, from the most reliable: "wwn" (or EUI), "serial" (and model), "path". */
 const char *drive_identity_kind(const Drive *d);
 bool drive_same(const Drive *a, const Drive *b); /* the same piece of hardware, attached without a break (diskseq) */

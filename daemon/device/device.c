@@ -45,25 +45,6 @@ void device_done(Device *d) {
         d->fd = -EBADF;
 }
 
-unsigned drive_backends(const Drive *drive) {
-        unsigned mask = 1U << BACKEND_BLOCK;
-
-        assert((unsigned) drive->transport < _TRANSPORT_MAX);
-        if (drive->optical)
-                return 1U << BACKEND_OPTICAL;
-
-        if (drive->transport >= TRANSPORT_SATA && drive->transport <= TRANSPORT_SCSI)
-                mask |= 1U << BACKEND_SCSI;
-        /* A USB bridge says nothing about the drive behind it: whether it takes ATA commands shows when it is asked. */
-        if (drive->ata || drive->transport == TRANSPORT_USB)
-                mask |= 1U << BACKEND_ATA;
-        else if (drive->transport == TRANSPORT_SAS || drive->transport == TRANSPORT_SCSI)
-                mask |= 1U << BACKEND_SCSI_MODE;
-        else if (drive->transport == TRANSPORT_NVME)
-                mask |= 1U << BACKEND_NVME;
-        return mask;
-}
-
 void device_refresh(Device *d) {
         d->identify_valid = false;
         d->identify_error = 0;

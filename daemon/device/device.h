@@ -89,9 +89,6 @@ bool drive_is_exchanged(const Drive *drive);
  * stays where it is. */
 bool drive_medium_changed(const Drive *drive);
 
-/* The backends this drive can have, as a mask of 1 << Backend; from its identity alone. */
-unsigned drive_backends(const Drive *drive);
-
 /* Forget what was read, so that the next read asks the drive again. */
 void device_refresh(Device *d);
 

@@ -17,36 +17,6 @@
 
 /* ---- which drive it is ---- */
 
-#define BIT(name) (1U << BACKEND_##name)
-
-static const struct {
-        Transport transport;
-        bool ata, optical;
-        unsigned backends;
-} kinds[] = {
-        { TRANSPORT_UNKNOWN, false, false, BIT(BLOCK) },
-        { TRANSPORT_SATA, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
-        { TRANSPORT_PATA, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
-        { TRANSPORT_USB, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
-        { TRANSPORT_SAS, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(SCSI_MODE) },
-        { TRANSPORT_SAS, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
-        { TRANSPORT_SCSI, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(SCSI_MODE) },
-        { TRANSPORT_NVME, false, false, BIT(BLOCK) | BIT(NVME) },
-        { TRANSPORT_MMC, false, false, BIT(BLOCK) },
-        { TRANSPORT_VIRTIO, false, false, BIT(BLOCK) },
-        { TRANSPORT_VIRTUAL, false, false, BIT(BLOCK) },
-        { TRANSPORT_USB, false, true, BIT(OPTICAL) },
-};
-
-START_TEST(test_backends) {
-        for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
-                const Drive d = { .transport = kinds[i].transport, .ata = kinds[i].ata, .optical = kinds[i].optical };
-
-                ck_assert_msg(drive_backends(&d) == kinds[i].backends, "%zu: %x", i, drive_backends(&d));
-        }
-}
-END_TEST
-
 /* What the kernel counts now; NULL: it does not. */
 static const struct {
         uint64_t diskseq;
@@ -426,7 +396,6 @@ int main(void) {
         Suite *s = suite_create("device");
         TCase *t = tcase_create("device"), *k = tcase_create("kernel");
 
-        tcase_add_test(t, test_backends);
         tcase_add_loop_test(t, test_exchanged, 0, ELEMENTSOF(counts));
         tcase_add_test(t, test_node);
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(beginnings));

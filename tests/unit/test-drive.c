@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "facts.h"
+#include "setting.h"
 #include "suite.h"
 
 /* clang-format off */
@@ -351,6 +352,36 @@ START_TEST(test_rules_agree) {
 }
 END_TEST
 
+#define BIT(name) (1U << BACKEND_##name)
+
+static const struct {
+        Transport transport;
+        bool ata, optical;
+        unsigned backends;
+} kinds[] = {
+        { TRANSPORT_UNKNOWN, false, false, BIT(BLOCK) },
+        { TRANSPORT_SATA, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_PATA, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_USB, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_SAS, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(SCSI_MODE) },
+        { TRANSPORT_SAS, true, false, BIT(BLOCK) | BIT(SCSI) | BIT(ATA) },
+        { TRANSPORT_SCSI, false, false, BIT(BLOCK) | BIT(SCSI) | BIT(SCSI_MODE) },
+        { TRANSPORT_NVME, false, false, BIT(BLOCK) | BIT(NVME) },
+        { TRANSPORT_MMC, false, false, BIT(BLOCK) },
+        { TRANSPORT_VIRTIO, false, false, BIT(BLOCK) },
+        { TRANSPORT_VIRTUAL, false, false, BIT(BLOCK) },
+        { TRANSPORT_USB, false, true, BIT(OPTICAL) },
+};
+
+START_TEST(test_backends) {
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
+                const Drive d = { .transport = kinds[i].transport, .ata = kinds[i].ata, .optical = kinds[i].optical };
+
+                ck_assert_msg(drive_backends(&d) == kinds[i].backends, "%zu: %x", i, drive_backends(&d));
+        }
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("drive");
         TCase *t = tcase_create("drive");
@@ -368,6 +399,7 @@ int main(void) {
         tcase_add_test(t, test_name_order);
         tcase_add_loop_test(t, test_kept, 0, ELEMENTSOF(names));
         tcase_add_test(t, test_rules_agree);
+        tcase_add_test(t, test_backends);
         suite_add_tcase(suite, t);
 
         return suite_run(suite);
