@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "drive-command.h"
 #include "wake.h"
 
 static const char *const kind_table[_WAKE_KIND_MAX] = {
@@ -13,192 +14,6 @@ static const char *const kind_table[_WAKE_KIND_MAX] = {
 const char *wake_kind_to_string(WakeKind k) {
         return k >= 0 && k < _WAKE_KIND_MAX ? kind_table[k] : NULL;
 }
-
-/* ---- commands ---- */
-
-/* What is known of a command. One of which none of these is true wakes drives. */
-typedef enum Effect { WAKES = 0, QUIET = 1 << 0, MEDIUM = 1 << 1, DOUBTFUL = 1 << 2 } Effect;
-
-typedef struct Command {
-        uint8_t code;
-        const char *name;
-        Effect effect;
-} Command;
-
-static const Command scsi_commands[] = {
-        { 0x00, "TEST UNIT READY", QUIET },
-        { 0x03, "REQUEST SENSE", QUIET },
-        { 0x08, "READ", MEDIUM },
-        { 0x0a, "WRITE", MEDIUM },
-        { 0x12, "INQUIRY", QUIET },
-        { 0x15, "MODE SELECT", WAKES },
-        { 0x1a, "MODE SENSE", WAKES },
-        { 0x1b, "START STOP UNIT", WAKES },
-        { 0x1c, "RECEIVE DIAGNOSTIC RESULTS", WAKES },
-        { 0x1d, "SEND DIAGNOSTIC", WAKES },
-        { 0x25, "READ CAPACITY", WAKES },
-        { 0x28, "READ", MEDIUM },
-        { 0x2a, "WRITE", MEDIUM },
-        { 0x2e, "WRITE AND VERIFY", MEDIUM },
-        { 0x2f, "VERIFY", MEDIUM },
-        { 0x35, "SYNCHRONIZE CACHE", MEDIUM | DOUBTFUL },
-        { 0x37, "READ DEFECT DATA", WAKES },
-        { 0x41, "WRITE SAME", MEDIUM },
-        { 0x42, "UNMAP", MEDIUM | DOUBTFUL },
-        { 0x4c, "LOG SELECT", WAKES },
-        { 0x4d, "LOG SENSE", WAKES },
-        { 0x55, "MODE SELECT", WAKES },
-        { 0x5a, "MODE SENSE", WAKES },
-        { 0x5e, "PERSISTENT RESERVE IN", WAKES },
-        { 0x5f, "PERSISTENT RESERVE OUT", WAKES },
-        { 0x85, "ATA PASS-THROUGH", WAKES },
-        { 0x88, "READ", MEDIUM },
-        { 0x8a, "WRITE", MEDIUM },
-        { 0x8e, "WRITE AND VERIFY", MEDIUM },
-        { 0x8f, "VERIFY", MEDIUM },
-        { 0x91, "SYNCHRONIZE CACHE", MEDIUM | DOUBTFUL },
-        { 0x93, "WRITE SAME", MEDIUM },
-        { 0xa0, "REPORT LUNS", QUIET },
-        { 0xa1, "ATA PASS-THROUGH", WAKES },
-        { 0xa8, "READ", MEDIUM },
-        { 0xaa, "WRITE", MEDIUM },
-        { 0xae, "WRITE AND VERIFY", MEDIUM },
-        { 0xaf, "VERIFY", MEDIUM },
-        { 0xb7, "READ DEFECT DATA", WAKES },
-};
-
-static const Command ata_commands[] = {
-        { 0x20, "READ SECTORS", WAKES },
-        { 0x24, "READ SECTORS EXT", WAKES },
-        { 0x25, "READ DMA EXT", WAKES },
-        { 0x27, "READ NATIVE MAX ADDRESS EXT", WAKES },
-        { 0x2f, "READ LOG EXT", WAKES },
-        { 0x35, "WRITE DMA EXT", WAKES },
-        { 0x40, "READ VERIFY SECTORS", WAKES },
-        { 0x42, "READ VERIFY SECTORS EXT", WAKES },
-        { 0x47, "READ LOG DMA EXT", WAKES },
-        { 0x94, "STANDBY IMMEDIATE", QUIET },
-        { 0x95, "IDLE IMMEDIATE", WAKES },
-        { 0x96, "STANDBY", QUIET },
-        { 0x97, "IDLE", WAKES },
-        { 0x98, "CHECK POWER MODE", QUIET },
-        { 0x99, "SLEEP", QUIET },
-        { 0xa1, "IDENTIFY PACKET DEVICE", DOUBTFUL },
-        { 0xc8, "READ DMA", WAKES },
-        { 0xca, "WRITE DMA", WAKES },
-        { 0xe0, "STANDBY IMMEDIATE", QUIET },
-        { 0xe1, "IDLE IMMEDIATE", WAKES },
-        { 0xe2, "STANDBY", QUIET },
-        { 0xe3, "IDLE", WAKES },
-        { 0xe5, "CHECK POWER MODE", QUIET },
-        { 0xe6, "SLEEP", QUIET },
-        { 0xe7, "FLUSH CACHE", DOUBTFUL },
-        { 0xea, "FLUSH CACHE EXT", DOUBTFUL },
-        { 0xec, "IDENTIFY DEVICE", DOUBTFUL },
-        { 0xef, "SET FEATURES", WAKES },
-        { 0xf8, "READ NATIVE MAX ADDRESS", WAKES },
-};
-
-/* By what the features register has. */
-static const Command smart_commands[] = {
-        { 0xd0, "SMART READ DATA", WAKES },          { 0xd1, "SMART READ THRESHOLDS", WAKES },
-        { 0xd2, "SMART ATTRIBUTE AUTOSAVE", WAKES }, { 0xd4, "SMART EXECUTE OFF-LINE IMMEDIATE", WAKES },
-        { 0xd5, "SMART READ LOG", WAKES },           { 0xd6, "SMART WRITE LOG", WAKES },
-        { 0xd8, "SMART ENABLE OPERATIONS", WAKES },  { 0xd9, "SMART DISABLE OPERATIONS", WAKES },
-        { 0xda, "SMART RETURN STATUS", WAKES },
-};
-
-static const Command *find(const Command *table, size_t n, uint8_t code) {
-        for (size_t i = 0; i < n; i++)
-                if (table[i].code == code)
-                        return table + i;
-
-        return NULL;
-}
-#define FIND(table, code) find(table, ELEMENTSOF(table), code)
-
-/* What a command of SAT passes through to an ATA drive. */
-static bool ata_inside(const uint8_t *cdb, size_t len, uint8_t *ret_command, uint8_t *ret_features) {
-        if (len >= 16 && cdb[0] == 0x85) {
-                *ret_command = cdb[14];
-                *ret_features = cdb[4];
-        } else if (len >= 12 && cdb[0] == 0xa1) {
-                *ret_command = cdb[9];
-                *ret_features = cdb[3];
-        } else
-                return false;
-
-        return true;
-}
-
-const char *command_name(const uint8_t *cdb, size_t len, char buf[static WAKE_TEXT_MAX]) {
-        const Command *c;
-        const char *kind;
-        uint8_t code, features;
-
-        if (len == 0)
-                return "a command";
-
-        if (!ata_inside(cdb, len, &code, &features)) {
-                code = cdb[0];
-                kind = "SCSI command";
-                if (code == 0x9e && len > 1 && (cdb[1] & 0x1f) == 0x10) /* SERVICE ACTION IN */
-                        code = 0x25;
-                c = FIND(scsi_commands, code);
-        } else if (code == 0xb0) {
-                code = features;
-                kind = "SMART subcommand";
-                c = FIND(smart_commands, code);
-        } else {
-                kind = "ATA command";
-                c = FIND(ata_commands, code);
-        }
-
-        if (c)
-                return c->name;
-
-        snprintf(buf, WAKE_TEXT_MAX, "%s %02Xh", kind, code);
-        return buf;
-}
-
-static Effect effect_of(const uint8_t *cdb, size_t len) {
-        uint8_t code, features;
-        const Command *c;
-
-        if (len == 0)
-                return WAKES;
-        c = ata_inside(cdb, len, &code, &features) ? FIND(ata_commands, code) : FIND(scsi_commands, cdb[0]);
-        return c ? c->effect : WAKES;
-}
-
-bool command_is_quiet(const uint8_t *cdb, size_t len) {
-        if (len == 0)
-                return false;
-
-        /* Stopped, or by its POWER CONDITION in standby, now (3h) or by a timer that is over (Bh). To idle (2h) a drive in standby
-         * spins up, as for the ATA command. */
-        if (cdb[0] == 0x1b && len >= 5) {
-                unsigned condition = cdb[4] >> 4;
-
-                return condition == 0 ? (cdb[4] & 1) == 0 : condition == 0x3 || condition == 0xb;
-        }
-
-        return effect_of(cdb, len) & QUIET;
-}
-
-bool command_is_doubtful(const uint8_t *cdb, size_t len) {
-        return effect_of(cdb, len) & DOUBTFUL;
-}
-
-bool command_is_medium(const uint8_t *cdb, size_t len) {
-        /* Those of 32 bytes that read, verify and write. */
-        if (len >= 10 && cdb[0] == 0x7f)
-                return cdb[8] == 0 && cdb[9] >= 0x09 && cdb[9] <= 0x0d;
-
-        return effect_of(cdb, len) & MEDIUM;
-}
-
-/* ---- words ---- */
 
 static bool has_process(const Wake *w) {
         return w->process.pid > 0 || w->process.comm[0];
@@ -230,7 +45,7 @@ const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
 
 const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         bool writes = w->kind == WAKE_WRITE, by_way = has_process(w) && w->thread[0];
-        char name[WAKE_TEXT_MAX], where[48], file[48];
+        char name[COMMAND_NAME_MAX], where[48], file[48];
 
         switch (w->kind) {
         case WAKE_READ:

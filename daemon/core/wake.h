@@ -52,21 +52,6 @@ typedef struct Wake {
         unsigned cdb_len;
 } Wake;
 
-/* The name of a command, by its CDB: what the pass-through commands of SAT carry by the name of the ATA command, and of the
- * subcommand where that says more: "SMART READ DATA", "LOG SENSE", "ATA command F5h". (SPC-5, SBC-4, SAT-5, ACS-4) */
-const char *command_name(const uint8_t *cdb, size_t len, char buf[static WAKE_TEXT_MAX]);
-
-/* Is this a command that no drive in standby spins up for: CHECK POWER MODE, REQUEST SENSE, TEST UNIT READY, INQUIRY, REPORT
- * LUNS, and those that put a drive to sleep? */
-bool command_is_quiet(const uint8_t *cdb, size_t len);
-
-/* Is this a command that some drives in standby spin up for, and others do not: IDENTIFY DEVICE, and what only flushes the
- * drive's cache or discards sectors? */
-bool command_is_doubtful(const uint8_t *cdb, size_t len);
-
-/* Is this a command of the kernel's block layer, one that moves data of the medium or flushes the drive's cache? */
-bool command_is_medium(const uint8_t *cdb, size_t len);
-
 /* By what its wakes are counted: the unit, or "kernel", or "unknown". */
 const char *wake_source(const Wake *w);
 

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 
+#include "drive-command.h"
 #include "culprit.h"
 
 /* Device numbers as the kernel has them: the numbers of inodes that stand for block devices. */

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <syslog.h>
 
+#include "drive-command.h"
 #include "text.h"
 #include "journal-socket.h"
 #include "journal.h"

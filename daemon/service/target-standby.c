@@ -3,6 +3,7 @@
 #include <syslog.h>
 
 #include "clock.h"
+#include "drive-command.h"
 #include "device.h"
 #include "inventory.h"
 #include "kernel-view.h"

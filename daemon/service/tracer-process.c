@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <syslog.h>
 
+#include "drive-command.h"
 #include "inventory.h"
 #include "journal.h"
 #include "process.h"

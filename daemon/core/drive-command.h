@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* The commands that drives are sent, by their CDB: what they are called, and which of them wake a drive. Pure. (SPC-5, SBC-4, SAT-5,
+ * ACS-4) */
+
+#include "macro.h"
+
+#define COMMAND_NAME_MAX 64U
+
+/* The name of a command, by its CDB: what the pass-through commands of SAT carry by the name of the ATA command, and of the
+ * subcommand where that says more: "SMART READ DATA", "LOG SENSE", "ATA command F5h". */
+const char *command_name(const uint8_t *cdb, size_t len, char buf[static COMMAND_NAME_MAX]);
+
+/* Is this a command that no drive in standby spins up for: CHECK POWER MODE, REQUEST SENSE, TEST UNIT READY, INQUIRY, REPORT
+ * LUNS, and those that put a drive to sleep? */
+bool command_is_quiet(const uint8_t *cdb, size_t len);
+
+/* Is this a command that some drives in standby spin up for, and others do not: IDENTIFY DEVICE, and what only flushes the
+ * drive's cache or discards sectors? */
+bool command_is_doubtful(const uint8_t *cdb, size_t len);
+
+/* Is this a command of the kernel's block layer, one that moves data of the medium or flushes the drive's cache? */
+bool command_is_medium(const uint8_t *cdb, size_t len);

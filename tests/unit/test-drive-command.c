@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Commands by their CDB: their names, and which of them wake a drive at all. */
+
+#include "drive-command.h"
+#include "suite.h"
+
+#define ATA16(command, features) { 0x85, 0x08, 0x0e, 0, features, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, command, 0 }, 16
+#define ATA12(command, features) { 0xa1, 0x08, 0x0e, features, 1, 0, 0x4f, 0xc2, 0, command, 0, 0 }, 12
+
+/* Of what a command is known to be: that it wakes is what is left. */
+typedef enum Effect { WAKES, QUIET, MEDIUM } Effect;
+
+static const struct {
+        uint8_t cdb[32];
+        size_t len;
+        const char *name;
+        Effect effect;
+} commands[] = {
+        { ATA16(0xe5, 0), "CHECK POWER MODE", QUIET },
+        { ATA12(0xe5, 0), "CHECK POWER MODE", QUIET },
+        { ATA16(0x98, 0), "CHECK POWER MODE", QUIET },
+        { ATA16(0xe0, 0), "STANDBY IMMEDIATE", QUIET },
+        { ATA12(0x94, 0), "STANDBY IMMEDIATE", QUIET },
+        { ATA16(0xe2, 0), "STANDBY", QUIET },
+        { ATA16(0x96, 0), "STANDBY", QUIET },
+        { ATA16(0xe6, 0), "SLEEP", QUIET },
+        { ATA16(0x99, 0), "SLEEP", QUIET },
+        /* These spin it up. */
+        { ATA16(0xe1, 0), "IDLE IMMEDIATE", WAKES },
+        { ATA16(0x95, 0), "IDLE IMMEDIATE", WAKES },
+        { ATA12(0xe3, 0), "IDLE", WAKES },
+        { ATA16(0x97, 0), "IDLE", WAKES },
+        { ATA16(0xec, 0), "IDENTIFY DEVICE", WAKES },
+        { ATA12(0xec, 0), "IDENTIFY DEVICE", WAKES },
+        { ATA16(0xa1, 0), "IDENTIFY PACKET DEVICE", WAKES },
+        { ATA16(0xb0, 0xd0), "SMART READ DATA", WAKES },
+        { ATA12(0xb0, 0xd0), "SMART READ DATA", WAKES },
+        { ATA16(0xb0, 0xd1), "SMART READ THRESHOLDS", WAKES },
+        { ATA16(0xb0, 0xd2), "SMART ATTRIBUTE AUTOSAVE", WAKES },
+        { ATA16(0xb0, 0xd4), "SMART EXECUTE OFF-LINE IMMEDIATE", WAKES },
+        { ATA12(0xb0, 0xd5), "SMART READ LOG", WAKES },
+        { ATA16(0xb0, 0xd6), "SMART WRITE LOG", WAKES },
+        { ATA16(0xb0, 0xd8), "SMART ENABLE OPERATIONS", WAKES },
+        { ATA16(0xb0, 0xd9), "SMART DISABLE OPERATIONS", WAKES },
+        { ATA16(0xb0, 0xda), "SMART RETURN STATUS", WAKES },
+        { ATA16(0xb0, 0xe5), "SMART subcommand E5h", WAKES },
+        { ATA16(0x2f, 0), "READ LOG EXT", WAKES },
+        { ATA16(0x47, 0), "READ LOG DMA EXT", WAKES },
+        { ATA16(0xe7, 0), "FLUSH CACHE", WAKES },
+        { ATA16(0xea, 0), "FLUSH CACHE EXT", WAKES },
+        { ATA16(0xef, 0x85), "SET FEATURES", WAKES },
+        { ATA16(0x25, 0), "READ DMA EXT", WAKES },
+        { ATA16(0x35, 0), "WRITE DMA EXT", WAKES },
+        { ATA16(0xc8, 0), "READ DMA", WAKES },
+        { ATA16(0xca, 0), "WRITE DMA", WAKES },
+        { ATA16(0x20, 0), "READ SECTORS", WAKES },
+        { ATA16(0x24, 0), "READ SECTORS EXT", WAKES },
+        { ATA16(0x40, 0), "READ VERIFY SECTORS", WAKES },
+        { ATA16(0x42, 0), "READ VERIFY SECTORS EXT", WAKES },
+        { ATA16(0xf8, 0), "READ NATIVE MAX ADDRESS", WAKES },
+        { ATA16(0x27, 0), "READ NATIVE MAX ADDRESS EXT", WAKES },
+        { ATA16(0xf5, 0), "ATA command F5h", WAKES },
+        { ATA12(0x00, 0), "ATA command 00h", WAKES },
+        /* Too short for what it says it is. */
+        { { 0x85, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 15, "ATA PASS-THROUGH", WAKES },
+        { { 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 11, "ATA PASS-THROUGH", WAKES },
+
+        { { 0x00 }, 6, "TEST UNIT READY", QUIET },
+        { { 0x00 }, 1, "TEST UNIT READY", QUIET },
+        { { 0x03 }, 6, "REQUEST SENSE", QUIET },
+        { { 0x12, 1, 0x80 }, 6, "INQUIRY", QUIET },
+        { { 0xa0 }, 12, "REPORT LUNS", QUIET },
+        { { 0x1b, 0, 0, 0, 0x00 }, 6, "START STOP UNIT", QUIET },
+        { { 0x1b, 1, 0, 0, 0x02 }, 6, "START STOP UNIT", QUIET }, /* ejects */
+        { { 0x1b, 0, 0, 0, 0x30 }, 6, "START STOP UNIT", QUIET },
+        { { 0x1b, 0, 0, 0, 0x31 }, 6, "START STOP UNIT", QUIET }, /* START counts only without a condition */
+        { { 0x1b, 0, 0, 0, 0xb0 }, 6, "START STOP UNIT", QUIET },
+        { { 0x1b, 0, 0, 0, 0x01 }, 6, "START STOP UNIT", WAKES },
+        { { 0x1b, 0, 0, 0, 0x10 }, 6, "START STOP UNIT", WAKES },
+        { { 0x1b, 0, 0, 0, 0x20 }, 6, "START STOP UNIT", WAKES },
+        { { 0x1b, 0, 0, 0, 0xa0 }, 6, "START STOP UNIT", WAKES },
+        { { 0x1b, 0, 0, 0 }, 4, "START STOP UNIT", WAKES },
+        { { 0x15 }, 6, "MODE SELECT", WAKES },
+        { { 0x55 }, 10, "MODE SELECT", WAKES },
+        { { 0x1a, 0, 0x08 }, 6, "MODE SENSE", WAKES },
+        { { 0x5a }, 10, "MODE SENSE", WAKES },
+        { { 0x1c }, 6, "RECEIVE DIAGNOSTIC RESULTS", WAKES },
+        { { 0x1d }, 6, "SEND DIAGNOSTIC", WAKES },
+        { { 0x25 }, 10, "READ CAPACITY", WAKES },
+        { { 0x9e, 0x10 }, 16, "READ CAPACITY", WAKES },
+        { { 0x9e, 0x12 }, 16, "SCSI command 9Eh", WAKES },
+        { { 0x9e }, 1, "SCSI command 9Eh", WAKES },
+        { { 0x37 }, 10, "READ DEFECT DATA", WAKES },
+        { { 0xb7 }, 12, "READ DEFECT DATA", WAKES },
+        { { 0x4c }, 10, "LOG SELECT", WAKES },
+        { { 0x4d, 0, 0x2f }, 10, "LOG SENSE", WAKES },
+        { { 0x5e }, 10, "PERSISTENT RESERVE IN", WAKES },
+        { { 0x5f }, 10, "PERSISTENT RESERVE OUT", WAKES },
+        { { 0xc1 }, 10, "SCSI command C1h", WAKES },
+        { { 0xff }, 1, "SCSI command FFh", WAKES },
+        { {}, 0, "a command", WAKES },
+
+        { { 0x28 }, 10, "READ", MEDIUM },
+        { { 0x88 }, 16, "READ", MEDIUM },
+        { { 0x08 }, 6, "READ", MEDIUM },
+        { { 0xa8 }, 12, "READ", MEDIUM },
+        { { 0x2a }, 10, "WRITE", MEDIUM },
+        { { 0x8a }, 16, "WRITE", MEDIUM },
+        { { 0x0a }, 6, "WRITE", MEDIUM },
+        { { 0xaa }, 12, "WRITE", MEDIUM },
+        { { 0x2e }, 10, "WRITE AND VERIFY", MEDIUM },
+        { { 0x2f }, 10, "VERIFY", MEDIUM },
+        { { 0x8f }, 16, "VERIFY", MEDIUM },
+        { { 0x35 }, 10, "SYNCHRONIZE CACHE", MEDIUM },
+        { { 0x91 }, 16, "SYNCHRONIZE CACHE", MEDIUM },
+        { { 0x41 }, 10, "WRITE SAME", MEDIUM },
+        { { 0x93 }, 16, "WRITE SAME", MEDIUM },
+        { { 0x42 }, 10, "UNMAP", MEDIUM },
+        { { 0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0x00, 0x09 }, 32, "SCSI command 7Fh", MEDIUM },
+        { { 0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0x00, 0x0d }, 32, "SCSI command 7Fh", MEDIUM },
+        { { 0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0x00, 0x0e }, 32, "SCSI command 7Fh", WAKES },
+        { { 0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0x01, 0x09 }, 32, "SCSI command 7Fh", WAKES },
+        { { 0x7f, 0, 0, 0, 0, 0, 0, 0x18, 0x00 }, 9, "SCSI command 7Fh", WAKES },
+};
+
+START_TEST(test_command) {
+        char buf[COMMAND_NAME_MAX];
+        /* What is read beyond the end is noticed. */
+        uint8_t *cdb = memcpy(malloc(commands[_i].len), commands[_i].cdb, commands[_i].len);
+        Effect effect = command_is_quiet(cdb, commands[_i].len)    ? QUIET
+                        : command_is_medium(cdb, commands[_i].len) ? MEDIUM
+                                                                   : WAKES;
+
+        ck_assert_str_eq(command_name(cdb, commands[_i].len, buf), commands[_i].name);
+        ck_assert_msg(effect == commands[_i].effect, "%s: effect %d", commands[_i].name, (int) effect);
+        ck_assert(command_is_doubtful(cdb, commands[_i].len) ==
+                  STR_IN_SET(commands[_i].name, "IDENTIFY DEVICE", "IDENTIFY PACKET DEVICE", "FLUSH CACHE",
+                             "FLUSH CACHE EXT", "SYNCHRONIZE CACHE", "UNMAP"));
+        free(cdb);
+}
+END_TEST
+
+/* Every command has a name, cut short wherever it is, and none is both quiet and of the medium. */
+START_TEST(test_any_command) {
+        char buf[COMMAND_NAME_MAX];
+
+        for (size_t len = 1; len <= 32; len++) {
+                uint8_t *cdb = malloc(len);
+
+                for (unsigned op = 0; op < 256; op++) {
+                        memset(cdb, 0, len);
+                        cdb[0] = (uint8_t) op;
+                        ck_assert(*command_name(cdb, len, buf));
+                        ck_assert(!command_is_quiet(cdb, len) || !command_is_medium(cdb, len));
+                }
+                free(cdb);
+        }
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("drive-command");
+        TCase *t = tcase_create("drive-command");
+
+        tcase_add_loop_test(t, test_command, 0, ELEMENTSOF(commands));
+        tcase_add_test(t, test_any_command);
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}
