@@ -52,7 +52,9 @@ static const Command scsi_commands[] = {
         { 0xaa, "WRITE", MEDIUM },
         { 0xae, "WRITE AND VERIFY", MEDIUM },
         { 0xaf, "VERIFY", MEDIUM },
+        { 0xb6, "SET STREAMING", WAKES },
         { 0xb7, "READ DEFECT DATA", WAKES },
+        { 0xbb, "SET CD SPEED", WAKES },
 };
 
 static const Command ata_commands[] = {
@@ -72,6 +74,9 @@ static const Command ata_commands[] = {
         { 0x98, "CHECK POWER MODE", QUIET },
         { 0x99, "SLEEP", QUIET },
         { 0xa1, "IDENTIFY PACKET DEVICE", DOUBTFUL },
+        { 0xb1, "DEVICE CONFIGURATION", WAKES },
+        { 0xb4, "SANITIZE DEVICE", WAKES },
+        { 0xc6, "SET MULTIPLE MODE", WAKES },
         { 0xc8, "READ DMA", WAKES },
         { 0xca, "WRITE DMA", WAKES },
         { 0xe0, "STANDBY IMMEDIATE", QUIET },
@@ -84,6 +89,7 @@ static const Command ata_commands[] = {
         { 0xea, "FLUSH CACHE EXT", DOUBTFUL },
         { 0xec, "IDENTIFY DEVICE", DOUBTFUL },
         { 0xef, "SET FEATURES", WAKES },
+        { 0xf5, "SECURITY FREEZE LOCK", WAKES },
         { 0xf8, "READ NATIVE MAX ADDRESS", WAKES },
 };
 
@@ -149,6 +155,17 @@ const char *command_name(const uint8_t *cdb, size_t len, char buf[static COMMAND
         return buf;
 }
 
+const char *command_describe(const uint8_t *cdb, size_t len, char buf[static COMMAND_NAME_MAX]) {
+        char name[COMMAND_NAME_MAX];
+        uint8_t code, features;
+
+        if (ata_inside(cdb, len, &code, &features) && (code == 0xb1 || code == 0xb4 || code == 0xef))
+                snprintf(buf, COMMAND_NAME_MAX, "%s %02Xh", command_name(cdb, len, name), features);
+        else
+                snprintf(buf, COMMAND_NAME_MAX, "%s", command_name(cdb, len, name));
+        return buf;
+}
+
 static Effect effect_of(const uint8_t *cdb, size_t len) {
         uint8_t code, features;
         const Command *c;
@@ -184,4 +201,40 @@ bool command_is_medium(const uint8_t *cdb, size_t len) {
                 return cdb[8] == 0 && cdb[9] >= 0x09 && cdb[9] <= 0x0d;
 
         return effect_of(cdb, len) & MEDIUM;
+}
+
+/* ---- answers ---- */
+
+const char *sense_key_name(uint8_t key) {
+        static const char *const names[16] = {
+                "no sense",       "recovered error", "not ready",      "medium error",
+                "hardware error", "illegal request", "unit attention", "data protect",
+                "blank check",    "vendor specific", "copy aborted",   "aborted command",
+                "reserved",       "volume overflow", "miscompare",     "completed",
+        };
+
+        return names[key & 0xf];
+}
+
+/* Of the additional sense codes, those that say more than the key. */
+static const Command additional_codes[] = {
+        { 0x1a, "parameter list length error", 0 },
+        { 0x20, "invalid command operation code", 0 },
+        { 0x24, "invalid field in CDB", 0 },
+        { 0x25, "logical unit not supported", 0 },
+        { 0x26, "invalid field in parameter list", 0 },
+        { 0x27, "write protected", 0 },
+        { 0x2c, "command sequence error", 0 },
+        { 0x39, "saving parameters not supported", 0 },
+        { 0x3a, "medium not present", 0 },
+        { 0x44, "internal target failure", 0 },
+        { 0x5e, "low power condition", 0 },
+};
+
+const char *sense_describe(uint8_t key, uint8_t asc, uint8_t ascq, char buf[static SENSE_TEXT_MAX]) {
+        const Command *c = FIND(additional_codes, asc);
+
+        snprintf(buf, SENSE_TEXT_MAX, "%s%s%s, sense %Xh %02Xh/%02Xh", sense_key_name(key), c ? ": " : "",
+                 c ? c->name : "", key & 0xfU, asc, ascq);
+        return buf;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "ata.h"
+#include "drive-command.h"
 #include "plan.h"
 
 #define SLOW_ERROR_MS 2000U
@@ -134,25 +135,36 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 
 /* By that many bytes of CDB. */
 static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *q, Registers *regs) {
+        char buf[COMMAND_NAME_MAX], said[SENSE_TEXT_MAX];
+        const char *name;
         Sense s;
-        char name[32];
         int r;
 
-        (void) snprintf(name, sizeof name, "command %02Xh/%02Xh", tf->command, tf->feature);
         *q = passthrough(tf, cdb_len);
-        r = scsi_command(d, q, name);
+        name = command_describe(q->cdb, q->cdb_len, buf);
+        r = scsi_command(d, q);
         *regs = registers_get(q);
         s = sg_sense(q);
 
         /* The drive's own status counts more than the sense key, which the layers between have made of it. */
-        if (regs->status & (ATA_STATUS_ERR | ATA_STATUS_DF))
-                r = device_fail(d, STEP_REFUSED, "the drive refused %s (status %02Xh, error %02Xh)", name, regs->status,
-                                regs->error);
+        if (regs->status & (ATA_STATUS_ERR | ATA_STATUS_DF)) {
+                bool fault = regs->status & ATA_STATUS_DF, aborted = !fault && regs->error & ATA_ERROR_ABRT;
+
+                r = device_fail(d, STEP_REFUSED, "the drive rejected %s (%s, status %02Xh, error %02Xh)", name,
+                                fault     ? "device fault"
+                                : aborted ? sense_key_name(SENSE_ABORTED_COMMAND)
+                                          : "error",
+                                regs->status, regs->error);
+                d->rejected = aborted;
+        }
         /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
         else if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
                  (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
-                r = device_fail(d, STEP_UNSUPPORTED, "%s is not let through to the drive (sense %Xh %02Xh/%02Xh)", name,
-                                s.key, s.asc, s.ascq);
+                r = device_fail(d, STEP_UNSUPPORTED, "%s is not let through to the drive (%s)", name,
+                                sense_describe(s.key, s.asc, s.ascq, said));
+        /* An ATA drive aborts what it does not know. */
+        else if (r == STEP_REFUSED && s.key == SENSE_ABORTED_COMMAND)
+                d->rejected = true;
         else if (r == STEP_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
                 r = device_fail(d, STEP_UNSUPPORTED, "there is no medium");
 
@@ -166,6 +178,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
 
 int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
         unsigned cdb_len = d->bridge.cdb == 12 ? 12 : 16;
+        char name[COMMAND_NAME_MAX];
         Registers regs;
         SgRequest q;
         int r;
@@ -178,8 +191,11 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
         r = bridge_check(d);
         if (r < 0)
                 return r;
-        if (cdb_len == 12 && tf->ext)
-                return device_fail(d, STEP_UNSUPPORTED, "the bridge takes no 48-bit commands (%02Xh)", tf->command);
+        if (cdb_len == 12 && tf->ext) {
+                q = passthrough(tf, 16);
+                return device_fail(d, STEP_UNSUPPORTED, "the bridge takes no 48-bit commands (%s)",
+                                   command_describe(q.cdb, q.cdb_len, name));
+        }
         if (d->n_timeouts >= TIMEOUTS_MAX)
                 return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
 

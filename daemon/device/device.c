@@ -98,6 +98,7 @@ int device_fail(Device *d, int error, const char *format, ...) {
         va_start(ap, format);
         (void) vsnprintf(d->error, sizeof d->error, format, ap);
         va_end(ap);
+        d->rejected = false;
 
         return error;
 }

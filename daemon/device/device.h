@@ -71,8 +71,9 @@ struct Device {
         bool save;            /* the drive is to save the value too */
         bool permanent;       /* the file wants it saved, so what the drive has saved is of interest */
 
-        char note[192];  /* about a success that is not quite one; cleared before every setting */
-        char error[256]; /* a sentence's end: "the drive aborted EFh/05h (status 51h, error 04h)" */
+        char note[192]; /* about a success that is not quite one; cleared before every setting */
+        char error[256]; /* a sentence's end: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
+        bool rejected;   /* … by an answer that says: unknown command, or invalid value */
 };
 
 void device_init(Device *d, const Drive *drive, const DeviceIO *io);

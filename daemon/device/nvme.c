@@ -16,8 +16,13 @@ enum {
         NVME_NSID_ALL = -1,
 
         /* With their type, as in Linux include/linux/nvme.h. */
+        NVME_STATUS_INVALID_OPCODE = 0x001,
         NVME_STATUS_INVALID_FIELD = 0x002,
+        NVME_STATUS_INTERNAL_ERROR = 0x006,
+        NVME_STATUS_SEQUENCE_ERROR = 0x00C,
+        NVME_STATUS_NOT_SAVEABLE = 0x10D,
         NVME_STATUS_NOT_CHANGEABLE = 0x10E,
+        NVME_STATUS_NOT_OF_NAMESPACE = 0x10F,
 };
 
 int nvme_check_live(Device *d, bool alone) {
@@ -46,6 +51,28 @@ int nvme_check_live(Device *d, bool alone) {
                            state);
 }
 
+/* As the NVMe base specification calls it. */
+static const char *status_name(unsigned status) {
+        switch (status) {
+        case NVME_STATUS_INVALID_OPCODE:
+                return "invalid command opcode, ";
+        case NVME_STATUS_INVALID_FIELD:
+                return "invalid field in command, ";
+        case NVME_STATUS_INTERNAL_ERROR:
+                return "internal error, ";
+        case NVME_STATUS_SEQUENCE_ERROR:
+                return "command sequence error, ";
+        case NVME_STATUS_NOT_SAVEABLE:
+                return "feature not saveable, ";
+        case NVME_STATUS_NOT_CHANGEABLE:
+                return "feature not changeable, ";
+        case NVME_STATUS_NOT_OF_NAMESPACE:
+                return "feature not namespace specific, ";
+        default:
+                return "";
+        }
+}
+
 int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd *cmd) {
         int64_t nsid = 0;
         int fd, r, status;
@@ -71,12 +98,12 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
         status = r & 0x7FF;
         if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
                 return device_fail(d, STEP_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
-        if (r > 0)
-                return device_fail(d, STEP_REFUSED, "the controller refused %s%s (status %03Xh)", what,
-                                   status == NVME_STATUS_NOT_CHANGEABLE ? ": this feature cannot be changed" : "",
-                                   (unsigned) status);
-
-        return 0;
+        if (r > 0) {
+                r = device_fail(d, STEP_REFUSED, "the controller rejected %s (%sstatus %03Xh)", what,
+                                status_name((unsigned) status), (unsigned) status);
+                d->rejected = status == NVME_STATUS_INVALID_OPCODE || status == NVME_STATUS_INVALID_FIELD;
+        }
+        return r;
 }
 
 int nvme_identify(Device *d) {

@@ -28,7 +28,7 @@ static int set_streaming(Device *d, uint32_t speed) {
                 .to_device = true,
         };
 
-        return scsi_command(d, &q, "SET STREAMING");
+        return scsi_command(d, &q);
 }
 
 /* For CDs. What is written stays as fast as the drive likes: programs that burn say how fast. */
@@ -39,7 +39,7 @@ static int set_cd_speed(Device *d, uint32_t speed) {
                 .cdb_len = 12,
         };
 
-        return scsi_command(d, &q, "SET CD SPEED");
+        return scsi_command(d, &q);
 }
 
 /* Nothing is asked: opening the node alone makes the kernel look for a disc. */

@@ -59,7 +59,7 @@ static int scsi_power_mode(Device *d) {
                 };
                 int r;
 
-                r = scsi_command(d, &q, "REQUEST SENSE");
+                r = scsi_command(d, &q);
                 if (r < 0)
                         return r;
                 s = sense_parse(data, sizeof data);

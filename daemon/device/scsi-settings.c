@@ -83,14 +83,14 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         };
         int r;
 
-        r = scsi_command(d, &q, "MODE SENSE");
+        r = scsi_command(d, &q);
         if (r == STEP_REFUSED && sg_is_illegal(&q, ASC_INVALID_OPCODE)) {
                 q.cdb[0] = MODE_SENSE_6;
                 q.cdb[4] = sizeof data;
                 q.cdb[8] = 0;
                 q.cdb_len = 6;
                 memset(data, 0, sizeof data);
-                r = scsi_command(d, &q, "MODE SENSE");
+                r = scsi_command(d, &q);
         }
         if (r == STEP_REFUSED &&
             (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
@@ -128,7 +128,7 @@ static int mode_select(Device *d, const ModePage *page) {
         if (!six)
                 q.cdb[7] = len >> 8;
         q.cdb[six ? 4 : 8] = len;
-        return scsi_command(d, &q, "MODE SELECT");
+        return scsi_command(d, &q);
 }
 
 /* Of the whole medium. */
@@ -139,7 +139,7 @@ static int scsi_synchronize_cache(Device *d) {
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 
-        return scsi_command(d, &q, "SYNCHRONIZE CACHE");
+        return scsi_command(d, &q);
 }
 
 static Value field_get(const Setting *s, const ModePage *p) {

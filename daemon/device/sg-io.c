@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 
 #include "clock.h"
+#include "drive-command.h"
 #include "plan.h"
 #include "sg-io.h"
 
@@ -98,7 +99,9 @@ size_t sg_received(const SgRequest *q) {
 
 /* -EINTR: it has to be sent again. */
 static int scsi_result(Device *d, const SgRequest *q, const char *name) {
+        char said[SENSE_TEXT_MAX];
         Sense s = sg_sense(q);
+        int r;
 
         switch (q->host_status) {
         case 0:
@@ -125,12 +128,16 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         case SENSE_UNIT_ATTENTION:
                 return -EINTR;
         default:
-                return device_fail(d, STEP_REFUSED, "the drive refused %s (sense %Xh %02Xh/%02Xh)", name, s.key, s.asc,
-                                   s.ascq);
+                r = device_fail(d, STEP_REFUSED, "the drive rejected %s (%s)", name,
+                                sense_describe(s.key, s.asc, s.ascq, said));
+                d->rejected = s.key == SENSE_ILLEGAL_REQUEST;
+                return r;
         }
 }
 
-int scsi_command(Device *d, SgRequest *q, const char *name) {
+int scsi_command(Device *d, SgRequest *q) {
+        char buf[COMMAND_NAME_MAX];
+        const char *name = command_describe(q->cdb, q->cdb_len, buf);
         int r = -EINTR;
 
         q->timeout_ms = q->timeout_ms ?: SG_TIMEOUT_MS;

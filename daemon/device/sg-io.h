@@ -34,9 +34,9 @@ typedef struct SgRequest {
 
 int sg_io_real(void *userdata, int fd, SgRequest *request);
 
-/* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence, in which `name` is the
- * command ("MODE SENSE"). STEP_REFUSED: the drive answered with an error, and sg_sense() tells which. */
-int scsi_command(Device *d, SgRequest *q, const char *name);
+/* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence that names the command.
+ * STEP_REFUSED: the drive answered with an error, and sg_sense() tells which. */
+int scsi_command(Device *d, SgRequest *q);
 
 /* SPC-4's SCSI status codes, sense keys, and additional sense codes. */
 enum {
@@ -48,6 +48,7 @@ enum {
         SENSE_NOT_READY = 0x2,
         SENSE_ILLEGAL_REQUEST = 0x5,
         SENSE_UNIT_ATTENTION = 0x6,
+        SENSE_ABORTED_COMMAND = 0xB,
 
         ASC_NOT_READY = 0x04,
         ASC_INVALID_OPCODE = 0x20,

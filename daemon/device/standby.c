@@ -96,7 +96,7 @@ static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
         int r;
 
         power_forget(d);
-        r = scsi_command(d, &q, "START STOP UNIT");
+        r = scsi_command(d, &q);
         *ret = sg_sense(&q);
         return r;
 }

@@ -162,7 +162,9 @@ static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, i
                 return sysfs_unreadable(d, a->path, a->hint, -ENOENT);
         if (r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
-        return device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
+        (void) device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
+        d->rejected = r == -EINVAL || r == -ERANGE;
+        return STEP_REFUSED;
 }
 
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {

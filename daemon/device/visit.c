@@ -40,6 +40,18 @@ static void step_error(Step *s, int error, const char *why) {
         (void) snprintf(s->reason, sizeof s->reason, "%s", why);
 }
 
+/* What the user can do about a command or value that the drive, its controller or the kernel has rejected. */
+static void step_advise(Step *s) {
+        bool is_bool = s->setting->range.type == VALUE_BOOL;
+        char why[STEP_REASON_MAX];
+
+        (void) snprintf(why, sizeof why, "%s", s->reason);
+        (void) snprintf(s->reason, sizeof s->reason,
+                        is_bool ? "%.170s: it cannot do this; %s = \"keep\" leaves it as it is"
+                                : "%.170s: it does not take this value; try another, or %s = \"keep\" for this drive",
+                        why, s->setting->name);
+}
+
 static bool step_is_open(const Step *s) {
         return s->verdict == _VERDICT_INVALID;
 }
@@ -318,6 +330,8 @@ static void run_write(Run *run) {
                 }
 
                 step_error(s, r, d->error);
+                if (r == STEP_REFUSED && d->rejected)
+                        step_advise(s);
                 s->failed = sent;
                 /* Nothing of it has reached the drive, so there is nothing to read back. */
                 if (!sent) {

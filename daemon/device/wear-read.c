@@ -127,7 +127,7 @@ static int log_sense(Device *d, uint8_t page, LogPage *ret) {
         int r;
 
         *ret = (LogPage){};
-        r = scsi_command(d, &q, "LOG SENSE");
+        r = scsi_command(d, &q);
         if (r == STEP_REFUSED && (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB)))
                 return 0;
         if (r < 0)

@@ -69,17 +69,22 @@ static const struct {
         const char *says;
 } answers[] = {
         /* A refusal comes at once; the kernel's own comes when the time is up. */
-        { { 0, ABORTED }, false, 0, STEP_REFUSED, 0, "the drive refused command EFh/05h (status 51h, error 04h)" },
-        { { LIMIT - 501, ABORTED }, false, 0, STEP_REFUSED, 10, "the drive refused command EFh/05h" },
-        { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer command EFh/05h in 15 s" },
-        { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer command EFh/05h in 15 s" },
+        { { 0, ABORTED },
+          false,
+          0,
+          STEP_REFUSED,
+          0,
+          "the drive rejected SET FEATURES 05h (aborted command, status 51h, error 04h)" },
+        { { LIMIT - 501, ABORTED }, false, 0, STEP_REFUSED, 10, "the drive rejected SET FEATURES 05h" },
+        { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
+        { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
 
         /* Was it pulled? Only a late error is worth a look, which lasts a second. */
-        { { 1999, ABORTED }, true, 0, STEP_REFUSED, 0, "refused" },
-        { { 2000, ABORTED }, true, 0, STEP_VANISHED, 0, "the drive was unplugged (command EFh/05h)" },
+        { { 1999, ABORTED }, true, 0, STEP_REFUSED, 0, "rejected" },
+        { { 2000, ABORTED }, true, 0, STEP_VANISHED, 0, "the drive was unplugged (SET FEATURES 05h)" },
         { { 2000, ABORTED }, false, 1, STEP_VANISHED, 1, "unplugged" },
         { { 2000, ABORTED }, false, 9, STEP_VANISHED, 9, "unplugged" },
-        { { 2000, ABORTED }, false, 10, STEP_REFUSED, 10, "refused" },
+        { { 2000, ABORTED }, false, 10, STEP_REFUSED, 10, "rejected" },
         { { LIMIT, GOOD }, true, 0, 0, 0, "" },
 };
 
@@ -155,7 +160,7 @@ START_TEST(test_short) {
         ck_assert_int_eq(send_one(&d), 0);
         ck_assert(last_cdb_len == 12 && last_cdb[0] == 0xA1);
         ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = 0xEA, .ext = true }, NULL), STEP_UNSUPPORTED);
-        ck_assert_str_eq(d.error, "the bridge takes no 48-bit commands (EAh)");
+        ck_assert_str_eq(d.error, "the bridge takes no 48-bit commands (FLUSH CACHE EXT)");
         ck_assert_uint_eq(n_sent, 1);
 
         /* It is not tried with what is no USB bridge. */

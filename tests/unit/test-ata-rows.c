@@ -13,6 +13,7 @@
 #define GOOD REGISTERS("00")
 #define REGISTERS(count) "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 40 50"
 #define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
+#define FAULT "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70"
 /* The same from a layer that does not hand the registers back. */
 #define FIXED_ABORT "70 00 0b 00 00 00 00 0a 00 00 00 00 00 00 00 00 00 00"
 #define AWAKE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = REGISTERS("ff") }
@@ -179,7 +180,7 @@ static const Case cases[] = {
         { "EPC timer that is not saved, as it cannot be", { { "idle_b", "1h", VERDICT_IGNORED } }, .permanent = true, .apply_permanent = true,
           .rows = ROWS(AWAKE, ID(changed[EPC]), EPC_LOG(epc_unsaved), EPC_LOG(epc_unsaved), COMMAND("4a 00 82 00 22 00 a0 00 8c 40 ef 00"),
                        ID(changed[EPC]), EPC_LOG(epc_unsaved)) },
-        { "EPC without its log", { { "idle_b", "10min", VERDICT_REFUSED, "2Fh" } },
+        { "EPC without its log", { { "idle_b", "10min", VERDICT_REFUSED, "the drive rejected READ LOG EXT (aborted command, status 51h, error 04h)" } },
           .rows = ROWS(AWAKE, ID(changed[EPC]), { .cdb = "85 09 0e 00 00 00 02 00 08 00 00 00 00 40 2f 00", .sense = ABORTED }) },
         { "EPC timers without EPC", { { "idle_b", "2h", VERDICT_UNSUPPORTED, "epc = true" } },
           .rows = ROWS(AWAKE, ID(plain), EPC_LOG(epc_on)) },
@@ -227,6 +228,11 @@ static const Case cases[] = {
           .rows = ROWS(AWAKE, ID(plain), STANDBY, ASLEEP) },
         { "sleep that is allowed, and standby", { { "standby", "on", VERDICT_FORBIDDEN, "sleep (f:2)" }, { "sleep", "on", VERDICT_UNVERIFIABLE } }, .dangerous = true,
           .rows = ROWS(AWAKE, COMMAND("00 00 00 00 00 00 00 00 00 40 e6 00")) },
+        { "APM at a level that the drive does not take",
+          { { "apm", "127", VERDICT_REFUSED, "(aborted command, status 51h, error 04h): it does not take this value; try another, or apm = \"keep\" for" } },
+          .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00", .sense = ABORTED }, ID(plain)) },
+        { "APM, and the drive is broken: no other value would help", { { "apm", "127", VERDICT_REFUSED, "SET FEATURES 05h (device fault, status 70h, error 00h)" } },
+          .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00", .sense = FAULT }, ID(plain)) },
 
         { "standby, read back by CHECK POWER MODE", { { "standby", "on", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, ID(changed[SMART]), SMART_DATA(smart_idle), STANDBY, ASLEEP) },
@@ -255,7 +261,7 @@ static const Case cases[] = {
           .rows = ROWS(AWAKE, ID(plain), STANDBY, ASLEEP) },
         { "standby of a drive that refuses IDENTIFY", { { "standby", "on", VERDICT_APPLIED } },
           .rows = ROWS(AWAKE, { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .sense = ABORTED }, STANDBY, ASLEEP) },
-        { "a drive that refuses to stop", { { "standby", "on", VERDICT_REFUSED } },
+        { "a drive that refuses to stop", { { "standby", "on", VERDICT_REFUSED, "it cannot do this; standby = \"keep\" leaves it as it is" } },
           .rows = ROWS(AWAKE, ID(plain), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e0 00", .sense = ABORTED }, AWAKE) },
         { "a drive that does not stop", { { "standby", "on", VERDICT_IGNORED } }, .rows = ROWS(AWAKE, ID(plain), STANDBY, AWAKE) },
         { "standby comes when all else is read back", { { "standby", "on", VERDICT_APPLIED }, { "free_fall_control", "64", VERDICT_APPLIED } },

@@ -330,20 +330,20 @@ static const struct {
         { { { .status = 0 } },                                  0,                1, "" },
         { { { SENSE(0) } },                                     0,                1, "" },
         { { { SENSE(1) } },                                     0,                1, "" },
-        { { { SENSE(3) } },                                     STEP_REFUSED,     1, "the drive refused X (sense 3h 29h/04h)" },
-        { { { .status = 8 } },                                  STEP_REFUSED,     1, "X was answered with SCSI status 08h" },
-        { { { .status = 2 } },                                  -EBADMSG,         1, "X was answered without usable sense data" },
-        { { { .host_status = 1 } },                             STEP_VANISHED,    1, "the drive is gone (X)" },
-        { { { .host_status = 3 } },                             -ETIMEDOUT,       1, "the drive did not answer X in 15 s" },
-        { { { .host_status = 2 } },                             -EIO,             1, "X did not reach the drive (host status 02h)" },
+        { { { SENSE(3) } },                                     STEP_REFUSED,     1, "the drive rejected TEST UNIT READY (medium error, sense 3h 29h/04h)" },
+        { { { .status = 8 } },                                  STEP_REFUSED,     1, "TEST UNIT READY was answered with SCSI status 08h" },
+        { { { .status = 2 } },                                  -EBADMSG,         1, "TEST UNIT READY was answered without usable sense data" },
+        { { { .host_status = 1 } },                             STEP_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
+        { { { .host_status = 3 } },                             -ETIMEDOUT,       1, "the drive did not answer TEST UNIT READY in 15 s" },
+        { { { .host_status = 2 } },                             -EIO,             1, "TEST UNIT READY did not reach the drive (host status 02h)" },
         { { ATTENTION, ATTENTION, ATTENTION, {} },              0,                4, "" },
         { { ATTENTION, ATTENTION, ATTENTION, ATTENTION, {} },   -EIO,             4, "the drive keeps answering with unit attention" },
-        { { { -ENODEV } },                                      STEP_VANISHED,    1, "the drive is gone (X)" },
-        { { { -ENXIO } },                                       STEP_VANISHED,    1, "the drive is gone (X)" },
-        { { { -ENOTTY } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (X)" },
-        { { { -EINVAL } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (X)" },
-        { { { -EOPNOTSUPP } },                                  STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (X)" },
-        { { { -ENOMEM } },                                      -ENOMEM,          1, "X could not be sent: Cannot allocate memory" },
+        { { { -ENODEV } },                                      STEP_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
+        { { { -ENXIO } },                                       STEP_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
+        { { { -ENOTTY } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -EINVAL } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -EOPNOTSUPP } },                                  STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -ENOMEM } },                                      -ENOMEM,          1, "TEST UNIT READY could not be sent: Cannot allocate memory" },
 };
 /* clang-format on */
 
@@ -355,12 +355,12 @@ START_TEST(test_scsi) {
         Device d;
 
         device_init(&d, &sda, &io);
-        ck_assert_int_eq(scsi_command(&d, &q, "X"), scsi_answers[_i].r);
+        ck_assert_int_eq(scsi_command(&d, &q), scsi_answers[_i].r);
         ck_assert_str_eq(d.error, scsi_answers[_i].says);
         ck_assert_uint_eq(n_sent, scsi_answers[_i].n_sent);
         ck_assert_uint_eq(timeout_ms, SG_TIMEOUT_MS);
         q.timeout_ms = SG_TIMEOUT_FLUSH_MS;
-        (void) scsi_command(&d, &q, "X");
+        (void) scsi_command(&d, &q);
         ck_assert_uint_eq(timeout_ms, SG_TIMEOUT_FLUSH_MS);
         device_done(&d);
 }

@@ -60,7 +60,11 @@ static const struct {
         { ATA16(0x42, 0), "READ VERIFY SECTORS EXT", WAKES },
         { ATA16(0xf8, 0), "READ NATIVE MAX ADDRESS", WAKES },
         { ATA16(0x27, 0), "READ NATIVE MAX ADDRESS EXT", WAKES },
-        { ATA16(0xf5, 0), "ATA command F5h", WAKES },
+        { ATA16(0xf5, 0), "SECURITY FREEZE LOCK", WAKES },
+        { ATA16(0xb1, 0xc1), "DEVICE CONFIGURATION", WAKES },
+        { ATA16(0xb4, 0), "SANITIZE DEVICE", WAKES },
+        { ATA16(0xc6, 0), "SET MULTIPLE MODE", WAKES },
+        { ATA16(0xf6, 0), "ATA command F6h", WAKES },
         { ATA12(0x00, 0), "ATA command 00h", WAKES },
         /* Too short for what it says it is. */
         { { 0x85, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 15, "ATA PASS-THROUGH", WAKES },
@@ -159,12 +163,60 @@ START_TEST(test_any_command) {
 }
 END_TEST
 
+/* Messages name what the command does by its features register, too. */
+static const struct {
+        uint8_t cdb[16];
+        size_t len;
+        const char *text;
+} descriptions[] = {
+        { ATA16(0xef, 0x05), "SET FEATURES 05h" },
+        { ATA12(0xef, 0x85), "SET FEATURES 85h" },
+        { ATA16(0xb1, 0xc1), "DEVICE CONFIGURATION C1h" },
+        { ATA16(0xb4, 0x20), "SANITIZE DEVICE 20h" },
+        { ATA16(0xb0, 0xd6), "SMART WRITE LOG" },
+        { ATA16(0xe3, 0xff), "IDLE" },
+        { ATA16(0xf6, 0x11), "ATA command F6h" },
+        { { 0x55 }, 10, "MODE SELECT" },
+        { { 0xb6 }, 12, "SET STREAMING" },
+        { { 0xbb }, 12, "SET CD SPEED" },
+        { { 0xb1 }, 12, "SCSI command B1h" },
+};
+
+START_TEST(test_describe) {
+        char buf[COMMAND_NAME_MAX];
+
+        ck_assert_str_eq(command_describe(descriptions[_i].cdb, descriptions[_i].len, buf), descriptions[_i].text);
+}
+END_TEST
+
+static const struct {
+        uint8_t key, asc, ascq;
+        const char *text;
+} senses[] = {
+        { 0xb, 0x00, 0x00, "aborted command, sense Bh 00h/00h" },
+        { 0x5, 0x24, 0x00, "illegal request: invalid field in CDB, sense 5h 24h/00h" },
+        { 0x5, 0x26, 0x01, "illegal request: invalid field in parameter list, sense 5h 26h/01h" },
+        { 0x4, 0x3e, 0x01, "hardware error, sense 4h 3Eh/01h" },
+        { 0x7, 0x27, 0x00, "data protect: write protected, sense 7h 27h/00h" },
+};
+
+START_TEST(test_sense) {
+        char buf[SENSE_TEXT_MAX];
+
+        ck_assert_str_eq(sense_describe(senses[_i].key, senses[_i].asc, senses[_i].ascq, buf), senses[_i].text);
+        for (unsigned key = 0; key < 16; key++)
+                ck_assert(sense_key_name((uint8_t) key) && *sense_key_name((uint8_t) key));
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("drive-command");
         TCase *t = tcase_create("drive-command");
 
         tcase_add_loop_test(t, test_command, 0, ELEMENTSOF(commands));
         tcase_add_test(t, test_any_command);
+        tcase_add_loop_test(t, test_describe, 0, ELEMENTSOF(descriptions));
+        tcase_add_loop_test(t, test_sense, 0, ELEMENTSOF(senses));
         suite_add_tcase(s, t);
         return suite_run(s);
 }

@@ -115,7 +115,7 @@ static const struct {
           { { "interrupt_coalescing_time", "off", VERDICT_UNSUPPORTED, "does not know feature 08h" } },
           ROWS(CTRL, { .opcode = 0x0A, .cdw10 = 8, .status = 0x4002 }) },
         { "a feature that cannot be changed",
-          { { "interrupt_coalescing_time", "100us", VERDICT_REFUSED, "cannot be changed (status 10Eh)" } },
+          { { "interrupt_coalescing_time", "100us", VERDICT_REFUSED, "(feature not changeable, status 10Eh)" } },
           ROWS(CTRL, GET(8, 0), GET(8, 0), { .opcode = 0x09, .cdw10 = 8, .cdw11 = 0x100, .status = 0x410E }, GET(8, 0)) },
         { "accepted and not done",
           { { "write_cache", "off", VERDICT_IGNORED, "still reads on" } },

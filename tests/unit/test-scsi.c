@@ -211,7 +211,7 @@ static const Case cases[] = {
         { "unit attentions first", "write_cache", "on", VERDICT_UNCHANGED, NULL, ROWS(cache_attention) },
         { "only commands of six bytes", "write_cache", "on", VERDICT_APPLIED, NULL, ROWS(cache_by_six) },
         { "not changeable: nothing is sent", "write_cache", "on", VERDICT_REFUSED, "does not let", ROWS(cache_fixed) },
-        { "refused", "write_cache", "on", VERDICT_REFUSED, "MODE SELECT (sense 5h 26h/00h)", ROWS(cache_refused) },
+        { "refused", "write_cache", "on", VERDICT_REFUSED, "MODE SELECT (illegal request: invalid field in parameter list, sense 5h 26h/00h): it cannot do this; write_cache = \"keep\" leaves it", ROWS(cache_refused) },
         { "no such page", "write_cache", "on", VERDICT_UNSUPPORTED, "08h", ROWS(no_page) },
         { "another page", "write_cache", "on", VERDICT_FAILED, "without page 08h", ROWS(wrong_page) },
         { "half a page", "write_cache", "on", VERDICT_FAILED, "a part of page 08h", ROWS(cut_short) },

@@ -49,9 +49,9 @@ static const Case cases[] = {
         { "… but in use", NULL, "0", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(4, 0, 0), TO_STANDBY(), STANDBY_Z), .active = true },
         { "off", "off", "0", VERDICT_UNCHANGED, NULL, ROWS(AWAKE) },
         { "off, asleep", "off", "0", VERDICT_UNSUPPORTED, "no setting wakes drives; off does nothing", ROWS(STANDBY_Z) },
-        { "refused", NULL, "1", VERDICT_REFUSED, "the drive refused START STOP UNIT (sense 4h 3Eh/01h)",
+        { "refused", NULL, "1", VERDICT_REFUSED, "the drive rejected START STOP UNIT (hardware error, sense 4h 3Eh/01h)",
           ROWS(AWAKE, TO_STANDBY(.sense = "72 04 3e 01 00 00 00 00"), AWAKE) },
-        { "no such command", NULL, "1", VERDICT_REFUSED, "(sense 5h 20h/00h)", ROWS(AWAKE, TO_STANDBY(.sense = NO_OPCODE), AWAKE) },
+        { "no such command", NULL, "1", VERDICT_REFUSED, "invalid command operation code, sense 5h 20h/00h)", ROWS(AWAKE, TO_STANDBY(.sense = NO_OPCODE), AWAKE) },
         { "gone", NULL, "1", VERDICT_VANISHED, "the drive is gone (START STOP UNIT)", ROWS(AWAKE, TO_STANDBY(.host_status = 1)) },
 
         /* A drive without power conditions would stay stopped, if the kernel did not start it. */
@@ -61,7 +61,7 @@ static const Case cases[] = {
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
         { "… as far as is known", NULL, NULL, VERDICT_UNSUPPORTED, "the kernel has no device/scsi_disk/*/allow_restart for it",
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
-        { "neither", NULL, "1", VERDICT_REFUSED, "(sense 5h 24h/00h)",
+        { "neither", NULL, "1", VERDICT_REFUSED, "sense 5h 24h/00h)",
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(.sense = NO_FIELD), AWAKE) },
 
         /* Nothing is sent to a drive that is at something. */
@@ -96,7 +96,7 @@ static const struct {
         { { "not in use", NULL, "1", VERDICT_DEFERRED, "nothing tells whether the drive sleeps; it is done when it is in use" },
           { .asked = true, .without_sat = true } },
         { { "not started again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .asked = true, .without_sat = true } },
-        { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
+        { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (illegal request: invalid command operation code, sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
           { .asked = true, .without_sat = true } },
         { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .asked = true, .without_sat = true } },
         { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .asked = true, .without_sat = true } },

@@ -142,7 +142,7 @@ static const Case ata[] = {
         { "wrong checksum", READ(TORN), STEP_UNSUPPORTED, "its SMART data has a wrong checksum" },
         { "SMART is off", ROWS(AWAKE, ID(without_smart)), STEP_UNSUPPORTED, "the drive has no SMART, or it is turned off" },
         { "IDENTIFY with a wrong checksum", ROWS(AWAKE, ID(torn_image)), STEP_UNSUPPORTED, "IDENTIFY data has a wrong checksum" },
-        { "refused", ROWS(AWAKE, ID(with_smart), READ_DATA(.sense = ABORTED)), STEP_UNSUPPORTED, "the drive refused command B0h/D0h" },
+        { "refused", ROWS(AWAKE, ID(with_smart), READ_DATA(.sense = ABORTED)), STEP_UNSUPPORTED, "the drive rejected SMART READ DATA (aborted command, " },
         { "gone", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 1)), STEP_VANISHED, "the drive is gone" },
         { "silent", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 3)), -ETIMEDOUT, "did not answer" },
 
@@ -300,9 +300,9 @@ static const Case scsi[] = {
         { "the reserved byte says something", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 1, 30), .wear = { .temperature = IS(30) } },
         { "only the reference", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 1, 3, 2, 0, 85) },
 
-        { "refused", ROWS(UP, STARTS(.sense = FAILED)), STEP_REFUSED, "the drive refused LOG SENSE (sense 4h 44h/00h)" },
-        { "refused later", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH(.sense = FAILED)), STEP_REFUSED, "refused LOG SENSE" },
-        { "illegal, and otherwise", ROWS(UP, STARTS(.sense = "72 05 25 00 00 00 00 00")), STEP_REFUSED, "refused LOG SENSE" },
+        { "refused", ROWS(UP, STARTS(.sense = FAILED)), STEP_REFUSED, "the drive rejected LOG SENSE (hardware error: internal target failure, sense 4h 44h/00h)" },
+        { "refused later", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH(.sense = FAILED)), STEP_REFUSED, "rejected LOG SENSE" },
+        { "illegal, and otherwise", ROWS(UP, STARTS(.sense = "72 05 25 00 00 00 00 00")), STEP_REFUSED, "rejected LOG SENSE" },
         { "gone", ROWS(UP, STARTS(.host_status = 1)), STEP_VANISHED, "the drive is gone (LOG SENSE)" },
 
         { "in standby", ROWS(REQUEST_SENSE(0, 0x5E, 0x04)), STEP_DEFERRED, "the drive sleeps", .active = true },

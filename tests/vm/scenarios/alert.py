@@ -113,7 +113,7 @@ class Alert(Keeping):
         self.refuse(machine, "SN-FIRST", APM)
         [(subject, text)] = self.wait_mails(machine, 1)
         self.match("a drive refuses a setting: root gets mail of it", subject, f": settings of {self.names['SN-FIRST']} have not come true$")
-        self.match("which says what and why", text, rf"(?s){self.names['SN-FIRST']} .*apm +192 +128 +refused.*apm: .*the drive refused")
+        self.match("which says what and why", text, rf"(?s){self.names['SN-FIRST']} .*apm +192 +128 +refused.*apm: .*the drive rejected")
         machine.run("drivekeep apply; systemctl restart drivekeep", check=False)
         self.settle(machine)
         self.equal("once: a restart of the service is no news", len(self.mails(machine)), 1)

@@ -131,7 +131,7 @@ class Ansible(Keeping):
                    (recap, refusing.run("command -v drivekeep", check=False).stdout), (dict.fromkeys(HOSTS, (1, 0)), ""), text)
         recap, text = self.play(rules(LEVEL))
         self.judge("only the host whose drive refuses fails", self.failures(recap), {"alpha": 0, "beta": 1, "gamma": 0}, text)
-        self.match("with the sentence", text, rf"sd. apm: {LEVEL} is wanted; refused: the drive refused")
+        self.match("with the sentence", text, rf"sd. apm: {LEVEL} is wanted; refused: the drive rejected")
         self.equal("the others' drives have what is wanted", self.apm(), {"alpha": LEVEL, "beta": 254, "gamma": LEVEL})
         self.equal("the fact has what came true", {host: self.fact(host, "apm") for host in ("alpha", "gamma")},
                    {host: (str(LEVEL), "applied") for host in ("alpha", "gamma")})

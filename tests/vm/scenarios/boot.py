@@ -138,7 +138,7 @@ class Boot(Keeping):
                    "is applied" in machine.run("journalctl -b -x DRIVEKEEP_SERIAL=SN-ALL DRIVEKEEP_SETTING=apm --no-pager").stdout)
         refused = self.records(machine, DRIVEKEEP_SERIAL="SN-ABORT", DRIVEKEEP_SETTING="apm")
         self.match("a refusal names the command and what came back", refused[-1].get("DRIVEKEEP_REASON", "") if refused else "",
-                   r"EFh/05h.*(status|sense)")
+                   r"SET FEATURES 05h \(aborted command, .*(status|sense).*apm = \"keep\"")
         self.match("systemctl status tells the sum", machine.run("systemctl show -P StatusText drivekeep").stdout,
                    r"^\d+ drives, \d+ settings kept, 1 adjusted, 1 ignored, 1 refused$")
 

@@ -72,7 +72,7 @@ class Stranger(Keeping):
         machine.run(f"hdparm -B 200 {node}")
         self.old.inject("abort", command=0xEF, feature=0x05, origin="passthrough", times=None)
         self.match("status --failed: which one, and why", self.do(machine, f"drivekeep apply {node} >/dev/null; drivekeep status --failed", 2),
-                   r"(?s)apm +127 +200 +refused.*^sd. apm: .*command EFh")
+                   r"(?s)apm +127 +200 +refused.*^sd. apm: .*SET FEATURES 05h")
         self.old.faults.clear()
         self.do(machine, f"drivekeep apply {node}")
 
