@@ -55,9 +55,9 @@ typedef struct Planner {
         const DeviceIO *io;
         Output *output;
         bool on_battery, permanent;
-        bool absent; /* what a drive does not have, and need not have, is shown too */
-        bool any;    /* something is wanted of some drive */
-        bool todo;   /* something is to be written, or is not as wanted */
+        bool absent;       /* what a drive does not have, and need not have, is shown too */
+        bool any;          /* something is wanted of some drive */
+        ExitStatus status; /* is something to be written, or not as wanted? */
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
@@ -84,7 +84,7 @@ static void tell_drive(Planner *p, const Drive *d) {
         r = plan_drive(p, d, &plan, &wishes);
         if (r < 0) {
                 warnx("%s cannot be read: %s", d->name, strerror(-r));
-                p->todo = true;
+                p->status = EXIT_NOT_WANTED;
         }
         p->any = p->any || wishes.n_items > 0;
 
@@ -100,7 +100,8 @@ static void tell_drive(Planner *p, const Drive *d) {
 
                 if (p->absent || !verdict_is_absent(s->verdict, s->wish->optional))
                         tell_step(o, d, s);
-                p->todo = p->todo || s->write || !verdict_is_fine(s->verdict, s->wish->optional);
+                p->status = exit_worse(p->status,
+                                       s->write ? EXIT_NOT_WANTED : exit_of_verdict(s->verdict, s->wish->optional));
         }
         output_end(o);
         output_end(o);
@@ -220,7 +221,7 @@ static int run(const Options *o) {
 
         if (config->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
-        return p.todo ? EXIT_NOT_WANTED : EXIT_WANTED;
+        return p.status;
 }
 
 const Verb verb_plan = {

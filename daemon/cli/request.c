@@ -91,7 +91,7 @@ static int without_service(void) {
         if (must_not_fail(systemd_find_fsck(&unit)) <= 0)
                 return EXIT_WANTED;
         warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then", unit);
-        return EXIT_NOT_WANTED;
+        return EXIT_LATER;
 }
 
 int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {
@@ -116,7 +116,7 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (leave_gate(l, drives[i], &why) < 0) {
                         warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, why);
-                        return EXIT_NOT_WANTED;
+                        return EXIT_LATER;
                 }
         return EXIT_WANTED;
 }

@@ -245,7 +245,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
         Telling t = { .output = o, .options = options, .now = now };
         /* Of a drive whose record cannot be read nobody can say that all is well. */
-        bool wanted = records->n_damaged == 0;
+        ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
 
         status_tell_nothing(records, n);
 
@@ -258,8 +258,10 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
                 t.n_kept += n_kept;
                 t.n_absent += d->n_settings - n_kept - n_missed;
                 counts_add(&t.missed, d);
+                for (size_t k = 0; k < d->n_settings; k++)
+                        status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
                 /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
-                wanted = wanted && n_missed == 0 && d->state == DRIVE_IDLE;
+                status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
         }
 
         if (t.accepted)
@@ -267,7 +269,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         if (n > 0)
                 tell_sum(&t, records, n);
         output_print(o);
-        return wanted ? EXIT_WANTED : EXIT_NOT_WANTED;
+        return status;
 }
 
 static bool is_busy(const Records *records, size_t n) {

@@ -5,6 +5,7 @@
  * here and a line in the table. */
 
 #include "macro.h"
+#include "verdict.h"
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define CONFIG_ROOTS_MAX 8U
@@ -57,8 +58,14 @@ typedef enum ExitStatus {
         EXIT_BAD_INPUT = 1,  /* the command or the configuration is in error, or something broke */
         EXIT_NOT_WANTED = 2, /* some setting is not as wanted */
         EXIT_NO_SERVICE = 3, /* drivekeep.service does not run */
-        EXIT_LATER = 75,     /* `drivekeep alert`: something is left to tell (sysexits.h: EX_TEMPFAIL) */
+        EXIT_LATER = 75,     /* nothing failed, and something is left for later (sysexits.h: EX_TEMPFAIL) */
 } ExitStatus;
+
+/* exit-status.c. What a setting of this verdict adds to the exit status; EXIT_WANTED: nothing. */
+ExitStatus exit_of_verdict(Verdict v, bool optional);
+
+/* Of two, what the command exits with: a failure before what is left for later. */
+ExitStatus exit_worse(ExitStatus a, ExitStatus b);
 
 typedef struct Verb {
         const char *name;

@@ -40,6 +40,10 @@ bool verdict_is_absent(Verdict v, bool optional) {
         return v == VERDICT_UNSUPPORTED && optional;
 }
 
+bool verdict_is_pending(Verdict v) {
+        return v == VERDICT_DEFERRED || v == _VERDICT_INVALID;
+}
+
 bool verdict_is_fine(Verdict v, bool optional) {
         return verdict_is_wanted(v) || verdict_is_absent(v, optional);
 }

@@ -39,5 +39,8 @@ bool verdict_is_alarming(Verdict v);
 /* Has the drive no such setting, and is that no failure? `optional`: what asks for it is a rule for a class of drives. */
 bool verdict_is_absent(Verdict v, bool optional);
 
+/* Is the end still to come? Nothing has failed then. Also true of _VERDICT_INVALID, before the first visit. */
+bool verdict_is_pending(Verdict v);
+
 /* Is there nothing to tell anybody of: neither wanted in vain nor absent by name? */
 bool verdict_is_fine(Verdict v, bool optional);

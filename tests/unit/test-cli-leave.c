@@ -69,11 +69,11 @@ static const struct {
         const char *said;
 } cases[] = {
         { 0,    true,  true,  0,             NULL,                  EXIT_WANTED,     1, "" },
-        { 0,    true,  false, 0,             "it waits for x",      EXIT_NOT_WANTED, 1, "sdb cannot be read now: it waits for x; try again later\n" },
-        { 0,    true,  false, -ETIMEDOUT,    NULL,                  EXIT_NOT_WANTED, 1, "sdb cannot be read now: a visit to it takes long; try again later\n" },
+        { 0,    true,  false, 0,             "it waits for x",      EXIT_LATER, 1, "sdb cannot be read now: it waits for x; try again later\n" },
+        { 0,    true,  false, -ETIMEDOUT,    NULL,                  EXIT_LATER, 1, "sdb cannot be read now: a visit to it takes long; try again later\n" },
         { 0,    true,  false, -ECONNREFUSED, NULL,                  EXIT_NO_SERVICE, 0, "drivekeep.service does not run" },
         { 0,    false, false, 0,             NULL,                  EXIT_WANTED,     0, "" },
-        { 0,    false, true,  0,             NULL,                  EXIT_NOT_WANTED, 0, "systemd-fsck@x.service is queued or running" },
+        { 0,    false, true,  0,             NULL,                  EXIT_LATER, 0, "systemd-fsck@x.service is queued or running" },
         { 1000, true,  false, 0,             NULL,                  EXIT_WANTED,     0, "" }, /* can send nothing */
 };
 /* clang-format on */

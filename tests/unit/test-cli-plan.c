@@ -26,7 +26,8 @@ static Drive *found[] = { drives, drives + 1 };
 
 /* What the stand-ins do. */
 static uid_t user;
-static bool all_kept, config_in_error, config_missing, drives_missing, drive_is_dead, on_battery, asks_permanent;
+static bool all_kept, sleeps, config_in_error, config_missing, drives_missing, drive_is_dead, on_battery,
+                asks_permanent;
 static const char *roots_seen;
 static bool written;    /* there is nothing to write */
 static bool for_class;  /* the rule that the drive cannot follow is for a class of drives */
@@ -158,6 +159,8 @@ int visit_run(const Visit *v, Plan *ret) {
         if (all_kept)
                 ret->steps[0] = ret->steps[1] =
                                 (Step){ .wish = w->items, .setting = rows, .verdict = VERDICT_UNCHANGED };
+        if (sleeps)
+                ret->steps[1].verdict = VERDICT_DEFERRED;
         return 0;
 }
 
@@ -189,6 +192,17 @@ START_TEST(test_table) {
                               "sda lookahead: not \\x1b[2J here\n");
         ck_assert_str_eq(err, "");
         ck_assert_str_eq(roots_seen, "/etc");
+}
+END_TEST
+
+/* What waits until the drive is in use has not failed, and nothing else is left to be done. */
+START_TEST(test_asleep) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *out2 = NULL, *err2 = NULL;
+
+        sleeps = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out, &err), EXIT_NOT_WANTED);
+        all_kept = true;
+        ck_assert_int_eq(plan(NULL, NULL, &out2, &err2), EXIT_LATER);
 }
 END_TEST
 
@@ -434,6 +448,7 @@ int main(void) {
         TCase *t = tcase_create("plan");
 
         tcase_add_test(t, test_table);
+        tcase_add_test(t, test_asleep);
         tcase_add_test(t, test_on_battery);
         tcase_add_test(t, test_as_if_on_battery);
         tcase_add_test(t, test_file);

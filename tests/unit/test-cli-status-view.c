@@ -149,28 +149,29 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *record;
-        bool wanted;
+        ExitStatus status;
         size_t kept;
         const char *summary;
 } cases[] = {
-        { "VERSION=1\nNAME=sda\n",                             true,  0, "none"           },
-        { ONE("idle", VERDICT("applied")),                     true,  1, "1 kept"         },
-        { ONE("idle", VERDICT("unchanged")),                   true,  1, "1 kept"         },
-        { ONE("idle", VERDICT("unverifiable")),                true,  1, "1 kept"         },
-        { ONE("idle", VERDICT("adjusted")),                    false, 0, "1 adjusted"     },
-        { ONE("idle", VERDICT("ignored")),                     false, 0, "1 ignored"      },
-        { ONE("idle", VERDICT("unsupported")),                 false, 0, "1 unsupported"  },
-        { ONE("idle", VERDICT("unsupported") OPTIONAL),        true,  0, "none"           },
-        { ONE("idle", VERDICT("refused") OPTIONAL),            false, 0, "1 refused"      },
-        { ONE("idle", VERDICT("deferred")),                    false, 0, "1 deferred"     },
-        { ONE("idle", VERDICT("vanished")),                    false, 0, "1 vanished"     },
-        { ONE("idle", ""),                                     false, 0, "1 pending"      },
-        { ONE("waiting", VISITED VERDICT("applied")),          false, 1, "1 kept"         },
-        { ONE("queued", VISITED VERDICT("applied")),           false, 1, "1 kept"         },
-        { ONE("visiting", VISITED VERDICT("applied")),         false, 1, "1 kept"         },
-        { ONE("queued", VERDICT("applied")),                   false, 1, "1 kept"         },
-        { ONE("visiting", ""),                                 false, 0, "1 pending"      },
-        { SDA,                                                 false, 1, "1 kept, 1 ignored, 1 pending" },
+        { "VERSION=1\nNAME=sda\n",                             EXIT_WANTED,  0, "none"           },
+        { ONE("idle", VERDICT("applied")),                     EXIT_WANTED,  1, "1 kept"         },
+        { ONE("idle", VERDICT("unchanged")),                   EXIT_WANTED,  1, "1 kept"         },
+        { ONE("idle", VERDICT("unverifiable")),                EXIT_WANTED,  1, "1 kept"         },
+        { ONE("idle", VERDICT("adjusted")),                    EXIT_NOT_WANTED, 0, "1 adjusted"     },
+        { ONE("idle", VERDICT("ignored")),                     EXIT_NOT_WANTED, 0, "1 ignored"      },
+        { ONE("idle", VERDICT("unsupported")),                 EXIT_NOT_WANTED, 0, "1 unsupported"  },
+        { ONE("idle", VERDICT("unsupported") OPTIONAL),        EXIT_WANTED,  0, "none"           },
+        { ONE("idle", VERDICT("refused") OPTIONAL),            EXIT_NOT_WANTED, 0, "1 refused"      },
+        { ONE("idle", VERDICT("deferred")),                    EXIT_LATER, 0, "1 deferred"     },
+        { ONE("idle", VERDICT("vanished")),                    EXIT_NOT_WANTED, 0, "1 vanished"     },
+        { ONE("idle", ""),                                     EXIT_LATER, 0, "1 pending"      },
+        { ONE("waiting", VISITED VERDICT("applied")),          EXIT_LATER, 1, "1 kept"         },
+        { ONE("queued", VISITED VERDICT("applied")),           EXIT_LATER, 1, "1 kept"         },
+        { ONE("visiting", VISITED VERDICT("applied")),         EXIT_LATER, 1, "1 kept"         },
+        { ONE("queued", VERDICT("applied")),                   EXIT_LATER, 1, "1 kept"         },
+        { ONE("visiting", ""),                                 EXIT_LATER, 0, "1 pending"      },
+        { ONE("waiting", VERDICT("refused")), EXIT_NOT_WANTED, 0, "1 refused" },
+        { SDA,                                                 EXIT_NOT_WANTED, 1, "1 kept, 1 ignored, 1 pending" },
 };
 /* clang-format on */
 
@@ -180,7 +181,7 @@ START_TEST(test_wanted) {
         FILE *f = catch_begin(stdout);
 
         ck_assert_int_eq(status_print(&(Records){ .items = &r, .n_items = 1 }, 1, NOW, &(Options){ .json = true }),
-                         cases[_i].wanted ? EXIT_WANTED : EXIT_NOT_WANTED);
+                         cases[_i].status);
         free(catch_end(stdout, f));
         ck_assert_uint_eq(record_count_kept(r), cases[_i].kept);
         summary = record_summarize(r);
