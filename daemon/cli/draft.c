@@ -5,7 +5,23 @@
 #include "settings.h"
 #include "verb.h"
 
-int draft_check(const char *const *roots, const ConfigDraft *draft, Config **ret) {
+static bool sets(const Config *c, const Assignment *a) {
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
+                if (block_find(b, a->name, a->on_battery))
+                        return true;
+        return false;
+}
+
+/* Is it about a setting of the draft that is not new? */
+static bool is_known(const Config *c, const Complaint *x, const Config *fresh) {
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++)
+                        if (streq(b->file, x->file) && a->line == x->line)
+                                return !sets(fresh, a);
+        return false;
+}
+
+int draft_check(const char *const *roots, const ConfigDraft *draft, const Config *fresh, Config **ret) {
         _cleanup_(config_freep) Config *c = NULL;
         int status;
 
@@ -17,7 +33,7 @@ int draft_check(const char *const *roots, const ConfigDraft *draft, Config **ret
         for (size_t i = 0; i < c->complaints.n_items; i++) {
                 const Complaint *x = c->complaints.items + i;
 
-                if (x->level == COMPLAINT_ERROR || streq(x->file, draft->path))
+                if (x->level == COMPLAINT_ERROR || (streq(x->file, draft->path) && !(fresh && is_known(c, x, fresh))))
                         warn_complaint(x);
         }
 

@@ -220,7 +220,7 @@ static int edit(Edit *e, int dir_fd) {
                         break;
                 }
 
-                (void) draft_check(e->options->roots, &(ConfigDraft){ e->path, e->new, e->new_size }, &c);
+                (void) draft_check(e->options->roots, &(ConfigDraft){ e->path, e->new, e->new_size }, NULL, &c);
                 /* What is wrong with other files is told, and mended there. */
                 if (!complaints_have_error(&c->complaints, e->path)) {
                         status = install(e, dir_fd);

@@ -57,6 +57,36 @@ static int list(Output *output, const Drive *d, const Tried *t) {
 
 /* ---- undoing it ---- */
 
+/* Has the value reached the drive? A rule that has what was there before puts that back, and is never in vain. */
+static bool was_written(const Tried *t, const DriveRecord *record, const Assignment *a) {
+        const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
+        const Assignment *before = tried_find(t->before, a->name);
+
+        if (!s || (before && value_equal(&before->value, &a->value)))
+                return true;
+        if (s->sent.known && s->sent.number == a->value.number)
+                return true;
+        return !verdict_is_pending(s->verdict) && !tried_is_in_vain(s);
+}
+
+/* Of what was never written there is nothing to undo. */
+static void drop_unwritten(const Options *o, const Drive *d, Tried *t) {
+        _cleanup_free_ char *blocks = tried_format_blocks(d, t->rule, NULL);
+        _cleanup_(config_freep) Config *all = tried_parse(blocks);
+        _cleanup_(records_done) Records records = {};
+        const DriveRecord *record;
+
+        (void) records_read(o->state_dir, &records);
+        record = records_find(&records, d->name);
+        TRIED_FOREACH(a, all) {
+                if (was_written(t, record, a))
+                        continue;
+                printf("%s: %s was not changed\n", d->name, a->name);
+                tried_drop(t->rule, a->name);
+                tried_drop(t->before, a->name);
+        }
+}
+
 /* Says what became of the values from before. *ret_pending: some are still to come. */
 static int tell_put_back(const Options *o, const Drive *d, const Tried *t, bool *ret_pending) {
         _cleanup_(records_done) Records records = {};
@@ -67,16 +97,19 @@ static int tell_put_back(const Options *o, const Drive *d, const Tried *t, bool 
         record = records_find(&records, d->name);
         TRIED_FOREACH(a, t->before) {
                 const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
+                const Assignment *tried = tried_find(t->rule, a->name);
+                bool pending = !s || verdict_is_pending(s->verdict);
                 char buf[VALUE_TEXT_MAX];
 
                 if (s && verdict_is_wanted(s->verdict)) {
-                        printf("%s: %s is %s again\n", d->name, a->name, format_value(a, buf));
+                        printf("%s: %s is %s%s\n", d->name, a->name, format_value(a, buf),
+                               tried && value_equal(&tried->value, &a->value) ? ", as before" : " again");
                         continue;
                 }
-                warn_escaped("%s: %s is not %s again%s%s", d->name, a->name, format_value(a, buf),
-                             s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
-                *ret_pending = *ret_pending || !s || s->verdict == VERDICT_DEFERRED;
-                status = EXIT_NOT_WANTED;
+                warn_escaped("%s: %s is not %s%s again%s%s", d->name, a->name, pending ? "yet " : "",
+                             format_value(a, buf), s && s->reason ? ": " : "", s && s->reason ? s->reason : "");
+                *ret_pending = *ret_pending || pending;
+                status = exit_worse(status, pending ? EXIT_LATER : EXIT_NOT_WANTED);
         }
         return status;
 }
@@ -134,11 +167,16 @@ static int tell_unknown(const Options *o, const Drive *d, const Tried *t) {
         return status;
 }
 
-static int undo(const Options *o, sd_bus *bus, const Drive *d, const Tried *t) {
+static int undo(const Options *o, sd_bus *bus, const Drive *d, Tried *t) {
+        _cleanup_free_ char *blocks = NULL;
         int status = EXIT_WANTED, s;
         bool pending = false;
 
-        if (d && t->before->n_blocks > 0)
+        if (d) {
+                drop_unwritten(o, d, t);
+                blocks = tried_format_blocks(d, t->before, NULL);
+        }
+        if (blocks && *blocks)
                 status = put_back(o, bus, d, t, &pending);
         if (pending || (status != EXIT_WANTED && status != EXIT_NOT_WANTED))
                 return status;

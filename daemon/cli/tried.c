@@ -11,7 +11,7 @@
 #include "verb.h"
 
 #define FIRST_LINE "// Written by drivekeep try"
-#define ID_MAX 100
+#define ID_MAX 48
 
 /* ---- what stands in them ---- */
 
@@ -81,20 +81,49 @@ const Assignment *tried_find(const Config *c, const char *name) {
         return NULL;
 }
 
-static void put_blocks(FILE *f, const Drive *d, const Config *c, const Config *newer) {
+bool tried_is_barred(Verdict v) {
+        return v == VERDICT_UNSUPPORTED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
+}
+
+bool tried_is_in_vain(const SettingRecord *s) {
+        /* Of what was refused a part may have been accepted. */
+        bool same = s->before && s->actual ? streq(s->before, s->actual) : !s->before && !s->actual;
+
+        return tried_is_barred(s->verdict) ||
+               ((s->verdict == VERDICT_REFUSED || s->verdict == VERDICT_IGNORED) && same);
+}
+
+void tried_drop(Config *c, const char *name) {
+        for (Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
+                for (Assignment *a = b->assignments; a < b->assignments + b->n_assignments;) {
+                        if (!streq(a->name, name)) {
+                                a++;
+                                continue;
+                        }
+                        b->n_assignments--;
+                        memmove(a, a + 1, (size_t) (b->assignments + b->n_assignments - a) * sizeof *a);
+                }
+}
+
+Config *tried_parse(const char *blocks) {
+        _cleanup_free_ char *text = must_format("drives = (\n%s);\n", blocks);
+        Config *c;
+
+        must_work(config_new(&c));
+        must_work(config_parse(c, &all_settings, "", text, strlen(text)));
+        return c;
+}
+
+/* Those of blocks with these permissions. */
+static void put_settings(FILE *f, const Config *c, const Config *newer, bool allow_dangerous, bool wake) {
         for (size_t i = 0; c && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
-                bool any = false;
 
-                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
-                        if (newer && tried_find(newer, a->name))
-                                continue;
-                        if (!any)
-                                tried_put_head(f, d, b->allow_dangerous, b->wake);
-                        any = true;
-                        tried_put_value(f, a->name, &a->value);
-                }
-                fputs(any ? "    },\n" : "", f);
+                if (b->allow_dangerous != allow_dangerous || b->wake != wake)
+                        continue;
+                for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++)
+                        if (!newer || !tried_find(newer, a->name))
+                                tried_put_value(f, a->name, &a->value);
         }
 }
 
@@ -103,8 +132,19 @@ char *tried_format_blocks(const Drive *d, const Config *older, const Config *new
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
-        put_blocks(f, d, older, newer);
-        put_blocks(f, d, newer, NULL);
+        for (unsigned i = 0; i < 4; i++) {
+                bool allow_dangerous = i & 1, wake = i & 2;
+                _cleanup_free_ char *settings = NULL;
+                FILE *inner = must(open_memstream(&settings, &size));
+
+                put_settings(inner, older, newer, allow_dangerous, wake);
+                put_settings(inner, newer, NULL, allow_dangerous, wake);
+                must_close(inner);
+                if (!*settings)
+                        continue;
+                tried_put_head(f, d, allow_dangerous, wake);
+                fprintf(f, "%s    },\n", settings);
+        }
         must_close(f);
         return text;
 }
@@ -121,14 +161,16 @@ char *tried_format_file(const Drive *d, bool kept, const char *blocks) {
 
 /* ---- where they are ---- */
 
-/* Of the identity that the rule goes by. What is odd in a file's name is left out: should two drives get the same name, the rule
- * names its drive all the same. */
+/* Where a drive has no number the kernel makes a WWN of words ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"), which begin alike for
+ * drives of one model and are too long for a file's name. */
+static bool wwn_is_number(const Drive *d) {
+        return d->wwn && strlen(d->wwn) <= ID_MAX && !starts_with(d->wwn, "t10.") && !strchr(d->wwn, ' ');
+}
+
+/* What is odd in a file's name is left out: should two drives get the same name, the rule names its drive all the same. */
 static char *drive_id(const Drive *d) {
-        const char *kind = drive_identity_kind(d);
-        char *id = must_format("%.*s", ID_MAX,
-                               streq(kind, "wwn")      ? d->wwn
-                               : streq(kind, "serial") ? d->serial
-                                                       : d->name);
+        bool has_serial = d->serial && !streq(drive_identity_kind(d), "path");
+        char *id = must_format("%.*s", ID_MAX, wwn_is_number(d) ? d->wwn : has_serial ? d->serial : d->name);
 
         for (char *p = id; *p; p++)
                 if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-", *p))

@@ -9,6 +9,7 @@
  * root can put a rule there, nor exchange the directory that root is about to write in; tried_write() and config_load() make sure. */
 
 #include "config.h"
+#include "record.h"
 #include "verb.h"
 
 #define TRIED_PREFIX "zz-try-"
@@ -37,7 +38,21 @@ const Assignment *tried_find(const Config *c, const char *name);
 /* Can it be written into a file so that it is read as the same? */
 bool tried_can_write(const char *name, const Value *v);
 
-/* Blocks for this drive: those of `older` but for the states that `newer` names, too, and those of `newer`. Both may be NULL. */
+/* The value was not written and will not be: the drive lacks the setting, or it was not sent, or the drive kept what it had. A rule for
+ * it is of no use. */
+bool tried_is_in_vain(const SettingRecord *s);
+
+/* The same by a verdict before anything is sent. */
+bool tried_is_barred(Verdict v);
+
+/* Removes what it says of this state. */
+void tried_drop(Config *c, const char *name);
+
+/* Such blocks, read. */
+Config *tried_parse(const char *blocks);
+
+/* Blocks for this drive, one for settings of the same permissions: those of `older` but for the states that `newer` names, too, and
+ * those of `newer`. Both may be NULL. Without any: "". */
 char *tried_format_blocks(const Drive *d, const Config *older, const Config *newer);
 
 /* The beginning of a block, up to the settings. */

@@ -3,6 +3,7 @@
 /* `drivekeep try`: a rule that ends with the boot, or with --undo. Only the service writes to the drive, by this rule as by any other,
  * so that what a rule may not do cannot be tried either. */
 
+#include <assert.h>
 #include <sys/stat.h>
 
 #include "choice.h"
@@ -82,7 +83,8 @@ typedef struct Trial {
         const Drive *drive;
         const DriveRecord *record;
         Tried tried;
-        Config *asked; /* now; what was asked before is in tried.rule */
+        Config *asked;  /* now; what was asked before is in tried.rule */
+        Config *before; /* what the drive had of it, as far as it could be read; NULL: not read yet */
         bool on_battery;
 } Trial;
 
@@ -115,16 +117,17 @@ static void tell_unreadable(const Drive *d, const Step *s) {
                           : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "nothing can read it"
                                                                                    : "it cannot be read";
 
-        if (s->verdict != VERDICT_UNSUPPORTED)
+        /* Of what will not be written nothing has to be put back. */
+        if (!tried_is_barred(s->verdict))
                 warn_escaped("%s: what %s is now is not known (%s), so 'drivekeep try --undo' cannot put it back",
                              d->name, s->wish->name, why);
 }
 
-/* The text of the file that undoes it; the drive is read for that, and not woken. */
-static int read_before(const Trial *t, const Wishes *wishes, const DeviceIO *io, char **ret) {
+/* Into t->before: the drive is read for that, and not woken. */
+static int read_before(Trial *t, const Wishes *wishes, const DeviceIO *io) {
         const Block *asked = t->asked->blocks;
         _cleanup_(plan_done) Plan plan = {};
-        _cleanup_free_ char *blocks = NULL, *old = NULL, *all = NULL;
+        _cleanup_free_ char *blocks = NULL;
         Visit v = dry_visit(t->drive, t->record, wishes, io);
         bool any = false;
         size_t size;
@@ -149,71 +152,138 @@ static int read_before(const Trial *t, const Wishes *wishes, const DeviceIO *io,
                         tell_unreadable(t->drive, s);
         fputs(any ? "    },\n" : "", f);
         must_close(f);
-
-        old = tried_format_blocks(t->drive, t->tried.before, NULL);
-        all = must_format("%s%s", old, blocks);
-        *ret = *all ? tried_format_file(t->drive, false, all) : NULL;
+        t->before = tried_parse(blocks);
         return EXIT_WANTED;
 }
 
 /* ---- doing it ---- */
 
-/* A file of these blocks, as it was. NULL: there was none. */
-static char *format_old(const Trial *t, const Config *c, bool kept) {
-        _cleanup_free_ char *blocks = c->n_files > 0 ? tried_format_blocks(t->drive, c, NULL) : NULL;
+/* The text of a file with what these say of the drive. NULL: nothing, and there is to be no file. */
+static char *format_file(const Trial *t, bool kept, const Config *older, const Config *newer) {
+        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, older, newer);
 
-        return blocks ? tried_format_file(t->drive, kept, blocks) : NULL;
+        return *blocks ? tried_format_file(t->drive, kept, blocks) : NULL;
 }
 
-typedef struct Change {
-        const char *path, *text, *old; /* NULL: no file */
-} Change;
+/* The files of a trial: what is kept takes the place of what is tried. */
+typedef struct Files {
+        char *rule, *before, *kept; /* their texts; NULL: no such file */
+} Files;
 
-static int changes_make(const Change *changes, size_t n) {
-        int status = EXIT_WANTED;
+static void files_done(Files *f) {
+        free(f->rule);
+        free(f->before);
+        free(f->kept);
+}
 
-        for (size_t i = 0; i < n && status == EXIT_WANTED; i++)
-                status = tried_write(changes[i].path, changes[i].text);
+static Files files_of_before(const Trial *t) {
+        return (Files){
+                .rule = format_file(t, false, t->tried.rule, NULL),
+                .before = format_file(t, false, t->tried.before, NULL),
+                .kept = format_file(t, true, t->tried.kept, NULL),
+        };
+}
+
+static Files files_of_now(const Trial *t) {
+        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
+        _cleanup_(config_freep) Config *rule = tried_parse(blocks);
+
+        if (t->options->keep)
+                return (Files){ .kept = format_file(t, true, t->tried.kept, rule) };
+        return (Files){
+                .rule = format_file(t, false, rule, NULL),
+                .before = format_file(t, false, t->tried.before, t->before),
+                .kept = format_file(t, true, t->tried.kept, NULL),
+        };
+}
+
+/* A rule is never there without what undoes it. */
+static int files_write(const Trial *t, const Files *f) {
+        int status = t->options->keep ? tried_write(t->tried.kept_path, f->kept) : EXIT_WANTED;
+
+        if (status == EXIT_WANTED && f->rule)
+                status = tried_write(t->tried.before_path, f->before);
+        if (status == EXIT_WANTED)
+                status = tried_write(t->tried.path, f->rule);
+        if (status == EXIT_WANTED && !f->rule)
+                status = tried_write(t->tried.before_path, f->before);
         return status;
 }
 
-static void changes_take_back(const Change *changes, size_t n) {
-        while (n-- > 0)
-                (void) tried_write(changes[n].path, changes[n].old);
+/* Takes out of what was asked for what was not written: it is neither to be undone nor to be kept. False: there was nothing of that. */
+static bool drop_in_vain(Trial *t) {
+        _cleanup_(records_done) Records records = {};
+        _cleanup_(config_freep) Config *asked = NULL;
+        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, t->asked, NULL);
+        const DriveRecord *record;
+        bool any = false;
+
+        (void) records_read(t->options->state_dir, &records);
+        record = records_find(&records, t->drive->name);
+        asked = tried_parse(blocks);
+        TRIED_FOREACH(a, asked) {
+                const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
+
+                if (!s || !tried_is_in_vain(s))
+                        continue;
+                printf("%s%s: not written, so this value is not tried any more\n", any ? "" : "\n", a->name);
+                any = true;
+                tried_drop(t->asked, a->name);
+                if (t->before)
+                        tried_drop(t->before, a->name);
+        }
+        return any;
 }
 
-static int apply(const Trial *t, const Change *changes, size_t n, const char *blocks) {
-        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
-        int status;
+static void tell_how_to_go_on(const Trial *t) {
+        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
 
-        status = request_open(&bus);
-        if (status < 0)
-                return request_explain(status, &SD_BUS_ERROR_NULL);
-        status = changes_make(changes, n);
-        if (status == EXIT_WANTED)
-                status = request_reload(bus);
-        if (status != EXIT_WANTED) {
-                changes_take_back(changes, n);
-                return status;
-        }
-
-        status = visit_drives(t->options, bus, "Apply", (char *const[]){ t->drive->name, NULL }, visited_show_status);
+        if (!*blocks)
+                return;
         if (t->options->keep)
                 printf("\nKept in %s:\n\n%s", t->tried.kept_path, blocks);
         else
                 printf("\nThis ends with the next boot, or with 'drivekeep try --undo %s'.\n"
                        "To keep it: 'drivekeep try --keep %s', or this in the configuration:\n\n%s",
                        t->drive->name, t->drive->name, blocks);
-        return status;
+}
+
+static int apply(Trial *t, const Files *now, const Files *old) {
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        int status, s = EXIT_WANTED;
+
+        status = request_open(&bus);
+        if (status < 0)
+                return request_explain(status, &SD_BUS_ERROR_NULL);
+        status = files_write(t, now);
+        if (status == EXIT_WANTED)
+                status = request_reload(bus);
+        if (status != EXIT_WANTED) {
+                (void) files_write(t, old);
+                return status;
+        }
+
+        status = visit_drives(t->options, bus, "Apply", (char *const[]){ t->drive->name, NULL }, visited_show_status);
+        if (drop_in_vain(t)) {
+                Files left = files_of_now(t);
+
+                s = files_write(t, &left);
+                if (s == EXIT_WANTED)
+                        s = request_reload(bus);
+                files_done(&left);
+        }
+        tell_how_to_go_on(t);
+        return s == EXIT_WANTED ? status : s;
 }
 
 static int run_trial(Trial *t, Leave *leave) {
         bool keep = t->options->keep;
         const char *path = keep ? t->tried.kept_path : t->tried.path;
-        _cleanup_free_ char *blocks = NULL, *all = NULL, *text = NULL, *before = NULL, *old = NULL, *old_before = NULL,
-                            *old_kept = NULL;
         _cleanup_(wishes_done) Wishes wishes = {};
         _cleanup_(config_freep) Config *c = NULL, *rule = NULL;
+        _cleanup_(files_done) Files old = {}, now = {};
+        _cleanup_free_ char *blocks = NULL;
+        const char *text;
         Wishes mine = {};
         int status;
 
@@ -225,21 +295,19 @@ static int run_trial(Trial *t, Leave *leave) {
         }
 
         blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
-        must_work(config_new(&rule));
-        all = must_format("drives = (\n%s);\n", blocks);
-        must_work(config_parse(rule, &all_settings, "", all, strlen(all)));
-        free(all);
-        all = tried_format_blocks(t->drive, keep ? t->tried.kept : NULL, rule);
-        text = tried_format_file(t->drive, keep, all);
-
-        /* What is kept takes the place of what is tried. */
+        rule = tried_parse(blocks);
+        old = files_of_before(t);
+        now = files_of_now(t);
+        text = keep ? now.kept : now.rule;
+        assert(text); /* try_words() has made sure that something is asked for, or was */
         status = draft_check(t->options->roots,
-                             &(ConfigDraft){ path, text, strlen(text), .without = keep ? t->tried.path : NULL }, &c);
+                             &(ConfigDraft){ path, text, strlen(text), .without = keep ? t->tried.path : NULL },
+                             t->asked, &c);
         if (status != EXIT_WANTED)
                 return status;
         status = find_wishes(t, c, rule, path, &wishes, &mine);
         if (status == EXIT_WANTED && !keep)
-                status = read_before(t, &mine, &leave->io, &before);
+                status = read_before(t, &mine, &leave->io);
         free(mine.items);
         /* The drive is not kept free of visits any longer. */
         leave_done(leave);
@@ -247,15 +315,9 @@ static int run_trial(Trial *t, Leave *leave) {
         if (status != EXIT_WANTED)
                 return status;
 
-        old = format_old(t, t->tried.rule, false);
-        old_before = format_old(t, t->tried.before, false);
-        old_kept = format_old(t, t->tried.kept, true);
-        const Change tries[] = { { t->tried.before_path, before, old_before }, { t->tried.path, text, old } };
-        const Change keeps[] = { { t->tried.kept_path, text, old_kept },
-                                 { t->tried.path, NULL, old },
-                                 { t->tried.before_path, NULL, old_before } };
-
-        return keep ? apply(t, keeps, ELEMENTSOF(keeps), blocks) : apply(t, tries, ELEMENTSOF(tries), blocks);
+        files_done(&now);
+        now = files_of_now(t);
+        return apply(t, &now, &old);
 }
 
 static int try_words(const Options *o) {
@@ -297,6 +359,7 @@ static int try_words(const Options *o) {
         } else
                 status = run_trial(&t, &leave);
         tried_done(&t.tried);
+        (void) config_free(t.before);
         return status;
 }
 

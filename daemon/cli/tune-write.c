@@ -266,7 +266,7 @@ int tune_write(const Subject *s, const Tunings *all) {
                 warnx("nothing is better than what the drive has, so nothing is written");
                 return EXIT_WANTED;
         }
-        r = draft_check(roots, &(ConfigDraft){ path, text, strlen(text) }, &c);
+        r = draft_check(roots, &(ConfigDraft){ path, text, strlen(text) }, NULL, &c);
         if (r == EXIT_WANTED && !is_in_force(s, all, c, path))
                 r = EXIT_BAD_INPUT;
         if (r == EXIT_WANTED)

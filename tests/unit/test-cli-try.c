@@ -265,9 +265,9 @@ END_TEST
 START_TEST(test_more) {
         TRY(EXIT_WANTED, "sda apm=128 lookahead=off");
         TRY(EXIT_WANTED, "sda apm=off scheduler=bfq");
-        assert_file(RULE, MATCH "      lookahead = false;\n    },\n" MATCH
+        assert_file(RULE, MATCH "      lookahead = false;\n"
                                 "      apm = \"off\";\n      scheduler = \"bfq\";\n    },\n);\n");
-        assert_file(BEFORE, MATCH "      apm = 254;\n      lookahead = true;\n    },\n" MATCH
+        assert_file(BEFORE, MATCH "      apm = 254;\n      lookahead = true;\n"
                                   "      scheduler = \"none\";\n    },\n);\n");
 }
 END_TEST
@@ -323,13 +323,13 @@ END_TEST
 START_TEST(test_undo_deferred) {
         TRY(EXIT_WANTED, "sda apm=128");
         verdict = "deferred";
-        UNDO(EXIT_NOT_WANTED, "sda");
-        ck_assert_ptr_nonnull(strstr(err, "sda: apm is not 254 again"));
+        UNDO(EXIT_LATER, "sda");
+        ck_assert_ptr_nonnull(strstr(err, "sda: apm is not yet 254 again"));
         ck_assert_ptr_nonnull(strstr(err, "the rule that puts it back stays until the next boot"));
         assert_file(RULE, MATCH "      apm = 254;\n    },\n);\n");
         verdict = "applied";
         UNDO(EXIT_WANTED, "sda");
-        ck_assert_str_eq(out, "sda: apm is 254 again\n");
+        ck_assert_str_eq(out, "sda: apm is 254, as before\n");
         assert_file(RULE, "");
 
         TRY(EXIT_WANTED, "sda apm=128");
@@ -366,10 +366,94 @@ START_TEST(test_keep) {
         TRY(EXIT_WANTED, "sda apm=1");
         ck_assert_ptr_nonnull(strstr(out, "sda   -     apm       1"));
         KEEP(EXIT_WANTED, "sda apm=2");
-        assert_file(KEPT, MATCH "      lookahead = true;\n    },\n" MATCH "      apm = 2;\n    },\n);\n");
+        assert_file(KEPT, MATCH "      lookahead = true;\n      apm = 2;\n    },\n);\n");
 
         KEEP(EXIT_BAD_INPUT, "sdb");
         ck_assert_ptr_nonnull(strstr(err, "nothing is being tried on sdb, so there is nothing to keep"));
+}
+END_TEST
+
+/* What was not written is neither tried any more, nor to be kept or undone. */
+static const struct {
+        const char *verdict;
+        ExitStatus status;
+        bool tried;
+} vain[] = {
+        { "refused", EXIT_NOT_WANTED, false },     { "forbidden", EXIT_NOT_WANTED, false },
+        { "unsupported", EXIT_NOT_WANTED, false }, { "quarantined", EXIT_NOT_WANTED, false },
+        { "ignored", EXIT_NOT_WANTED, false },     { "adjusted", EXIT_NOT_WANTED, true },
+        { "failed", EXIT_NOT_WANTED, true },       { "deferred", EXIT_LATER, true },
+};
+
+START_TEST(test_in_vain) {
+        bool tried = vain[_i].tried;
+
+        verdict = vain[_i].verdict;
+        TRY(vain[_i].status, "sda apm=128");
+        ck_assert_int_eq(strstr(out, "--keep") != NULL, tried);
+        ck_assert_int_eq(strstr(out, "\napm: not written, so this value is not tried any more\n") != NULL, !tried);
+        assert_file(RULE, tried ? MATCH "      apm = 128;\n    },\n);\n" : "");
+        assert_file(BEFORE, tried ? MATCH "      apm = 254;\n    },\n);\n" : "");
+        if (tried)
+                return;
+        assert_calls("Reload Apply:sda Reload ");
+        UNDO(EXIT_BAD_INPUT, "sda");
+        ck_assert_str_eq(out, "");
+
+        /* What was tried before goes on. */
+        verdict = "applied";
+        TRY(EXIT_WANTED, "sda apm=100 lookahead=off");
+        verdict = vain[_i].verdict;
+        TRY(vain[_i].status, "sda apm=128 scheduler=bfq");
+        assert_file(RULE, MATCH "      apm = 100;\n      lookahead = false;\n    },\n);\n");
+        assert_file(BEFORE, MATCH "      apm = 254;\n      lookahead = true;\n    },\n);\n");
+        KEEP(vain[_i].status, "sda scheduler=bfq");
+        ck_assert_ptr_null(strstr(out, "bfq;"));
+        assert_file(KEPT, MATCH "      apm = 100;\n      lookahead = false;\n    },\n);\n");
+        assert_file(RULE, "");
+}
+END_TEST
+
+/* Of what waited for the drive until it was taken back nothing stays. */
+START_TEST(test_never_written) {
+        sleeps = true;
+        verdict = "deferred";
+        TRY(EXIT_LATER, "sda apm=128 spindown_time=20min");
+        UNDO(EXIT_WANTED, "sda");
+        ck_assert_str_eq(out, "sda: apm was not changed\nsda: spindown_time was not changed\n");
+        ck_assert_str_eq(err, "");
+        assert_calls("Reload ");
+        assert_file(RULE, "");
+
+        /* It had reached the drive before that fell asleep. */
+        sleeps = false;
+        verdict = "unverifiable";
+        TRY(EXIT_WANTED, "sda spindown_time=20min");
+        file_write("state/sda", "VERSION=1\nNAME=sda\nSETTINGS=1\nSETTING_0_NAME=spindown_time\n"
+                                "SETTING_0_VERDICT=deferred\nSETTING_0_SENT_NUMBER=240\n");
+        UNDO(EXIT_NOT_WANTED, "sda");
+        ck_assert_ptr_nonnull(strstr(err, "it stays 20 min"));
+}
+END_TEST
+
+/* The value that the drive had already. */
+START_TEST(test_same) {
+        TRY(EXIT_WANTED, "sda apm=254");
+        UNDO(EXIT_WANTED, "sda");
+        ck_assert_str_eq(out, "sda: apm is 254, as before\n");
+}
+END_TEST
+
+/* What was said of a value is said once, and nothing of how the file is written. */
+START_TEST(test_warned_once) {
+        TRY(EXIT_WANTED, "sda risky=on");
+        ck_assert_ptr_nonnull(strstr(err, "allow_dangerous = true"));
+        TRY(EXIT_WANTED, "sda apm=128");
+        ck_assert_str_eq(err, "");
+        TRY(EXIT_WANTED, "sda risky=on");
+        ck_assert_ptr_nonnull(strstr(err, "allow_dangerous = true"));
+        KEEP(EXIT_WANTED, "sda");
+        ck_assert_str_eq(err, "");
 }
 END_TEST
 
@@ -388,6 +472,14 @@ START_TEST(test_match) {
         TRY(EXIT_WANTED, "sdb apm=128");
         assert_file("run/drivekeep/drivekeep.conf.d/zz-try-0x5000c5.conf",
                     "    { match = { wwn = \"0x5000c5\"; };\n      apm = 128;\n    },\n);\n");
+        /* A name that the kernel makes where there is no number: that of another drive of the model begins alike. */
+        drives[1].wwn = (char *) "t10.ATA     DRIVEKEEP TEST                          SN 1                ";
+        drives[1].serial = (char *) "SN 1";
+        TRY(EXIT_WANTED, "sdb apm=128");
+        ck_assert_ptr_nonnull(strstr(out, " zz-try-SN_1.conf:5\n"));
+        drives[1].serial = NULL;
+        TRY(EXIT_WANTED, "sdb apm=128");
+        ck_assert_ptr_nonnull(strstr(out, " zz-try-sdb.conf:5\n"));
         TRY(EXIT_WANTED, "vda apm=128");
         assert_file("run/drivekeep/drivekeep.conf.d/zz-try-vda.conf",
                     "    { match = \"/dev/disk/by-id/virtio-a\";\n      apm = 128;\n    },\n);\n");
@@ -537,6 +629,10 @@ int main(void) {
         tcase_add_test(t, test_drive_gone);
         tcase_add_test(t, test_keep);
         tcase_add_test(t, test_keep_foreign);
+        tcase_add_loop_test(t, test_in_vain, 0, ELEMENTSOF(vain));
+        tcase_add_test(t, test_never_written);
+        tcase_add_test(t, test_same);
+        tcase_add_test(t, test_warned_once);
         tcase_add_test(t, test_match);
         tcase_add_test(t, test_danger);
         tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrong));

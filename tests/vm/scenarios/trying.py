@@ -92,9 +92,11 @@ class Trying(Keeping):
         spin_ups = drive["spin_ups"]
         result = machine.run(f"drivekeep try {self.device} lookahead=off", check=False)
         self.equal("a drive that sleeps is neither asked nor woken: the value is deferred",
-                   (result.status, drive["mode"], drive["spin_ups"], "deferred" in result.stdout), (2, "standby", spin_ups, True))
+                   (result.status, drive["mode"], drive["spin_ups"], "deferred" in result.stdout), (75, "standby", spin_ups, True))
         self.match("and what it has is not known", result.stderr, "lookahead is now is not known")
-        machine.run("drivekeep try --undo", check=False)
+        undone = machine.run("drivekeep try --undo", check=False)
+        self.equal("undo says that nothing was changed", (undone.status, undone.stdout, undone.stderr),
+                   (0, f"{self.device}: lookahead was not changed\n", ""))
         self.equal("undo does not wake it either", (drive["mode"], drive["spin_ups"]), ("standby", spin_ups))
         machine.run(f"dd if=/dev/{self.device} of=/dev/null bs=4096 count=1 iflag=direct")
         self.settle(machine)
