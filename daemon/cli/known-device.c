@@ -16,5 +16,5 @@ void device_init_known(Device *d, const Drive *drive, const DriveRecord *record,
         d->active = counted && drive_record_in_use(record, used, monotonic_usec());
         /* Any command would make the kernel reset the drive, and so wake it. */
         if (drive_record_in_ata_sleep(record, counted ? &used : NULL))
-                d->power = POWER_SUSPENDED;
+                d->power = POWER_ASLEEP;
 }

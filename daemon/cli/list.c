@@ -26,18 +26,19 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* Of a drive that was not watched: may it have been used since it was found in standby? */
+/* Of a drive that was not watched: may it have been used since it was found in standby or suspended? */
 static bool was_used(const Drive *d, const DriveRecord *record) {
         uint64_t used;
 
-        return activity_read(d->syspath, &used) < 0 || used != record->used;
+        return streq(record->power, "suspended") || activity_read(d->syspath, &used) < 0 || used != record->used;
 }
 
-/* "standby 2 h" in the table. NULL record: nobody knows. */
+/* "standby 2 h" in the table. NULL record: only the kernel knows. */
 static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
-        bool stale = record && drive_record_sleeps(record) && was_used(d, record);
-        const char *power = record && !stale ? record->power : NULL;
-        uint64_t when = power ? record->power_when : 0;
+        bool suspended = activity_is_suspended(d->syspath);
+        bool stale = record && !suspended && drive_record_sleeps(record) && was_used(d, record);
+        const char *power = suspended ? "suspended" : record && !stale ? record->power : NULL;
+        uint64_t when = power && record && streq_ptr(power, record->power) ? record->power_when : 0;
         char since[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
 

@@ -32,7 +32,8 @@ static bool tell_drive(Output *o, const DriveRecord *d) {
         output_end(o);
 
         if (sleeps)
-                output_line(o, "%s is in standby.", d->name);
+                output_line(o, "%s is %s.", d->name,
+                            streq_ptr(d->power, "standby") ? "in standby" : "suspended by the kernel");
         else if (d->power)
                 output_line(o, "%s is awake%s%s.", d->name, colon, reason ?: "");
         else

@@ -124,7 +124,7 @@ static char *look_at(Subject *s, const Drive *d) {
                 return strain;
         if (r < 0)
                 return must_format("%s does not answer", d->name);
-        if (state && STR_IN_SET(state, "standby", "sleep"))
+        if (state && STR_IN_SET(state, "standby", "suspended", "sleep"))
                 return must_format("%s sleeps, and is not woken for this; read from it first if that is meant",
                                    d->name);
         return NULL;

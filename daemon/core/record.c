@@ -204,7 +204,7 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now) {
 }
 
 bool drive_record_sleeps(const DriveRecord *r) {
-        return streq_ptr(r->power, "standby");
+        return r->power && STR_IN_SET(r->power, "standby", "suspended");
 }
 
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used) {

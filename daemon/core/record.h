@@ -52,7 +52,7 @@ typedef struct DriveRecord {
         uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/kernel-view.h) */
         uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
         bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
-        char *power;    /* what it was found to be last, "active/idle" or "standby"; NULL: not known … */
+        char *power;    /* what it was found to be last, "active/idle", "standby" or "suspended"; NULL: not known … */
         uint64_t power_when; /* … and since when it is known to be so; CLOCK_REALTIME, µs */
         char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */
         uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
@@ -101,7 +101,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
  * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
 bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 
-/* Was it in standby when that was last known? */
+/* Was it in standby, or suspended by the kernel, when that was last known? */
 bool drive_record_sleeps(const DriveRecord *r);
 
 /* May the drive still be in ATA's Sleep mode (SETTING_ATA_SLEEP), so that no command may be sent? `used`: as above; NULL: not known. */

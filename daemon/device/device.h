@@ -38,8 +38,9 @@ typedef enum PowerMode {
         POWER_UNKNOWN, /* not asked yet, or no usable answer */
         POWER_UNCLEAR, /* asked, no usable answer, and nothing says that it is awake */
         POWER_AWAKE,
-        POWER_STANDBY, /* spun down: nothing that would wake it is sent */
-        POWER_SUSPENDED, /* put to sleep by the kernel (runtime PM), or by ATA's SLEEP: any command at all would wake it */
+        POWER_STANDBY,   /* spun down: nothing that would wake it is sent */
+        POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes it for any command */
+        POWER_ASLEEP,    /* in ATA's Sleep mode, which the kernel ends by a reset for any command */
 } PowerMode;
 
 struct Device {
@@ -114,7 +115,7 @@ static inline Backend power_backend(unsigned backends) {
 /* What it has found out is true no more: the next one asks again. */
 void power_forget(Device *d);
 
-/* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep". NULL: not known for certain. */
+/* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep"; or "suspended". NULL: not known for certain. */
 const char *power_state(const Device *d);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */

@@ -132,6 +132,8 @@ const char *power_state(const Device *d) {
         case POWER_STANDBY:
                 return "standby";
         case POWER_SUSPENDED:
+                return "suspended";
+        case POWER_ASLEEP:
                 return "sleep";
         default:
                 return NULL;

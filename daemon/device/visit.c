@@ -158,7 +158,7 @@ static bool step_would_wake(const Step *s, const Device *d) {
                 return false;
         if (d->power == POWER_STANDBY)
                 return !(s->setting->flags & SETTING_STANDBY_SAFE);
-        return d->power == POWER_SUSPENDED || d->power == POWER_UNCLEAR;
+        return d->power == POWER_SUSPENDED || d->power == POWER_ASLEEP || d->power == POWER_UNCLEAR;
 }
 
 /* What the rows see of the step whose turn it is. */
@@ -437,7 +437,7 @@ int visit_run(const Visit *v, Plan *ret) {
 
         device_init(d, v->drive, v->io ?: &device_io_real);
         d->active = v->active;
-        d->power = v->ata_sleep ? POWER_SUSPENDED : POWER_UNKNOWN;
+        d->power = v->ata_sleep ? POWER_ASLEEP : POWER_UNKNOWN;
         d->plan = &run.plan;
         if (v->bridge)
                 d->bridge = *v->bridge;

@@ -208,7 +208,10 @@ void target_spindown_told_power(Target *t, PowerMode power) {
 
         if (power == POWER_AWAKE)
                 found_awake(t);
-        note_power(t, !known ? NULL : power == POWER_AWAKE ? "active/idle" : "standby");
+        note_power(t, !known                     ? NULL
+                      : power == POWER_AWAKE     ? "active/idle"
+                      : power == POWER_SUSPENDED ? "suspended"
+                                                 : "standby");
 }
 
 void target_spindown_woken(Target *t, const Wake *w, bool used) {

@@ -65,7 +65,8 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_STEP:
                 return m->wish < n_wishes && step_is_valid(&m->step);
         case WORKER_POWER:
-                return m->power == POWER_AWAKE || m->power == POWER_STANDBY || m->power == POWER_SUSPENDED;
+                return m->power == POWER_AWAKE || m->power == POWER_STANDBY || m->power == POWER_SUSPENDED ||
+                       m->power == POWER_ASLEEP;
         case WORKER_WEAR:
                 return wear_is_valid(&m->wear);
         case WORKER_BRIDGE:

@@ -206,6 +206,34 @@ START_TEST(test_used_since) {
 }
 END_TEST
 
+/* The kernel says so itself, also without a service; a record of it that the kernel contradicts is old. */
+START_TEST(test_suspended) {
+        static const struct {
+                const char *status, *power;
+                bool is_served;
+                const char *shown;
+        } states[] = {
+                { "suspended\n", "standby", true, "\"suspended\",\n      \"power_since\": null" },
+                { "suspended\n", "suspended", true, "\"suspended\",\n      \"power_since\": \"2025-11-21T02:39:11Z\"" },
+                { "suspending\n", "active/idle", true, "\"suspended\",\n      \"power_since\": null" },
+                { "suspended\n", "standby", false, "\"suspended\",\n      \"power_since\": null" },
+                { "active\n", "suspended", true, "null,\n      \"power_since\": null" },
+                { "active\n", "standby", true, "\"standby\",\n      \"power_since\": \"2025-11-21T02:39:11Z\"" },
+        };
+        _cleanup_close_ int lock = states[_i].is_served ? record_directory_lock(".") : -EBADF;
+        _cleanup_free_ char *json = NULL, *record = NULL, *power = must_format("\"power\": %s,\n", states[_i].shown);
+        int status;
+
+        file_make(".block-sda/stat", UNUSED);
+        file_make(".block-sda/device/power/runtime_status", states[_i].status);
+        record = must_format("VERSION=1\nNAME=sda\nUSED=0\nPOWER=%s\nPOWER_WHEN=1763692751123456\nSETTINGS=0\n",
+                             states[_i].power);
+        file_write("sda", record);
+        json = list((char *) "--json", &status);
+        ck_assert_msg(starts_with(strstr(json, "\"power\": "), power), "%s", json);
+}
+END_TEST
+
 START_TEST(test_no_service) {
         char *argv[] = { (char *) "drivekeep list", (char *) "--state-dir=missing", NULL };
         FILE *f = catch_begin(stdout);
@@ -252,6 +280,7 @@ int main(void) {
         tcase_add_test(t, test_json);
         tcase_add_loop_test(t, test_power, 0, ELEMENTSOF(powers));
         tcase_add_loop_test(t, test_used_since, 0, 5);
+        tcase_add_loop_test(t, test_suspended, 0, 6);
         tcase_add_test(t, test_since);
         tcase_add_test(t, test_no_service);
         tcase_add_test(t, test_no_drives);

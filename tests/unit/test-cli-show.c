@@ -316,20 +316,20 @@ START_TEST(test_all_unasked) {
         ck_assert_str_eq(out, "NAME MODEL     STATE      SET\n"
                               "sda  ST\\x1b[2J needs root -\n"
                               "sdb  -         -          -\n"
-                              "sdc  -         sleep      -\n");
+                              "sdc  -         suspended  -\n");
 
         /* While a file system is checked, say, no drive is asked. */
         user = 0;
         leave_status = EXIT_NOT_WANTED;
         ck_assert_int_eq(show((const char *const[]){ NULL }, &out2, &err2), EXIT_NOT_WANTED);
-        ck_assert_ptr_nonnull(strstr(out2, "sda  ST\\x1b[2J -     -\n"));
+        ck_assert_ptr_nonnull(strstr(out2, "sda  ST\\x1b[2J -         -\n"));
 
         /* At a drive that the service is at, nobody waits. */
         leave_status = EXIT_WANTED;
         file_write("records/sda",
                    "VERSION=1\nNAME=sda\nMODEL=ST\\x1b[2J\nSERIAL=5YD1\nWWN=0x5000\nBOOT_ID=x\nSTATE=visiting\nSETTINGS=0\n");
         ck_assert_int_eq(show((const char *const[]){ NULL }, &out3, &err3), EXIT_WANTED);
-        ck_assert_ptr_nonnull(strstr(out3, "sda  ST\\x1b[2J visiting none\n"));
+        ck_assert_ptr_nonnull(strstr(out3, "sda  ST\\x1b[2J visiting  none\n"));
         ck_assert_str_eq(asked, "");
 }
 END_TEST

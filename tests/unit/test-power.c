@@ -204,8 +204,9 @@ START_TEST(test_state) {
                 const char *state;
         } states[] = {
                 { POWER_AWAKE, true, "active/idle" }, { POWER_AWAKE, false, NULL },
-                { POWER_STANDBY, true, "standby" },   { POWER_SUSPENDED, false, "sleep" },
-                { POWER_UNCLEAR, false, NULL },       { POWER_UNKNOWN, false, NULL },
+                { POWER_STANDBY, true, "standby" },   { POWER_SUSPENDED, false, "suspended" },
+                { POWER_ASLEEP, false, "sleep" },     { POWER_UNCLEAR, false, NULL },
+                { POWER_UNKNOWN, false, NULL },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(states); i++) {

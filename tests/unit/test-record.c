@@ -96,6 +96,11 @@ START_TEST(test_parse) {
         ck_assert_int_eq(r->state, DRIVE_WAITING);
         ck_assert_str_eq(r->power, "active/idle");
         ck_assert(!drive_record_sleeps(r));
+        ck_assert_int_eq(string_replace(&r->power, "suspended"), 0);
+        ck_assert(drive_record_sleeps(r));
+        ck_assert_int_eq(string_replace(&r->power, NULL), 0);
+        ck_assert(!drive_record_sleeps(r));
+        ck_assert_int_eq(string_replace(&r->power, "active/idle"), 0);
         ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
         ck_assert_str_eq(r->awake_reason, "the drive has refused it");
         ck_assert_str_eq(r->spindown, "20min, by the service");

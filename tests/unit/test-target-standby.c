@@ -221,7 +221,9 @@ START_TEST(test_sleeps) {
         file_make("sda/holders/dm-3", NULL);
         file_make("dm-3/dev", "253:3\n");
         ck_assert(wait_out(t));
-        answer(t, _i ? POWER_SUSPENDED : POWER_STANDBY);
+        answer(t, _i == 0 ? POWER_STANDBY : _i == 1 ? POWER_SUSPENDED : POWER_ASLEEP);
+        ck_assert_str_eq(t->record->power, _i == 1 ? "suspended" : "standby");
+        ck_assert(drive_record_sleeps(t->record));
         ck_assert_str_eq(all_done(), "watch ");
         ck_assert(watched.disk.major == 8 && watched.disk.minor == 0 && watched.host == 2 && watched.channel == 0 &&
                   watched.id == 1 && watched.lun == 3 && watched.n_above == 1 && watched.above[0].major == 253 &&
@@ -296,7 +298,7 @@ int main(void) {
         tcase_add_loop_test(t, test_used, 0, STANDBY_LOOKS_MAX);
         tcase_add_test(t, test_no_counter);
         tcase_add_loop_test(t, test_asks_as_well, 0, 2);
-        tcase_add_loop_test(t, test_sleeps, 0, 2);
+        tcase_add_loop_test(t, test_sleeps, 0, 3);
         tcase_add_loop_test(t, test_not_watched, 0, ELEMENTSOF(unwatchable));
 
         return test_main("target-standby", t);

@@ -617,7 +617,7 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_POWER, .power = POWER_UNKNOWN },
         { .type = WORKER_POWER, .power = POWER_UNCLEAR },
-        { .type = WORKER_POWER, .power = POWER_SUSPENDED + 1 },
+        { .type = WORKER_POWER, .power = POWER_ASLEEP + 1 },
         { .type = WORKER_WEAR, .wear.load_cycles.number = -1 },
         { .type = WORKER_WEAR, .wear.rated_start_stops.number = INT64_MIN },
         { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },

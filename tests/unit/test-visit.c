@@ -456,7 +456,7 @@ static const struct {
         { { "unclear", { {} }, ROWS(unclear), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "no pass-through", { {} }, ROWS(no_passthrough), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "silent", { {} }, ROWS(silent), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "Sleep", { {} }, .ask_power = true, .ata_sleep = true, .rotational = true }, &sata, POWER_SUSPENDED },
+        { { "Sleep", { {} }, .ask_power = true, .ata_sleep = true, .rotational = true }, &sata, POWER_ASLEEP },
         { { "SCSI, awake", { {} }, ROWS(sense_active), .ask_power = true, .rotational = true }, &sas_drive, POWER_AWAKE },
         { { "SCSI, attention", { {} }, ROWS(sense_attention), .ask_power = true, .rotational = true }, &sas_drive, POWER_AWAKE },
         { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
