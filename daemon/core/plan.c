@@ -368,6 +368,8 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 return step_end(s, VERDICT_DEFERRED,
                                 flags & DECIDE_UNCLEAR
                                                 ? "nothing tells whether the drive sleeps; it is done when it is in use"
+                                : flags & DECIDE_SUSPENDED
+                                                ? "the kernel has suspended the drive, which is not woken for this; it is done after its next resume"
                                                 : "the drive sleeps and is not woken for this; it is done when its user has woken it");
 
         if (flags & DECIDE_LOOK) {

@@ -150,6 +150,7 @@ typedef enum DecideFlags {
         DECIDE_PERMANENT = 1 << 1, /* what the drive keeps itself may be written */
         DECIDE_LOOK = 1 << 2,      /* nothing may be written: only look whether it is as it was left */
         DECIDE_UNCLEAR = 1 << 3,   /* with DECIDE_ASLEEP: nobody knows whether it sleeps */
+        DECIDE_SUSPENDED = 1 << 4, /* with DECIDE_ASLEEP: the kernel has suspended it */
 } DecideFlags;
 
 /* With `before` filled in: set `write`, or the verdict at once. */

@@ -107,6 +107,8 @@ struct Setting {
         /* Where a value of the file means another one on each drive ("2 stripes"): makes it what this drive would
          * read. NULL: it is that already. */
         int (*localize)(Device *d, const Setting *s, Value *v);
+        /* SETTING_KERNEL: does the kernel resume a suspended drive for this value, and so wake it? NULL: for none. */
+        bool (*resumes)(const Value *v);
         const void *detail; /* the backend's own part of the row: bits of IDENTIFY, a sysfs name, … */
 };
 

@@ -4,23 +4,15 @@
 
 #include "attribute.h"
 #include "cache.h"
-#include "kernel-view.h"
 #include "plan.h"
 #include "settings.h"
 #include "sysfs.h"
 
 #define NEVER (-1)
 
-static int runtime_write(Device *d, const Setting *s, const Value *v) {
-        /* With these values the kernel does not suspend the drive, and resumes one that is suspended at once. */
-        bool wakes = v->type == VALUE_NAME ? streq(v->name, "on") : v->number == NEVER;
-
-        if (wakes && !d->wake && activity_is_suspended(d->drive->syspath))
-                return device_fail(
-                                d, STEP_DEFERRED,
-                                "the kernel has suspended the drive, and this would wake it; it is set the next time the drive is used");
-
-        return sysfs_setting_write(d, s, v);
+/* These values forbid the kernel to suspend the drive. */
+static bool runtime_resumes(const Value *v) {
+        return v->type == VALUE_NAME ? streq(v->name, "on") : v->number == NEVER;
 }
 
 /* The kernel passes it on to an ATA drive, by SET FEATURES. */
@@ -130,8 +122,8 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 #define MANAGE(key, brief_, order_, kernels, instead_, what) \
         { .brief = brief_, DISK(key, order_, kernels, "whether the kernel " what, .hint = instead_), .range = RANGE_BOOL }
 #define POWER(key, order_, file, what) \
-        KERNEL(key, order_, "re-add", "/sys/block/*/" file, "base/power/sysfs.c", what), \
-        SYSFS_ROW_BY(sysfs_setting_read, runtime_write, .path = file)
+        KERNEL(key, order_, "re-add", "/sys/block/*/" file, "base/power/sysfs.c", what), .resumes = runtime_resumes, \
+        SYSFS_ROW(.path = file)
 /* The kernel does not check what is stored there (sdev_store_timeout()): this range is our own. */
 #define RANGE_SECONDS { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 }
 

@@ -4,6 +4,7 @@
 
 #include "ata-identify.h"
 #include "ata.h"
+#include "kernel-view.h"
 #include "standby.h"
 #include "visit.h"
 #include "wear-read.h"
@@ -137,13 +138,20 @@ static bool step_asks_power(const Step *s) {
                (b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL);
 }
 
+/* Would the kernel, which holds this setting, resume the suspended drive for it? */
+static bool step_resumes(const Step *s, const Device *d) {
+        return s->setting->resumes && s->setting->resumes(&s->wanted) && activity_is_suspended(d->drive->syspath);
+}
+
 /* Before the first command that only an awake drive should get. */
 static void run_look_at_power(Run *run) {
         Device *d = &run->device;
         const Step *asks = NULL;
 
         FOREACH_OPEN_STEP(s, run) {
-                d->wake = d->wake || (s->wish->wake && !run->visit->no_wake && !(s->setting->flags & SETTING_KERNEL));
+                bool may_wake = !(s->setting->flags & SETTING_KERNEL) || step_resumes(s, d);
+
+                d->wake = d->wake || (s->wish->wake && !run->visit->no_wake && may_wake);
                 if (step_asks_power(s))
                         asks = s;
         }
@@ -154,8 +162,10 @@ static void run_look_at_power(Run *run) {
 
 /* Would this setting wake the drive? */
 static bool step_would_wake(const Step *s, const Device *d) {
-        if (d->wake || (s->setting->flags & SETTING_KERNEL))
+        if (d->wake)
                 return false;
+        if (s->setting->flags & SETTING_KERNEL)
+                return step_resumes(s, d);
         if (d->power == POWER_STANDBY)
                 return !(s->setting->flags & SETTING_STANDBY_SAFE);
         return d->power == POWER_SUSPENDED || d->power == POWER_ASLEEP || d->power == POWER_UNCLEAR;
@@ -192,15 +202,24 @@ static bool step_may_be_reset(const Step *s, bool after_writing) {
                (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
 }
 
+/* Why the setting would have to wait for the drive; 0: it would not. */
+static DecideFlags run_sleep_flags(const Run *run, const Step *s) {
+        const Device *d = &run->device;
+
+        if (!step_would_wake(s, d))
+                return 0;
+        if ((s->setting->flags & SETTING_KERNEL) || d->power == POWER_SUSPENDED)
+                return DECIDE_ASLEEP | DECIDE_SUSPENDED;
+        return DECIDE_ASLEEP | (d->power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0);
+}
+
 static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
 
         if (run->plan.lost)
                 step_distrust(s);
         step_decide(s, run_memory(run, s),
-                    (step_would_wake(s, &run->device) ? DECIDE_ASLEEP : 0) | (v->permanent ? DECIDE_PERMANENT : 0) |
-                                    (v->look ? DECIDE_LOOK : 0) |
-                                    (run->device.power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0));
+                    (v->permanent ? DECIDE_PERMANENT : 0) | (v->look ? DECIDE_LOOK : 0) | run_sleep_flags(run, s));
         if (step_may_be_reset(s, after_writing))
                 s->verdict = _VERDICT_INVALID;
         run_ended(run, s);
@@ -214,7 +233,7 @@ static void run_read_step(Run *run, Step *s) {
         s->before = (Reading){};
         if (run->power_error < 0 && step_asks_power(s))
                 r = device_fail(d, run->power_error, "%s", run->power_why);
-        else if (!(s->setting->flags & SETTING_READ_SAFE) && step_would_wake(s, d))
+        else if (!(s->setting->flags & (SETTING_READ_SAFE | SETTING_KERNEL)) && step_would_wake(s, d))
                 s->before.supported = true;
         else
                 r = s->setting->read(d, s->setting, &s->before);

@@ -146,6 +146,7 @@ static const struct {
         { 0, DECIDE_LOOK, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "made it 96" },
         { 0, DECIDE_LOOK, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
         { 0, DECIDE_ASLEEP | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "nothing tells whether" },
+        { 0, DECIDE_ASLEEP | DECIDE_SUSPENDED, {}, { .supported = true }, VERDICT_DEFERRED, "the kernel has suspended the drive" },
         { 0, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 255, "" } }, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which is as good as 127" },

@@ -22,6 +22,7 @@ typedef struct Case {
         const char *says; /* a part of the reason */
         const Row *rows;
         size_t n_rows;
+        bool wake;
 } Case;
 
 static Image cached, uncached;
@@ -148,11 +149,27 @@ static const Case cases[] = {
         { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "-1", "600000", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_DEFERRED, "device/power/autosuspend_delay_ms", "600000", NULL,
-          { "device/power/runtime_status=suspended" }, SCSI, .says = "wake" },
+          { "device/power/runtime_status=suspended" }, SCSI, .says = "next resume" },
+        { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1",
+          { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
+        { "autosuspend_delay", "never", VERDICT_UNCHANGED, "device/power/autosuspend_delay_ms", "-1", NULL,
+          { "device/power/runtime_status=suspended" }, SCSI },
         { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto", { "device/power/runtime_status=active" }, SCSI },
         { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on", { "device/power/runtime_status=active" }, SCSI },
         { "runtime_pm", "on", VERDICT_DEFERRED, "device/power/control", "auto", NULL,
-          { "device/power/runtime_status=suspended" }, SCSI, .says = "wake" },
+          { "device/power/runtime_status=suspended" }, SCSI, .says = "next resume" },
+        { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on",
+          { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
+        /* What wakes nothing is written at once. */
+        { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto",
+          { "device/power/runtime_status=suspended" }, SCSI },
+        { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "5000", "600000",
+          { "device/power/runtime_status=suspended" }, SATA },
+        { "scheduler", "none", VERDICT_APPLIED, "queue/scheduler", "[mq-deadline] none", "none",
+          { "device/power/runtime_status=suspended" }, SATA },
+        { "timeout", "60s", VERDICT_APPLIED, "device/timeout", "30", "60", { "device/power/runtime_status=suspended" }, SATA },
+        { "manage_runtime_start_stop", "on", VERDICT_APPLIED, DISK "manage_runtime_start_stop", "0", "1",
+          { "device/power/runtime_status=suspended" }, SATA },
 
         { "link_power_management", "med_power_with_dipm", VERDICT_APPLIED, POLICY, "max_performance", "med_power_with_dipm",
           { HOST "ahci_port_cmd=6017" }, SATA },
@@ -210,7 +227,7 @@ START_TEST(test_row) {
                     .rotational = true };
         Script script = { .rows = c->rows, .n_rows = c->n_rows };
         DeviceIO io = script_io(&script);
-        Wish wish = { .name = c->name, .file = "f", .line = 1, .allow_dangerous = c->allow_dangerous };
+        Wish wish = { .name = c->name, .file = "f", .line = 1, .allow_dangerous = c->allow_dangerous, .wake = c->wake };
         Wishes w = { &wish, 1 };
         Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
         FILE *f;
@@ -282,6 +299,53 @@ START_TEST(test_reset_on_the_way) {
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[1].verdict, VERDICT_APPLIED);
         check_text("queue/read_ahead_kb", "64");
+        plan_done(&p);
+        drop_tree(&d);
+}
+END_TEST
+
+/* One setting that may wake a suspended drive is reason enough for the whole visit; else what needs the drive waits, and what the kernel
+ * holds is written at once. */
+static const struct {
+        bool wake, no_wake;
+        Verdict runtime_pm, cache;
+} resumes[] = {
+        { false, false, VERDICT_DEFERRED, VERDICT_DEFERRED },
+        { true, false, VERDICT_APPLIED, VERDICT_UNCHANGED },
+        { true, true, VERDICT_DEFERRED, VERDICT_DEFERRED },
+};
+
+START_TEST(test_suspended) {
+        Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_SATA, .ata = true };
+        const Row rows[] = { ID(cached) };
+        bool resumed = resumes[_i].runtime_pm == VERDICT_APPLIED;
+        Script script = { .rows = rows, .n_rows = resumed };
+        DeviceIO io = script_io(&script);
+        Wish wishes[] = {
+                { .name = "write_cache", .value = VALUE_BOOLEAN(true), .file = "f" },
+                { .name = "timeout", .value = { VALUE_DURATION, 60000 }, .file = "f" },
+                { .name = "runtime_pm", .value = { VALUE_NAME, 0, "on" }, .file = "f", .wake = resumes[_i].wake }
+        };
+        Wishes w = { wishes, ELEMENTSOF(wishes) };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .no_wake = resumes[_i].no_wake };
+        Plan p;
+
+        make_tree(&d);
+        put("device/power/runtime_status", "suspended");
+        put("device/power/control", "auto");
+        put("device/timeout", "30");
+
+        ck_assert_int_eq(visit_run(&v, &p), 0);
+        for (size_t i = 0; i < p.n_steps; i++) {
+                const Step *s = p.steps + i;
+
+                ck_assert_int_eq(s->verdict, streq(s->wish->name, "timeout")      ? VERDICT_APPLIED
+                                             : streq(s->wish->name, "runtime_pm") ? resumes[_i].runtime_pm
+                                                                                  : resumes[_i].cache);
+        }
+        check_text("device/timeout", "60");
+        check_text("device/power/control", resumed ? "on" : "auto");
+        script_done(&script);
         plan_done(&p);
         drop_tree(&d);
 }
@@ -500,6 +564,7 @@ int main(void) {
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_row, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_reset_on_the_way);
+        tcase_add_loop_test(t, test_suspended, 0, ELEMENTSOF(resumes));
         tcase_add_test(t, test_belief_changed_on_the_way);
         tcase_add_loop_test(t, test_read_only, 0, ELEMENTSOF(flags));
         tcase_add_loop_test(t, test_read_only_elsewhere, 0, 4);
