@@ -109,6 +109,14 @@ bool activity_is_suspended(const char *syspath) {
                strncmp(status, "suspend", 7) == 0;
 }
 
+uint64_t activity_autosuspend_usec(const char *syspath) {
+        char text[32];
+
+        if (attribute_read(text, sizeof text, "%s/device/power/autosuspend_delay_ms", syspath) < 0)
+                return 0;
+        return (uint64_t) MAX(strtol(text, NULL, 10), 0L) * 1000;
+}
+
 static LinkNews news_of(const char *line) {
         if (strstr(line, "BusError"))
                 return LINK_LOST;

@@ -35,8 +35,12 @@ bool activity_in_flight(const char *syspath);
  * sysfs-kernel-uevents). 0: not known. */
 uint64_t activity_last_event(void);
 
-/* Has the kernel put the drive to sleep (runtime PM), so that any command would wake it? */
+/* Has the kernel suspended the drive (runtime PM), so that any command would wake it? */
 bool activity_is_suspended(const char *syspath);
+
+/* For how long without I/O the kernel leaves the drive resumed (autosuspend_delay_ms), in µs. 0: it suspends the drive at once, or the
+ * delay is not known. */
+uint64_t activity_autosuspend_usec(const char *syspath);
 
 typedef enum LinkNews {
         LINK_SAME,  /* nothing after which the link was reset */

@@ -10,12 +10,14 @@
 #include <syslog.h>
 
 #include "clock.h"
+#include "kernel-view.h"
 #include "recheck.h"
 #include "timer.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
 #define WAKE_USEC (30ULL * 1000 * 1000)
-#define WAKE_ACCURACY_USEC (15ULL * 1000 * 1000)
+/* A drive that the kernel suspends soon is resumed only for so long: it is polled twice in that time, but not more often than that. */
+#define RESUMED_USEC (1ULL * 1000 * 1000)
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
 #define BUSY_USEC (10ULL * 1000 * 1000)
 
@@ -38,6 +40,7 @@ struct Recheck {
         Manager *manager;
         sd_event_source *wake, *recheck, *busy, *meddled, *links;
         sd_event_source *record; /* NULL: there is no log to read */
+        uint64_t wake_usec;      /* what the timer `wake` was started with */
         uint64_t recheck_usec;
         uint64_t links_due; /* on the monotonic clock: by then the links are looked at, also while libata goes on */
 };
@@ -66,9 +69,19 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         return 0;
 }
 
+static uint64_t wake_usec(const Target *t) {
+        if (!t->suspended)
+                return WAKE_USEC;
+        return MIN(MAX(activity_autosuspend_usec(t->drive->syspath) / 2, RESUMED_USEC), WAKE_USEC);
+}
+
 void recheck_rested(Recheck *p, const Target *t) {
-        if (target_has_deferred(t) && !timer_runs(p->wake))
-                recheck_start(p, &p->wake, WAKE_USEC, WAKE_ACCURACY_USEC, on_wake);
+        uint64_t usec = wake_usec(t);
+
+        if (!target_has_deferred(t) || (timer_runs(p->wake) && usec >= p->wake_usec))
+                return;
+        p->wake_usec = usec;
+        recheck_start(p, &p->wake, usec, usec / 2, on_wake);
 }
 
 /* ---- links ---- */

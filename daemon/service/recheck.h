@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What no event tells: that a drive with deferred settings is awake again, that its link was gone for a moment, and that a
+/* What no event tells: that a drive with deferred settings is awake again, or was resumed by the kernel, that its link was gone for a moment, and that a
  * setting has drifted. Looks at the kernel's counters and notes only; there is no timer while nothing is deferred and no recheck
  * was asked for.
  *

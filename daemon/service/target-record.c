@@ -90,18 +90,31 @@ bool target_finds_news(const Target *t, const Step *s) {
 /* ---- the counters of the kernel ---- */
 
 bool target_look(Target *t) {
+        bool resumed = t->suspended, more;
         uint64_t used;
-        bool more;
 
-        if (activity_is_suspended(t->drive->syspath) || activity_read(t->drive->syspath, &used) < 0)
+        t->suspended = activity_is_suspended(t->drive->syspath);
+        if (t->suspended)
                 return false;
+        /* The kernel may have resumed the drive for a command, which it does not count. */
+        if (activity_read(t->drive->syspath, &used) < 0)
+                return resumed;
 
-        more = used != t->record->used;
+        more = used != t->record->used || resumed;
         /* Whoever used it had the kernel reset it. */
         t->record->ata_sleep = drive_record_in_ata_sleep(t->record, &used);
         t->record->used = used;
         t->record->used_when = monotonic_usec();
         return more;
+}
+
+void target_note_counters(Target *t) {
+        bool ata_sleep = t->record->ata_sleep, suspended = t->suspended;
+
+        (void) target_look(t);
+        t->record->ata_sleep = ata_sleep;
+        /* Resumed during the visit, which had deferred something before: the next poll notices that. */
+        t->suspended = t->suspended || suspended;
 }
 
 bool target_has_deferred(const Target *t) {

@@ -254,6 +254,7 @@ int target_work(Target *t) {
         target_spindown_begins(t);
         target_guard_remember(t);
         v->active = is_active(t);
+        t->suspended = activity_is_suspended(t->drive->syspath);
         r = visit_job_work(v->job, v->active);
         if (r < 0)
                 return r;
@@ -401,14 +402,6 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
         }
 }
 
-/* Notes what its own commands did to the counters: that is no use of the drive's user's. */
-static void note_counters(Target *t) {
-        bool ata_sleep = t->record->ata_sleep;
-
-        (void) target_look(t);
-        t->record->ata_sleep = ata_sleep;
-}
-
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
@@ -422,7 +415,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         t->record->visit_when = now_usec();
         target_count(t, &t->record->visits, visit_reason_to_string(v->reason));
         on_settling(t);
-        note_counters(t);
+        target_note_counters(t);
         target_own_commands_end(t);
         /* Two that set the same thing differently would do so for ever. */
         if (v->reason == VISIT_REVALIDATION && v->summary.n_written > 0)

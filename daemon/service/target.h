@@ -131,6 +131,7 @@ struct Target {
         CurrentVisit visit;
         char *told_waiting;       /* the check that the journal knows the drive waits for */
         bool lost;                /* the worker of the last visit died */
+        bool suspended;           /* at the last poll the kernel had suspended the drive */
         uint64_t disturbed_since; /* target_disturbed() counts from then (CLOCK_MONOTONIC, µs) … */
         unsigned n_disturbances;  /* … up to DISTURBANCES, and one more when it was told that there were too many */
         uint64_t made_up; /* the last visit that took the drive's state for lost makes up for all events up to this one */
@@ -222,8 +223,12 @@ bool target_wants_identity(const Target *t);
  * news, also without a verdict yet? */
 bool target_finds_news(const Target *t, const Step *s);
 
-/* Notes how much the drive has been used up to now. Returns true when that is more than at the last look. */
+/* Notes how much the drive has been used up to now. Returns true when that is more than at the last look, or when the kernel has resumed
+ * the drive since. */
 bool target_look(Target *t);
+
+/* The same at the end of a visit: its own commands are no use of the drive's user. */
+void target_note_counters(Target *t);
 
 /* Is something put off until the drive's user wakes it? */
 bool target_has_deferred(const Target *t);

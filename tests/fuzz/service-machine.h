@@ -338,6 +338,10 @@ bool activity_is_suspended(const char *syspath) {
         return disk_of(syspath)->suspended;
 }
 
+uint64_t activity_autosuspend_usec(const char *syspath __attribute__((unused))) {
+        return 0;
+}
+
 LinkNews link_news(const char *syspath, uint64_t *since) {
         const Disk *d = disk_of(syspath);
         LinkNews news = d->news_at > *since ? d->news : LINK_SAME;

@@ -99,6 +99,10 @@ static bool suspended;
 bool activity_is_suspended(_unused_ const char *syspath) {
         return suspended;
 }
+static uint64_t autosuspend_usec;
+uint64_t activity_autosuspend_usec(_unused_ const char *syspath) {
+        return autosuspend_usec;
+}
 static bool in_flight;
 bool activity_in_flight(_unused_ const char *syspath) {
         return in_flight;

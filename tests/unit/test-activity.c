@@ -145,6 +145,11 @@ START_TEST(test_files) {
         ck_assert(activity_is_suspended(dir));
         put(dir, "device/power/runtime_status", "suspended\n");
         ck_assert(activity_is_suspended(dir));
+        ck_assert_uint_eq(activity_autosuspend_usec(dir), 0);
+        put(dir, "device/power/autosuspend_delay_ms", "5000\n");
+        ck_assert_uint_eq(activity_autosuspend_usec(dir), 5000000);
+        put(dir, "device/power/autosuspend_delay_ms", "-1\n");
+        ck_assert_uint_eq(activity_autosuspend_usec(dir), 0);
         put(dir, "device/power/runtime_status", "unsupported\n");
         ck_assert(!activity_is_suspended(dir));
 

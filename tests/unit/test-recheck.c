@@ -108,6 +108,59 @@ START_TEST(test_both_sleep) {
 }
 END_TEST
 
+/* Of one that the kernel has suspended the resume is noticed, whatever it was for and however short. */
+static const struct {
+        uint64_t delay, soon, late; /* of autosuspend; from the poll at which nothing had happened */
+} resumes[] = {
+        { 0, 0, 2 * SECOND },
+        { 5 * SECOND, SECOND, 4 * SECOND },
+        { 3600 * SECOND, 14 * SECOND, 46 * SECOND },
+};
+
+START_TEST(test_resumes) {
+        autosuspend_usec = resumes[_i].delay;
+        suspended = true;
+        defer("sda");
+        suspended = false;
+        defer("sdb");
+        suspended = true;
+        pass(event, 100 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+        pass(event, resumes[_i].soon);
+        suspended = false;
+        pass(event, resumes[_i].late - resumes[_i].soon);
+        ck_assert_str_eq(all_done(), "sda:wake sdb:wake ");
+        visit_whole(event, drive("sda"), VERDICT_DEFERRED);
+        visit_whole(event, drive("sdb"), VERDICT_APPLIED);
+
+        /* It was resumed, and is in standby: that is no news any more. */
+        recheck_rested(recheck, drive("sda"));
+        pass(event, 100 * SECOND);
+        ck_assert_str_eq(all_done(), "");
+        used++;
+        pass(event, 46 * SECOND);
+        ck_assert_str_eq(all_done(), "sda:wake ");
+}
+END_TEST
+
+/* Resumed between the moment at which the visit found it suspended and the visit's end. */
+START_TEST(test_resumes_meanwhile) {
+        Target *t = drive("sda");
+
+        target_visit(t, VISIT_CHANGE);
+        ready(t);
+        suspended = true;
+        run(event);
+        ck_assert(t->visit.job->working);
+        suspended = false;
+        over(t, VERDICT_DEFERRED);
+        recheck_rested(recheck, t);
+        (void) all_done();
+        pass(event, 46 * SECOND);
+        ck_assert_str_eq(all_done(), "sda:wake ");
+}
+END_TEST
+
 /* ---- rechecks ---- */
 
 START_TEST(test_recheck) {
@@ -420,6 +473,8 @@ int main(void) {
         tcase_add_checked_fixture(drives, setup, teardown);
         tcase_add_test(drives, test_wakes);
         tcase_add_test(drives, test_both_sleep);
+        tcase_add_loop_test(drives, test_resumes, 0, ELEMENTSOF(resumes));
+        tcase_add_test(drives, test_resumes_meanwhile);
         tcase_add_loop_test(drives, test_recheck, 0, 2);
         tcase_add_test(drives, test_recheck_same);
         tcase_add_test(drives, test_recheck_sleeps);

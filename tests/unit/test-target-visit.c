@@ -589,6 +589,13 @@ START_TEST(test_look) {
         suspended = false;
         ck_assert(target_look(t));
         ck_assert_uint_eq(t->record->used, 5);
+        /* It was resumed, for something that the kernel does not count, or while nothing is counted. */
+        ck_assert(!target_look(t));
+        suspended = true;
+        ck_assert(!target_look(t));
+        suspended = false;
+        ck_assert(target_look(t));
+        ck_assert(!target_look(t));
         ck_assert_uint_gt(t->record->used_when, 0);
         t->record->ata_sleep = true;
         ck_assert(!target_look(t));

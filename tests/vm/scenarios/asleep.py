@@ -128,3 +128,23 @@ class Asleep(Keeping):
         self.equal("suspended by the kernel: no command at all", [e.registers() for e in drive.log.since(mark) if e.command], [])
         self.match("and still suspended", machine.run(f"cat {power}/runtime_status").stdout, r"^suspended$")
         self.equal("deferred", self.verdict(machine, "SN-SLEEPY", "apm"), "deferred")
+        machine.run(f"sed -i 's/read_ahead_kb = 512/read_ahead_kb = 256/' {CONF}; systemctl reload drivekeep")
+        self.settle(machine)
+        self.equal("what is a file in /sys is set at once, without a command and without a resume",
+                   (machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb {power}/runtime_status").stdout.split(),
+                    [e.registers() for e in drive.log.since(mark) if e.command]), (["256", "suspended"], []))
+        self.match("list says so", machine.run("drivekeep list").stdout, rf"(?m)^{node[5:]} .*SN-SLEEPY.* suspended")
+        # It stays resumed for so long.
+        machine.run(f"echo 10000 > {power}/autosuspend_delay_ms; hdparm -C {node}")
+        machine.wait_until(lambda: drive["apm"] == 127, 60)
+        self.settle(machine)
+        self.match("the rest is set after its next resume, though nothing was read or written",
+                   machine.run(f"hdparm -B {node}").stdout, r"= 127$")
+        machine.run(f"echo 100 > {power}/autosuspend_delay_ms; hdparm -C {node}")
+        machine.wait_until(f"grep -q '^suspended' {power}/runtime_status", 30)
+        for may, control, status, verdict in (("", "auto", "suspended", "deferred"), (" wake = true;", "on", "active", "applied")):
+            machine.run(f"sed -i 's/apm = 127;.* spindown/apm = 127; runtime_pm = \"on\";{may} spindown/' {CONF}; systemctl reload drivekeep")
+            self.settle(machine)
+            self.equal(f"runtime_pm = \"on\";{may} of a suspended drive",
+                       (machine.run(f"cat {power}/control {power}/runtime_status").stdout.split(), self.verdict(machine, "SN-SLEEPY", "runtime_pm")),
+                       ([control, status], verdict))
