@@ -180,7 +180,8 @@ class Play(Demo):
         self.console = directory / "console"
         try:
             with self.drives(*self.ata, *[None] * (PORTS - len(self.ata))) as (hba, arguments), \
-                 self.machine(disks=[nvme_disk("FAST-1")], files=FILES, suspends=True, setup="systemctl enable drivekeep.service serial-getty@hvc0.service",
+                 self.machine(disks=[nvme_disk("FAST-1")], files=FILES, suspends=True,
+                              setup="systemctl enable drivekeep.service serial-getty@hvc0.service; systemctl unmask sys-kernel-tracing.mount",
                               extra_args=[*arguments, "-chardev", f"socket,id=play,path={self.console},server=on,wait=off",
                                           "-device", "virtconsole,chardev=play"]) as machine:
                 with Progress("drivekeep is at work"):
