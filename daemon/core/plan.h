@@ -102,6 +102,7 @@ typedef struct Plan {
 /* Ends of reading and writing that have a verdict of their own. Numbers that no system call returns, so that an errno is
  * never taken for one of them: any errno is `failed`. */
 #define STEP_ENDS (-5000)
+#define STEP_UNCHANGED (STEP_ENDS - VERDICT_UNCHANGED)     /* it is as good as wanted, and nothing is to be sent */
 #define STEP_REFUSED (STEP_ENDS - VERDICT_REFUSED)         /* the drive or the kernel answered with an error */
 #define STEP_UNSUPPORTED (STEP_ENDS - VERDICT_UNSUPPORTED) /* there is no such thing to ask */
 #define STEP_DEFERRED (STEP_ENDS - VERDICT_DEFERRED)       /* not allowed now: a check, a sleeping drive */

@@ -10,6 +10,9 @@
 #include "settings.h"
 #include "standby.h"
 
+#define SPINDOWN_TIME "spindown_time"
+#define STANDBY_Z "standby_z"
+
 /* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
@@ -30,9 +33,37 @@ static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         return 0;
 }
 
+/* Is it left to a timer of the drive, which is to run? */
+static bool is_on(const Device *d, const char *name) {
+        for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
+                const Step *s = d->plan->steps + i;
+
+                if (s->setting && streq(s->setting->name, name))
+                        return !s->wish->withheld && s->wish->spindown_by != SPINDOWN_BY_SERVICE &&
+                               setting_is_active(s->setting, &s->wish->value);
+        }
+
+        return false;
+}
+
+/* While extended power conditions are enabled, IDLE and STANDBY set the timer of standby_z. Where only one of the two settings is
+ * on, "off" of the other would stop it. */
+static int check_same_timer(Device *d, const char *own, const char *other) {
+        if (!identify_bit(d->identify, 120, 7) || is_on(d, own) || !is_on(d, other))
+                return 0;
+
+        return device_fail(d, STEP_UNCHANGED, "left as it is: on this drive it is the same timer as %s, which is on",
+                           other);
+}
+
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
         /* A sleeping drive may wake up to answer IDENTIFY; STANDBY is answered, or refused, without. */
-        return d->power == POWER_STANDBY ? sleep_read(d, s, ret) : ata_feature_read(d, s, ret);
+        if (d->power == POWER_STANDBY)
+                return sleep_read(d, s, ret);
+        r = ata_feature_read(d, s, ret);
+        return r < 0 ? r : check_same_timer(d, SPINDOWN_TIME, STANDBY_Z);
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
@@ -84,7 +115,7 @@ const Setting ata_power_settings[] = {
           .range = RANGE_APM,
           .flags = SETTING_ON_BATTERY },
         { .brief = "idle time until it spins down",
-          ATA_ROW("spindown_time", standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
+          ATA_ROW(SPINDOWN_TIME, standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
           .range = RANGE_TIMER,
@@ -135,6 +166,7 @@ const Setting ata_power_settings[] = {
 #define UNIT_MS 100
 #define MINUTE_MS 60000
 #define TIMER_MAX 0xFFFF
+#define AT_STANDBY_Z (512 + 448)
 
 /* LBA 7:0 of SET FEATURES 4Ah. */
 enum {
@@ -207,6 +239,11 @@ static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
                 return r;
 
         ret->supported = c.flags & CONDITION_SUPPORTED;
+        if (ret->supported && f->code == AT_STANDBY_Z) {
+                r = check_same_timer(d, STANDBY_Z, SPINDOWN_TIME);
+                if (r < 0)
+                        return r;
+        }
         ret->known = true;
         ret->saved_known = c.flags & CONDITION_SAVEABLE;
         if (c.flags & CONDITION_SAVED_ENABLED)
@@ -298,7 +335,7 @@ const Setting ata_epc_settings[] = {
         TIMER("idle_c", "idle time until it turns slower", "idle time after which the drive turns more slowly", 192, 0x83, 128),
         TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384, .spins_down = true),
         /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
-        TIMER("standby_z", "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, 512 + 448, .excludes = "spindown_time", .spins_down = true),
+        TIMER(STANDBY_Z, "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, AT_STANDBY_Z, .excludes = SPINDOWN_TIME, .spins_down = true),
         {},
 };
 /* clang-format on */
