@@ -84,7 +84,7 @@ static void row(const Setting *s) {
         if (s->harm)
                 line("Some values can do harm, and 'drivekeep check' warns of them", s->harm->why);
         if (s->excludes)
-                line("Not together with", s->excludes);
+                line("Excludes, and where a drive supports both the later rule wins", s->excludes);
         if (s->unless)
                 line("Only where this cannot be had", s->unless);
         line("From", s->source);

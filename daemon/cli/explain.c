@@ -146,8 +146,25 @@ static void tell_verdict(Output *o, const DriveRecord *record, const char *name)
                 output_line(o, "    %s%s%s", verdict, reason ? ": " : "", reason ?: "");
 }
 
+/* Later wishes, which win where the drive supports them. */
+static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
+        output_array(o, "excluded_by");
+        for (const Wish *x = w + 1; x < wishes->items + wishes->n_items; x++) {
+                if (!wishes_exclude(w, x, &all_settings))
+                        continue;
+                output_object(o, NULL);
+                output_text(o, "name", x->name);
+                output_textf(o, "rule", "%s:%u", x->file, x->line);
+                output_end(o);
+                output_line(o, "    only where %s is not written, which comes later and excludes it, of %s:%u", x->name,
+                            x->file, x->line);
+        }
+        output_end(o);
+}
+
 /* With what lost to it. NULL value: the rule is in error. */
-static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const char *value, const DriveRecord *record) {
+static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, const Wish *w, const char *value,
+                      const DriveRecord *record) {
         output_object(o, NULL);
         output_text(o, "name", w->name);
         output_text(o, "value", value);
@@ -155,6 +172,7 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wish *w, const ch
         output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
                     w->line);
         tell_verdict(o, record, w->name);
+        tell_excluding(o, wishes, w);
         output_array(o, "overridden");
         for (const Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
                 const Assignment *a = s->what;
@@ -235,7 +253,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const Records *reco
                         continue;
                 any = true;
                 spins_down = spins_down || (i < n_wished && setting_spin_down_ms(s, &x->value) != UINT64_MAX);
-                tell_wish(o, &sayings, x,
+                tell_wish(o, &sayings, &(Wishes){ .items = w.items, .n_items = n_wished }, x,
                           i >= n_wished ? "keep"
                           : x->withheld ? NULL
                                         : value_format(&s->range, &x->value, buf),

@@ -366,6 +366,58 @@ START_TEST(test_explain) {
 }
 END_TEST
 
+/* Two that exclude each other: what the drive supports is not known here. */
+START_TEST(test_explain_excluded) {
+        _cleanup_free_ char *out = NULL, *said = NULL, *json = NULL;
+        int status;
+
+        ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
+        file_write(CONF, "drives = (\n"
+                         "{ match = {}; standby_z = \"1h\"; apm = 127; },\n"
+                         "{ match = {}; spindown_time = \"10min\"; },\n"
+                         "{ match = {}; standby_z = \"20min\"; epc = false; });\n");
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &said, &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_str_eq(strstr(out, "\nSettings:\n"),
+                         "\nSettings:\n"
+                         "  apm = 127, of ./" CONF ":2\n"
+                         "  spindown_time = 10 min, of ./" CONF ":3\n"
+                         "    only where standby_z is not written, which comes later and excludes it, of ./" CONF ":4\n"
+                         "  standby_z = 20 min, of ./" CONF ":4\n"
+                         "    not 1 h, of ./" CONF ":2\n"
+                         "  epc = off, of ./" CONF ":4\n");
+        free(said);
+        json = command(&verb_explain,
+                       ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=sata"), &said,
+                       &status);
+        ck_assert_ptr_nonnull(strstr(json, "\"excluded_by\""));
+}
+END_TEST
+
+/* `check` of the two blocks, and of one that has both: no error, no complaint about the form, and the same note. */
+START_TEST(test_check_excluded) {
+        static const char *const texts[] = {
+                "drives = (\n"
+                "{ match = { transport = \"sata\"; rotational = true; }; spindown_time = \"20min\"; },\n"
+                "{ match = { transport = \"sata\"; rotational = true; }; standby_z = \"20min\"; });\n",
+                "drives = (\n"
+                "{ match = { transport = \"sata\"; rotational = true; }; spindown_time = \"20min\";\n"
+                "standby_z = \"20min\"; });\n",
+        };
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        file_write("pair.conf", texts[_i]);
+        out = command(&verb_check, ARGS((char *) "pair.conf"), &said, &status);
+        ck_assert_int_eq(status, EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(out,
+                                     "pair.conf:2:55: notice: spindown_time is written only where standby_z is not: "
+                                     "the two exclude each other, and the later wins (pair.conf:3)"));
+        ck_assert_ptr_null(strstr(out, "error"));
+        ck_assert_ptr_null(strstr(out, "warning"));
+}
+END_TEST
+
 /* What lies on it, an array, and what is in error. */
 START_TEST(test_explain_stacked) {
         static DriveLink links[] = { { (char *) "/dev/dsk1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
@@ -640,6 +692,8 @@ int main(void) {
         tcase_add_test(t, test_check_json);
         tcase_add_loop_test(t, test_check_hostile, 0, 7);
         tcase_add_test(t, test_explain);
+        tcase_add_test(t, test_explain_excluded);
+        tcase_add_loop_test(t, test_check_excluded, 0, 2);
         tcase_add_test(t, test_bridge);
         tcase_add_test(t, test_explain_stacked);
         tcase_add_test(t, test_explain_nothing);
