@@ -6,18 +6,9 @@
 #include "ata.h"
 #include "kernel-view.h"
 #include "standby.h"
+#include "turn.h"
 #include "visit.h"
 #include "wear-read.h"
-
-/* What changes the readings of others goes first. What is needed only where another setting cannot be had waits until
- * that has its verdict; and what puts the drive to sleep, until nothing else is to be read back. */
-typedef enum Turn {
-        TURN_FIRST,
-        TURN_MAIN,
-        TURN_SPARE,
-        TURN_DEED,
-        _TURN_MAX,
-} Turn;
 
 /* One visit under way. */
 typedef struct Run {
@@ -57,51 +48,16 @@ static bool step_is_open(const Step *s) {
         return s->verdict == _VERDICT_INVALID;
 }
 
+static bool step_has_turn(const Run *run, const Step *s) {
+        return plan_turn(&run->plan, s) == run->turn;
+}
+
 #define FOREACH_STEP(s, run) for (Step *s = (run)->plan.steps; s < (run)->plan.steps + (run)->plan.n_steps; s++)
-
-static Turn setting_turn(const Setting *s) {
-        if (s && s->unless)
-                return TURN_SPARE;
-        if (s && s->flags & SETTING_AT_ATTACH)
-                return TURN_DEED;
-        return s && s->flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN;
-}
-
-/* Settings that exclude each other have the same turn: which one is written shows when both have been read. */
-static bool step_has_turn(const Run *run, const Step *s, Turn turn) {
-        Turn own = setting_turn(s->setting);
-
-        if (own == TURN_MAIN)
-                FOREACH_STEP(other, run)
-        if (steps_exclude(s, other) && setting_turn(other->setting) != TURN_MAIN)
-                own = setting_turn(other->setting);
-        return own == turn;
-}
 
 /* Those whose turn it is and that have no verdict yet. */
 #define FOREACH_OPEN_STEP(s, run) \
         FOREACH_STEP(s, run)      \
-        if (step_is_open(s) && step_has_turn((run), s, (run)->turn))
-
-/* The step that wants this state, or NULL. Where its parts are wanted one by one: of them one that does not hold, if there
- * is any. */
-static const Step *find_state(const Run *run, const char *name) {
-        const Step *found = NULL;
-
-        FOREACH_STEP(step, run) {
-                const Setting *s = step->setting;
-
-                if (step->winner)
-                        continue;
-                if (!streq(step->wish->name, name) && !(s && (s->flags & SETTING_SAME) && streq(s->excludes, name)))
-                        continue;
-                if (!step_holds(step))
-                        return step;
-                found = step;
-        }
-
-        return found;
-}
+        if (step_is_open(s) && step_has_turn((run), s))
 
 static void run_tell(const Run *run, const Step *s) {
         if (run->visit->ended)
@@ -184,10 +140,10 @@ static void run_select(Run *run, const Step *s) {
 static void run_settle(Run *run) {
         FOREACH_STEP(s, run) {
                 /* With an error, it was ended and told of before its turn. */
-                if (!step_has_turn(run, s, run->turn) || s->error < 0)
+                if (!step_has_turn(run, s) || s->error < 0)
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
-                    (s->setting->unless && step_spare(s, find_state(run, s->setting->unless))))
+                    (s->setting->unless && step_spare(s, plan_find_state(&run->plan, s->setting->unless))))
                         /* A verdict that the readings may change is told after them. */
                         if (!s->remembered && !plan_has_rival(&run->plan, s))
                                 run_ended(run, s);
@@ -251,7 +207,7 @@ static void run_read_step(Run *run, Step *s) {
  * far as that goes, like anything else. */
 static void run_remember(Run *run) {
         FOREACH_STEP(s, run) {
-                if (!s->remembered || !step_has_turn(run, s, run->turn))
+                if (!s->remembered || !step_has_turn(run, s))
                         continue;
                 if (run->plan.lost) {
                         step_distrust(s);
@@ -267,7 +223,7 @@ static void run_exclude(Run *run, bool after_writing) {
 
         for (const Wish *wish = w->items + w->n_items; wish-- > w->items;)
                 FOREACH_STEP(s, run) {
-                        if (s->wish != wish || !step_has_turn(run, s, run->turn) || !plan_has_rival(&run->plan, s) ||
+                        if (s->wish != wish || !step_has_turn(run, s) || !plan_has_rival(&run->plan, s) ||
                             (!step_is_open(s) && s->error < 0))
                                 continue;
                         if (plan_exclude(&run->plan, s) || !step_is_open(s))
