@@ -99,13 +99,17 @@ static void set_variable(Script *s, const char *name, size_t n, const char *valu
 /* "for NAME in WORD…": in the loop its value is "{WORD,…}". */
 static void begin_for(Script *s) {
         const Words *w = &s->command.words;
-        _cleanup_free_ char *words = script_join(w, 3, ","), *value = NULL;
+        _cleanup_(words_done) Words list = {};
+        _cleanup_free_ char *words = NULL, *value = NULL;
         bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in") && !strstr(s->at, "break");
 
         for (size_t i = 3; i < w->n_items; i++)
-                plain = plain && !strpbrk(w->items[i], "$`{}, \t\n");
+                words_add_braces(&list, w->items[i]);
+        for (size_t i = 0; i < list.n_items; i++)
+                plain = plain && !strpbrk(list.items[i], "$`{}, \t\n");
         s->status = plain ? s->run : OPEN;
-        value = must_format(w->n_items > 4 ? "{%s}" : "%s", words);
+        words = script_join(&list, 0, ",");
+        value = must_format(list.n_items > 1 ? "{%s}" : "%s", words);
         if (w->n_items > 1)
                 set_variable(s, w->items[1], strlen(w->items[1]), plain ? value : "$");
 }
@@ -235,7 +239,7 @@ static void read_words(Script *s, Words *to) {
                 return;
         }
         for (char *rest = text, *part; (part = strsep(&rest, SPLIT));)
-                if (*part == '/' && !strpbrk(part, " \t\n"))
+                if ((*part == '/' || starts_with(part, "{/")) && !strpbrk(part, " \t\n"))
                         words_add_braces(to, part);
                 else if (*part)
                         words_add(to, part, strlen(part));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
+#include <stdlib.h>
+
 #include "text.h"
 #include "words.h"
 
@@ -24,20 +27,57 @@ void words_done(Words *w) {
         *w = (Words){};
 }
 
+/* Adds a part of the braces: what is in front of `open`, the part, and what is behind `close`. */
+static void add_part(Words *w, const char *s, const char *open, const char *close, const char *part, size_t n) {
+        _cleanup_free_ char *word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) n, part, close + 1);
+
+        words_add_braces(w, word);
+}
+
+/* One end of a range, `n` characters: a letter, or a number of at most three digits. -1: it is neither. */
+static int read_bound(const char *s, size_t n) {
+        if (n == 1 && isalpha((unsigned char) *s))
+                return (unsigned char) *s;
+        return n > 0 && n <= 3 && strspn(s, "0123456789") == n ? (int) strtol(s, NULL, 10) : -1;
+}
+
+/* {a..c}, {3..0}, {08..11}. False: it is none of these, or one of too many words. */
+static bool add_range(Words *w, const char *s, const char *open, const char *close) {
+        const char *first = open + 1, *dots = strstr(open, ".."), *last = dots ? dots + 2 : close;
+        size_t n_first, n_last;
+        int from, to, width = 0;
+
+        if (!dots || last > close)
+                return false;
+        n_first = (size_t) (dots - first);
+        n_last = (size_t) (close - last);
+        from = read_bound(first, n_first);
+        to = read_bound(last, n_last);
+        if (from < 0 || to < 0 || !isdigit((unsigned char) *first) != !isdigit((unsigned char) *last) ||
+            !islower((unsigned char) *first) != !islower((unsigned char) *last) ||
+            (size_t) abs(to - from) >= EXPANSIONS_MAX - w->n_items)
+                return false;
+        /* With a zero in front all get as many digits. */
+        if ((*first == '0' && n_first > 1) || (*last == '0' && n_last > 1))
+                width = (int) MAX(n_first, n_last);
+        for (int i = from, step = from <= to ? 1 : -1; i != to + step; i += step) {
+                _cleanup_free_ char *part =
+                                isalpha((unsigned char) *first) ? must_format("%c", i) : must_format("%0*d", width, i);
+
+                add_part(w, s, open, close, part, strlen(part));
+        }
+        return true;
+}
+
 void words_add_braces(Words *w, const char *s) {
-        const char *open = strrchr(s, '{');
-        size_t n = open ? strcspn(open, "}") : 0;
+        const char *open = strrchr(s, '{'), *close = open ? strchr(open, '}') : NULL;
+        bool expands = close && w->n_items < EXPANSIONS_MAX && strlen(s) < 4096;
 
-        if (!open || !open[n] || !memchr(open, ',', n) || w->n_items >= EXPANSIONS_MAX || strlen(s) >= 4096) {
+        if (expands && memchr(open, ',', (size_t) (close - open)))
+                for (const char *part = open + 1; part <= close; part += strcspn(part, ",}") + 1)
+                        add_part(w, s, open, close, part, strcspn(part, ",}"));
+        else if (!expands || !add_range(w, s, open, close))
                 words_add(w, s, strlen(s));
-                return;
-        }
-        for (const char *part = open + 1; part <= open + n; part += strcspn(part, ",}") + 1) {
-                _cleanup_free_ char *word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) strcspn(part, ",}"),
-                                                        part, open + n + 1);
-
-                words_add_braces(w, word);
-        }
 }
 
 bool word_is_program_or_drive(const char *word) {

@@ -10,7 +10,7 @@ typedef struct Words {
 } Words;
 
 void words_add(Words *w, const char *s, size_t n);
-/* All words that a shell makes of {a,b} in `s`; `s` itself where there are none. No more of them are made once there are a hundred
+/* All words that a shell makes of {a,b}, {a..c} and {0..3} in `s`; `s` itself where there are none. No more of them are made once there are a hundred
  * words, and none of a word of more than 4 KiB. */
 void words_add_braces(Words *w, const char *s);
 void words_split(Words *w, const char *s); /* at blanks */
