@@ -53,17 +53,6 @@ bool script_is_open(const char *word) {
         return strpbrk(word, "$`");
 }
 
-char *script_join(const Words *w, size_t first, const char *separator) {
-        char *text = NULL;
-        size_t size;
-        FILE *f = must(open_memstream(&text, &size));
-
-        for (size_t i = first; i < w->n_items; i++)
-                fprintf(f, "%s%s", i > first ? separator : "", w->items[i]);
-        must_close(f);
-        return text;
-}
-
 /* ---- variables ---- */
 
 static size_t name_length(const char *s) {

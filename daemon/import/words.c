@@ -80,6 +80,17 @@ void words_add_braces(Words *w, const char *s) {
                 words_add(w, s, strlen(s));
 }
 
+char *script_join(const Words *w, size_t first, const char *separator) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (size_t i = first; i < w->n_items; i++)
+                fprintf(f, "%s%s", i > first ? separator : "", w->items[i]);
+        must_close(f);
+        return text;
+}
+
 bool word_is_program_or_drive(const char *word) {
         return starts_with(word, "/dev/") || strstr(word, "/block/") || strstr(word, "bin/");
 }
