@@ -9,7 +9,9 @@
 
 typedef struct Finder {
         const Place *place;
-        char *said; /* by the echo before a pipe */
+        char *said;        /* by the echo before a pipe */
+        unsigned recovery; /* the number of the last command that sets error_recovery; 0: there is none */
+        size_t rule;       /* its rule */
 } Finder;
 
 void command_want_ms(Command *c, const char *key, long long ms) {
@@ -248,13 +250,43 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 import_not_understood(p->import, c->line, NULL, short_form);
 }
 
+/* Are the rules from the first-th on about the timeout of these drives, and of no other? */
+static bool is_timeout_of(const Import *import, size_t first, const ImportRule *drives) {
+        const Criterion *nodes = import_nodes(&drives->match);
+        size_t n = import->n_rules - first;
+
+        for (const ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++)
+                /* A variable in the file's name is for the drive that failed. */
+                if (!import_find_wish(r, "timeout", false) ||
+                    (!r->partial && (!match_includes(&drives->match, &r->match) || !nodes || nodes->n_patterns != n)))
+                        return false;
+        return n > 0;
+}
+
+/* "smartctl -l scterc,70,70 $d || echo 180 > …/timeout" is one rule. `before`: how many there were before this command. */
+static void join_fallback(Finder *f, const ScriptCommand *c, size_t before) {
+        Import *import = f->place->import;
+        const ImportWish *timeout;
+
+        if (import->n_rules > before && import_find_wish(&import->rules[before], "error_recovery", false)) {
+                f->recovery = c->number;
+                f->rule = before;
+        }
+        if (c->unless == 0 || c->unless != f->recovery || !is_timeout_of(import, before, &import->rules[f->rule]))
+                return;
+        timeout = import_find_wish(&import->rules[before], "timeout", false);
+        import_want(&import->rules[f->rule], timeout->line, "error_recovery_fallback_timeout", "%s", timeout->value);
+        while (import->n_rules > before)
+                import_drop_rule(import);
+}
+
 static void find_commands(void *userdata, const ScriptCommand *c) {
         Finder *f = userdata;
         _cleanup_free_ char *held = NULL, *said = TAKE_PTR(f->said);
         const Words *w = &c->words;
         Place p = *f->place;
+        size_t i = 0, before = p.import->n_rules;
         bool found = false;
-        size_t i = 0;
 
         if (c->decided > 0)
                 import_say_why(&held, "line %u decides whether it is run", c->decided);
@@ -267,8 +299,10 @@ static void find_commands(void *userdata, const ScriptCommand *c) {
                 found = read_program(f, c, i, &p, c->piped ? said : NULL);
         while (!found && is_passed(w, i++) && i < w->n_items);
 
-        if (found)
+        if (found) {
+                join_fallback(f, c, before);
                 return;
+        }
         note_unknown(&p, c, i - 1);
         write_files(&p, c->line, &c->outputs, NULL);
 }

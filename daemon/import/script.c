@@ -31,6 +31,12 @@ typedef struct Script {
         Run run;               /* what becomes of it */
         Run status;            /* what would have become of one behind the last one and "&&" */
         unsigned asked;        /* the line of that one */
+        unsigned last;         /* its number; 0: a test */
+        bool inverted;         /* behind a "!" */
+        unsigned count;        /* of commands */
+
+        /* As in a command: of this one, of those in a block, and of those behind its "else". */
+        unsigned unless, inside[64], otherwise[64];
 
         unsigned depth;  /* of the blocks: "if", "for", "case", "{", "(" … */
         char blocks[64]; /* how those begin, with one letter for each, the outermost one's in [1] */
@@ -261,6 +267,7 @@ static void hold(Script *s, Run run, unsigned line, unsigned depth) {
 
 /* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
 static bool read_control(Script *s, const char *word) {
+        size_t inner = (s->depth + 1) % ELEMENTSOF(s->inside), outer = s->depth % ELEMENTSOF(s->inside);
         bool begins = STR_IN_SET(word, "if", "for", "while", "until", "select", "case", "{", "(");
         bool ends = STR_IN_SET(word, "fi", "done", "esac", "}", ")");
 
@@ -273,9 +280,14 @@ static bool read_control(Script *s, const char *word) {
         if (begins) {
                 s->blocks[++s->depth % sizeof s->blocks] = *word;
                 hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
-        } else if (STR_IN_SET(word, "then", "do"))
+                s->inside[inner] = s->unless;
+                s->otherwise[inner] = 0;
+        } else if (STR_IN_SET(word, "then", "do")) {
                 hold(s, s->status, s->asked, s->depth);
-        else if (STR_IN_SET(word, "elif", "else")) {
+                s->inside[outer] = s->inverted ? s->last : 0;
+                s->otherwise[outer] = s->inverted ? 0 : s->last;
+        } else if (STR_IN_SET(word, "elif", "else")) {
+                s->inside[outer] = s->otherwise[outer];
                 if (s->block == SKIPPED && s->decided_depth == s->depth)
                         s->block = OPEN;
                 hold(s, PASSED, s->command.line, s->depth);
@@ -300,6 +312,10 @@ static void run_command(Script *s) {
 
         s->command.decided = c.decided = s->decided > 0 ? s->decided : s->run != RUNS ? c.line : 0;
         s->asked = c.line;
+        s->inverted = s->negated;
+        s->last = s->test ? 0 : ++s->count;
+        c.number = s->last;
+        c.unless = s->unless ?: s->inside[s->depth % ELEMENTSOF(s->inside)];
         if (s->run == RUNS)
                 s->status = !asks_presence(s) ? OPEN : s->negated ? SKIPPED : RUNS;
         else if (s->run == OPEN)
@@ -371,10 +387,13 @@ static void end_command(Script *s) {
                 s->pattern = c == ';';
         if (c == ')' && s->blocks[s->depth % sizeof s->blocks] == '(')
                 (void) read_control(s, ")");
-        if (doubled)
+        if (doubled) {
+                s->unless = (c == '|') != s->inverted ? s->last : 0;
                 s->run = c == '&' || s->status == OPEN ? s->status : s->status == RUNS ? SKIPPED : RUNS;
-        else if (!pipe && (any || c != '\n')) /* behind "||" the rest may stand in the next line */
+        } else if (!pipe && (any || c != '\n')) { /* behind "||" the rest may stand in the next line */
                 s->run = RUNS;
+                s->unless = 0;
+        }
         s->negated = s->negated && pipe;
         s->test = false;
         command_done(&s->command);

@@ -114,8 +114,20 @@ static const WrittenCase cases[] = {
         { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { HELD("1"), HELD("5") }, "\n        match" },
         { "x.sh", "\non_ac_power || exit 0\nhdparm -S 12 /dev/sda\n", { HELD("2") }, "\n        match" },
         { "x.sh", "hdparm -B 254 /dev/sda\nexit 0\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", HELD("2"), "//     spindown" } },
-        { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 90 > /sys/block/sda/device/timeout\n",
-          { "\n        error_recovery = \"7s\";", HELD("2"), "//     timeout = \"90s\";" } },
+        /* A timeout for drives that take no error recovery. */
+#define FALLBACK "\n        error_recovery = \"7s\";\n        error_recovery_fallback_timeout = \"180s\";\n    },\n\n);"
+        { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 180 > /sys/block/sda/device/timeout\n", { "match = \"/dev/sda\";" FALLBACK } },
+        { "x.sh", "for d in sda sdb; do smartctl -q errorsonly -l scterc,70,70 /dev/$d || echo 180 > /sys/block/$d/device/timeout; done\n", { "( \"/dev/sda\", \"/dev/sdb\" );" FALLBACK } },
+        { "x.sh", "for i in /dev/sd? ; do\n if smartctl -l scterc,70,70 $i > /dev/null ; then\n echo good\n else\n echo 180 > /sys/block/${i/\\/dev\\/}/device/timeout\n echo bad\n fi ;\n smartctl -i $i | egrep x\ndone\n",
+          { "match = \"/dev/sd?\";" FALLBACK } },
+        { "x.sh", "if ! smartctl -l scterc,70,70 /dev/sda; then echo 180 | tee /sys/block/sda/device/timeout; fi\n", { "match = \"/dev/sda\";" FALLBACK } },
+        { "x.sh", "! smartctl -l scterc,70,70 /dev/sda && { echo bad; echo 180 > /sys/block/sda/device/timeout; }\n", { "match = \"/dev/sda\";" FALLBACK } },
+        { "x.sh", "for d in $(list); do smartctl -l scterc,70,70 $d || echo 180 > /sys/block/${d##*/}/device/timeout; done\n",
+          { NOWHERE, "//     error_recovery = \"7s\";\n    //     error_recovery_fallback_timeout = \"180s\";" }, "\n        match" },
+        { "x.sh", "smartctl -l scterc,70,70 /dev/sda && echo 30 > /sys/block/sda/device/timeout\nsmartctl -l scterc,70,70 /dev/sdb || a || echo 30 > /sys/block/sdb/device/timeout\n",
+          { "error_recovery = \"7s\";", HELD("1"), "//     timeout = \"30s\";", HELD("2"), "//     timeout = \"30s\";" }, "fallback" },
+        { "x.sh", "smartctl -l scterc,70,70 /dev/sda || echo 90 > /sys/block/sdb/device/timeout; echo 60 > /sys/block/sdc/device/timeout\n",
+          { "error_recovery = \"7s\";", HELD("1"), "match = \"/dev/sdb\";", "//     timeout = \"90s\";", "\n        timeout = \"60s\";" }, "fallback" },
 
         /* Whether a program or a drive is there, drivekeep finds out for itself. */
         { "x.sh", "[ -x /sbin/hdparm ] && hdparm -S 12 /dev/sda\n", { S12 } },
