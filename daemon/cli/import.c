@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep import`: turns what others keep drives by into drivekeep configuration, on standard output. Touches nothing. */
+/* `drivekeep import`: turns what others keep drives by into drivekeep configuration, on standard output or in a new file. */
 
 #include <err.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "draft.h"
 #include "output.h"
 #include "reader.h"
 #include "settings.h"
 #include "text-file.h"
+#include "text.h"
+#include "tried.h"
 #include "verb.h"
 
 typedef struct Imports {
@@ -48,8 +53,50 @@ static bool import_file(Imports *m, const char *path, ImportKind kind) {
         return false;
 }
 
+/* The path of the file that --write names. NULL: it names none, which was said. */
+static char *name_target(const Options *o) {
+        const char *name = o->write_to;
+
+        if (!text_is_name(name)) {
+                warn_escaped("'%s' is no name of a file: use letters, digits, '_', '-' and '.', without a directory",
+                             name);
+                return NULL;
+        }
+        return must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s%s", o->roots[0], name,
+                           ends_with(name, ".conf") ? "" : ".conf");
+}
+
+static int write_file(const Options *o, Imports *imports, const char *path) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f;
+        int r;
+
+        if (!o->force && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0) {
+                warn_escaped("%s is there already; --force replaces it", path);
+                return EXIT_BAD_INPUT;
+        }
+        f = must(open_memstream(&text, &size));
+        r = emit(f, imports->items, imports->n_items, &all_settings);
+        must_close(f);
+        if (r < 0)
+                return r;
+
+        r = draft_check(o->roots, &(ConfigDraft){ path, text, size }, NULL, &c);
+        /* The service, which is another user, must be able to read it. */
+        (void) umask(0022);
+        if (r == EXIT_WANTED)
+                r = tried_write(path, text);
+        if (r == EXIT_WANTED)
+                printf("Written to %s. See what stands in it, then run 'drivekeep check' and 'drivekeep reload'.\n",
+                       path);
+        return r;
+}
+
 static int run(const Options *o) {
         ImportKind kind = o->format ? import_kind_from_string(o->format) : _IMPORT_KIND_INVALID;
+        _cleanup_free_ char *target = NULL;
         _cleanup_(imports_done) Imports imports = {};
         bool ok = true;
         int r = 0;
@@ -63,13 +110,31 @@ static int run(const Options *o) {
                 warnx("say which files, as in 'drivekeep import /etc/hdparm.conf'");
                 return EXIT_BAD_INPUT;
         }
+        if (o->write_to && o->n_roots == 0 && geteuid() != 0) {
+                warnx("only root may change the configuration");
+                return EXIT_BAD_INPUT;
+        }
+        if (o->write_to) {
+                target = name_target(o);
+                if (!target)
+                        return EXIT_BAD_INPUT;
+        }
 
         for (size_t i = 0; i < o->n_commands; i++)
                 ok &= import_text(&imports, "--command", o->commands[i], strlen(o->commands[i]), IMPORT_SCRIPT);
         for (char **path = o->names; path && *path; path++)
                 ok &= import_file(&imports, *path, kind);
-        if (imports.n_items > 0)
+        if (target && !ok) {
+                warnx("so nothing is written");
+                return EXIT_BAD_INPUT;
+        }
+        if (target)
+                return write_file(o, &imports, target);
+        if (imports.n_items > 0) {
+                printf("// For a file below %s/" CONFIG_DROP_IN_DIRECTORY ", which --write=NAME makes of it.\n",
+                       o->roots[0]);
                 r = emit(stdout, imports.items, imports.n_items, &all_settings);
+        }
 
         return r < 0 ? r : ok ? EXIT_WANTED : EXIT_BAD_INPUT;
 }
@@ -79,9 +144,9 @@ const Verb verb_import = {
         .summary = "Turn other programs' files and commands into drivekeep configuration",
         .arguments = "[FILE...]",
         .help = "Reads the configuration of hdparm, udisks2, TLP, tuned, smartd and hd-idle, and commands (hdparm, smartctl, sdparm, "
-                "nvme, blockdev) in scripts, crontabs, units and udev rules, and writes drivekeep configuration to standard "
-                "output. Changes nothing."
+                "nvme, blockdev, openSeaChest, hd-idle) in scripts, crontabs, units and udev rules, and writes drivekeep "
+                "configuration to standard output, or with --write to a file of drivekeep's. Changes nothing else."
                 "\vFILE - is standard input.",
-        .options = OPTION_FORMAT | OPTION_COMMAND,
+        .options = OPTION_FORMAT | OPTION_COMMAND | OPTION_IMPORT | OPTION_CONFIG_ROOT,
         .run = run,
 };

@@ -61,6 +61,8 @@ static const struct {
         { OPTION_FORMAT, { "format", 0x106, "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|"
                            "udev-rules|tmpfiles|sysfs.conf", 0, "What the files are; without it their names and first lines say so",
                            0 }, offsetof(Options, format) },
+        { OPTION_IMPORT, { "write", 0x11b, "NAME", 0, "Write it to drivekeep.conf.d/NAME.conf below /etc; needs root", 0 }, offsetof(Options, write_to) },
+        { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Replace the file that --write names", 0 }, offsetof(Options, force) },
         { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },
         { COMMON, { "no-legend", 0x107, NULL, 0, "Print no head and no notes", -1 }, offsetof(Options, no_legend) },
         { COMMON, { "no-pager", 0x108, NULL, 0, "Do not use a pager", -1 }, offsetof(Options, no_pager) },
@@ -117,7 +119,10 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return ARGP_ERR_UNKNOWN;
 }
 
+/* An option of another verb that is called the same may take none. */
 static bool takes_next_word(const char *option) {
+        bool takes = false;
+
         for (size_t i = 0; i < ELEMENTSOF(table); i++) {
                 const struct argp_option *row = &table[i].row;
                 const char *letter = option[1] != '-' && row->key < 0x100 ? strchr(option, row->key) : NULL;
@@ -125,9 +130,11 @@ static bool takes_next_word(const char *option) {
                 /* Behind its letter the argument may stand in the same word. argp takes a long one that is cut short, too. */
                 if (row->arg &&
                     ((letter && letter[1] == '\0') || (option[1] == '-' && starts_with(row->name, option + 2))))
-                        return true;
+                        takes = true;
+                else if (option[1] == '-' && streq(row->name, option + 2))
+                        return false;
         }
-        return false;
+        return takes;
 }
 
 char **verb_find_word(char **words) {

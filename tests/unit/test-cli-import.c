@@ -9,6 +9,7 @@
 #include "config.h"
 #include "settings.h"
 #include "test-cli.h"
+#include "text-file.h"
 #include "verb.h"
 
 static char *import(char *const *arguments, char **ret_said, int *ret_status) {
@@ -53,6 +54,10 @@ static const struct {
         { { "words.txt" }, EXIT_BAD_INPUT, NULL, "words.txt: what kind of file this is cannot be told for certain: say" },
         { { "--format=ini", "good.conf" }, EXIT_BAD_INPUT, NULL, "there is no format 'ini'" },
         { { "--format=", "good.conf" }, EXIT_BAD_INPUT, NULL, "there is no format ''" },
+        { { "--write=../x", "good.conf" }, EXIT_BAD_INPUT, NULL, "'../x' is no name of a file" },
+        { { "--write=", "good.conf", "--config-root=." }, EXIT_BAD_INPUT, NULL, "'' is no name of a file" },
+        { { "--write=.hidden", "good.conf", "--config-root=." }, EXIT_BAD_INPUT, NULL, "'.hidden' is no name of a file" },
+        { { "--write=x", "--config-root=.", "good.conf", "lorem.txt" }, EXIT_BAD_INPUT, NULL, "so nothing is written" },
         /* What is not understood costs itself. */
         { { "missing.conf", "good.conf", "lorem.txt" }, EXIT_BAD_INPUT, "spindown_time = 120;", "missing.conf" },
         { { "/etc/udisks2/udisks2.conf.missing", "-c", "hdparm -B1 /dev/sda" }, EXIT_BAD_INPUT, "apm = 1;", "cannot be read" },
@@ -80,6 +85,9 @@ START_TEST(test_arguments) {
         char *arguments[ELEMENTSOF(cases[_i].arguments) + 1] = {};
         int status;
 
+        /* Only root gets as far as the name. */
+        if (cases[_i].arguments[0] && streq(cases[_i].arguments[0], "--write=../x") && geteuid() != 0)
+                return;
         /* To whoever owns it a file that others can write is refused only as root. */
         if (cases[_i].arguments[0] && streq(cases[_i].arguments[0], "open.conf") && geteuid() != 0)
                 return;
@@ -111,11 +119,74 @@ START_TEST(test_is_configuration) {
 }
 END_TEST
 
+#define TARGET "etc/drivekeep/drivekeep.conf.d/old-tools.conf"
+
+static int write_target(const char *command, const char *option, char **ret_said) {
+        _cleanup_free_ char *out = NULL;
+        int status;
+
+        out = import(ARGS((char *) "--config-root=etc", (char *) "--write=old-tools", (char *) "-c", (char *) command,
+                          (char *) option),
+                     ret_said, &status);
+        ck_assert_msg(status != EXIT_WANTED ||
+                                      (strstr(out, "Written to " TARGET ". ") && strstr(out, "drivekeep check")),
+                      "%s", out);
+        return status;
+}
+
+/* A new file, as a whole; one that is there only when that is asked for. */
+START_TEST(test_write) {
+        _cleanup_free_ char *said = NULL, *again = NULL, *forced = NULL, *broken = NULL, *text = NULL;
+        const char *objection;
+        size_t size;
+
+        /* The directory must be root's. */
+        if (geteuid() != 0)
+                return;
+        ck_assert_int_eq(mkdir("etc", 0755), 0);
+        ck_assert_int_eq(write_target("hdparm -B 254 /dev/sda", NULL, &said), EXIT_WANTED);
+        ck_assert_ptr_nonnull(strstr(said, TARGET ":7:17: warning: \"/dev/sda\" may be another drive"));
+        ck_assert_int_eq(text_file_read(TARGET, &text, &size, &objection), 0);
+        ck_assert_ptr_nonnull(strstr(text, "\n        apm = 254;"));
+        free(text);
+
+        ck_assert_int_eq(write_target("hdparm -B 1 /dev/sda", NULL, &again), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(again, TARGET " is there already; --force replaces it"));
+        ck_assert_int_eq(text_file_read(TARGET, &text, &size, &objection), 0);
+        ck_assert_ptr_nonnull(strstr(text, "apm = 254;"));
+        free(text);
+
+        ck_assert_int_eq(write_target("hdparm -B 128 /dev/sda", "--force", &forced), EXIT_WANTED);
+        ck_assert_int_eq(text_file_read(TARGET, &text, &size, &objection), 0);
+        ck_assert_ptr_nonnull(strstr(text, "apm = 128;"));
+
+        /* With an error in another file the service would read none of them. */
+        file_write("etc/drivekeep/drivekeep.conf.d/broken.conf", "drives = (\n");
+        ck_assert_int_eq(write_target("hdparm -B 1 /dev/sda", "--force", &broken), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(broken, "broken.conf"));
+}
+END_TEST
+
+/* Without --write, where the output belongs is said in it. */
+START_TEST(test_says_where) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        out = import(ARGS((char *) "-c", (char *) "hdparm -W0 /dev/sdb"), &said, &status);
+        ck_assert_ptr_eq(
+                        strstr(out,
+                               "// For a file below /etc/drivekeep/drivekeep.conf.d, which --write=NAME makes of it.\n"),
+                        out);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("import");
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_arguments, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_is_configuration);
+        tcase_add_test(t, test_write);
+        tcase_add_test(t, test_says_where);
         return test_main("cli-import", t);
 }
