@@ -164,10 +164,11 @@ static int run(const Options *o) {
         if (r < 0)
                 return r;
         must_work(config_check(c, &all_settings));
-        must_work(config_check_names(c));
 
         /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
-        if (records_read_drives(o->state_dir, &inventory, &records) >= 0)
+        r = records_read_drives(o->state_dir, &inventory, &records);
+        must_work(config_check_names(c, inventory.drives, inventory.n_drives));
+        if (r >= 0)
                 check_drives(c, &inventory, o->verbose);
         check_foreign(c);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);

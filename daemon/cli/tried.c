@@ -24,17 +24,6 @@ static void put_pattern(FILE *f, const char *text) {
         emit_string(f, pattern);
 }
 
-/* The name that is least likely to be another drive's later. */
-static const char *find_link(const Drive *d) {
-        static const char *const directories[] = { "/dev/disk/by-id/", "/dev/disk/by-path/" };
-
-        for (size_t i = 0; i < ELEMENTSOF(directories); i++)
-                for (const DriveLink *l = d->links; l < d->links + d->n_links; l++)
-                        if (l->via == LINK_OWN && starts_with(l->path, directories[i]))
-                                return l->path;
-        return d->node;
-}
-
 void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
         const char *kind = drive_identity_kind(d);
 
@@ -50,7 +39,7 @@ void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
                 put_pattern(f, d->serial);
                 fputs("; };\n", f);
         } else {
-                put_pattern(f, find_link(d));
+                put_pattern(f, drive_stable_link(d) ?: d->node);
                 fputs(";\n", f);
         }
         fputs(allow_dangerous ? "      allow_dangerous = true;\n" : "", f);

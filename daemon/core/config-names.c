@@ -21,8 +21,10 @@ static const char *const link_directories[] = {
 
 /* The kernel's names of whole disks, and what a partition's name has more; the X is a manual's, for any letter. */
 #define LETTERED "@(sd|hd|vd|xvd)+([a-z])"
-#define NUMBERED "@(nvme+([0-9])n|mmcblk)+([0-9])"
-#define DISK "/dev/@(" LETTERED "|" NUMBERED "|sr+([0-9])|sdX)"
+#define NUMBERED "@(nvme+([0-9])n|mmcblk|md|md_d)+([0-9])"
+#define DISK "/dev/@(" LETTERED "|" NUMBERED "|@(sr|dm-)+([0-9])|sdX)"
+/* Links that count as the kernel does. */
+#define COUNTED "@(" LINKS "by-diskseq|/dev/block)/+([0-9:])"
 #define PARTITION "@(/dev/@(" LETTERED "|" NUMBERED "p)|" LINKS "*-part)+([0-9])"
 
 /* The length of its disk's name; 0: it is no partition. */
@@ -69,29 +71,59 @@ static void check_directory(Config *c, const Block *b, const char *path) {
                      directory, path);
 }
 
-static void check_name(Config *c, const Block *b, const char *path) {
-        size_t disk = find_partition(path);
+typedef struct Present {
+        Drive *const *drives;
+        size_t n;
+} Present;
 
-        if (starts_with(path, LINKS))
-                check_directory(c, b, path);
-        if (disk > 0)
-                warn(c, b, "\"%s\" is a partition, and settings are for the whole drive; write \"%.*s\"", path,
-                     (int) disk, path);
-        else if (fnmatch(DISK, path, FNM_EXTMATCH) == 0)
-                warn(c, b,
-                     "\"%s\" may be another drive after the next boot; write a link from " LINKS
-                     "by-id, or a match by model or serial",
-                     path);
+/* The name of the drive that has this one now, and keeps it. NULL: no drive is here, or it has none. */
+static const char *find_lasting(const Present *p, const char *path) {
+        for (size_t i = 0; i < p->n; i++) {
+                const Drive *d = p->drives[i];
+                bool named = streq(d->node, path);
+
+                for (size_t k = 0; !named && k < d->n_links; k++)
+                        named = d->links[k].via == LINK_OWN && streq(d->links[k].path, path);
+                if (named)
+                        return drive_stable_link(d);
+        }
+
+        return NULL;
 }
 
-int config_check_names(Config *c) {
+static void check_name(Config *c, const Block *b, const char *path, const Present *p) {
+        size_t partitioned = find_partition(path);
+        _cleanup_free_ char *disk = partitioned > 0 ? strndup(path, partitioned) : NULL;
+        const char *lasting = find_lasting(p, disk ?: path);
+
+        if (partitioned > 0 && !disk)
+                c->complaints.error = -ENOMEM;
+        if (starts_with(path, LINKS))
+                check_directory(c, b, path);
+        if (disk)
+                warn(c, b, "\"%s\" is a partition, and settings are for the whole drive; write \"%s\"", path,
+                     lasting ?: disk);
+        else if (fnmatch(DISK, path, FNM_EXTMATCH) != 0 && fnmatch(COUNTED, path, FNM_EXTMATCH) != 0)
+                return;
+        else if (lasting)
+                warn(c, b,
+                     "\"%s\" may be another drive after the next boot; for the one that has this name now write \"%s\"",
+                     path, lasting);
+        else
+                warn(c, b, "\"%s\" may be another drive after the next boot; write a link from " LINKS "by-id%s", path,
+                     fnmatch("/dev/@(md|dm-)*", path, FNM_EXTMATCH) == 0 ? "" : ", or a match by model or serial");
+}
+
+int config_check_names(Config *c, Drive *const *drives, size_t n_drives) {
+        const Present present = { drives, n_drives };
+
         for (size_t i = 0; i < c->n_blocks; i++) {
                 const Block *b = &c->blocks[i];
 
                 for (size_t k = 0; !b->broken && k < b->match.n_criteria; k++)
                         for (size_t n = 0;
                              b->match.criteria[k].key == MATCH_NODE && n < b->match.criteria[k].n_patterns; n++)
-                                check_name(c, b, b->match.criteria[k].patterns[n]);
+                                check_name(c, b, b->match.criteria[k].patterns[n], &present);
         }
 
         return c->complaints.error;

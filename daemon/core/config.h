@@ -154,9 +154,9 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t);
  * looks at no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 
-/* config-names.c: names of drives in a match that no drive has, or not the same drive after the next boot. Looks at no drive, as the
- * above. */
-int config_check_names(Config *c);
+/* config-names.c: names of drives in a match that no drive has, or not the same drive after the next boot. Of these drives, which may be
+ * none, it says by which name they keep. */
+int config_check_names(Config *c, Drive *const *drives, size_t n_drives);
 
 /* What can be said only of a drive that is there: that it is a member of an array, which a value harms, or that two rules exclude each other
  * for it. Once for each place in the files. */

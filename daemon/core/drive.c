@@ -216,6 +216,20 @@ int drive_add_link(Drive *d, const char *path, LinkVia via) {
         return 0;
 }
 
+const char *drive_stable_link(const Drive *d) {
+        static const char *const directories[] = { "/dev/disk/by-id/", "/dev/disk/by-path/" };
+        const char *found = NULL;
+
+        /* By ASCII ata-… and nvme-MODEL… are before nvme-eui… and wwn-…, and names before UUIDs. The link of an LVM volume on the disk
+         * speaks of what is on it. */
+        for (size_t i = 0; !found && i < ELEMENTSOF(directories); i++)
+                for (const DriveLink *l = d->links; l < d->links + d->n_links; l++)
+                        if (l->via == LINK_OWN && starts_with(l->path, directories[i]) &&
+                            !starts_with(base_name(l->path), "lvm-") && (!found || strcmp(l->path, found) < 0))
+                                found = l->path;
+        return found;
+}
+
 int drive_add_property(Drive *d, const char *key, const char *value) {
         size_t n = strlen(key) + strlen(value) + 2;
         char *p;

@@ -96,6 +96,9 @@ bool drive_is_behind_bridge(const Drive *d);
 int drive_reveal(Drive *d, const DriveIdentity *i);
 
 int drive_add_link(Drive *d, const char *path, LinkVia via); /* a second time: no change */
+/* The link by which it is least likely to be another drive after a boot: what speaks of the drive goes before what speaks of its place,
+ * and a model and serial number before a WWN. NULL: there is none. */
+const char *drive_stable_link(const Drive *d);
 int drive_add_property(Drive *d, const char *key, const char *value);
 const char *drive_property(const Drive *d, const char *key);
 

@@ -239,6 +239,25 @@ START_TEST(test_check_names) {
 }
 END_TEST
 
+/* Of a drive that is present, the link that stays. */
+START_TEST(test_check_lasting_name) {
+        static Drive dm = { .name = (char *) "dm-1", .node = (char *) "/dev/dm-1" };
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        drives[0] = &dm;
+        n_found = 1;
+        ck_assert_int_ge(drive_add_link(&dm, "/dev/disk/by-id/dm-name-vg-home", LINK_OWN), 0);
+        file_write("f.conf", "drives = ({ match = \"/dev/dm-1\"; read_ahead_kb = 128 });");
+        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        ck_assert_str_eq(
+                        out,
+                        "f.conf:1:21: warning: \"/dev/dm-1\" may be another drive after the next boot; for the one that has "
+                        "this name now write \"/dev/disk/by-id/dm-name-vg-home\"\n");
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
 /* What root can read and the service cannot. */
 /* clang-format off */
 static const struct {
@@ -688,6 +707,7 @@ int main(void) {
         tcase_add_test(t, test_check_without_drives);
         tcase_add_loop_test(t, test_check_foreign, 0, ELEMENTSOF(foreign));
         tcase_add_test(t, test_check_names);
+        tcase_add_test(t, test_check_lasting_name);
         tcase_add_loop_test(t, test_check_readable, 0, ELEMENTSOF(readable));
         tcase_add_test(t, test_check_json);
         tcase_add_loop_test(t, test_check_hostile, 0, 7);

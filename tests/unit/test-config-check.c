@@ -207,21 +207,64 @@ static const struct {
         { "/dev/sdX", "may be another drive" },
         { "/dev/nvme0n1", "may be another drive" },
         { "/dev/sr0", "may be another drive" },
+        { "/dev/mmcblk0", "may be another drive" },
+        { "/dev/hda", "write a link from /dev/disk/by-id, or a match by model or serial" },
+        { "/dev/dm-1", "may be another drive after the next boot; write a link from /dev/disk/by-id" },
+        { "/dev/md127", "may be another drive after the next boot; write a link from /dev/disk/by-id" },
+        { "/dev/md0", "may be another drive" },
+        { "/dev/md_d1", "may be another drive" },
+        { "/dev/md127p1", "write \"/dev/md127\"" },
+        { "/dev/disk/by-diskseq/9", "may be another drive" },
+        { "/dev/block/8:0", "may be another drive" },
+        /* The drive that has the name now says by which one it keeps. */
+        { "/dev/sdq", "may be another drive after the next boot; for the one that has this name now write "
+                      "\"/dev/disk/by-id/ata-Q\"" },
+        { "/dev/block/65:0", "for the one that has this name now write \"/dev/disk/by-id/ata-Q\"" },
+        { "/dev/sdq2", "for the whole drive; write \"/dev/disk/by-id/ata-Q\"" },
+        { "/dev/dm-7", "now write \"/dev/disk/by-id/dm-name-vg-lv\"" },
+        { "/dev/vdb", "now write \"/dev/disk/by-path/pci-1\"" },
+        { "/dev/vdc", "write a link from /dev/disk/by-id, or" },
+        { "/dev/disk/by-id/ata-Q", NULL },
         { "/dev/sd*", NULL },
-        { "/dev/md0", NULL },
+        { "/dev/md/home", NULL },
+        { "/dev/mapper/vg-lv", NULL },
+        { "/dev/vg/lv", NULL },
+        { "/dev/mdadm", NULL },
         { "/dev/mapper/sda1", NULL },
 };
 /* clang-format on */
 
 START_TEST(test_names) {
+        static const struct {
+                const char *node, *links[5];
+        } present[] = {
+                { "/dev/sdq",
+                  { "/dev/disk/by-path/pci-2", "/dev/disk/by-id/wwn-0x5", "/dev/disk/by-id/lvm-pv-uuid-q",
+                    "/dev/block/65:0", "/dev/disk/by-id/ata-Q" } },
+                { "/dev/dm-7", { "/dev/disk/by-id/dm-uuid-x", "/dev/vg/lv", "/dev/disk/by-id/dm-name-vg-lv" } },
+                { "/dev/vdb", { "/dev/disk/by-path/pci-1" } },
+                { "/dev/vdc", {} },
+        };
+        Drive drives[ELEMENTSOF(present)] = {}, *all[ELEMENTSOF(present)];
         _cleanup_(config_freep) Config *c = NULL;
         Expected expected[2] = { { 2, 11, 'w', names[_i].says } };
         char text[256];
 
         (void) snprintf(text, sizeof text, "drives = ({ apm = 1;\n  match = (\"%s\"); });", names[_i].node);
+        for (size_t i = 0; i < ELEMENTSOF(present); i++) {
+                all[i] = drives + i;
+                drives[i].node = (char *) present[i].node;
+                for (size_t k = 0; k < ELEMENTSOF(present[i].links) && present[i].links[k]; k++)
+                        ck_assert_int_ge(drive_add_link(drives + i, present[i].links[k], LINK_OWN), 0);
+        }
         c = parse(text, strlen(text));
-        ck_assert_int_eq(config_check_names(c), 0);
+        ck_assert_int_eq(config_check_names(c, all, ELEMENTSOF(all)), 0);
         assert_complaints(&c->complaints, expected);
+        for (size_t i = 0; i < ELEMENTSOF(present); i++) {
+                for (size_t k = 0; k < drives[i].n_links; k++)
+                        free(drives[i].links[k].path);
+                free(drives[i].links);
+        }
 }
 END_TEST
 
@@ -231,7 +274,7 @@ START_TEST(test_names_elsewhere) {
                         "drives = ({ match = { model = \"/dev/sda\" }; apm = 1 }, { match = \"/dev/sda\"; apm = 1 1 });";
         _cleanup_(config_freep) Config *c = parse(text, strlen(text));
 
-        ck_assert_int_eq(config_check_names(c), 0);
+        ck_assert_int_eq(config_check_names(c, NULL, 0), 0);
         ck_assert_uint_eq(c->complaints.n_items, 1);
 }
 END_TEST
