@@ -355,7 +355,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         r->broken = false;
         guessed = guessed || end >= t->doubtful;
         t->muted = guessed || has_doubtful(t, start, end);
-        if (token_type(r, inside) == TOKEN_GROUP)
+        if (token_type(r, inside) == TOKEN_GROUP && reader_is_twice(r, inside))
                 reader_complain_twice(r, inside++);
         while (is_surplus(r, end)) {
                 if (reader_is_twice(r, end))

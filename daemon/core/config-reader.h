@@ -54,7 +54,7 @@ bool reader_option(Reader *r);
 size_t reader_statement(Reader *r, size_t name, size_t end);
 bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 
-/* Whether the token before is of the same kind; and a complaint where that is one too many. */
+/* Whether the token before it, on its line, is of the same kind; and a complaint where that is one too many. */
 bool reader_is_twice(const Reader *r, size_t token);
 bool reader_complain_twice(Reader *r, size_t token);
 

@@ -47,6 +47,12 @@ static size_t find_braceless(const Reader *r, size_t name) {
         return (match ? match_key_from_string(key) >= 0 : setting_find(r->table, key) != NULL) ? i : 0;
 }
 
+bool reader_is_twice(const Reader *r, size_t token) {
+        const Token *t = r->text->tokens + token;
+
+        return token > 0 && t->type == t[-1].type && t->line == t[-1].line;
+}
+
 size_t reader_find_closing(const Reader *r, size_t i) {
         size_t braceless;
 
@@ -62,7 +68,7 @@ size_t reader_find_closing(const Reader *r, size_t i) {
                         }
                         break;
                 case TOKEN_GROUP:
-                        if (token_type(r, i - 1) == TOKEN_GROUP) /* a slip: it has one partner */
+                        if (reader_is_twice(r, i)) /* a slip: it has one partner */
                                 break;
                         if (!opens_value(r, i, lists > 0))
                                 return i;
@@ -131,10 +137,6 @@ static bool complain_bracketless(Reader *r, size_t value, size_t comma) {
         else
                 config_text_error(r->text, value, "several values are a list, in brackets: [ \"...\", \"...\" ]");
         return true;
-}
-
-bool reader_is_twice(const Reader *r, size_t token) {
-        return token > 0 && token_type(r, token) == token_type(r, token - 1);
 }
 
 bool reader_complain_twice(Reader *r, size_t token) {

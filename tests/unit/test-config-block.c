@@ -18,7 +18,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; read_ahead_kb = 512; epc = true; read_ahead_sect = 256 })",
           "1: > apm=1 epc=on read_ahead_kb=128 KiB\n",
           { { 1, 67, 'w', "\"read_ahead_sect\" and \"read_ahead_kb\" (in line 1) set the same thing; this one, the later, wins" } } },
-        { "drives = ({ match = {}; apm = = 1; epc = true; apm = 2 })", "1! > epc=! apm=!\n", { { 1, 31, 'e', "stands here twice" } } },
+        { "drives = ({ match = {}; apm = = 1; epc = true; apm = 2 })", "1! > epc=! apm=!\n", { { 1, 31, 'e', "\"=\" stands here twice" } } },
         { "drives = ({ match = {}; epc = true; apm = 300 })", "1: > epc=on apm=!\n",
           { { 1, 43, 'e', "out of range" } } },
         { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } })", "1: > epc=on battery:apm=1\n", {} },

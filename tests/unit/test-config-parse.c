@@ -161,6 +161,11 @@ static const struct {
           { { 3, 34, 'e', "\")\" is not expected here" } } },
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
           { { 3, 4, 'e', "\"{\" stands here twice; delete one" } } },
+        /* The block that has lost what was in it, perhaps to a comment, may protect its drives from the general rule. */
+        { "drives = (\n  { match = { rotational = true; }; apm = 9; },\n  {# match = \"/dev/sda\"; apm = 3; },\n" GOOD "\n);\n",
+          "2! rotational=true > apm=!\n" GOOD_DUMP(4),
+          { { 3, 3, 'e', "this block is not closed" },
+            { 3, 3, 'n', "nothing is applied of the general rules of this file" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; }}"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 35, 'e', "\"}\" stands here twice; delete one" } } },
         { BROKEN("  match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
