@@ -87,11 +87,28 @@ static void withhold(BlockReader *b, const Setting *row, size_t name) {
                 add_assignment(b, &a);
 }
 
+/* Other programs may call another setting so: the value tells which one is meant. */
+static bool complain_namesake(BlockReader *b, const Setting *row, size_t value) {
+        const Setting *other = setting_called(b->r->table, row->name);
+        char text[TOKEN_TEXT_MAX];
+        Value v;
+
+        if (!other || token_type(b->r, value) < TOKEN_END)
+                return false;
+        token_copy(b->r->text, value, text);
+        if (value_parse(&row->range, text, &v) >= 0 || value_parse(&other->range, text, &v) < 0)
+                return false;
+        config_text_error(b->r->text, value, "\"%s\" is no value for %s; did you mean %s = \"%s\"?", text, row->name,
+                          other->name, text);
+        return true;
+}
+
 static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name), *before;
         ConfigText *t = b->r->text;
 
-        a.withheld = !reader_value(b->r, name + 2, row->name, &row->range, &a.value, &a.keep);
+        a.withheld = complain_namesake(b, row, name + 2) ||
+                     !reader_value(b->r, name + 2, row->name, &row->range, &a.value, &a.keep);
         if (!a.withheld && !a.keep && (row->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
                 config_text_warning(t, name, "\"%s\" is never written: %s", row->name, row->instead);
 
@@ -194,8 +211,7 @@ static void read_battery(BlockReader *b, size_t name) {
 static Nearest find_nearest(const BlockReader *b, const char *name) {
         Nearest n = { .typed = name };
 
-        SETTING_TABLE_FOREACH(s, b->r->table)
-                nearest_offer(&n, s->name);
+        setting_offer(b->r->table, &n);
         for (size_t i = 0; i < ELEMENTSOF(block_keys); i++)
                 nearest_offer(&n, block_keys[i].name);
         for (MatchKey key = 0; key < MATCH_PROPERTY; key++)

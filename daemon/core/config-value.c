@@ -105,19 +105,22 @@ static bool complain_unit(ConfigText *t, size_t token, const char *name, const V
 
 /* `error` is value_parse()'s. */
 static bool complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error) {
+        const char *typed = TOKEN_QUOTED(t, token), *near = setting_nearest_value(range, typed);
         char text[RANGE_TEXT_MAX];
 
         switch (error) {
         case -ENOMSG:
                 return complain_unit(t, token, name, range);
         case -ENOTUNIQ:
-                return config_text_error(t, token, "%s could mean either here: %s = %s", TOKEN_QUOTED(t, token), name,
-                                         range->yes_is);
+                return config_text_error(t, token, "%s could mean either here: %s = %s", typed, name, range->yes_is);
         default:
+                if (near)
+                        return config_text_error(t, token, "\"%s\" is no value for %s; did you mean \"%s\"?", typed,
+                                                 name, near);
                 return config_text_error(t, token,
                                          error == -ERANGE ? "%s is out of range for %s: %s"
                                                           : "\"%s\" is no value for %s: %s",
-                                         TOKEN_QUOTED(t, token), name, value_range_format(range, text, sizeof text));
+                                         typed, name, value_range_format(range, text, sizeof text));
         }
 }
 

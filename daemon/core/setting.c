@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "macro.h"
-#include "text.h"
+#include <ctype.h>
+#include <strings.h>
+
 #include "setting.h"
 
 static const char *const backend_table[_BACKEND_MAX] = {
@@ -69,11 +70,66 @@ bool setting_is_dangerous(const Setting *s, const Value *v) {
         return s->danger && setting_is_active(s, v);
 }
 
+/* Letters and digits count alone: "apm-level", "APMLevel". Up to a blank. */
+static bool is_same_word(const char *a, const char *b) {
+        for (;; a++, b++) {
+                a += strspn(a, "-_");
+                b += strspn(b, "-_");
+                if (!*a || *a == ' ' || !*b || *b == ' ')
+                        return (!*a || *a == ' ') && (!*b || *b == ' ');
+                if (tolower((unsigned char) *a) != tolower((unsigned char) *b))
+                        return false;
+        }
+}
+
+const Setting *setting_called(const SettingTable *t, const char *name) {
+        SETTING_TABLE_FOREACH(s, t)
+                for (const char *word = s->also; word; word = strchr(word, ' ')) {
+                        word += *word == ' ';
+                        if (is_same_word(name, word))
+                                return s;
+                }
+
+        return NULL;
+}
+
+void setting_offer(const SettingTable *t, Nearest *n) {
+        const Setting *called = setting_called(t, n->typed);
+
+        SETTING_TABLE_FOREACH(s, t)
+                nearest_offer(n, s->name);
+        if (called && (!n->word || n->distance > 0)) {
+                n->word = called->name;
+                n->distance = 0;
+        }
+}
+
 const char *setting_nearest(const SettingTable *t, const char *name) {
         Nearest n = { .typed = name };
 
-        SETTING_TABLE_FOREACH(s, t)
-                nearest_offer(&n, s->name);
+        setting_offer(t, &n);
+        return n.word;
+}
 
+const char *setting_nearest_value(const ValueRange *range, const char *typed) {
+        static const struct {
+                const char *typed, *word;
+        } words[] = {
+                { "never", "off" },    { "none", "off" },      { "disabled", "off" }, { "disable", "off" },
+                { "inactive", "off" }, { "unlimited", "off" }, { "enabled", "on" },   { "enable", "on" },
+                { "always", "on" },    { "active", "on" },
+        };
+        Nearest n = { .typed = typed };
+        Value v;
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (strcasecmp(words[i].typed, typed) == 0 && value_parse(range, words[i].word, &v) == 0)
+                        return words[i].word;
+        for (const ValueWord *w = range->words; w && w->word; w++)
+                nearest_offer(&n, w->word);
+        if (range->type == VALUE_BOOL) {
+                nearest_offer(&n, "true");
+                nearest_offer(&n, "false");
+        }
         return n.word;
 }

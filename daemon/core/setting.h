@@ -5,6 +5,7 @@
  * the order of writing, and the functions that touch the drive. Rows live in the file of their backend
  * (device/ata-settings.c, …); device/settings.c only gathers the tables. */
 
+#include "text.h"
 #include "value.h"
 
 /* Who holds the state, and through which door it is reached. */
@@ -84,6 +85,7 @@ struct Setting {
         const char *brief;      /* in at most SETTING_BRIEF_MAX characters, for the list of all */
         const char *summary;    /* one line for JSON and man page */
         const char *equivalent; /* how users know it: "hdparm -B" */
+        const char *also;       /* what other programs' files call it, with blanks between; NULL: nothing else */
         const char *lost_by;    /* what loses it: "power", "re-add", … */
         const char *source;     /* where the fact is from */
         const char *danger;     /* what it can cost, as a clause; such a row needs allow_dangerous. NULL: none */
@@ -146,5 +148,12 @@ uint64_t setting_spin_down_ms(const Setting *s, const Value *v);
 /* Do `a`, wanted like this, and `b`, wanted like that, exclude each other, on a drive that supports both? */
 bool settings_exclude(const Setting *a, const Value *v, const Setting *b, const Value *w);
 
-/* The known name nearest to a mistyped one, or NULL when nothing is near. */
+/* The known name nearest to a mistyped one, or the one of a setting that other programs call so; NULL: nothing is near. */
 const char *setting_nearest(const SettingTable *t, const char *name);
+void setting_offer(const SettingTable *t, Nearest *n);
+
+/* The setting that other programs call so, where that is the name of another one, too; NULL: there is none. */
+const Setting *setting_called(const SettingTable *t, const char *name);
+
+/* The word for which such a value, which `range` does not take, was typed: "off" for "never"; NULL: it is not known. */
+const char *setting_nearest_value(const ValueRange *range, const char *typed);

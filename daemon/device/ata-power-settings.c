@@ -102,7 +102,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 
 const Setting ata_power_settings[] = {
         /* Before the standby timer. */
-        { .brief = "power saving: 1 most, 254 none",
+        { .brief = "power saving: 1 most, 254 none", .also = "apm_level ata_apm_level advanced_power_management",
           ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
                   "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
                   .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
@@ -127,7 +127,7 @@ const Setting ata_power_settings[] = {
                 "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM"),
           .range = RANGE_TIMER,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
-        { .brief = "stay asleep at power-on (PUIS)",
+        { .brief = "stay asleep at power-on (PUIS)", .also = "puis power_up_in_standby",
           ATA_FEATURE("poweron_standby", 220, "nothing: the drive keeps it", "hdparm -s", "ACS-4 SET FEATURES 06h/86h",
                       "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
                       .supported = { { 83, 5 } }, .enabled = { { 86, 5 } }, .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
@@ -322,7 +322,7 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
 const Setting ata_epc_settings[] = {
         /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to bring APM back.
          * No manual at hand says how they are affected when APM is enabled then: nobody may want both. */
-        { .brief = "have idle and standby timers",
+        { .brief = "have idle and standby timers", .also = "extended_power_conditions",
           ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
                       "whether the drive has extended power conditions, each with its timer, in the place of apm",
                       .supported = { { 119, 7 } }, .enabled = { { 120, 7 } },

@@ -89,7 +89,7 @@ static const char *const schedulers[] = { "none", "mq-deadline", "kyber", "bfq",
 
 const Setting kernel_block_settings[] = {
         /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
-        { .brief = "I/O scheduler of the kernel",
+        { .brief = "I/O scheduler of the kernel", .also = "elevator iosched io_scheduler",
           QUEUE("scheduler", 10, "re-add", "elevator.c",
                 "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none"),
           .range = { .type = VALUE_NAME },
@@ -101,7 +101,7 @@ const Setting kernel_block_settings[] = {
                 "requests that the kernel's queue holds, for each direction", .requests = true),
           .range = { .type = VALUE_INT, .min = 4, .max = 65536 } },
         /* After scheduler: bfq turns it off. */
-        { .brief = "throttle writes for late reads",
+        { .brief = "throttle writes for late reads", .also = "wbt wbt_latency",
           QUEUE("wbt_lat_usec", 40, "re-add, change of scheduler", "blk-wbt.c",
                 "how late reads may be before the kernel throttles buffered writes",
                 .reset = "-1", .requests = true, .unset = true),
@@ -156,7 +156,7 @@ const Setting kernel_block_settings[] = {
           SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "queue/write_cache",
                        .hint = "write_cache sets the drive's own") },
         /* Every later commit of queue limits may reset it: last. */
-        { .brief = "how far the kernel reads ahead",
+        { .brief = "how far the kernel reads ahead", .also = "readahead setra ra bdev_read_ahead",
           READ_AHEAD("read_ahead_kb", 1024, "how far the kernel reads ahead of a sequential reader",
                      "hdparm -a, blockdev --setra", "Linux block/blk-sysfs.c", .stripes = true),
           .localize = read_ahead_localize,

@@ -222,7 +222,7 @@ static const Harm all_read_only_harm = {
 
 /* clang-format off */
 const Setting kernel_read_only_settings[] = {
-        { .brief = "no more writes by the kernel",
+        { .brief = "no more writes by the kernel", .also = "ro setro",
           .name = "read_only", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 890, .lost_by = "re-add",
           .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
           .equivalent = "hdparm -r, blockdev --setro", .source = "Linux block/ioctl.c, BLKROSET",

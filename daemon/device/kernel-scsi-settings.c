@@ -128,12 +128,12 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 #define RANGE_SECONDS { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 }
 
 const Setting kernel_scsi_settings[] = {
-        { .brief = "how long a command may take",
+        { .brief = "how long a command may take", .also = "command_timeout scsi_timeout",
           DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
           .excludes = "io_timeout", /* the same number, by another path */
           .harm = &spin_up_harm },
         /* Before nr_requests, which it resets. */
-        { .brief = "commands at once; 1: no NCQ",
+        { .brief = "commands at once; 1: no NCQ", .also = "ncq ncq_depth tagged_queueing",
           KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
                  "commands outstanding at the drive at once; 1 turns NCQ off"),
           .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
@@ -157,7 +157,7 @@ const Setting kernel_scsi_settings[] = {
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "device/*ncq_prio_enable", .support = "device/*ncq_prio_supported") },
         /* Set by the kernel's error handling: before the drive's own settings. */
-        { .brief = "power saving of the SATA link",
+        { .brief = "power saving of the SATA link", .also = "alpm lpm link_power link_power_management_policy",
           KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
@@ -178,12 +178,12 @@ const Setting kernel_scsi_settings[] = {
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
         MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", WHOLE, "stops the drive when the machine is switched off"),
         /* Before runtime_pm, which makes it count. */
-        { .brief = "idle time until it is suspended",
+        { .brief = "idle time until it is suspended", .also = "autosuspend autosuspend_delay_ms",
           POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
                 "how long the drive is idle before the kernel suspends it"),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1,
                      .words = autosuspend_words } },
-        { .brief = "auto: the kernel may suspend it",
+        { .brief = "auto: the kernel may suspend it", .also = "power_control",
           POWER("runtime_pm", 421, "device/power/control",
                 "whether the kernel may suspend the idle drive: auto it may, on it stays on"),
           .range = { .type = VALUE_NAME, .words = runtime_pm_words,

@@ -64,7 +64,7 @@ static int cd_speed_write(Device *d, const Setting *s _unused_, const Value *v) 
 static const ValueWord cd_speed_words[] = { { "default", 0 }, {} };
 
 const Setting optical_settings[] = {
-        { .brief = "reading speed of a CD or DVD",
+        { .brief = "reading speed of a CD or DVD", .also = "cdrom_speed",
           .name = "cd_speed", .backend = BACKEND_OPTICAL, .read = cd_speed_read, .write = cd_speed_write,
           .order = 100, .lost_by = "power, another disc", .equivalent = "hdparm -E",
           .source = "MMC-6 SET STREAMING B6h, SET CD SPEED BBh",

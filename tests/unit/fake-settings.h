@@ -7,11 +7,12 @@
 
 /* clang-format off */
 static const Setting fake_ata[] = {
-        { .name = "apm", .backend = BACKEND_ATA,
+        { .name = "apm", .also = "apm_level power_saving", .backend = BACKEND_ATA,
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
         { .name = "apm_battery", .alias_of = "apm", .backend = BACKEND_ATA, .flags = SETTING_ON_BATTERY,
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = 255 } },
-        { .name = "spindown_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true },
+        { .name = "standby", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },
+        { .name = "spindown_time", .also = "standby idle_time", .backend = BACKEND_ATA, .range = { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true },
           .flags = SETTING_UNREADABLE, .spins_down = true },
         { .name = "iostats", .backend = BACKEND_BLOCK, .range = { .type = VALUE_BOOL } },
         { .name = "write_cache", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL } },

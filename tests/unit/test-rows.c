@@ -210,11 +210,30 @@ START_TEST(test_worker_takes_values) {
 }
 END_TEST
 
+/* The word of another program leads to its setting, whatever words there are near it. */
+START_TEST(test_also) {
+        unsigned n = 0;
+
+        SETTING_TABLE_FOREACH(s, &all_settings)
+                for (const char *p = s->also; p && *p; p += strspn(p, " ")) {
+                        _cleanup_free_ char *word = strndup(p, strcspn(p, " "));
+
+                        p += strlen(word);
+                        ck_assert_msg(setting_called(&all_settings, word) == s, "%s: %s", s->name, word);
+                        if (!setting_find(&all_settings, word))
+                                ck_assert_str_eq(setting_nearest(&all_settings, word), s->name);
+                        n++;
+                }
+        ck_assert_uint_gt(n, 50);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("rows");
         TCase *t = tcase_create("rows");
 
         tcase_add_test(t, test_rows);
+        tcase_add_test(t, test_also);
         tcase_add_loop_test(t, test_off_elsewhere, 0, ELEMENTSOF(elsewhere));
         tcase_add_test(t, test_worker_takes_values);
         suite_add_tcase(s, t);

@@ -26,6 +26,12 @@ static const struct {
         { "accoustic_managment", "acoustic_management" },
         { "sheduler",            "scheduler"           },
         { "colour",              NULL                  },
+        /* What other programs call it. */
+        { "APMLevel",            "apm"                 },
+        { "power-saving",        "apm"                 },
+        { "power_savings",       NULL                  },
+        { "IDLE_TIME",           "spindown_time"       },
+        { "standby",             "standby"             },
         { "x",                   NULL                  },
         { "",                    NULL                  },
 };
@@ -50,6 +56,32 @@ START_TEST(test_nearest) {
         const char *nearest = setting_nearest(&fake_table, mistyped[_i].typed);
 
         ck_assert_msg(streq_ptr(nearest, mistyped[_i].nearest), "%s: %s", mistyped[_i].typed, strna(nearest));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+        const char *setting, *typed, *word; /* NULL: nothing is known */
+} mistyped_values[] = {
+        { "apm",                "never",    "off"     },
+        { "apm",                "Disabled", "off"     },
+        { "apm",                "enabled",  NULL      },
+        { "apm",                "maybe",    NULL      },
+        { "write_cache",        "enabled",  "on"      },
+        { "write_cache",        "ture",     "true"    },
+        { "write_cache",        "flase",    "false"   },
+        { "write_cache_forced", "never",    "off"     },
+        { "write_cache_forced", "norml",    "normal"  },
+        { "runtime_pm",         "never",    NULL      },
+        { "queue_depth",        "none",     NULL      },
+};
+/* clang-format on */
+
+START_TEST(test_nearest_value) {
+        const char *word = setting_nearest_value(&setting_find(&fake_table, mistyped_values[_i].setting)->range,
+                                                 mistyped_values[_i].typed);
+
+        ck_assert_msg(streq_ptr(word, mistyped_values[_i].word), "%s: %s", mistyped_values[_i].typed, strna(word));
 }
 END_TEST
 
@@ -146,6 +178,7 @@ int main(void) {
         TCase *tc = tcase_create("setting");
 
         tcase_add_loop_test(tc, test_nearest, 0, ELEMENTSOF(mistyped));
+        tcase_add_loop_test(tc, test_nearest_value, 0, ELEMENTSOF(mistyped_values));
         tcase_add_test(tc, test_nearest_long);
         tcase_add_loop_test(tc, test_for_backends, 0, ELEMENTSOF(for_backends));
         tcase_add_test(tc, test_find);
