@@ -62,21 +62,36 @@ static int check_readable(Config *c, const char *const *roots) {
 
 /* ---- the files ---- */
 
-/* A file of another program gets one sentence in the place of many. One without an error is ours, whatever its name. */
+/* The first error that is there for another program's line; NULL: none is. */
+static char *describe_line(const Config *c, const char *file, const char *text, unsigned *ret_line) {
+        char *sentence = NULL;
+
+        for (const Complaint *x = c->complaints.items; !sentence && x < c->complaints.items + c->complaints.n_items;
+             x++)
+                if (x->level == COMPLAINT_ERROR && x->line > 0 && streq(x->file, file)) {
+                        *ret_line = x->line;
+                        sentence = import_describe_line(file, text, x->line);
+                }
+        return sentence;
+}
+
+/* A file of another program, or lines of one in ours, get one sentence in the place of many. A file without an error is ours, whatever its
+ * name. */
 static void check_foreign(Config *c) {
         for (size_t i = 0; i < c->n_files; i++) {
                 _cleanup_free_ char *text = NULL, *sentence = NULL;
                 const char *file = c->files[i], *objection;
+                unsigned line = 0;
                 size_t size;
 
                 if (!complaints_have_error(&c->complaints, file) ||
                     must_not_fail(text_file_read(file, &text, &size, &objection)) != 0)
                         continue;
-                sentence = import_describe(file, text, size);
+                sentence = import_describe(file, text, size) ?: describe_line(c, file, text, &line);
                 if (!sentence)
                         continue;
                 complaints_drop(&c->complaints, file);
-                must_work(complain(&c->complaints, COMPLAINT_ERROR, file, 0, 0, "%s", sentence));
+                must_work(complain(&c->complaints, COMPLAINT_ERROR, file, line, line > 0, "%s", sentence));
         }
 }
 

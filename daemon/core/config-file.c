@@ -56,7 +56,7 @@ static void read_list(Reader *r) {
         TokenType type = token_type(r, bracket);
         bool braced = type == TOKEN_GROUP && token_type(r, bracket + 1) == TOKEN_GROUP; /* a list all the same */
 
-        if (braced)
+        if (braced || type == TOKEN_ARRAY)
                 config_text_error(r->text, bracket,
                                   "the list of drives has round brackets: write \"(\" here, and \");\" at its end");
         else if (type == TOKEN_LIST && bracket == name + 1)
@@ -75,7 +75,7 @@ static void read_list(Reader *r) {
                 type = token_type(r, ++bracket);
         r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY || braced;
         r->told = !r->open;
-        r->misnamed = false;
+        r->misnamed = r->in_section = false;
         r->n_blocks = 0;
         r->list = bracket;
         r->i = bracket + r->open;
@@ -146,6 +146,12 @@ static void read_block(Reader *r) {
         r->n_blocks = c->n_blocks;
 }
 
+/* "[sda]", which no file of ours has. */
+static bool is_section(const Reader *r, size_t i) {
+        return !r->open && token_type(r, i) == TOKEN_ARRAY && token_type(r, i + 1) > TOKEN_END &&
+               token_type(r, i + 2) == TOKEN_ARRAY_END;
+}
+
 /* What is nothing that can be here. Among blocks it may be a part of the one before, or a block whose match is not known. One
  * complaint tells of all of it. */
 static void read_stray(Reader *r) {
@@ -155,7 +161,11 @@ static void read_stray(Reader *r) {
 
         if (r->told || token_type(r, r->i) == TOKEN_REFUSED)
                 ;
-        else if (word && config_is_option(token_copy(r->text, r->i, name)))
+        else if (is_section(r, r->i)) {
+                config_text_error(r->text, r->i,
+                                  "here is no section, as in an INI file, but drives = ( { match = ...; ... } );");
+                r->in_section = true;
+        } else if (word && config_is_option(token_copy(r->text, r->i, name)))
                 config_text_error(r->text, r->i, "a \"=\" is missing behind \"%s\"", name);
         else if (!word && reader_is_twice(r, r->i))
                 reader_complain_twice(r, r->i);

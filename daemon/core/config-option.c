@@ -65,7 +65,7 @@ bool reader_option(Reader *r) {
         Value v = {};
 
         if (option == ELEMENTSOF(options)) {
-                if (token_type(r, token) != TOKEN_REFUSED)
+                if (!r->in_section && token_type(r, token) != TOKEN_REFUSED)
                         complain_option(r, token, name);
                 r->text->muted = true;
         }

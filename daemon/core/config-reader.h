@@ -23,6 +23,7 @@ typedef struct Reader {
         size_t list;           /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
         bool open;             /* it has not ended */
         bool misnamed;         /* this may be a list with another name: its blocks are not applied */
+        bool in_section;       /* below a [section] of another program's file: its keys are none of ours */
         bool separated;        /* a block may follow */
         bool told;         /* there was a complaint since the last block or option, which goes for what is here, too */
         size_t n_blocks;   /* of the Config up to the block read last; 0: that one is not among them */

@@ -300,17 +300,59 @@ static ImportKind kind_by_text(const char *text) {
         return _IMPORT_KIND_INVALID;
 }
 
+static bool has_drives(const char *text) {
+        return fits(text, "(^|\n)[ \t]*drives\\s*[=:]?\\s*\\(");
+}
+
 char *import_describe(const char *file, const char *text, size_t size) {
         ImportKind kind = kind_by_name(file);
 
-        if (memchr(text, '\0', size) || fits(text, "(^|\n)[ \t]*drives\\s*[=:]?\\s*\\("))
+        if (memchr(text, '\0', size) || has_drives(text))
                 return NULL;
         if (kind == _IMPORT_KIND_INVALID)
                 kind = kind_by_text(text);
         if (kind != _IMPORT_KIND_INVALID)
                 return must_format("this is %s; 'drivekeep import %s' translates it", kinds[kind].title, file);
-        if (fits(text, "(^|\n)(---\\s|[a-z_]+:[ \t]*\r?\n[ \t]*-? *[a-z_]+:)"))
+        if (fits(text, "(^|\n)(---\\s|-[ \t]+[a-z_]+:\\s|[a-z_]+:[ \t]*\r?\n[ \t]*-? *[a-z_]+:)"))
                 return must(strdup("this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
+        if (fits(text, "^\\s*[[{]\\s*(\\{\\s*)?\"[a-z_]+\"\\s*:"))
+                return must(strdup("this is JSON, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
+        return NULL;
+}
+
+char *import_describe_line(const char *file, const char *text, unsigned line) {
+        static const struct {
+                ImportKind kind;
+                const char *begins; /* as only a line of this kind does */
+        } lines[] = {
+                { IMPORT_HDPARM_CONF, "^/dev/[^ \t{};\"]+[ \t]*\\{" },
+                { IMPORT_TLP, "^(TLP|DISK|SATA_LINKPWR|AHCI_RUNTIME_PM)_[A-Z0-9_]+=" },
+                { IMPORT_UDEV_RULES, "^(ACTION|SUBSYSTEM|KERNEL|(ATTR|ENV)\\{[^}]+\\})[!=]?=\"" },
+                { IMPORT_SCRIPT,
+                  "^(sudo[ \t]+)?(/[^ \t]*/)?((hdparm|smartctl|sdparm|blockdev|hd-idle)[ \t]+-|nvme[ \t]+set-feature)" },
+        };
+        _cleanup_free_ char *found = NULL;
+        const char *at = text;
+
+        for (; line > 1 && at; line--) {
+                at = strchr(at, '\n');
+                at += at != NULL;
+        }
+        if (!at)
+                return NULL;
+        at += strspn(at, " \t");
+        found = must(strndup(at, strcspn(at, "\n")));
+
+        for (size_t i = 0; i < ELEMENTSOF(lines); i++)
+                if (fits(found, lines[i].begins))
+                        return has_drives(text)
+                                               ? must_format("this is a line of %s; move such lines to another file, and "
+                                                             "'drivekeep import --format=%s FILE' translates them",
+                                                             kinds[lines[i].kind].title, kinds[lines[i].kind].name)
+                                               : must_format("this is a line of %s; 'drivekeep import --format=%s %s' "
+                                                             "translates the file",
+                                                             kinds[lines[i].kind].title, kinds[lines[i].kind].name,
+                                                             file);
         return NULL;
 }
 

@@ -92,6 +92,9 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
  * that is known. */
 char *import_describe(const char *file, const char *text, size_t size);
 
+/* The same of one line of it, by its number from 1. */
+char *import_describe_line(const char *file, const char *text, unsigned line);
+
 /* Writes drivekeep configuration. What the settings table does not take (a value out of range, a dangerous setting) becomes a
  * comment, so that what is written is always without error and safe as it is. What becomes a comment is held back
  * in `imports`, too. 0 or -EIO. */

@@ -205,7 +205,12 @@ static const struct {
         { "drives = {\n" GOOD ",\n" GOOD "\n};\nfsck_wait = \"1min\";", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "write \"(\" here" } } },
         { "drives = {\n" GOOD ",\n" GOOD "\n);", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "\");\" at its end" } } },
         { "drives = {\n" GOOD ",\n" GOOD "\n", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "round brackets" } } },
-        { "drives = [\n" GOOD " ];", GOOD_DUMP(2), { { 1, 1, 'e', "drives is a list of blocks" } } },
+        { "drives = [\n" GOOD " ];", GOOD_DUMP(2), { { 1, 10, 'e', "the list of drives has round brackets" } } },
+        /* A file of other programs' making has one complaint, not one for each key. */
+        { "[sda]\napm = 254\ncolour = 7\n[sdb]\napm = 1\n", "",
+          { { 1, 1, 'e', "here is no section, as in an INI file" } } },
+        { "[sda]\napm = 254\ndrives = (\n" GOOD " );\ncolour = 7;\n", GOOD_DUMP(4),
+          { { 1, 1, 'e', "here is no section" }, { 5, 1, 'e', "unknown option" } } },
         { "{ match = \"/dev/good\"; apm = 1; }", "1: node=/dev/good > apm=1\n",
           { { 1, 1, 'e', "in the list of drives" } } },
         { "drives = (\n" GOOD " );\ndrives = (\n" GOOD " );", GOOD_DUMP(2) GOOD_DUMP(4),
