@@ -51,12 +51,12 @@ class Demo(Keeping):
             print(f"  {line}", flush=True)
 
     def show_drives(self):
-        print(f"  {'drive':8} {'APM':>5} {'look-ahead':>11} {'write cache':>12} {'acoustic':>9} {'timer (s)':>10}")
+        print(f"  {'drive':8} {'APM':>5} {'look-ahead':>11} {'write cache':>12} {'acoustic':>9} {'timer (s)':>10} {'power':>8}")
         for drive in self.ata:
             s = drive.state()
             print(f"  {drive.serial:8} {s['apm']:>5} {'on' if s['lookahead'] else 'off':>11} "
-                  f"{'on' if s['write_cache'] else 'off':>12} {s.get('acoustic', '-'):>9} {s['standby_seconds'] or 'off':>10}",
-                  flush=True)
+                  f"{'on' if s['write_cache'] else 'off':>12} {s.get('acoustic', '-'):>9} {s['standby_seconds'] or 'off':>10} "
+                  f"{s['mode']:>8}", flush=True)
 
     def new_drives(self):
         return [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False),
