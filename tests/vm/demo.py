@@ -50,9 +50,9 @@ class Demo(Keeping):
         for line in (result.stdout + result.stderr).splitlines():
             print(f"  {line}", flush=True)
 
-    def show_drives(self):
+    def show_drives(self, *others):
         print(f"  {'drive':8} {'APM':>5} {'look-ahead':>11} {'write cache':>12} {'acoustic':>9} {'timer (s)':>10} {'power':>8}")
-        for drive in self.ata:
+        for drive in (*self.ata, *others):
             s = drive.state()
             print(f"  {drive.serial:8} {s['apm']:>5} {'on' if s['lookahead'] else 'off':>11} "
                   f"{'on' if s['write_cache'] else 'off':>12} {s.get('acoustic', '-'):>9} {s['standby_seconds'] or 'off':>10} "
@@ -123,7 +123,8 @@ def main(scenario, description):
                         help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
     options = parser.parse_args()
     try:
-        running = scenario(image.build_machine(options.machines, options.suite, log=lambda text: print(text, flush=True)))
+        running = scenario(image.build_machine(options.machines, options.suite, log=lambda text: print(text, flush=True),
+                                               packages=scenario.packages))
         running.execute()
     except KeyboardInterrupt:
         return 130

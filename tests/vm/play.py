@@ -13,32 +13,72 @@ import tty
 
 from demo import FILE, Demo, Progress, main
 from drives.fault import KINDS
-from keeping import CONF
+from drives.mechanics import Mechanics
+from keeping import CONF, FLEET_PACKAGES
 from machine import nvme_disk
 
 LEAVE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
+# Of each drive: enough for bench and tune. It is sparse.
+SIZE = 64 << 30
 FAULTS = ("abort", "df", "ignore", "hang", "never")
+SUPPLIES = {"mains": (1, 0), "battery": (0, 1)}
+PACKAGE = "/srv/drivekeep.deb"
+TO_COPY = "/root/drivekeep.conf"
 FILES = {
-    CONF: FILE,
+    TO_COPY: FILE,
     "/etc/systemd/system/serial-getty@hvc0.service.d/play.conf":
         "[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin root --noissue hvc0 linux\n",
     "/etc/motd": "This machine is for playing. Ctrl-] leads back to the commands for its drives and its power.\n"
-                 "'drivekeep edit' edits the configuration.\n",
-    "/etc/profile.d/play.sh": "export EDITOR='busybox vi' PAGER='busybox less'\n",
+                 "'drivekeep edit' edits the configuration, 'man drivekeep' is the manual.\n",
 }
+# The package is installed over the image's files of the same version, so that apt can remove it.
+SETUP = f"""rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
+ln /usr/lib/drivekeep-test/packages/now.deb {PACKAGE}
+dpkg -i --force-confold {PACKAGE}
+mv {TO_COPY} {CONF}
+systemctl enable drivekeep.service serial-getty@hvc0.service
+systemctl unmask sys-kernel-tracing.mount
+systemctl mask prometheus.service prometheus-node-exporter.service ssh.service exim4.service man-db.timer exim4-base.timer
+"""
 INTRO = """
-A shell in the machine is 'shell', and Ctrl-] leads back here. 'help' lists the other commands."""
+A shell in the machine is 'shell', and Ctrl-] leads back here. 'help' explains the other commands, and lists things to try."""
+# What to type, and what it shows.
+THINGS = {
+    "Things to try in the shell:": (
+        ("man drivekeep", "the manual; also 'man drivekeep.conf' and 'drivekeep help'"),
+        ("drivekeep list; drivekeep show sda", "which drives there are, and what one supports and has"),
+        ("drivekeep status; drivekeep explain sda", "what became of each setting, and which rule asks for it"),
+        ("drivekeep edit", "change the configuration; leave out a brace, a quote or a semicolon"),
+        ("drivekeep check; drivekeep plan", "errors in the configuration; what would be written"),
+        ("drivekeep try sda apm=100", "a value until the next boot; end it by 'drivekeep try --undo', or '--keep sda'"),
+        ("hdparm -B 100 /dev/sda", "another program changes a setting; see 'drivekeep status --now'"),
+        ("drivekeep sleep sda; head -c 1M /dev/sda >/dev/null", "spin a drive down and wake it; see 'drivekeep wakes'"),
+        ("drivekeep bench sda --budget=1min", "measure a drive; do so twice, then 'drivekeep bench --compare'"),
+        ("drivekeep tune sdb read_ahead_kb", "find the best value, which takes minutes; also 'tune sda lookahead'"),
+        ("drivekeep show nvme0n1; drivekeep show sr0", "an NVMe drive and an optical drive"),
+        ("drivekeep import -c 'hdparm -S 120 /dev/sda'", "translate another program's command; also its files"),
+        ("systemctl disable --now drivekeep", "stop the service; then 'apt remove drivekeep', 'apt purge drivekeep'"),
+        (f"apt install {PACKAGE}", "install it again"),
+    ),
+    "Things to try here:": (
+        ("plug NEW-1, pull NEW-1", "a new SATA drive"),
+        ("plug DOCK-1, plug DOCK-2", "USB docks, for blocks with 'transport = \"usb\"'; the second passes no ATA commands"),
+        ("break NAS-1 abort, mend NAS-1", "a drive that rejects settings; see 'drivekeep apply sda'"),
+        ("suspend, reboot, cut", "the drives lose their values, and get them again"),
+        ("power battery, power mains", "with 'on_battery = { apm = 128; };' in a block"),
+    ),
+}
 
 
 class Prompt(cmd.Cmd):
     """The commands. An exception of one is told, and the next command goes on."""
     prompt = "play> "
-    doc_header = "Commands ('help NAME' tells more):"
 
     def __init__(self, play, machine, hba):
         super().__init__()
         self.play, self.machine, self.hba = play, machine, hba
+        self.supply = None
 
     def onecmd(self, line):
         try:
@@ -65,19 +105,47 @@ class Prompt(cmd.Cmd):
     def port(self, drive):
         return next((number for number, port in enumerate(self.hba.ports) if port.drive is drive), None)
 
+    def dock(self, serial):
+        return next((dock for dock in self.play.docks if dock.bridge.serial == serial), None)
+
     def start(self):
         with Progress("booting"):
             self.machine.power_on()
             self.machine.wait_boot()
+            self.switch_supply()
             self.play.settle(self.machine)
+
+    def switch_supply(self):
+        if self.supply:
+            online, discharging = SUPPLIES[self.supply]
+            self.machine.run("modprobe supply; cd /sys/module/supply/parameters; "
+                             f"echo {online} >online; echo {discharging} >discharging")
+
+    def do_help(self, command):
+        """help [COMMAND]: this list, or more about one command."""
+        if command:
+            super().do_help(command)
+            return
+        print("Commands:")
+        for name in sorted(self.get_names()):
+            if name.startswith("do_") and name != "do_EOF":
+                usage, _, text = getattr(self, name).__doc__.partition(": ")
+                print(f"  {usage:20} {text}")
+        for title, things in THINGS.items():
+            print(f"\n{title}")
+            width = max(len(what) for what, _ in things)
+            for what, shows in things:
+                print(f"  {what:{width}}  {shows}")
 
     def do_shell(self, _):
         """shell: a shell in the machine. Ctrl-] leads back."""
+        size = shutil.get_terminal_size()
+        self.machine.run(f"stty -F /dev/hvc0 rows {size.lines} cols {size.columns}")
         talk(self.play.console)
 
     def do_drives(self, _):
         """drives: what the drives have now, in their own words. The program is not asked."""
-        self.play.show_drives()
+        self.play.show_drives(*(dock.drive for dock in self.play.docks if dock.plugged))
 
     def do_status(self, words):
         """status: what 'drivekeep status' says."""
@@ -88,9 +156,15 @@ class Prompt(cmd.Cmd):
         self.play.show(self.machine, "journalctl -b -u drivekeep -o cat --no-pager")
 
     def do_plug(self, serial):
-        """plug SERIAL: plug a drive in. One with a serial number that no drive has yet is new."""
+        """plug SERIAL: plug a drive or a dock in. A serial number that no drive has yet makes a new SATA drive."""
         if not serial:
             raise ValueError("say which drive")
+        dock = self.dock(serial)
+        if dock:
+            if dock.plugged:
+                raise ValueError(f"{serial} is plugged in")
+            dock.plug()
+            return
         drive = self.find(serial) or self.play.drive(serial, lookahead=False)
         if self.port(drive) is not None:
             raise ValueError(f"{serial} is plugged in")
@@ -102,13 +176,25 @@ class Prompt(cmd.Cmd):
         self.hba.attach(port, drive)
 
     def do_pull(self, serial):
-        """pull SERIAL: pull a drive out. The kernel looks for it for ten seconds before it gives it up."""
-        port = self.port(self.drive(serial))
-        if port is None:
+        """pull SERIAL: pull a drive or a dock out. The kernel looks for a SATA drive for ten seconds before it gives it up."""
+        dock = self.dock(serial)
+        port = None if dock else self.port(self.drive(serial))
+        if port is None and not (dock and dock.plugged):
             raise ValueError(f"{serial} is not plugged in")
-        self.hba.detach(port)
+        if dock:
+            dock.unplug()
+        else:
+            self.hba.detach(port)
+
+    def do_power(self, supply):
+        """power battery|mains: run the machine on battery, or on mains power. It has no battery before the first."""
+        if supply not in SUPPLIES:
+            raise ValueError(f"say one of {', '.join(SUPPLIES)}")
+        self.supply = supply
+        self.switch_supply()
 
     def do_break(self, words):
+        """break SERIAL FAULT: let a SATA drive fail; 'help break' lists the faults."""
         serial, kind = (*words.split(), "", "")[:2]
         if kind not in FAULTS:
             raise ValueError(f"say which drive, and one of {', '.join(FAULTS)}")
@@ -174,15 +260,32 @@ def talk(console, terminal=0):
 
 
 class Play(Demo):
+    packages = FLEET_PACKAGES
+
+    def drive(self, serial, mechanics=None, **features):
+        return super().drive(serial, size_mb=SIZE >> 20, mechanics=mechanics or Mechanics(), **features)
+
+    def new_drives(self):
+        """As in the demonstration. Besides, the second is slow at reads of less than half a MiB, and the third unloads its heads."""
+        return [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False, mechanics=Mechanics(enough=512 << 10)),
+                self.drive("OLD-1", lookahead=False, acoustic=254, erc=None, apm_rests=((127, 4.5, "idle_b"), (128, 60, "idle_b")),
+                           wake_seconds={"idle_b": 1.2})]
+
     def run(self, interact=Prompt.cmdloop):
         self.ata = self.new_drives()
+        docks = [(self.drive("USB-1"), {"serial": "DOCK-1", "plugged": False}),
+                 (self.drive("USB-2"), {"serial": "DOCK-2", "plugged": False, "passthrough": ()})]
         directory = pathlib.Path(tempfile.mkdtemp(prefix="dkp-", dir="/tmp"))
         self.console = directory / "console"
         try:
-            with self.drives(*self.ata, *[None] * (PORTS - len(self.ata))) as (hba, arguments), \
-                 self.machine(disks=[nvme_disk("FAST-1")], files=FILES, suspends=True,
-                              setup="systemctl enable drivekeep.service serial-getty@hvc0.service; systemctl unmask sys-kernel-tracing.mount",
-                              extra_args=[*arguments, "-chardev", f"socket,id=play,path={self.console},server=on,wait=off",
+            disc = directory / "disc"
+            disc.write_bytes(bytes(1 << 20))
+            with self.drives(*self.ata, *[None] * (PORTS - len(self.ata)), usb=docks) as (hba, arguments), \
+                 self.machine(disks=[nvme_disk("FAST-1", SIZE)], files=FILES, suspends=True, setup=SETUP,
+                              extra_args=[*arguments,
+                                          "-blockdev", f"driver=raw,node-name=disc,read-only=on,file.driver=file,file.filename={disc}",
+                                          "-device", "ahci,id=ahci0", "-device", "ide-cd,bus=ahci0.0,drive=disc,serial=DISC-1",
+                                          "-chardev", f"socket,id=play,path={self.console},server=on,wait=off",
                                           "-device", "virtconsole,chardev=play"]) as machine:
                 with Progress("drivekeep is at work"):
                     self.settle(machine)

@@ -2,15 +2,17 @@
 import contextlib
 import io
 import os
+import re
 import threading
 
 from keeping import by_id
-from play import LEAVE, Play, talk
+from play import LEAVE, PACKAGE, SIZE, THINGS, Play, talk
 from scenario import Scenario
 
 
 class Playing(Scenario):
-    """tests/play: plug, pull, break, mend, suspend, reboot, cut; the shell, and the way back from it"""
+    """tests/play: plug, pull, break, mend, suspend, reboot, cut; the shell, and the way back from it; what the machine has to try"""
+    packages = Play.packages
 
     def run(self):
         self.play = Play(self.image)
@@ -18,10 +20,15 @@ class Playing(Scenario):
 
     def check(self, prompt):
         self.machine, self.prompt, self.nas = prompt.machine, prompt, prompt.drive("NAS-1")
+        self.check_help()
         self.check_drives()
+        self.check_others()
         self.check_faults()
+        self.check_supply()
         self.check_shell()
+        self.check_measuring()
         self.check_power()
+        self.check_package()
 
     def say(self, line):
         """What a command prints."""
@@ -32,6 +39,16 @@ class Playing(Scenario):
     def wait_kept(self, text, *drives):
         self.machine.wait_until(lambda: all(drive["standby_seconds"] == 1200 and drive["lookahead"] for drive in drives), 90)
         self.claim(text, True)
+
+    def check_help(self):
+        told = self.say("help")
+        names = [name.removeprefix("do_") for name in dir(self.prompt) if name.startswith("do_") and name != "do_EOF"]
+        self.equal("help: a line for each command, with what it does",
+                   [name for name in names if not re.search(rf"^  {name}( \S+)* {{2,}}\S", told, re.M)], [])
+        verbs = {verb for things in THINGS.values() for text in things for verb in re.findall(r"\bdrivekeep (\w+)", "\n".join(text))}
+        lacking = self.machine.run(f"for verb in {' '.join(sorted(verbs))}; do drivekeep help $verb >/dev/null || echo $verb; done; "
+                                   "for drive in sda sdb sr0 nvme0n1; do [ -b /dev/$drive ] || echo $drive; done").stdout
+        self.equal("the commands and drives that it says to try are there", lacking, "")
 
     def check_drives(self):
         self.equal("plug: nothing is in the way of a new drive", self.say("plug NEW-1"), "")
@@ -44,6 +61,42 @@ class Playing(Scenario):
         self.match("an unknown command, too", self.say("plugg NEW-1"), "no command 'plugg'; 'help' lists them")
         self.match("drives: what they have", self.say("drives"), r"^  NAS-1 +254 +on ")
         self.match("status: what the program says", self.say("status"), r" spindown_time +20 min ")
+
+    def check_others(self):
+        self.match("there is an optical drive", self.machine.run("drivekeep list").stdout, r"^sr0 +QEMU")
+        for dock, drive in (("DOCK-1", "USB-1"), ("DOCK-2", None)):
+            node = f"/dev/disk/by-id/usb-DOCK_SATA_Bridge_{dock}-0:0"
+            self.equal(f"plug {dock}", self.say(f"plug {dock}"), "")
+            self.machine.wait_until(f"test -e {node}", 60)
+            told = self.machine.run(f"hdparm -i {node}; smartctl -d sat -i {node}", check=False).stdout
+            if drive:
+                self.match("a USB dock that passes ATA commands", told, drive)
+            else:
+                self.no_match("and one that passes none", told, "USB-")
+            self.match(f"{dock} cannot be plugged in twice", self.say(f"plug {dock}"), f"{dock} is plugged in")
+            self.say(f"pull {dock}")
+            self.machine.wait_until(f"! test -e {node}", 60)
+        self.match("nor one pulled that is not", self.say("pull DOCK-1"), "DOCK-1 is not plugged in")
+
+    def check_supply(self):
+        for supply, online in (("battery", "0"), ("mains", "1")):
+            self.equal(f"power {supply}", self.say(f"power {supply}"), "")
+            self.equal("the machine is on it", self.machine.run("cat /sys/class/power_supply/*/online").stdout.strip(), online)
+
+    def check_measuring(self):
+        """In the shortest time that it takes."""
+        sizes = self.machine.run(f"lsblk -dnbo SIZE {by_id('NAS-1')} /dev/nvme0n1").stdout.split()
+        self.equal("drives are large, and take no room", sizes, [str(SIZE)] * 2)
+        measured = self.machine.run("drivekeep bench NAS-1 --budget=10s", 120, check=False)
+        self.claim("drivekeep bench measures one", measured.status == 0, measured.stdout + measured.stderr)
+
+    def check_package(self):
+        """After two boots of the machine, of which the first installed it."""
+        self.equal("drivekeep is installed as a package", self.machine.run("dpkg-query -W -f '${db:Status-Abbrev}' drivekeep").stdout, "ii ")
+        self.match("man shows its manual", self.machine.run("man -P cat drivekeep", 120).stdout, "^NAME\n +drivekeep")
+        self.match("tracefs is there for 'drivekeep wakes'", self.machine.run("findmnt -no FSTYPE /sys/kernel/tracing").stdout, "tracefs")
+        for line, done in (("purge drivekeep", "Purg drivekeep"), (f"reinstall {PACKAGE}", "Inst drivekeep")):
+            self.match(f"apt can {line}", self.machine.run(f"apt-get -qs {line}", 120, check=False).stdout, f"^{done}")
 
     def check_faults(self):
         off = f"hdparm -A0 {by_id('NAS-1')}"
@@ -61,10 +114,10 @@ class Playing(Scenario):
         thread.start()
 
         def ask():  # again: a shell that only begins drops what was typed before
-            os.write(ours, b"echo $((6 * 7)) $EDITOR $(tty) >/run/played\r")
+            os.write(ours, b"echo $((6 * 7)) $(basename $(readlink -f /usr/bin/editor)) $(tty) >/run/played\r")
             return self.machine.run("cat /run/played", check=False).stdout
 
-        self.equal("shell: one of root's, on a terminal, with an editor", self.machine.wait_until(ask, 60, 2), "42 busybox vi /dev/hvc0\n")
+        self.equal("shell: one of root's, on a terminal, with an editor", self.machine.wait_until(ask, 60, 2), "42 nano /dev/hvc0\n")
         os.write(ours, LEAVE)
         thread.join(30)
         self.claim("Ctrl-] leads back", not thread.is_alive())
