@@ -169,7 +169,9 @@ def base(log=print, packages=(), suite=USUAL_SUITE):
     key = _digest(suite, " ".join(packages), _own_text(), _archive_kernel(suite))
     directory = cache / f"base-{key}"
     with _lock(cache):
-        if not directory.exists():
+        if directory.exists():
+            os.utime(directory)
+        else:
             log(f"image: installing packages of {suite} into a new root (a minute or two)")
             with _workspace(cache) as work:
                 _build_base(work, packages, suite)
