@@ -221,9 +221,9 @@ static void run_remember(Run *run) {
 static void run_exclude(Run *run, bool after_writing) {
         const Wishes *w = run->visit->wishes;
 
-        for (const Wish *wish = w->items + w->n_items; wish-- > w->items;)
+        for (size_t i = w->n_items; i-- > 0;)
                 FOREACH_STEP(s, run) {
-                        if (s->wish != wish || !step_has_turn(run, s) || !plan_has_rival(&run->plan, s) ||
+                        if (s->wish != w->items + i || !step_has_turn(run, s) || !plan_has_rival(&run->plan, s) ||
                             (!step_is_open(s) && s->error < 0))
                                 continue;
                         if (plan_exclude(&run->plan, s) || !step_is_open(s))
