@@ -31,7 +31,7 @@ HONOURED = (
 NOT_HERE = {
     "power_state": ("unsupported", "power states are 0...0"),
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
-    "interrupt_coalescing_time": ("refused", r"cannot be changed \(status 10Eh\)"),
+    "interrupt_coalescing_time": ("refused", r"feature not changeable, status 10Eh"),
     "hmb": ("unsupported", "no device/hmb"),
     "apst_latency": ("unchanged", "no apst_latency"),     # so it is off
 }
