@@ -6,6 +6,7 @@
 #include <fnmatch.h>
 
 #include "command.h"
+#include "unit-lines.h"
 
 void script_file_read(const char *text, Import *ret) {
         const Place place = { .import = ret };
@@ -19,65 +20,32 @@ static void undo_double(char *s, const char *two) {
                 memmove(s, s + 1, strlen(s));
 }
 
-static bool is_condition(const char *name, const char *value) {
-        return streq(name, "ExecCondition") || ((starts_with(name, "Condition") || starts_with(name, "Assert")) &&
-                                                (value[-1] == '!' || !word_is_program_or_drive(value)));
-}
-
-/* Cuts NAME=VALUE in two, without the signs that systemd has in front of a program. NULL: it is no such line. */
-static char *split_unit_line(char *line) {
-        char *value = strchr(line, '=');
-
-        if (!value)
-                return NULL;
-        value += 1 + strspn(value + 1, " \t@-:+!|");
-        line[strcspn(line, " \t=")] = '\0';
-        return value;
-}
-
-/* The lists of a unit: an empty value empties the list. */
-static const char *const unit_lists[] = { "ExecStart=",     "ExecStartPre=", "ExecStartPost=",
-                                          "ExecCondition=", "Condition",     "Assert" };
-
-/* Which one the setting belongs to; ELEMENTSOF(unit_lists): none. */
-static size_t find_list(const char *name) {
-        _cleanup_free_ char *sign = must_format("%s=", name);
-        size_t i = 0;
-
-        while (i < ELEMENTSOF(unit_lists) && !starts_with(sign, unit_lists[i]))
-                i++;
-        return i;
+/* `value` stands behind the signs that systemd has in front of a path or program. */
+static bool is_condition(const UnitLine *l, const char *value) {
+        return streq(l->key, "ExecCondition") ||
+               ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
+                ((value > l->value && value[-1] == '!') || !word_is_program_or_drive(value)));
 }
 
 void unit_read(const char *text, Import *ret) {
-        unsigned emptied[ELEMENTSOF(unit_lists) + 1] = {}; /* the line that does so last */
-        _cleanup_free_ char *line = NULL, *held = NULL;
-        Lines l = { .next = text };
+        _cleanup_(unit_lines_done) UnitLines lines = {};
+        _cleanup_free_ char *held = NULL;
 
-        while (lines_next(&l, true, &line)) {
-                const char *value = split_unit_line(line);
-
-                if (value && !*value)
-                        emptied[find_list(line)] = l.line;
-        }
-        l = (Lines){ .next = text };
-        while (lines_next(&l, true, &line)) {
+        unit_lines_read(&lines, "", text);
+        UNIT_LINES_FOREACH(l, &lines) {
                 Place place = { .import = ret };
-                char *value = split_unit_line(line);
-                size_t list = value ? find_list(line) : ELEMENTSOF(unit_lists);
+                char *value = l->value + strspn(l->value, "@-:+!|");
 
-                if (list == ELEMENTSOF(unit_lists) || l.line <= emptied[list])
-                        continue;
                 undo_double(value, "$$");
                 undo_double(value, "%%");
-                if (is_condition(line, value))
-                        import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", line, l.line,
-                                       streq(line, "ConditionACPower") ? ": see on_battery" : "");
-                if (!starts_with(line, "ExecStart"))
+                if (is_condition(l, value))
+                        import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
+                                       streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
+                if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
                         place.held = "systemd takes a shell's signs for words";
-                commands_read(&place, value, l.line);
+                commands_read(&place, value, l->line);
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)
                 import_hold(&ret->rules[i], "%s", held);

@@ -179,15 +179,13 @@ static bool is_known_program(const char *command) {
 
 /* The commands that a unit runs when it is started. */
 static void check_unit(Rivals *r, const Rival *row, const Unit *u) {
-        struct {
-                GROWING_ARRAY(UnitLine, items);
-        } from = {};
+        _cleanup_(unit_lines_done) UnitLines from = {};
         _cleanup_free_ char *text = NULL;
         Source s = { .row = row };
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
-        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+        UNIT_LINES_FOREACH(l, &u->lines) {
                 must_grow(&from, items);
                 if (STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost") && !is_known_program(l->value) &&
                     unit_command(r->root, u, l, &from.items[from.n_items])) {
@@ -198,9 +196,6 @@ static void check_unit(Rivals *r, const Rival *row, const Unit *u) {
         must_close(f);
         s.lines = from.items;
         check_text(r, &s, u->name, text);
-        for (size_t i = 0; i < from.n_items; i++)
-                unit_line_done(&from.items[i]);
-        free(from.items);
 }
 
 static bool has_option(const char *command, const char *const *options) {

@@ -6,24 +6,8 @@
 #include "tree.h"
 #include "unit.h"
 
-/* Variables with where they stand. */
-typedef struct Environment {
-        GROWING_ARRAY(UnitLine, items); /* `key` is the variable */
-} Environment;
-
-static void add_variable(Environment *e, const char *file, unsigned line, const char *name, const char *value) {
-        must_grow(e, items);
-        e->items[e->n_items++] = (UnitLine){ must(strdup(file)), must(strdup(name)), must(strdup(value)), line };
-}
-
-static void environment_done(Environment *e) {
-        for (size_t i = 0; i < e->n_items; i++)
-                unit_line_done(&e->items[i]);
-        free(e->items);
-}
-
 /* 'A=b "C=d e"' */
-static void add_words(Environment *e, const UnitLine *l) {
+static void add_words(UnitLines *e, const UnitLine *l) {
         _cleanup_free_ char *text = must(strdup(l->value));
 
         for (char *p = text + strspn(text, " \t"), *end; *p; p = end + strspn(end, " \t")) {
@@ -35,17 +19,17 @@ static void add_words(Environment *e, const UnitLine *l) {
                 value = strchr(p, '=');
                 if (value) {
                         *value++ = '\0';
-                        add_variable(e, l->file, l->line, p, value);
+                        unit_lines_add(e, l->file, l->line, p, value);
                 }
         }
 }
 
 /* False: a file is missing without which systemd does not start the unit. */
-static bool environment_read(const char *root, const Unit *u, Environment *ret) {
-        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++)
-                if (streq(l->key, "Environment"))
-                        add_words(ret, l);
-        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+static bool environment_read(const char *root, const Unit *u, UnitLines *ret) {
+        UNIT_LINES_FOREACH(l, &u->lines)
+        if (streq(l->key, "Environment"))
+                add_words(ret, l);
+        UNIT_LINES_FOREACH(l, &u->lines) {
                 bool may_miss = *l->value == '-';
                 _cleanup_(words_done) Words files = {};
 
@@ -61,7 +45,7 @@ static bool environment_read(const char *root, const Unit *u, Environment *ret) 
 
                         for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++)
                                 if (p->value && *p->name != ';')
-                                        add_variable(ret, files.items[i], p->line, p->name, p->value);
+                                        unit_lines_add(ret, files.items[i], p->line, p->name, p->value);
                 }
         }
         return true;
@@ -81,7 +65,7 @@ static size_t take_variable(const char *text, const char *at, const char **ret_n
 }
 
 bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *ret_from) {
-        _cleanup_(environment_done) Environment e = {};
+        _cleanup_(unit_lines_done) UnitLines e = {};
         const UnitLine *from = l;
         const char *name;
         char *text = NULL;
@@ -125,7 +109,7 @@ bool command_runs(const char *command, const char *program) {
 
 const Unit *units_find_command(const Units *units, const char *program, UnitLine *ret) {
         for (const Unit *u = units->services; u < units->services + units->n_services; u++)
-                for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+                UNIT_LINES_FOREACH(l, &u->lines) {
                         if (!streq(l->key, "ExecStart") || !command_runs(l->value, program) ||
                             !unit_command(units->root, u, l, ret))
                                 continue;
@@ -135,7 +119,7 @@ const Unit *units_find_command(const Units *units, const char *program, UnitLine
 }
 
 char *unit_variable(const char *root, const Unit *u, const char *name) {
-        _cleanup_(environment_done) Environment e = {};
+        _cleanup_(unit_lines_done) UnitLines e = {};
         const char *value = NULL;
 
         (void) environment_read(root, u, &e);

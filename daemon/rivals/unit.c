@@ -6,64 +6,13 @@
 #include "tree.h"
 #include "unit.h"
 
-void unit_line_done(UnitLine *l) {
-        free(l->file);
-        free(l->key);
-        free(l->value);
-        *l = (UnitLine){};
-}
-
 void unit_done(Unit *u) {
-        for (size_t i = 0; i < u->n_lines; i++)
-                unit_line_done(&u->lines[i]);
-        free(u->lines);
+        unit_lines_done(&u->lines);
         free(u->name);
         *u = (Unit){};
 }
 
 /* ---- the unit's file and its drop-ins ---- */
-
-/* Keys that make one list: an empty value of one takes back all of them. */
-static const char *list_of(const char *key) {
-        if (starts_with(key, "Condition"))
-                return "Condition";
-        if (starts_with(key, "Assert"))
-                return "Assert";
-        return starts_with(key, "On") && (ends_with(key, "Sec") || streq(key, "OnCalendar")) ? "timer" : key;
-}
-
-static void drop_lines(Unit *u, const char *key) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < u->n_lines; i++)
-                if (streq(list_of(u->lines[i].key), list_of(key)))
-                        unit_line_done(&u->lines[i]);
-                else
-                        u->lines[n++] = u->lines[i];
-        u->n_lines = n;
-}
-
-static void add_lines(Unit *u, const char *file, const char *text) {
-        _cleanup_free_ char *line = NULL;
-        Lines l = { .next = text };
-
-        while (lines_next(&l, true, &line)) {
-                char *value = strchr(line, '=');
-
-                if (!value || strchr("#;[", *line))
-                        continue;
-                *value++ = '\0';
-                line[strcspn(line, " \t")] = '\0';
-                value += strspn(value, " \t");
-                if (!*value) {
-                        drop_lines(u, line);
-                        continue;
-                }
-                must_grow(u, lines);
-                u->lines[u->n_lines++] =
-                                (UnitLine){ must(strdup(file)), must(strdup(line)), must(strdup(value)), l.line };
-        }
-}
 
 /* A drop-in: "/usr/lib/systemd/system/a-b.service.d/x.conf". */
 typedef struct DropIn {
@@ -147,7 +96,7 @@ static void add_drop_ins(const Units *units, Unit *u, const Words *names) {
         for (size_t i = 0; i < found.n_items; i++) {
                 _cleanup_free_ char *text = tree_read(units->root, found.items[i].path, false);
 
-                add_lines(u, found.items[i].path, text ?: "");
+                unit_lines_read(&u->lines, found.items[i].path, text ?: "");
         }
         free(found.items);
 }
@@ -168,19 +117,19 @@ static void unit_read_file(const Units *units, const char *path, Unit *ret) {
 
         *ret = (Unit){ .name = must(strdup(base_name(path))) };
         words_add(&names, ret->name, strlen(ret->name));
-        add_lines(ret, path, text ?: "");
-        for (size_t i = 0; i < ret->n_lines; i++)
-                if (streq(ret->lines[i].key, "Alias"))
-                        words_split(&names, ret->lines[i].value);
+        unit_lines_read(&ret->lines, path, text ?: "");
+        UNIT_LINES_FOREACH(l, &ret->lines)
+        if (streq(l->key, "Alias"))
+                words_split(&names, l->value);
         add_drop_ins(units, ret, &names);
 }
 
 const UnitLine *unit_last(const Unit *u, const char *key) {
         const UnitLine *last = NULL;
 
-        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++)
-                if (streq(l->key, key))
-                        last = l;
+        UNIT_LINES_FOREACH(l, &u->lines)
+        if (streq(l->key, key))
+                last = l;
         return last;
 }
 
@@ -202,7 +151,7 @@ static bool is_wanted(const char *root, const char *name) {
 
 /* Conditions of a path; what else has to be so is not known. */
 static bool is_possible(const char *root, const Unit *u) {
-        for (const UnitLine *l = u->lines; l < u->lines + u->n_lines; l++) {
+        UNIT_LINES_FOREACH(l, &u->lines) {
                 bool not = *l->value == '!';
                 const char *path = l->value + not ;
                 _cleanup_(words_done) Words found = {};

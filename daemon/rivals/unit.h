@@ -4,17 +4,11 @@
 /* Units of systemd as they are in force: the unit's file with its drop-ins over it, and what variables have (systemd.unit(5),
  * systemd.exec(5)). */
 
-#include "words.h"
-
-/* An assignment that no later one takes back. */
-typedef struct UnitLine {
-        char *file, *key, *value;
-        unsigned line;
-} UnitLine;
+#include "unit-lines.h"
 
 typedef struct Unit {
         char *name; /* "smartmontools.service" */
-        GROWING_ARRAY(UnitLine, lines);
+        UnitLines lines;
 } Unit;
 
 /* Those of a machine: its drop-ins by their precedence, and the services that are started at some time. */
@@ -35,7 +29,6 @@ void unit_done(Unit *u);
 /* The command of a line as systemd runs it, with the values of variables. The caller frees it. *ret_from: the line of the unit, or that of
  * the variable's file where the command has one from there, whose strings the caller frees. False: systemd cannot run it. */
 bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *ret_from);
-void unit_line_done(UnitLine *l);
 
 /* Does this command run such a program (a glob of the last part of its path)? */
 bool command_runs(const char *command, const char *program);
