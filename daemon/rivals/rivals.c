@@ -32,7 +32,7 @@ static const Rival rivals[] = {
           "(smartd's own -i SECONDS) that is longer than that time lets it fall asleep", SMARTD, .polls = true },
         { "hd-idle", "in effect: it sends idle drives to standby by its own clock",
           "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
-          IMPORT_HD_IDLE, .program = "hd-idle", .variable = "START_HD_IDLE" },
+          IMPORT_SCRIPT, .program = "hd-idle", .variable = "START_HD_IDLE" },
         { "PowerTOP", "by --auto-tune, when this unit is started", "without --auto-tune it sets nothing",
           IMPORT_TMPFILES, .program = "powertop", .option = "--auto-tune",
           .text = "w /sys/block/sd*/device/power/control - - - - auto\n"
@@ -80,11 +80,10 @@ static void polls_read(const char *command, const char *text, Import *ret) {
         bool by_default = false, last = false;
         Lines l = { .next = text };
 
-        while (!last && lines_next(&l, true, &line)) {
+        while (!last && smartd_lines_next(&l, &line)) {
                 ImportRule *rule;
                 bool spared;
 
-                line[strcspn(line, "#")] = '\0';
                 spared = by_default || strstr(line, "-n standby") || strstr(line, "-n idle");
                 line[strcspn(line, " \t")] = '\0';
                 if (streq(line, "DEFAULT"))
@@ -186,12 +185,14 @@ static void check_unit(Rivals *r, const Rival *row, const Unit *u) {
         FILE *f = must(open_memstream(&text, &size));
 
         UNIT_LINES_FOREACH(l, &u->lines) {
+                UnitLine command;
+
+                if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost") || is_known_program(l->value))
+                        continue;
+                command = unit_command(u, l);
+                fprintf(f, "%s=%s\n", l->key, command.value);
                 must_grow(&from, items);
-                if (STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost") && !is_known_program(l->value) &&
-                    unit_command(r->root, u, l, &from.items[from.n_items])) {
-                        fprintf(f, "%s=%s\n", l->key, from.items[from.n_items].value);
-                        from.n_items++;
-                }
+                from.items[from.n_items++] = command;
         }
         must_close(f);
         s.lines = from.items;
@@ -214,30 +215,25 @@ static void check_program(Rivals *r, const Rival *row) {
         const char *const does[] = { row->option, NULL };
         UnitLine command = {};
         const Unit *unit = units_find_command(&r->units, row->program, &command);
-        _cleanup_free_ char *text = NULL, *own = NULL, *variable = NULL;
+        const UnitLine *variable = unit && row->variable ? unit_last(&unit->variables, row->variable) : NULL;
+        _cleanup_free_ char *own = NULL;
         _cleanup_(words_done) Words files = {};
-        char *options;
 
         if (!unit)
                 return;
-        variable = row->variable ? unit_variable(r->root, unit, row->variable) : NULL;
         own = option_find(command.value, "-c", "--configfile");
         if (own)
                 words_add(&files, own, strlen(own));
         else if (row->files)
                 files = tree_glob(r->root, row->files, "", "");
-        options = command.value + strcspn(command.value, " \t");
-        for (char *p = options; !row->files && (p = strpbrk(p, "\"'"));)
-                *p = ' ';
-        text = must_format("HD_IDLE_OPTS=\"%s\"\n", options);
 
         /* It only says something, and ends. */
-        if (has_option(command.value, talks) || streq(variable ?: "", "false") ||
+        if (has_option(command.value, talks) || (variable && streq(variable->value, "false")) ||
             (row->option && !has_option(command.value, does)))
                 ;
         else if (!row->files)
                 check_text(r, &(Source){ .row = row, .lines = (UnitLine[]){ command, command } }, "",
-                           row->text ?: text);
+                           row->text ?: command.value);
         else
                 for (size_t i = 0; i < files.n_items; i++)
                         check_files(r, row, command.value, &files.items[i], 1);

@@ -24,11 +24,12 @@ static void add_words(UnitLines *e, const UnitLine *l) {
         }
 }
 
-/* False: a file is missing without which systemd does not start the unit. */
-static bool environment_read(const char *root, const Unit *u, UnitLines *ret) {
+bool unit_read_variables(const char *root, Unit *u) {
+        UnitLines *ret = &u->variables;
+
         UNIT_LINES_FOREACH(l, &u->lines)
-        if (streq(l->key, "Environment"))
-                add_words(ret, l);
+                if (streq(l->key, "Environment"))
+                        add_words(ret, l);
         UNIT_LINES_FOREACH(l, &u->lines) {
                 bool may_miss = *l->value == '-';
                 _cleanup_(words_done) Words files = {};
@@ -64,16 +65,12 @@ static size_t take_variable(const char *text, const char *at, const char **ret_n
         return 1 + *ret_n + 2 * braces;
 }
 
-bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *ret_from) {
-        _cleanup_(unit_lines_done) UnitLines e = {};
+UnitLine unit_command(const Unit *u, const UnitLine *l) {
         const UnitLine *from = l;
         const char *name;
         char *text = NULL;
         size_t size, n;
         FILE *f;
-
-        if (!environment_read(root, u, &e))
-                return false;
 
         f = must(open_memstream(&text, &size));
         for (const char *p = l->value; *p;) {
@@ -85,9 +82,9 @@ bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *
                         p += 2;
                         continue;
                 }
-                for (size_t i = 0; i < e.n_items && length > 0; i++)
-                        if (strncmp(e.items[i].key, name, n) == 0 && e.items[i].key[n] == '\0')
-                                found = &e.items[i];
+                UNIT_LINES_FOREACH(v, &u->variables)
+                        if (length > 0 && strncmp(v->key, name, n) == 0 && v->key[n] == '\0')
+                                found = v;
                 if (found) {
                         fputs(found->value, f);
                         from = *found->value ? found : from;
@@ -96,8 +93,7 @@ bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *
                 p += MAX(length, 1U);
         }
         must_close(f);
-        *ret_from = (UnitLine){ must(strdup(from->file)), must(strdup(l->key)), text, from->line };
-        return true;
+        return (UnitLine){ must(strdup(from->file)), must(strdup(l->key)), text, from->line };
 }
 
 bool command_runs(const char *command, const char *program) {
@@ -109,22 +105,10 @@ bool command_runs(const char *command, const char *program) {
 
 const Unit *units_find_command(const Units *units, const char *program, UnitLine *ret) {
         for (const Unit *u = units->services; u < units->services + units->n_services; u++)
-                UNIT_LINES_FOREACH(l, &u->lines) {
-                        if (!streq(l->key, "ExecStart") || !command_runs(l->value, program) ||
-                            !unit_command(units->root, u, l, ret))
-                                continue;
-                        return u;
-                }
+                UNIT_LINES_FOREACH(l, &u->lines)
+                        if (streq(l->key, "ExecStart") && command_runs(l->value, program)) {
+                                *ret = unit_command(u, l);
+                                return u;
+                        }
         return NULL;
-}
-
-char *unit_variable(const char *root, const Unit *u, const char *name) {
-        _cleanup_(unit_lines_done) UnitLines e = {};
-        const char *value = NULL;
-
-        (void) environment_read(root, u, &e);
-        for (size_t i = 0; i < e.n_items; i++)
-                if (streq(e.items[i].key, name))
-                        value = e.items[i].value;
-        return value ? must(strdup(value)) : NULL;
 }

@@ -8,6 +8,7 @@
 
 void unit_done(Unit *u) {
         unit_lines_done(&u->lines);
+        unit_lines_done(&u->variables);
         free(u->name);
         *u = (Unit){};
 }
@@ -119,17 +120,17 @@ static void unit_read_file(const Units *units, const char *path, Unit *ret) {
         words_add(&names, ret->name, strlen(ret->name));
         unit_lines_read(&ret->lines, path, text ?: "");
         UNIT_LINES_FOREACH(l, &ret->lines)
-        if (streq(l->key, "Alias"))
-                words_split(&names, l->value);
+                if (streq(l->key, "Alias"))
+                        words_split(&names, l->value);
         add_drop_ins(units, ret, &names);
 }
 
-const UnitLine *unit_last(const Unit *u, const char *key) {
+const UnitLine *unit_last(const UnitLines *lines, const char *key) {
         const UnitLine *last = NULL;
 
-        UNIT_LINES_FOREACH(l, &u->lines)
-        if (streq(l->key, key))
-                last = l;
+        UNIT_LINES_FOREACH(l, lines)
+                if (streq(l->key, key))
+                        last = l;
         return last;
 }
 
@@ -173,7 +174,7 @@ bool unit_read_started(const Units *u, const char *name, Unit *ret) {
         if (!text || !*text || !is_wanted(u->root, base_name(found.items[0])))
                 return false;
         unit_read_file(u, found.items[0], ret);
-        if (is_possible(u->root, ret))
+        if (is_possible(u->root, ret) && unit_read_variables(u->root, ret))
                 return true;
         unit_done(ret);
         return false;

@@ -9,6 +9,7 @@
 typedef struct Unit {
         char *name; /* "smartmontools.service" */
         UnitLines lines;
+        UnitLines variables; /* of its environment; `key` is the name */
 } Unit;
 
 /* Those of a machine: its drop-ins by their precedence, and the services that are started at some time. */
@@ -23,18 +24,18 @@ void units_done(Units *u);
 
 /* The first unit of such a name (a glob(7)). False: there is none, it is masked or never started. */
 bool unit_read_started(const Units *u, const char *name, Unit *ret);
-const UnitLine *unit_last(const Unit *u, const char *key); /* NULL: there is none */
+const UnitLine *unit_last(const UnitLines *lines, const char *key); /* NULL: there is none */
 void unit_done(Unit *u);
 
-/* The command of a line as systemd runs it, with the values of variables. The caller frees it. *ret_from: the line of the unit, or that of
- * the variable's file where the command has one from there, whose strings the caller frees. False: systemd cannot run it. */
-bool unit_command(const char *root, const Unit *u, const UnitLine *l, UnitLine *ret_from);
+/* Reads Environment= and EnvironmentFile= into u->variables. False: a file is missing without which systemd does not start the unit. */
+bool unit_read_variables(const char *root, Unit *u);
+
+/* The command of a line as systemd runs it, with the values of variables, as `value`. Its place is that of the unit's line, or of the
+ * variable where the command has one. The caller frees the strings by unit_line_done(). */
+UnitLine unit_command(const Unit *u, const UnitLine *l);
 
 /* Does this command run such a program (a glob of the last part of its path)? */
 bool command_runs(const char *command, const char *program);
 
 /* The first service that runs such a program when it is started, as unit_command(). NULL: there is none. */
 const Unit *units_find_command(const Units *u, const char *program, UnitLine *ret);
-
-/* What a program finds in its environment. The caller frees it; NULL: nothing that the unit says. */
-char *unit_variable(const char *root, const Unit *u, const char *name);

@@ -99,7 +99,7 @@ static void collector_check(const Wakers *k) {
 
         if (!unit_read_started(k->units, COLLECTOR ".timer", &u))
                 return;
-        l = unit_last(&u, "OnUnitActiveSec");
+        l = unit_last(&u.lines, "OnUnitActiveSec");
         if (l && interval_read(&w, l->value)) {
                 w.file = l->file;
                 w.line = l->line;
