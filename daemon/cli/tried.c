@@ -76,7 +76,7 @@ bool tried_is_barred(Verdict v) {
 
 bool tried_is_in_vain(const SettingRecord *s) {
         /* Of what was refused a part may have been accepted. */
-        bool same = s->before && s->actual ? streq(s->before, s->actual) : !s->before && !s->actual;
+        bool same = streq_ptr(s->before, s->actual);
 
         return tried_is_barred(s->verdict) ||
                ((s->verdict == VERDICT_REFUSED || s->verdict == VERDICT_IGNORED) && same);

@@ -8,9 +8,9 @@
 #include "ata.h"
 #include "plan.h"
 #include "settings.h"
+#include "spin-down.h"
 #include "standby.h"
 
-#define SPINDOWN_TIME "spindown_time"
 #define STANDBY_Z "standby_z"
 
 /* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
@@ -63,7 +63,7 @@ static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
         if (d->power == POWER_STANDBY)
                 return sleep_read(d, s, ret);
         r = ata_feature_read(d, s, ret);
-        return r < 0 ? r : check_same_timer(d, SPINDOWN_TIME, STANDBY_Z);
+        return r < 0 ? r : check_same_timer(d, SETTING_SPINDOWN_TIME, STANDBY_Z);
 }
 
 static int standby_timer_write(Device *d, const Setting *s _unused_, const Value *v) {
@@ -115,7 +115,7 @@ const Setting ata_power_settings[] = {
           .range = RANGE_APM,
           .flags = SETTING_ON_BATTERY },
         { .brief = "idle time until it spins down",
-          ATA_ROW(SPINDOWN_TIME, standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
+          ATA_ROW(SETTING_SPINDOWN_TIME, standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
           .range = RANGE_TIMER,
@@ -240,7 +240,7 @@ static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
 
         ret->supported = c.flags & CONDITION_SUPPORTED;
         if (ret->supported && f->code == AT_STANDBY_Z) {
-                r = check_same_timer(d, STANDBY_Z, SPINDOWN_TIME);
+                r = check_same_timer(d, STANDBY_Z, SETTING_SPINDOWN_TIME);
                 if (r < 0)
                         return r;
         }
@@ -335,7 +335,7 @@ const Setting ata_epc_settings[] = {
         TIMER("idle_c", "idle time until it turns slower", "idle time after which the drive turns more slowly", 192, 0x83, 128),
         TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384, .spins_down = true),
         /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
-        TIMER(STANDBY_Z, "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, AT_STANDBY_Z, .excludes = SPINDOWN_TIME, .spins_down = true),
+        TIMER(STANDBY_Z, "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true),
         {},
 };
 /* clang-format on */

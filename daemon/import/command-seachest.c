@@ -63,6 +63,6 @@ void seachest_command(Command *c) {
                 else if (fnmatch(once, option, FNM_EXTMATCH) == 0)
                         command_note(c, "%s is done once, and is no setting", option);
                 else if (fnmatch(plain, w, FNM_EXTMATCH) != 0 && *w == '-')
-                        command_note(c, "not understood: %.40s of %s", w, "openSeaChest");
+                        command_note(c, "not understood: %.40s of openSeaChest", w);
         }
 }

@@ -125,7 +125,7 @@ static char *echo_said(const Words *w) {
 
         while (first < w->n_items && STR_IN_SET(w->items[first], "-n", "-e", "-ne", "-en", "-E", "%s", "%s\\n"))
                 first++;
-        said = script_join(w, first, " ");
+        said = words_join(w, first, " ");
         if (ends_with(said, "\\n"))
                 said[strlen(said) - 2] = '\0';
         return said;
@@ -149,7 +149,7 @@ static const char *shell_text(const Words *w, const char *said) {
 
 /* The command for people, in a udev rule with %k again. */
 static char *quote(const ScriptCommand *c) {
-        _cleanup_free_ char *joined = script_join(&c->words, 0, " ");
+        _cleanup_free_ char *joined = words_join(&c->words, 0, " ");
         char *text = NULL;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
@@ -243,7 +243,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 import_note(p->import, c->text, "not understood: where the text behind << ends");
                 return;
         }
-        short_form = script_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");
+        short_form = words_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");
         if (program + 1 < w->n_items)
                 import_not_understood(p->import, c->line, "not understood, with what stands behind it", short_form);
         else

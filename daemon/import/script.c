@@ -103,7 +103,7 @@ static void begin_for(Script *s) {
         for (size_t i = 0; i < list.n_items; i++)
                 plain = plain && !strpbrk(list.items[i], "$`{}, \t\n");
         s->status = plain ? s->run : OPEN;
-        words = script_join(&list, 0, ",");
+        words = words_join(&list, 0, ",");
         value = must_format(list.n_items > 1 ? "{%s}" : "%s", words);
         if (w->n_items > 1)
                 set_variable(s, w->items[1], strlen(w->items[1]), plain ? value : "$");
@@ -343,8 +343,7 @@ static void run_command(Script *s) {
                                  : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
                 hold(s, OPEN, c.line, depth);
         }
-        for (size_t i = 0; i < s->functions.n_items; i++)
-                c.own = c.own || streq(s->functions.items[i], c.words.items[n]);
+        c.own = words_have(&s->functions, c.words.items[n]);
         c.words.items += n;
         c.words.n_items -= n;
         s->each(s->userdata, &c);

@@ -66,14 +66,6 @@ static unsigned find_list(const Pairs *pairs, const char *name, const char *olde
         return line;
 }
 
-static bool has_word(const Words *w, const char *word) {
-        for (size_t i = 0; i < w->n_items; i++)
-                if (streq(w->items[i], word))
-                        return true;
-
-        return false;
-}
-
 /* ---- rules ---- */
 
 /* TLP writes both, or neither; an empty timeout leaves drives alone. */
@@ -133,7 +125,7 @@ static void match_classes(ImportRule *rule, const Words *denied, unsigned line) 
         bool any = false;
 
         for (size_t i = 0; i < ELEMENTSOF(classes) && denied->n_items > 0; i++)
-                if (!has_word(denied, classes[i][0]))
+                if (!words_have(denied, classes[i][0]))
                         any |= import_match(rule, MATCH_TRANSPORT, "%s", classes[i][1]);
         if (!any && denied->n_items > 0)
                 import_hold_drives(rule, "DISK_APM_CLASS_DENYLIST in line %u leaves no drives", line);

@@ -80,7 +80,15 @@ void words_add_braces(Words *w, const char *s) {
                 words_add(w, s, strlen(s));
 }
 
-char *script_join(const Words *w, size_t first, const char *separator) {
+bool words_have(const Words *w, const char *word) {
+        for (size_t i = 0; i < w->n_items; i++)
+                if (streq(w->items[i], word))
+                        return true;
+
+        return false;
+}
+
+char *words_join(const Words *w, size_t first, const char *separator) {
         char *text = NULL;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));

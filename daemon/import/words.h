@@ -10,10 +10,13 @@ typedef struct Words {
 } Words;
 
 void words_add(Words *w, const char *s, size_t n);
-/* All words that a shell makes of {a,b}, {a..c} and {0..3} in `s`; `s` itself where there are none. No more of them are made once there are a hundred
- * words, and none of a word of more than 4 KiB. */
+/* Adds the words that a shell makes of {a,b}, {a..c} and {0..3} in `s`; without braces `s` itself. Braces stay as they are behind a
+ * hundred words, and in a word of more than 4 KiB. */
 void words_add_braces(Words *w, const char *s);
 void words_split(Words *w, const char *s); /* at blanks */
+bool words_have(const Words *w, const char *word);
+/* The words from the first-th on, with the separator between them; the caller frees it. */
+char *words_join(const Words *w, size_t first, const char *separator);
 void words_done(Words *w);
 
 /* Is it the path of a program or of a drive? That these are there drivekeep finds out for itself. */
@@ -73,6 +76,3 @@ void script_read(const char *text, unsigned line, void (*each)(void *userdata, c
 
 /* Is a word known only when the script runs? */
 bool script_is_open(const char *word);
-
-/* The words from the first-th on, with the separator between them; the caller frees it. */
-char *script_join(const Words *w, size_t first, const char *separator);

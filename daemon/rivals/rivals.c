@@ -149,9 +149,8 @@ static void check_files(Rivals *r, const Rival *row, const char *options, char *
         FILE *f;
 
         /* One that another masks; and two scripts that call each other would go on for ever. */
-        for (size_t i = 0; i < r->seen.n_items; i++)
-                if (streq(r->seen.items[i], key) && !row->polls)
-                        return;
+        if (!row->polls && words_have(&r->seen, key))
+                return;
         words_add(&r->seen, key, strlen(key));
 
         f = must(open_memstream(&text, &size));
@@ -218,25 +217,24 @@ static void check_program(Rivals *r, const Rival *row) {
         const UnitLine *variable = unit && row->variable ? unit_last(&unit->variables, row->variable) : NULL;
         _cleanup_free_ char *own = NULL;
         _cleanup_(words_done) Words files = {};
+        bool acts;
 
         if (!unit)
                 return;
-        own = option_find(command.value, "-c", "--configfile");
-        if (own)
-                words_add(&files, own, strlen(own));
-        else if (row->files)
-                files = tree_glob(r->root, row->files, "", "");
-
-        /* It only says something, and ends. */
-        if (has_option(command.value, talks) || (variable && streq(variable->value, "false")) ||
-            (row->option && !has_option(command.value, does)))
-                ;
-        else if (!row->files)
+        /* With an option that only says something it ends. */
+        acts = !has_option(command.value, talks) && !(variable && streq(variable->value, "false")) &&
+               (!row->option || has_option(command.value, does));
+        if (acts && row->files) {
+                own = option_find(command.value, "-c", "--configfile");
+                if (own)
+                        words_add(&files, own, strlen(own));
+                else
+                        files = tree_glob(r->root, row->files, "", "");
+        } else if (acts)
                 check_text(r, &(Source){ .row = row, .lines = (UnitLine[]){ command, command } }, "",
                            row->text ?: command.value);
-        else
-                for (size_t i = 0; i < files.n_items; i++)
-                        check_files(r, row, command.value, &files.items[i], 1);
+        for (size_t i = 0; i < files.n_items; i++)
+                check_files(r, row, command.value, &files.items[i], 1);
         unit_line_done(&command);
 }
 
