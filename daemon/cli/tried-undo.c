@@ -57,7 +57,7 @@ static int list(Output *output, const Drive *d, const Tried *t) {
 
 /* ---- undoing it ---- */
 
-/* Has the value reached the drive? A rule that has what was there before puts that back, and is never in vain. */
+/* Whether the drive got the tried value. One that equals the value before counts as got. */
 static bool was_written(const Tried *t, const DriveRecord *record, const Assignment *a) {
         const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
         const Assignment *before = tried_find(t->before, a->name);
@@ -69,7 +69,7 @@ static bool was_written(const Tried *t, const DriveRecord *record, const Assignm
         return !verdict_is_pending(s->verdict) && !tried_is_in_vain(s);
 }
 
-/* Of what was never written there is nothing to undo. */
+/* Drops the values that were never written: they need no undo. */
 static void drop_unwritten(const Options *o, const Drive *d, Tried *t) {
         _cleanup_free_ char *blocks = tried_format_blocks(d, t->rule, NULL);
         _cleanup_(config_freep) Config *all = tried_parse(blocks);

@@ -75,7 +75,7 @@ bool tried_is_barred(Verdict v) {
 }
 
 bool tried_is_in_vain(const SettingRecord *s) {
-        /* Of what was refused a part may have been accepted. */
+        /* A drive can accept a part of a value that it refuses. */
         bool same = streq_ptr(s->before, s->actual);
 
         return tried_is_barred(s->verdict) ||
@@ -103,7 +103,7 @@ Config *tried_parse(const char *blocks) {
         return c;
 }
 
-/* Those of blocks with these permissions. */
+/* Writes the settings of blocks with these permissions. */
 static void put_settings(FILE *f, const Config *c, const Config *newer, bool allow_dangerous, bool wake) {
         for (size_t i = 0; c && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
@@ -156,7 +156,7 @@ static bool wwn_is_number(const Drive *d) {
         return d->wwn && strlen(d->wwn) <= ID_MAX && !starts_with(d->wwn, "t10.") && !strchr(d->wwn, ' ');
 }
 
-/* What is odd in a file's name is left out: should two drives get the same name, the rule names its drive all the same. */
+/* Leaves unusual characters out of the file's name. Two drives may get the same name; the rule inside still names its drive. */
 static char *drive_id(const Drive *d) {
         bool has_serial = d->serial && !streq(drive_identity_kind(d), "path");
         char *id = must_format("%.*s", ID_MAX, wwn_is_number(d) ? d->wwn : has_serial ? d->serial : d->name);

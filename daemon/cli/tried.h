@@ -38,21 +38,21 @@ const Assignment *tried_find(const Config *c, const char *name);
 /* Can it be written into a file so that it is read as the same? */
 bool tried_can_write(const char *name, const Value *v);
 
-/* The value was not written and will not be: the drive lacks the setting, or it was not sent, or the drive kept what it had. A rule for
- * it is of no use. */
+/* Whether the drive lacks the value and will not get it: the drive has no such setting, the value was not sent, or the drive kept its
+ * own. A rule for such a value is useless. */
 bool tried_is_in_vain(const SettingRecord *s);
 
-/* The same by a verdict before anything is sent. */
+/* Whether the verdict says so before any command is sent. */
 bool tried_is_barred(Verdict v);
 
-/* Removes what it says of this state. */
+/* Removes the assignments of this setting. */
 void tried_drop(Config *c, const char *name);
 
-/* Such blocks, read. */
+/* Parses the text of tried_format_blocks(). */
 Config *tried_parse(const char *blocks);
 
-/* Blocks for this drive, one for settings of the same permissions: those of `older` but for the states that `newer` names, too, and
- * those of `newer`. Both may be NULL. Without any: "". */
+/* The text of blocks for this drive, one block per set of permissions. A setting that both have is that of `newer`. Both may be NULL;
+ * without settings the text is "". */
 char *tried_format_blocks(const Drive *d, const Config *older, const Config *newer);
 
 /* The beginning of a block, up to the settings. */

@@ -83,8 +83,8 @@ typedef struct Trial {
         const Drive *drive;
         const DriveRecord *record;
         Tried tried;
-        Config *asked;  /* now; what was asked before is in tried.rule */
-        Config *before; /* what the drive had of it, as far as it could be read; NULL: not read yet */
+        Config *asked;  /* by this command; tried.rule has the earlier ones */
+        Config *before; /* the readable values before this command; NULL: not read yet */
         bool on_battery;
 } Trial;
 
@@ -117,7 +117,7 @@ static void tell_unreadable(const Drive *d, const Step *s) {
                           : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "nothing can read it"
                                                                                    : "it cannot be read";
 
-        /* Of what will not be written nothing has to be put back. */
+        /* A value that will not be written needs no undo. */
         if (!tried_is_barred(s->verdict))
                 warn_escaped("%s: what %s is now is not known (%s), so 'drivekeep try --undo' cannot put it back",
                              d->name, s->wish->name, why);
@@ -158,14 +158,14 @@ static int read_before(Trial *t, const Wishes *wishes, const DeviceIO *io) {
 
 /* ---- doing it ---- */
 
-/* The text of a file with what these say of the drive. NULL: nothing, and there is to be no file. */
+/* The text of a file with the settings of both. NULL: there are none, and the file must not exist. */
 static char *format_file(const Trial *t, bool kept, const Config *older, const Config *newer) {
         _cleanup_free_ char *blocks = tried_format_blocks(t->drive, older, newer);
 
         return *blocks ? tried_format_file(t->drive, kept, blocks) : NULL;
 }
 
-/* The files of a trial: what is kept takes the place of what is tried. */
+/* The files of a trial. A kept rule replaces the tried one. */
 typedef struct Files {
         char *rule, *before, *kept; /* their texts; NULL: no such file */
 } Files;
@@ -197,7 +197,7 @@ static Files files_of_now(const Trial *t) {
         };
 }
 
-/* A rule is never there without what undoes it. */
+/* Writes the file that undoes a rule before the rule, and removes it after the rule. */
 static int files_write(const Trial *t, const Files *f) {
         int status = t->options->keep ? tried_write(t->tried.kept_path, f->kept) : EXIT_WANTED;
 
@@ -210,7 +210,7 @@ static int files_write(const Trial *t, const Files *f) {
         return status;
 }
 
-/* Takes out of what was asked for what was not written: it is neither to be undone nor to be kept. False: there was nothing of that. */
+/* Removes the values that were not written, so that --undo and --keep leave them out. Returns whether there were any. */
 static bool drop_in_vain(Trial *t) {
         _cleanup_(records_done) Records records = {};
         _cleanup_(config_freep) Config *asked = NULL;

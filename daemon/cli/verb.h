@@ -65,7 +65,7 @@ typedef enum ExitStatus {
 /* exit-status.c. What a setting of this verdict adds to the exit status; EXIT_WANTED: nothing. */
 ExitStatus exit_of_verdict(Verdict v, bool optional);
 
-/* Of two, what the command exits with: a failure before what is left for later. */
+/* The worse of two exit statuses: a failure is worse than EXIT_LATER. */
 ExitStatus exit_worse(ExitStatus a, ExitStatus b);
 
 typedef struct Verb {

@@ -59,7 +59,7 @@ static void add_assignment(BlockReader *b, const Assignment *a) {
                 b->r->config->complaints.error = -ENOMEM;
 }
 
-/* The last one counts as the later one of two that exclude each other. */
+/* Moves the assignment to the end: of two settings that exclude each other the later line wins. */
 static void replace_assignment(BlockReader *b, Assignment *old, const Assignment *a) {
         Assignment *last = b->block->assignments + b->block->n_assignments - 1;
 
@@ -87,7 +87,7 @@ static void withhold(BlockReader *b, const Setting *row, size_t name) {
                 add_assignment(b, &a);
 }
 
-/* Other programs may call another setting so: the value tells which one is meant. */
+/* Another setting has this name in other programs. A value that only that setting takes shows that it was meant. */
 static bool complain_namesake(BlockReader *b, const Setting *row, size_t value) {
         const Setting *other = setting_called(b->r->table, row->name);
         char text[TOKEN_TEXT_MAX];
@@ -130,15 +130,15 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         }
 }
 
-/* In the group of a match, or of on_battery: what cannot be there, but behind it. A key that is of both may be there. */
+/* Whether the key belongs into the block and not into its match or on_battery. "rotational" belongs into both. */
 static bool is_for_block(const BlockReader *b, const char *key, bool match) {
         if (match && match_key_from_string(key) >= 0)
                 return false;
         return block_has_key(key) || (match && setting_find(b->r->table, key));
 }
 
-/* Something of the block in a group of it, of a block that is not closed: it is the group that is not, and has the "}" of the block. That
- * is one complaint, and none about what else is in the group. */
+/* In a block without a "}", a key of the block inside match or on_battery shows that this group lacks its "}". One complaint covers the
+ * whole group. */
 static bool group_is_open(BlockReader *b, size_t value, const char *name) {
         bool match = streq(name, CONFIG_MATCH);
         ConfigText *t = b->r->text;
@@ -320,7 +320,7 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Whether the '}' here does not end the block, as settings follow: it is one too many. A match would begin another block. */
+/* Whether settings follow this '}', which is one too many then. A match would begin another block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
 
@@ -333,7 +333,7 @@ static bool is_surplus(const Reader *r, size_t i) {
                !config_is_option(name) && !streq(name, CONFIG_MATCH);
 }
 
-/* Where it is to be closed: behind its last statement. */
+/* Names the block that is not closed, and the place for its "}": behind the last statement. */
 static void complain_open(const BlockReader *b, size_t start, size_t end) {
         bool comma = token_type(b->r, end - 1) == TOKEN_COMMA, last = token_type(b->r, end) == TOKEN_END;
         bool brace = !comma && token_type(b->r, end) == TOKEN_GROUP;
@@ -351,7 +351,7 @@ static void complain_open(const BlockReader *b, size_t start, size_t end) {
                                   t->tokens[before].column);
 }
 
-/* A quote without a partner was told, and what it makes of the rest of its line does not count as another error. */
+/* A quote without a partner has its complaint. The rest of its line gets no other. */
 static bool has_doubtful(const ConfigText *t, size_t i, size_t end) {
         while (i < end && !t->tokens[i].doubtful)
                 i++;
@@ -391,7 +391,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, it does nothing");
-        /* What follows may be the rest of it. */
+        /* The text behind it may be the rest of the block. */
         r->told = r->told || t->muted;
         t->muted = false;
 

@@ -51,7 +51,7 @@ static bool is_in_force(const Assignment *a) {
         return !a->keep && !a->withheld;
 }
 
-/* What of the block excludes `a`, which is before it, or in it; NULL: nothing. What is for battery excludes nothing on mains. */
+/* The assignment of the block that excludes `a`, an earlier one; NULL: none does. An assignment for battery excludes none on mains. */
 static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         bool inside = a >= b->assignments && a < b->assignments + b->n_assignments;
 
@@ -63,7 +63,7 @@ static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         return NULL;
 }
 
-/* A drive of these may support one of the two only, but for settings that are parts of one. */
+/* A notice, as a drive may support only one of the two; a warning for parts of one setting, which a drive has together. */
 static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
 
@@ -83,7 +83,7 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
         }
 }
 
-/* Each for the drives that support it. */
+/* Whether each block serves the drives that support its setting. */
 static bool blocks_exclude(const Block *before, const Block *b) {
         for (const Assignment *a = before->assignments; a < before->assignments + before->n_assignments; a++)
                 if (is_in_force(a) && find_excluding(b, a))
@@ -318,8 +318,8 @@ static void check_known(Config *c, const Block *b, const Assignment *a) {
                      near.word ?: *a->row->known);
 }
 
-/* A setting by the name of a key of a match: it may have been meant to choose drives. Not where that key is there, too, or where the
- * drives are named: then there is nothing to choose. */
+/* Warns of a setting with the name of a match key, which may have been meant to choose drives. A match that has this key, or that names
+ * its drives, leaves nothing to choose. */
 static void check_choosing(Config *c, const Block *b, const Assignment *a) {
         MatchKey key = match_key_from_string(a->row->name);
 

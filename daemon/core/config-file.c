@@ -41,7 +41,7 @@ static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         return i > 0;
 }
 
-/* Whether the list has lost its first bracket only: drives = { match = ...; }, { ... } ); */
+/* Whether only the first bracket of the list is missing: drives = { match = ...; }, { ... } ); */
 static bool lacks_bracket(const Reader *r, size_t i) {
         if (token_type(r, i) != TOKEN_GROUP)
                 return false;
@@ -94,7 +94,7 @@ static void end_list(Reader *r) {
              ended = open && token_type(r, r->i - 1) == TOKEN_SEMICOLON;
         size_t before = r->i - ended;
 
-        /* A string that is not closed may hide it. */
+        /* A string without its closing quote may hide the bracket. */
         if (open && !r->told && !ended && token_type(r, r->i) == TOKEN_END)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\" at the end of the file");
         else if (open && !r->told)

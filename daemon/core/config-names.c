@@ -76,7 +76,7 @@ typedef struct Present {
         size_t n;
 } Present;
 
-/* The name of the drive that has this one now, and keeps it. NULL: no drive is here, or it has none. */
+/* A lasting name of the drive that has this one now. NULL: there is no such drive, or it has no lasting name. */
 static const char *find_lasting(const Present *p, const char *path) {
         for (size_t i = 0; i < p->n; i++) {
                 const Drive *d = p->drives[i];

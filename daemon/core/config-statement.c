@@ -29,8 +29,8 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
                !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
-/* Where a group begins that has lost its "{", or has another bracket: match = model = "x"; }; or match = ( model = "x"; }; 0: there is none
- * at this name. */
+/* The first token of a group without its "{", or with another bracket: match = model = "x"; }; or match = ( model = "x"; };
+ * 0: no such group begins at this name. */
 static size_t find_braceless(const Reader *r, size_t name) {
         bool match = token_is_name(r->text, name, CONFIG_MATCH);
         char key[TOKEN_TEXT_MAX];
@@ -120,7 +120,7 @@ static size_t find_list_end(Reader *r, size_t bracket) {
         return 0;
 }
 
-/* Whether the value is the first of a list that has lost its bracket: match = "/dev/a", "/dev/b"]; */
+/* Whether the value begins a list without its bracket: match = "/dev/a", "/dev/b"]; */
 static bool complain_bracketless(Reader *r, size_t value, size_t comma) {
         size_t i = comma;
         bool closed;

@@ -103,8 +103,8 @@ static bool is_joined(const ConfigText *t, const Token *at) {
                (before->type != TOKEN_STRING && (at->type == TOKEN_NAME || at->type == TOKEN_WORD));
 }
 
-/* Of a quote that has no partner on its line: the slip is where what is joined to it begins. In "x; apm = "y" that is the first string,
- * which ends too late. */
+/* A quote without a partner on its line. The slip is where the tokens joined to it begin: in "x; apm = "y" at the first string, which
+ * ends too late. */
 static void complain_quote(ConfigText *t, const Token *quote) {
         const Token *at = quote;
 

@@ -281,7 +281,7 @@ static bool step_is_possible(const Step *s) {
         }
 }
 
-/* The later one wins; the earlier one only where the drive does not support the other, which the service shall not do then. */
+/* The later wish wins, or the earlier one where the drive does not support the later; the service then leaves the later one alone. */
 static bool step_wins(const Step *s, const Step *other) {
         return steps_exclude(s, other) && step_is_possible(s) && (s->wish > other->wish || !step_is_possible(other));
 }
@@ -307,7 +307,7 @@ bool plan_exclude(const Plan *p, Step *s) {
                          "%s (%s) comes later and excludes %s (%s) on a drive that has both, which shows when it is in use",
                          w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
         else
-                /* A rule for a class of drives leaves this one to the other rule: no failure. */
+                /* No failure for a rule for a class of drives: the other rule serves this drive. */
                 step_end(s, s->wish->optional ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN,
                          "%s (%s) comes later and excludes %s (%s)", w->wish->name, rule ?: w->wish->file,
                          s->wish->name, own ?: s->wish->file);

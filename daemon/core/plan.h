@@ -80,7 +80,7 @@ typedef struct Step {
         const Setting *setting; /* NULL: no row for this kind of drive */
         Value wanted;           /* the wish's value, as this drive would read it */
         Reading before, after;
-        const struct Step *winner;    /* it excludes this one, which is not written; NULL: none does */
+        const struct Step *winner;    /* the step that excludes this one, which is not written then; NULL: none */
         bool remembered;              /* the verdict rests on memory alone, and a loss that shows makes it void */
         bool lost;                    /* that it was sent is void, as some reading has shown a loss */
         bool write;                   /* the plan: send it */

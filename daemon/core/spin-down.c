@@ -17,7 +17,7 @@ static bool has_no_timer(const SettingRecord *s) {
         return s->verdict == VERDICT_UNCHANGED && !s->actual && !s->sent.known;
 }
 
-/* The drive or the kernel has not got it, or may not get it. */
+/* Whether the drive or the kernel lacks the value for good. */
 static bool verdict_is_dead(Verdict v) {
         return v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
 }
@@ -69,7 +69,7 @@ static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting 
         Force force;
         uint64_t ms;
 
-        /* One that is turned off has no verdict to be asked for. */
+        /* A timer that is off is in force by no verdict. */
         if (setting_spin_down_ms(setting, &w->value) == UINT64_MAX)
                 return NOTHING;
 

@@ -33,7 +33,7 @@ static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         return 0;
 }
 
-/* Is it left to a timer of the drive, which is to run? */
+/* Whether this timer of the drive is wanted, and on. */
 static bool is_on(const Device *d, const char *name) {
         for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
                 const Step *s = d->plan->steps + i;

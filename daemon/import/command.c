@@ -198,7 +198,7 @@ static bool is_passed(const Words *w, size_t i) {
                           STR_IN_SET(w->items[i - 1], "-u", "-g", "-s", "-c")));
 }
 
-/* $( … ): run for what it says. */
+/* Reads the commands inside $( … ). */
 static void read_inner(const Place *p, const ScriptCommand *c, const char *word) {
         Place inner = *p;
 

@@ -48,7 +48,7 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 } else if (!letter)
                         held = held ?: "not all of hd-idle's options are known before it runs";
         }
-        /* The rule for all others needs its exceptions. */
+        /* Without its exceptions the rule for all others would be for too many drives. */
         for (size_t i = first; i < import->n_rules && held; i++)
                 import_hold_drives(&import->rules[i], "%s", held);
 }

@@ -6,8 +6,8 @@
 #include "tree.h"
 #include "udev-fit.h"
 
-/* Is the rule for this drive? Of what is held back that may be unknown, and then it may be: but tuned's conditions only narrow its
- * devices. */
+/* Whether the rule may be for this drive. A rule that is held back may be for any drive, but for tuned's, whose conditions only narrow
+ * its devices. */
 static bool is_for(const Rivals *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
                 return udev_applies(r->root, &s->import, rule, d);
@@ -51,7 +51,7 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
         return s->files[file];
 }
 
-/* What a package does as it is installed is only told of: nobody has asked for it. */
+/* A package's own default is worth a notice only: nobody has asked for it. */
 static ComplaintLevel find_level(const Rivals *r, const Source *s, const char *file) {
         _cleanup_free_ char *mode =
                         s->row->kind == IMPORT_TUNED ? tree_read(r->root, "/etc/tuned/profile_mode", false) : NULL;
@@ -108,7 +108,7 @@ static bool has_delay(const Rivals *r, const Source *s, const Drive *d) {
         return false;
 }
 
-/* What ours wants of a drive that is not to be stopped, or by another clock. */
+/* The wish that a stop by the kernel disturbs: apm, or a time to spin down. NULL: none. */
 static const Wish *find_disturbed(const Rivals *r, const Wishes *wishes) {
         for (size_t i = 0; i < wishes->n_items; i++) {
                 const Wish *w = &wishes->items[i];
@@ -120,7 +120,7 @@ static const Wish *find_disturbed(const Rivals *r, const Wishes *wishes) {
         return NULL;
 }
 
-/* False: it does not come to that. */
+/* Returns false where the kernel would not stop the drive, or disturbs no wish. */
 static bool check_suspending(const Rivals *r, const Source *s, const ImportWish *w, const Drive *d,
                              const Wishes *wishes) {
         const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto") ? find_disturbed(r, wishes) : NULL;
