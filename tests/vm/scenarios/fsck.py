@@ -20,9 +20,12 @@ GOES_ON = "/run/check-goes-on"
 LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {GOES_ON}; do sleep 0.2; done'\n"
 
 
-def slow_check(seconds, *serials):
+def slow_check(label, seconds, *serials):
+    """The first check after a boot also waits until the service waits for it with each of its drives."""
+    waits, once = f"grep -ls 'WAITING_FOR=.*label-{label}' /run/drivekeep/drives/* | wc -l", f"/run/{label}-was-waited-for"
+    wait = f"until [ -e {once} ]; do sleep 0.2; [ `{waits}` -lt {len(serials)} ] || touch {once}; done; sleep {seconds}"
     marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)
-    return f"[Service]\nExecStartPre=/bin/sleep {seconds}\n{marks}"
+    return f'[Service]\nExecStartPre=/bin/sh -c "{wait}"\n{marks}'
 
 
 class Fsck(Keeping):
@@ -70,7 +73,7 @@ class Fsck(Keeping):
         for label, seconds, serials in (("plain", 12, ["SN-PLAIN"]), ("deep", 4, ["SN-CRYPT"]),
                                         ("mirror", 4, ["SN-MD0", "SN-MD1"])):
             unit = f"systemd-fsck@dev-disk-by\\x2dlabel-{label}.service"
-            machine.push(f"/etc/systemd/system/{unit}.d/slow.conf", slow_check(seconds, *serials))
+            machine.push(f"/etc/systemd/system/{unit}.d/slow.conf", slow_check(label, seconds, *serials))
         machine.push(CONF, FILE)
         machine.run("systemctl enable drivekeep")
 
