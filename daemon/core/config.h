@@ -140,6 +140,9 @@ Wish *wishes_find(const Wishes *w, const char *name);
 /* The last one, in the place of an earlier one for the same setting; `via_stacked` is the list's own from now on. */
 int wishes_add(Wishes *w, const Wish *wish);
 
+/* Is a setting wanted that has the same effect (plan.c)? */
+bool wishes_remedy(const Wishes *w, const Remedy *r);
+
 /* Whether what the machine runs on makes a difference to any drive. */
 bool config_uses_battery(const Config *c);
 

@@ -41,6 +41,7 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
                                 "the service spins the drive down, as it takes no timer: %.190s", why);
                 s->verdict = VERDICT_UNCHANGED;
         }
+        s->remediable = s->remediable && s->verdict == VERDICT_UNSUPPORTED && !s->remedied;
 }
 
 char *wish_format_rule(const Wish *w) {
@@ -54,6 +55,31 @@ static bool is_off_anyway(const Wish *w, const SettingTable *t, unsigned backend
         const Setting *s = setting_find(t, w->name);
 
         return s && !w->withheld && s->off_without && !(s->off_without & backends) && !setting_is_active(s, &w->value);
+}
+
+bool wishes_remedy(const Wishes *w, const Remedy *r) {
+        for (size_t i = 0; i < ELEMENTSOF(r->settings) && r->settings[i]; i++) {
+                const Wish *wish = wishes_find(w, r->settings[i]);
+
+                if (wish && !wish->withheld)
+                        return true;
+        }
+
+        return false;
+}
+
+static void step_begin(Step *s, const Wishes *w, const SettingTable *t, unsigned backends) {
+        s->remedy = s->setting ? s->setting->remedy : setting_kind_remedy(t, s->wish->name, backends);
+        s->remedied = s->remedy && wishes_remedy(w, s->remedy);
+        if (!s->setting && is_off_anyway(s->wish, t, backends))
+                step_end(s, VERDICT_UNCHANGED, "this kind of drive has no %s, which is as good as off", s->wish->name);
+}
+
+/* There is no row for this kind of drive. */
+static void step_end_foreign(Step *s) {
+        s->remediable = s->remedy;
+        step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive%s%s", s->wish->name,
+                 s->remedy ? ": " : "", s->remedy ? s->remedy->how : "");
 }
 
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret) {
@@ -73,9 +99,7 @@ int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *re
 
         qsort(steps, w->n_items, sizeof(Step), step_compare);
         for (size_t i = 0; i < w->n_items; i++) {
-                if (!steps[i].setting && is_off_anyway(steps[i].wish, t, backends))
-                        step_end(steps + i, VERDICT_UNCHANGED, "this kind of drive has no %s, which is as good as off",
-                                 steps[i].wish->name);
+                step_begin(steps + i, w, t, backends);
         }
         *ret = (Plan){ .steps = steps, .n_steps = w->n_items };
         return 0;
@@ -111,14 +135,15 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN, "%s:%u is in error, so %s is left alone until it is mended",
                          s->wish->file, s->wish->line, s->wish->name);
         else if (!s->setting)
-                step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive", s->wish->name);
+                step_end_foreign(s);
         else if (s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_SERVICE &&
                  setting_is_active(s->setting, &s->wish->value))
                 step_end(s, VERDICT_UNCHANGED, STEP_BY_SERVICE);
-        else if (s->setting->flags & (SETTING_EXCLUDED | SETTING_DEAD))
+        else if (s->setting->flags & (SETTING_EXCLUDED | SETTING_DEAD)) {
+                s->remediable = true;
                 step_end(s, s->setting->flags & SETTING_DEAD ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN, "%s",
                          s->setting->instead);
-        else if (setting_is_dangerous(s->setting, &s->wish->value) && !s->wish->allow_dangerous)
+        } else if (setting_is_dangerous(s->setting, &s->wish->value) && !s->wish->allow_dangerous)
                 step_end(s, VERDICT_FORBIDDEN,
                          "it is dangerous: %s; allow_dangerous = true in the block of %s:%u says that it is meant",
                          s->setting->danger, s->wish->file, s->wish->line);
@@ -252,6 +277,7 @@ bool plan_exclude(const Plan *p, Step *s) {
         own = wish_format_rule(s->wish);
         s->remembered = false;
         s->reason[0] = '\0';
+        s->remediable = false;
         if (w->verdict == VERDICT_DEFERRED && !w->before.known)
                 step_end(s, VERDICT_DEFERRED,
                          "%s (%s) comes later and excludes %s (%s) on a drive that has both, which shows when it is in use",
@@ -266,6 +292,7 @@ bool plan_exclude(const Plan *p, Step *s) {
 
 /* There is no such thing. Who wants it off has what is wanted; but nothing was read, and nothing can be lost. */
 static void step_end_absent(Step *s) {
+        const Remedy *r = s->remedy;
         bool as_good = s->before.known && value_equal(&s->before.value, &s->wanted);
         char value[VALUE_TEXT_MAX];
 
@@ -273,7 +300,9 @@ static void step_end_absent(Step *s) {
         if (as_good)
                 return step_end(s, VERDICT_UNCHANGED, "the drive says that it has no %s, which is as good as %s",
                                 s->wish->name, value_format(&s->setting->range, &s->wanted, value));
-        step_end(s, VERDICT_UNSUPPORTED, "the drive says that it has no %s", s->wish->name);
+        s->remediable = r && !r->backends && !step_has_service(s, VERDICT_UNSUPPORTED);
+        step_end(s, VERDICT_UNSUPPORTED, "the drive says that it has no %s%s%s", s->wish->name,
+                 s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {

@@ -42,6 +42,18 @@ const Setting *setting_for_backends(const SettingTable *t, const char *name, uns
         return NULL;
 }
 
+const Remedy *setting_kind_remedy(const SettingTable *t, const char *name, unsigned backends) {
+        const Setting *row = setting_for_backends(t, name, backends);
+
+        if (row)
+                return row->flags & SETTING_ABSENT ? row->remedy : NULL;
+        SETTING_TABLE_FOREACH(s, t)
+                if (streq(s->name, name) && s->remedy && (s->remedy->backends & backends))
+                        return s->remedy;
+
+        return NULL;
+}
+
 bool setting_is_active(const Setting *s, const Value *v) {
         if (v->type == VALUE_BOOL)
                 return v->number;

@@ -38,6 +38,9 @@ typedef enum SettingFlags {
         SETTING_ATA_SLEEP = 1 << 12, /* ATA's Sleep mode, which only a reset ends; any command causes one */
         /* Its read function need not know whether the drive sleeps: it asks that itself, or sends nothing. */
         SETTING_READ_SAFE = 1 << 13,
+        SETTING_ABSENT =
+                        1
+                        << 14, /* no drive of this kind has it; the row has the remedy, and what others do in its place */
 } SettingFlags;
 
 /* Whom a harmful value harms. */
@@ -54,6 +57,13 @@ typedef struct Harm {
         HarmScope scope;
         const char *why; /* what it can cost, and what to do, as a clause */
 } Harm;
+
+/* What to do where a setting is unsupported. */
+typedef struct Remedy {
+        const char *how;         /* as a clause */
+        const char *settings[4]; /* that have the same effect: once one of them is wanted, too, nothing is left to do */
+        unsigned backends; /* drives with one of these (mask), which have no row of this name; 0: drives of the row's own kind */
+} Remedy;
 
 /* What a device says of one setting. */
 typedef struct Reading {
@@ -90,6 +100,7 @@ struct Setting {
         const char *source;     /* where the fact is from */
         const char *danger;     /* what it can cost, as a clause; such a row needs allow_dangerous. NULL: none */
         const Harm *harm;       /* values to warn of; NULL: none */
+        const Remedy *remedy;   /* NULL: nothing can be done where it is unsupported */
         bool spins_down;        /* its value is the time without use after which the drive spins down */
         const char *const *
                         known; /* VALUE_NAME: the names that there are today, with a NULL at the end; `check` warns of another. NULL: any */
@@ -106,6 +117,9 @@ struct Setting {
          * has the drive save it too where device->save is set. */
         int (*read)(Device *d, const Setting *s, Reading *ret);
         int (*write)(Device *d, const Setting *s, const Value *v);
+        /* Can this value be written now, as far as can be told without changing or waking the drive? Asked by a dry run, too, and
+         * once more before write(). NULL: always. */
+        int (*permit)(Device *d, const Setting *s, const Value *v);
         /* Where a value of the file means another one on each drive ("2 stripes"): makes it what this drive would
          * read. NULL: it is that already. */
         int (*localize)(Device *d, const Setting *s, Value *v);
@@ -132,6 +146,9 @@ const Setting *setting_find(const SettingTable *t, const char *name);
 /* The row for a drive that has these backends (a mask of 1 << Backend), aliases resolved; a dead or excluded row is for
  * every drive. NULL when none fits. */
 const Setting *setting_for_backends(const SettingTable *t, const char *name, unsigned backends);
+
+/* Has no drive with these backends the setting? Then what can be done about that; NULL: nothing, or some have it. */
+const Remedy *setting_kind_remedy(const SettingTable *t, const char *name, unsigned backends);
 
 /* The name of the state that `s` sets: alias_of, or its own name. */
 const char *setting_state(const Setting *s);

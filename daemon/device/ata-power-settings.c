@@ -13,6 +13,13 @@
 
 #define STANDBY_Z "standby_z"
 
+/* What a drive has in the place of APM. */
+static const Remedy no_apm_remedy = {
+        "such a drive has idle_b and idle_c, which park its heads, and standby_z in the place of apm",
+        { "idle_b", "idle_c", "standby_z" },
+        1U << BACKEND_SCSI_MODE,
+};
+
 /* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
@@ -108,6 +115,7 @@ const Setting ata_power_settings[] = {
                   .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
                   .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
           .range = RANGE_APM,
+          .remedy = &no_apm_remedy,
           .off_without = HAS_APM },
         { .brief = "apm while on battery",
           ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
@@ -119,6 +127,7 @@ const Setting ata_power_settings[] = {
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
           .range = RANGE_TIMER,
+          .remedy = &by_service_remedy,
           .spins_down = true,
           .off_without = HAS_TIMERS,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
@@ -257,9 +266,12 @@ static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
 }
 
 static int fail_disabled(Device *d) {
-        return device_fail(d, STEP_UNSUPPORTED,
-                           "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
-                           "epc = true, by 'drivekeep apply --permanent', enables them");
+        int r = device_fail(d, STEP_UNSUPPORTED,
+                            "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
+                            "epc = true, by 'drivekeep apply --permanent', enables them");
+
+        d->remediable = true;
+        return r;
 }
 
 static int condition_write(Device *d, const Setting *s, const Value *v) {
@@ -302,6 +314,9 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
         return 0;
 }
 
+static const Remedy no_standby_remedy = { "spindown_time is the timer that it has", { "spindown_time" } };
+static const Remedy no_idle_remedy = { "apm is what parks its heads", { "apm" } };
+
 /* clang-format off */
 #define EPC_COMMAND(...) { .command = ATA_CMD_SET_FEATURES, .feature = EPC, __VA_ARGS__ }
 
@@ -331,11 +346,11 @@ const Setting ata_epc_settings[] = {
           .flags = SETTING_NONVOLATILE | SETTING_FIRST,
           .excludes = "apm" },
         TIMER("idle_a", "idle time until a light rest", "idle time after which the drive rests its electronics", 190, 0x81, 0),
-        TIMER("idle_b", "idle time until it parks heads", "idle time after which the drive parks its heads", 191, 0x82, 64),
+        TIMER("idle_b", "idle time until it parks heads", "idle time after which the drive parks its heads", 191, 0x82, 64, .remedy = &no_idle_remedy),
         TIMER("idle_c", "idle time until it turns slower", "idle time after which the drive turns more slowly", 192, 0x83, 128),
-        TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384, .spins_down = true),
+        TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
         /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
-        TIMER(STANDBY_Z, "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true),
+        TIMER(STANDBY_Z, "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true, .remedy = &no_standby_remedy),
         {},
 };
 /* clang-format on */

@@ -130,6 +130,8 @@ static int cache_known_off(Device *d) {
         return 0;
 }
 
+const Remedy drive_cache_remedy = { "write_cache sets the drive's own", { "write_cache" } };
+
 int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 

@@ -30,4 +30,5 @@ int cache_was_turned_off(Device *d);
  * and taken for what is wanted, only where the drive says that its cache is off: asks the drive, but wakes none. Where the
  * cache turns out to be on, the kernel is told so. */
 int cache_belief_read(Device *d, const Setting *s, Reading *ret);
+extern const Remedy drive_cache_remedy;
 int cache_belief_write(Device *d, const Setting *s, const Value *v);

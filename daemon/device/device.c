@@ -99,8 +99,19 @@ int device_fail(Device *d, int error, const char *format, ...) {
         (void) vsnprintf(d->error, sizeof d->error, format, ap);
         va_end(ap);
         d->rejected = false;
+        d->remediable = false;
 
         return error;
+}
+
+int device_lacks(Device *d, const Setting *s) {
+        size_t n = strlen(d->error);
+
+        if (s->remedy && !s->remedy->backends) {
+                (void) snprintf(d->error + n, sizeof d->error - n, "%s%s", n > 0 ? ": " : "", s->remedy->how);
+                d->remediable = true;
+        }
+        return STEP_UNSUPPORTED;
 }
 
 /* ---- the outside world: nodes of drives and their ioctls ---- */

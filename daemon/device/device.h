@@ -72,7 +72,8 @@ struct Device {
         bool save;            /* the drive is to save the value too */
         bool permanent;       /* the file wants it saved, so what the drive has saved is of interest */
 
-        char note[192]; /* about a success that is not quite one; cleared before every setting */
+        char note[192];  /* about a success that is not quite one; cleared before every setting */
+        bool remediable; /* what is unsupported has a remedy, and `error` says which */
         char error[256]; /* a sentence's end: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
         bool rejected;   /* … by an answer that says: unknown command, or invalid value */
 };
@@ -117,6 +118,9 @@ void power_forget(Device *d);
 
 /* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep"; or "suspended". NULL: not known for certain. */
 const char *power_state(const Device *d);
+
+/* Adds the remedy of its row to what was said of a setting that is unsupported. Returns STEP_UNSUPPORTED. */
+int device_lacks(Device *d, const Setting *s);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);

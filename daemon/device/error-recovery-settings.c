@@ -89,7 +89,7 @@ static const Harm endless_recovery_harm = {
         ATA_ROW(key, ata_feature_read, error_recovery_write, order_, "power, link reset", "smartctl -l scterc", \
                 "ACS-4 SCT Error Recovery Control", what, .supported = { { 206, 0 }, { 206, 3 } }, \
                 .ask = error_recovery_ask, .code = limits), \
-        .range = RANGE_RECOVERY, .harm = &endless_recovery_harm
+        .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .remedy = &recovery_remedy
 
 const Setting error_recovery_settings[] = {
         { .brief = "how long to retry a bad sector",

@@ -153,8 +153,8 @@ const Setting kernel_block_settings[] = {
           .equivalent = "/sys/block/*/queue/write_cache", .source = "Linux block/blk-sysfs.c",
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
-          SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "queue/write_cache",
-                       .hint = "write_cache sets the drive's own") },
+          .remedy = &drive_cache_remedy,
+          SYSFS_ROW_BY(cache_belief_read, sysfs_setting_permit, cache_belief_write, .path = "queue/write_cache") },
         /* Every later commit of queue limits may reset it: last. */
         { .brief = "how far the kernel reads ahead", .also = "readahead setra ra bdev_read_ahead",
           READ_AHEAD("read_ahead_kb", 1024, "how far the kernel reads ahead of a sequential reader",

@@ -155,7 +155,7 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
                         r = 0; /* as above */
         }
         if (r < 0 || n == 0)
-                return sysfs_unreadable(d, "ro", NULL, r < 0 ? r : -ENOENT);
+                return sysfs_unreadable(d, "ro", r < 0 ? r : -ENOENT);
 
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(n_set > 0) };
         if (n_set > 0 && n_set < n) {
@@ -165,26 +165,32 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
+static int read_only_permit(Device *d, const Setting *s _unused_, const Value *v) {
+        Use use = { .mountinfo = d->io.mountinfo ?: "/proc/self/mountinfo" };
+        int r;
+
+        if (!v->number || d->allow_dangerous)
+                return 0;
+
+        r = find_writer(d, &use);
+        if (r < 0)
+                return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
+        if (r > 0)
+                return device_fail(d, STEP_FORBIDDEN,
+                                   "it is in use (%s), and its writer would lose data; unmount it, or say "
+                                   "allow_dangerous = true in the block",
+                                   use.writer);
+        return 0;
+}
+
 static int read_only_write(Device *d, const Setting *s, const Value *v) {
         _cleanup_(globfree) glob_t devices = {};
-        Use use = { .mountinfo = d->io.mountinfo ?: "/proc/self/mountinfo" };
         int r;
 
         /* Checks that the node still belongs to this drive. */
         r = device_begin(d);
         if (r < 0)
                 return r;
-
-        if (v->number && !d->allow_dangerous) {
-                r = find_writer(d, &use);
-                if (r < 0)
-                        return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
-                if (r > 0)
-                        return device_fail(d, STEP_FORBIDDEN,
-                                           "it is in use (%s), and its writer would lose data; unmount it, or say "
-                                           "allow_dangerous = true in the block",
-                                           use.writer);
-        }
 
         /* The disk first, where it forbids: no partition is left writable for long. The other way round likewise. */
         r = find_devices(d, &devices);
@@ -227,7 +233,7 @@ const Setting kernel_read_only_settings[] = {
           .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
           .equivalent = "hdparm -r, blockdev --setro", .source = "Linux block/ioctl.c, BLKROSET",
           .range = RANGE_BOOL, .harm = &all_read_only_harm,
-          .read = read_only_read, .write = read_only_write, .localize = read_only_localize },
+          .read = read_only_read, .permit = read_only_permit, .write = read_only_write, .localize = read_only_localize },
         {},
 };
 /* clang-format on */

@@ -16,14 +16,14 @@ static bool runtime_resumes(const Value *v) {
 }
 
 /* The kernel passes it on to an ATA drive, by SET FEATURES. */
-static int cdl_write(Device *d, const Setting *s, const Value *v) {
+static int cdl_permit(Device *d, const Setting *s, const Value *v) {
         int r;
 
         r = d->drive->ata ? power_look(d, BACKEND_ATA) : 0;
         if (r >= 0 && d->drive->ata && d->power != POWER_AWAKE && !d->wake)
                 r = device_fail(d, STEP_DEFERRED,
                                 "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
-        return r < 0 ? r : sysfs_setting_write(d, s, v);
+        return r < 0 ? r : sysfs_setting_permit(d, s, v);
 }
 
 /* ---- the link's power saving ----
@@ -75,7 +75,7 @@ static int link_power_read(Device *d, const Setting *s, Reading *ret) {
         return r;
 }
 
-static int link_power_write(Device *d, const Setting *s, const Value *v) {
+static int link_power_permit(Device *d, const Setting *s, const Value *v) {
         if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
                 return device_fail(
                                 d, STEP_FORBIDDEN,
@@ -83,7 +83,7 @@ static int link_power_write(Device *d, const Setting *s, const Value *v) {
                                 "unplugged, and may miss a drive that is plugged in while the link sleeps; "
                                 "allow_dangerous = true in the block says that it is meant");
 
-        return sysfs_setting_write(d, s, v);
+        return sysfs_setting_permit(d, s, v);
 }
 
 /* Data sheets of large drives say 15 to 25 s from standby. */
@@ -93,9 +93,14 @@ const Harm spin_up_harm = {
         .why = "a drive that has to spin up answers later than that, and is reset again and again; 30s is the kernel's own",
 };
 
+static const Remedy io_timeout_remedy = { "io_timeout is what an NVMe drive has",
+                                          { "io_timeout" },
+                                          1U << BACKEND_NVME };
+
 /* clang-format off */
-#define SPLIT "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place"
-#define WHOLE "manage_start_stop is what it has"
+static const Remedy split = { "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place",
+                              { "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown" } };
+static const Remedy whole = { "manage_start_stop is what it has", { "manage_start_stop" } };
 
 static const ValueWord max_retries_words[] = { { "unlimited", -1 }, {} };
 static const ValueWord link_power_words[] = {
@@ -119,8 +124,8 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 #define DISK(key, order_, kernels, what, ...) \
         KERNEL(key, order_, "re-add", "/sys/class/scsi_disk/*/" key, "scsi/sd.c" kernels, what), \
         SYSFS_ROW(.path = "device/scsi_disk/*/" key, __VA_ARGS__)
-#define MANAGE(key, brief_, order_, kernels, instead_, what) \
-        { .brief = brief_, DISK(key, order_, kernels, "whether the kernel " what, .hint = instead_), .range = RANGE_BOOL }
+#define MANAGE(key, brief_, order_, kernels, remedy_, what) \
+        { .brief = brief_, DISK(key, order_, kernels, "whether the kernel " what), .range = RANGE_BOOL, .remedy = &remedy_ }
 #define POWER(key, order_, file, what) \
         KERNEL(key, order_, "re-add", "/sys/block/*/" file, "base/power/sysfs.c", what), .resumes = runtime_resumes, \
         SYSFS_ROW(.path = file)
@@ -130,6 +135,7 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 const Setting kernel_scsi_settings[] = {
         { .brief = "how long a command may take", .also = "command_timeout scsi_timeout",
           DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
+          .remedy = &io_timeout_remedy,
           .excludes = "io_timeout", /* the same number, by another path */
           .harm = &spin_up_harm },
         /* Before nr_requests, which it resets. */
@@ -150,7 +156,7 @@ const Setting kernel_scsi_settings[] = {
           ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
               "command duration limits, asked for by I/O priorities"),
           .range = RANGE_BOOL,
-          SYSFS_ROW_BY(sysfs_setting_read, cdl_write, .path = "device/cdl_enable", .support = "device/cdl_supported") },
+          SYSFS_ROW_BY(sysfs_setting_read, cdl_permit, sysfs_setting_write, .path = "device/cdl_enable", .support = "device/cdl_supported") },
         { .brief = "real-time I/O first",
           KERNEL("ncq_prio_enable", 32, "re-add", "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
                  "ata/libata-sata.c, drivers/scsi/mpt3sas", "high NCQ priority for I/O of the real-time class"),
@@ -161,7 +167,7 @@ const Setting kernel_scsi_settings[] = {
           KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
-          SYSFS_ROW_BY(link_power_read, link_power_write, .path = LINK_HOST "link_power_management_policy",
+          SYSFS_ROW_BY(link_power_read, link_power_permit, sysfs_setting_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
         /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
         { .brief = "the kernel's view of the cache",
@@ -169,14 +175,14 @@ const Setting kernel_scsi_settings[] = {
               "what the kernel's SCSI disk believes of the write cache; the drive is left alone"),
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
-          SYSFS_ROW_BY(cache_belief_read, cache_belief_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ",
-                       .hint = "write_cache sets the drive's own") },
-        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", SPLIT, "stops and starts the drive with the machine (up to 6.5)"),
-        MANAGE("manage_system_start_stop", "stop it when suspending", 411, " (6.6)", WHOLE,
+          .remedy = &drive_cache_remedy,
+          SYSFS_ROW_BY(cache_belief_read, sysfs_setting_permit, cache_belief_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ") },
+        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", split, "stops and starts the drive with the machine (up to 6.5)"),
+        MANAGE("manage_system_start_stop", "stop it when suspending", 411, " (6.6)", whole,
                "stops the drive when the machine is suspended, and starts it again"),
-        MANAGE("manage_runtime_start_stop", "stop it when idle", 412, " (6.6)", WHOLE,
+        MANAGE("manage_runtime_start_stop", "stop it when idle", 412, " (6.6)", whole,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
-        MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", WHOLE, "stops the drive when the machine is switched off"),
+        MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", whole, "stops the drive when the machine is switched off"),
         /* Before runtime_pm, which makes it count. */
         { .brief = "idle time until it is suspended", .also = "autosuspend autosuspend_delay_ms",
           POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",

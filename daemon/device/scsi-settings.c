@@ -183,6 +183,8 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
+        if (r == STEP_UNSUPPORTED)
+                return device_lacks(d, s);
         if (r < 0)
                 return r;
 
@@ -258,10 +260,9 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* The drive has no such timer: whatever is wanted of it is somebody else's. */
-static int spindown_read(Device *d, const Setting *s _unused_, Reading *ret _unused_) {
-        return device_fail(
-                        d, STEP_UNSUPPORTED,
-                        "a SCSI drive has standby_z in the place of this timer; spindown_by = \"service\" has the service spin it down");
+static int spindown_read(Device *d, const Setting *s, Reading *ret _unused_) {
+        d->error[0] = '\0';
+        return device_lacks(d, s);
 }
 
 /* Not reached, as no reading asks for it. */
@@ -272,6 +273,11 @@ static int spindown_write(Device *d, const Setting *s, const Value *v _unused_) 
 static const Harm no_reallocation_harm = {
         .scope = HARM_ANY,
         .why = "the drive reports a write as failed that it could have put elsewhere, and a file system on it stops; leave it on",
+};
+
+static const Remedy scsi_timer_remedy = {
+        "a SCSI drive has standby_z in the place of this timer; spindown_by = \"service\" has the service spin it down",
+        { "standby_z", "standby_y" },
 };
 
 /* clang-format off */
@@ -300,7 +306,8 @@ const Setting scsi_settings[] = {
                "how long the drive tries to recover a sector before it reports an error (65.5 s at most; off: its own limit)",
                "RTL", "SBC-3 read-write error recovery mode page 01h, recovery time limit",
                mode_read, mode_write, .page = 0x01, .timer = 10, .len = 2, .scale = 1),
-          .range = RANGE_RECOVERY },
+          .range = RANGE_RECOVERY,
+          .remedy = &recovery_remedy },
         { .brief = "read from the drive's cache", .also = "rcd rcache",
           BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
               "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true) },
@@ -317,15 +324,16 @@ const Setting scsi_settings[] = {
         CONDITION("idle_a", "idle time until a light rest", "IDLE_A=1,IACT=...", 200, 3, 1, 4, .also = "iact"),
         CONDITION("idle_b", "idle time until it parks heads", "IDLE_B=1,IBCT=...", 201, 3, 2, 12, .also = "ibct"),
         CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16, .also = "icct"),
-        CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .also = "syct", .spins_down = true),
-        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .also = "sct szct", .excludes = "spindown_time", .spins_down = true),
+        CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .also = "syct", .spins_down = true, .remedy = &by_service_remedy),
+        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .also = "sct szct", .excludes = "spindown_time", .spins_down = true, .remedy = &by_service_remedy),
         { .brief = "idle time until it spins down", .also = "standby spindown_timeout spin_down spin_down_time standby_time standby_timer standby_timeout ata_pm_standby idle_time idle_timeout",
           .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .order = 210, .lost_by = "nothing: the drive does not hold it",
           .summary = "idle time after which the service spins the drive down, which has no such timer itself", .equivalent = "hd-idle -i",
           .source = "SBC-3: no such timer but those of the power conditions",
           .range = RANGE_TIMER,
           .spins_down = true,
-          .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE,
+          .remedy = &scsi_timer_remedy,
+          .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE | SETTING_ABSENT,
           .read = spindown_read, .write = spindown_write },
         /* The last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",

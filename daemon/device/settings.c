@@ -2,6 +2,12 @@
 
 #include "settings.h"
 
+const Remedy by_service_remedy = { "spindown_by = \"service\" has the service spin it down" };
+const Remedy recovery_remedy = {
+        "error_recovery_fallback_timeout has the kernel wait as long as the drive may try",
+        { "error_recovery_fallback_timeout", "timeout" },
+};
+
 const SettingTable all_settings = {
         .tables = {
                 ata_settings,

@@ -30,5 +30,8 @@ extern const SettingTable all_settings;
 #define RANGE_TIMER \
         { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
+/* Of timers, and of limits, that a drive does not have. */
+extern const Remedy by_service_remedy, recovery_remedy;
+
 /* Of all that limits how long the kernel waits for a drive. */
 extern const Harm spin_up_harm;

@@ -57,13 +57,13 @@ int sysfs_write(Device *d, const char *path, const char *text) {
         return (size_t) n == strlen(text) ? 0 : -EIO;
 }
 
-int sysfs_unreadable(Device *d, const char *path, const char *hint, int error) {
+int sysfs_unreadable(Device *d, const char *path, int error) {
         if (error != -ENOENT)
                 return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
         /* A missing attribute means "no such setting here", unless the whole disk is missing. */
         if (access(d->drive->syspath, F_OK) < 0)
                 return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
-        return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it%s%s", path, hint ? ": " : "", hint ?: "");
+        return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", path);
 }
 
 static int parse_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
@@ -90,7 +90,7 @@ int sysfs_number(Device *d, const char *path, int64_t *ret) {
 
         r = sysfs_read(d, path, text, sizeof text);
         if (r < 0)
-                return sysfs_unreadable(d, path, NULL, r);
+                return sysfs_unreadable(d, path, r);
         return parse_number(d, &(SysfsAttribute){ .path = path }, text, ret);
 }
 
@@ -117,6 +117,14 @@ static char *find_choice(char *line) {
         return open ? open + 1 : line;
 }
 
+/* The same of a row's attribute: with its remedy. */
+static int row_unreadable(Device *d, const Setting *s, int error) {
+        const SysfsAttribute *a = s->detail;
+        int r = sysfs_unreadable(d, a->path, error);
+
+        return r == STEP_UNSUPPORTED ? device_lacks(d, s) : r;
+}
+
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         const SysfsAttribute *a = s->detail;
         Reading reading = { .known = true, .value.type = s->range.type };
@@ -140,7 +148,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         if (r == -EIO || r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
         if (r < 0)
-                return sysfs_unreadable(d, a->path, a->hint, r);
+                return row_unreadable(d, s, r);
 
         text = find_choice(buf);
         if (s->range.type != VALUE_NAME)
@@ -155,11 +163,13 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 /* A store's errno, as a step's end. */
-static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, int r) {
+static int sysfs_refused(Device *d, const Setting *s, const char *text, int r) {
+        const SysfsAttribute *a = s->detail;
+
         if (r == STEP_DEFERRED || r == STEP_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
-                return sysfs_unreadable(d, a->path, a->hint, -ENOENT);
+                return row_unreadable(d, s, -ENOENT);
         if (r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
         (void) device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
@@ -167,23 +177,28 @@ static int sysfs_refused(Device *d, const SysfsAttribute *a, const char *text, i
         return STEP_REFUSED;
 }
 
+int sysfs_setting_permit(Device *d, const Setting *s, const Value *v _unused_) {
+        const SysfsAttribute *a = s->detail;
+        char path[PATH_MAX];
+        struct stat st;
+
+        if (sysfs_path(d, a->path, path) < 0 || stat(path, &st) < 0 || (st.st_mode & 0222))
+                return 0;
+        (void) device_fail(d, STEP_UNSUPPORTED, "this kernel lets nobody write to %s", a->path);
+        return device_lacks(d, s);
+}
+
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
         const SysfsAttribute *a = s->detail;
-        char buf[VALUE_TEXT_MAX], path[PATH_MAX];
+        char buf[VALUE_TEXT_MAX];
         const char *text = buf;
-        struct stat st;
         int r;
-
-        /* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
-        if (sysfs_path(d, a->path, path) >= 0 && stat(path, &st) >= 0 && !(st.st_mode & 0222))
-                return device_fail(d, STEP_UNSUPPORTED, "this kernel lets nobody write to %s%s%s", a->path,
-                                   a->hint ? ": " : "", a->hint ?: "");
 
         if (a->reset && streq(v->name, "default")) {
                 r = sysfs_write(d, a->path, a->reset);
                 /* Older kernels know no such word: what it means there has been worked out. */
                 if (r != -EINVAL)
-                        return r < 0 ? sysfs_refused(d, a, a->reset, r) : 0;
+                        return r < 0 ? sysfs_refused(d, s, a->reset, r) : 0;
         }
 
         if (v->type == VALUE_NAME)
@@ -195,5 +210,5 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
                         text = w->word;
 
         r = sysfs_write(d, a->path, text);
-        return r < 0 ? sysfs_refused(d, a, text, r) : 0;
+        return r < 0 ? sysfs_refused(d, s, text, r) : 0;
 }

@@ -12,9 +12,8 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size);
 /* One write(2) of the whole text; the kernel's answer is its errno. Asks the gate first. */
 int sysfs_write(Device *d, const char *path, const char *text);
 
-/* The end of a step whose attribute cannot be read; with -ENOENT: unsupported, or the whole disk has vanished. `hint`: what to use
- * instead, as a clause; NULL: nothing. */
-int sysfs_unreadable(Device *d, const char *path, const char *hint, int error);
+/* The end of a step whose attribute cannot be read; with -ENOENT: unsupported, or the whole disk has vanished. */
+int sysfs_unreadable(Device *d, const char *path, int error);
 
 /* 0, or the end of a step, with a sentence. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);
@@ -35,7 +34,6 @@ typedef struct SysfsAttribute {
         const char *reset;   /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
         const char *prefix;  /* stands before each word that is stored. NULL: none */
         const ValueWord *words; /* numbers that stand in the file as words. NULL: none */
-        const char *hint;       /* what to use where it is missing or cannot be written, as a clause. NULL: nothing */
         bool requests; /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
         bool unset;    /* EINVAL on reading means that nothing is set yet, rather than an error */
 } SysfsAttribute;
@@ -43,12 +41,14 @@ typedef struct SysfsAttribute {
 /* Of a setting whose values are words the whole line is the value; or the word in brackets, where the line has all there are. */
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
+/* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
+int sysfs_setting_permit(Device *d, const Setting *s, const Value *v);
 
 /* What rows need that have no functions of their own; the arguments are the members of their SysfsAttribute. */
-#define SYSFS_ROW(...) SYSFS_ROW_BY(sysfs_setting_read, sysfs_setting_write, __VA_ARGS__)
+#define SYSFS_ROW(...) SYSFS_ROW_BY(sysfs_setting_read, sysfs_setting_permit, sysfs_setting_write, __VA_ARGS__)
 
 /* The same for rows that add to these functions. */
-#define SYSFS_ROW_BY(read_, write_, ...)                                    \
-        .read = read_, .write = write_, .detail = &(const SysfsAttribute) { \
-                __VA_ARGS__                                                 \
+#define SYSFS_ROW_BY(read_, permit_, write_, ...)                                              \
+        .read = read_, .permit = permit_, .write = write_, .detail = &(const SysfsAttribute) { \
+                __VA_ARGS__                                                                    \
         }

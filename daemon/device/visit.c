@@ -4,10 +4,10 @@
 
 #include "ata-identify.h"
 #include "ata.h"
-#include "kernel-view.h"
 #include "standby.h"
 #include "turn.h"
 #include "visit.h"
+#include "visit-step.h"
 #include "wear-read.h"
 
 /* One visit under way. */
@@ -18,6 +18,7 @@ typedef struct Run {
         Turn turn;
         bool noted;      /* the crash guard knows that what is harmless is written */
         int power_error; /* of asking the drive whether it sleeps, before this turn; 0: none */
+        bool power_remediable;
         char power_why[sizeof((Device *) NULL)->error];
 } Run;
 
@@ -25,23 +26,6 @@ static const Memory *run_memory(const Run *run, const Step *s) {
         const Visit *v = run->visit;
 
         return v->memories ? v->memories + (s->wish - v->wishes->items) : NULL;
-}
-
-static void step_error(Step *s, int error, const char *why) {
-        s->error = error;
-        (void) snprintf(s->reason, sizeof s->reason, "%s", why);
-}
-
-/* What the user can do about a command or value that the drive, its controller or the kernel has rejected. */
-static void step_advise(Step *s) {
-        bool is_bool = s->setting->range.type == VALUE_BOOL;
-        char why[STEP_REASON_MAX];
-
-        (void) snprintf(why, sizeof why, "%s", s->reason);
-        (void) snprintf(s->reason, sizeof s->reason,
-                        is_bool ? "%.170s: it cannot do this; %s = \"keep\" leaves it as it is"
-                                : "%.170s: it does not take this value; try another, or %s = \"keep\" for this drive",
-                        why, s->setting->name);
 }
 
 static bool step_is_open(const Step *s) {
@@ -86,19 +70,6 @@ static void run_ended(Run *run, const Step *s) {
                 run_end(run, STEP_VANISHED, s->reason);
 }
 
-/* Is the drive asked whether it sleeps before this setting is read? A drive has one of these backends at most. */
-static bool step_asks_power(const Step *s) {
-        Backend b = s->setting->backend;
-
-        return !(s->setting->flags & SETTING_READ_SAFE) &&
-               (b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL);
-}
-
-/* Would the kernel, which holds this setting, resume the suspended drive for it? */
-static bool step_resumes(const Step *s, const Device *d) {
-        return s->setting->resumes && s->setting->resumes(&s->wanted) && activity_is_suspended(d->drive->syspath);
-}
-
 /* Before the first command that only an awake drive should get. */
 static void run_look_at_power(Run *run) {
         Device *d = &run->device;
@@ -113,18 +84,8 @@ static void run_look_at_power(Run *run) {
         }
 
         run->power_error = asks ? power_look(d, asks->setting->backend) : 0;
+        run->power_remediable = d->remediable;
         (void) snprintf(run->power_why, sizeof run->power_why, "%s", d->error);
-}
-
-/* Would this setting wake the drive? */
-static bool step_would_wake(const Step *s, const Device *d) {
-        if (d->wake)
-                return false;
-        if (s->setting->flags & SETTING_KERNEL)
-                return step_resumes(s, d);
-        if (d->power == POWER_STANDBY)
-                return !(s->setting->flags & SETTING_STANDBY_SAFE);
-        return d->power == POWER_SUSPENDED || d->power == POWER_ASLEEP || d->power == POWER_UNCLEAR;
 }
 
 /* What the rows see of the step whose turn it is. */
@@ -150,12 +111,17 @@ static void run_settle(Run *run) {
         }
 }
 
-/* What the kernel holds is found as wanted, and then a drive's setting before it makes the kernel look at the drive anew: that
- * resets some (Linux drivers/scsi/sd.c, sd_revalidate_disk()). They are looked at once more when it is their turn to be
- * written. */
-static bool step_may_be_reset(const Step *s, bool after_writing) {
-        return after_writing && s->verdict == VERDICT_UNCHANGED &&
-               (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
+/* Ends a step that cannot be written. */
+static void run_permit(Run *run, Step *s) {
+        int r;
+
+        run_select(run, s);
+        r = s->setting->permit ? s->setting->permit(&run->device, s->setting, &s->wanted) : 0;
+        if (r >= 0)
+                return;
+        s->write = false;
+        step_fail(s, &run->device, r);
+        step_judge(s);
 }
 
 /* Why the setting would have to wait for the drive; 0: it would not. */
@@ -178,6 +144,8 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
                     (v->permanent ? DECIDE_PERMANENT : 0) | (v->look ? DECIDE_LOOK : 0) | run_sleep_flags(run, s));
         if (step_may_be_reset(s, after_writing))
                 s->verdict = _VERDICT_INVALID;
+        if (step_is_open(s) && s->write)
+                run_permit(run, s);
         run_ended(run, s);
 }
 
@@ -187,16 +155,17 @@ static void run_read_step(Run *run, Step *s) {
 
         run_select(run, s);
         s->before = (Reading){};
-        if (run->power_error < 0 && step_asks_power(s))
+        if (run->power_error < 0 && step_asks_power(s)) {
                 r = device_fail(d, run->power_error, "%s", run->power_why);
-        else if (!(s->setting->flags & (SETTING_READ_SAFE | SETTING_KERNEL)) && step_would_wake(s, d))
+                d->remediable = run->power_remediable;
+        } else if (!(s->setting->flags & (SETTING_READ_SAFE | SETTING_KERNEL)) && step_would_wake(s, d))
                 s->before.supported = true;
         else
                 r = s->setting->read(d, s->setting, &s->before);
         if (r >= 0 && s->setting->localize)
                 r = s->setting->localize(d, s->setting, &s->wanted);
         if (r < 0) {
-                step_error(s, r, d->error);
+                step_fail(s, d, r);
                 if (r == STEP_VANISHED || !plan_has_rival(&run->plan, s))
                         run_decide(run, s, false);
         } else
@@ -286,7 +255,12 @@ static void run_write(Run *run) {
                 if (!s->write)
                         continue;
 
-                run_select(run, s);
+                /* What was written before it may have changed that. */
+                run_permit(run, s);
+                if (!step_is_open(s)) {
+                        run_ended(run, s);
+                        continue;
+                }
                 r = run_intend(run, s);
                 if (r >= 0) {
                         any = true;
@@ -304,7 +278,7 @@ static void run_write(Run *run) {
                         continue;
                 }
 
-                step_error(s, r, d->error);
+                step_fail(s, d, r);
                 if (r == STEP_REFUSED && d->rejected)
                         step_advise(s);
                 s->failed = sent;
@@ -334,7 +308,7 @@ static void run_verify(Run *run) {
                 if (!(s->setting->flags & SETTING_UNREADABLE)) {
                         r = s->setting->read(d, s->setting, &s->after);
                         if (r < 0 && !s->failed)
-                                step_error(s, r, d->error);
+                                step_fail(s, d, r);
                 }
 
                 step_judge(s);

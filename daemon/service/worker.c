@@ -48,9 +48,9 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
 }
 
 static bool step_is_valid(const Step *s) {
-        return !s->wish && !s->setting && bools_are_valid(&s->remembered, &s->failed) && value_is_valid(&s->wanted) &&
-               reading_is_valid(&s->before) && reading_is_valid(&s->after) && s->error <= 0 && s->verdict >= 0 &&
-               s->verdict < _VERDICT_MAX && text_ends(s->note, sizeof s->note) &&
+        return !s->wish && !s->setting && !s->remedy && bools_are_valid(&s->remembered, &s->failed) &&
+               value_is_valid(&s->wanted) && reading_is_valid(&s->before) && reading_is_valid(&s->after) &&
+               s->error <= 0 && s->verdict >= 0 && s->verdict < _VERDICT_MAX && text_ends(s->note, sizeof s->note) &&
                text_ends(s->reason, sizeof s->reason);
 }
 

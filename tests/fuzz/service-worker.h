@@ -302,6 +302,7 @@ static void child_ended(void *userdata, const Step *s) {
 
         m.step.wish = NULL;
         m.step.setting = NULL;
+        m.step.remedy = NULL;
         child_say(userdata, &m);
 }
 

@@ -9,10 +9,12 @@
 #include "suite.h"
 
 /* clang-format off */
+static const Remedy elsewhere = { "idle_a does it", { "idle_a" }, 1U << BACKEND_SCSI_MODE }, fall_back = { "fallback does it", { "fallback" } };
+static const Remedy by_service = { "the service can" };
 static const Setting rows[] = {
         { .name = "apm", .backend = BACKEND_ATA,
           .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }, .order = 200,
-          .off_without = 1U << BACKEND_ATA },
+          .off_without = 1U << BACKEND_ATA, .remedy = &elsewhere },
         { .name = "idle_a", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true }, .order = 220,
           .off_without = 1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE },
         { .name = "epc", .backend = BACKEND_ATA, .range = { .type = VALUE_BOOL }, .order = 190, .excludes = "apm" },
@@ -21,9 +23,9 @@ static const Setting rows[] = {
         { .name = "timer", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000 }, .order = 310,
           .flags = SETTING_SAVEABLE },
         { .name = "spindown", .backend = BACKEND_ATA, .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true },
-          .order = 320, .flags = SETTING_UNREADABLE, .spins_down = true },
+          .order = 320, .flags = SETTING_UNREADABLE, .spins_down = true, .remedy = &by_service },
         { .name = "recovery", .backend = BACKEND_ATA,
-          .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 }, .order = 130 },
+          .range = { .type = VALUE_DURATION, .max = 60000, .has_off = true, .off = 0 }, .order = 130, .remedy = &fall_back },
         { .name = "fallback", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .max = 600000 },
           .order = 20, .unless = "recovery", .excludes = "patience" },
         { .name = "patience", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .max = 600000 }, .order = 21 },
@@ -350,6 +352,55 @@ START_TEST(test_spindown_by) {
 }
 END_TEST
 
+/* What is unsupported, and whether something can be done about it. */
+static const struct {
+        const char *name, *other; /* `other`: is wanted, too */
+        bool other_withheld;
+        SpindownBy by;
+        unsigned backends;
+        bool remediable;
+        const char *says;
+} remedies[] = {
+        { "apm", NULL, false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
+        { "apm", "idle_a", false, 0, SCSI, false, "apm is not a setting of this kind of drive: idle_a does it" },
+        { "apm", "idle_a", true, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
+        { "apm", "recovery", false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
+        { "apm", NULL, false, 0, NVME, false, "apm is not a setting of this kind of drive" },
+        /* Its drive says that it has none; what others have in its place is of no use. */
+        { "apm", NULL, false, 0, ATA, false, "the drive says that it has no apm" },
+        { "recovery", NULL, false, 0, ATA, true, "the drive says that it has no recovery: fallback does it" },
+        { "recovery", "fallback", false, 0, ATA, false, "the drive says that it has no recovery: fallback does it" },
+        { "recovery", NULL, false, 0, NVME, false, "recovery is not a setting of this kind of drive" },
+        { "idle_a", NULL, false, 0, ATA, false, "the drive says that it has no idle_a" },
+        { "spindown", NULL, false, SPINDOWN_BY_DRIVE, ATA, true,
+          "the drive says that it has no spindown: the service can" },
+        { "spindown", NULL, false, SPINDOWN_BY_AUTO, ATA, false,
+          "the service spins the drive down, as it takes no timer: the drive says that it has no spindown" },
+        { "dma", NULL, false, 0, ATA, true, "no kernel of today takes it" },
+        { "password", NULL, false, 0, ATA, false, "drivekeep keeps no passwords" },
+};
+
+START_TEST(test_remedy) {
+        const char *other = remedies[_i].other;
+        Wish wishes[2] = { wish_of(remedies[_i].name, 5000), wish_of(other ?: "timer", 5000) };
+        Wishes w = { .items = wishes, .n_items = other ? 2 : 1 };
+        Step *s;
+        Plan p;
+
+        wishes[0].spindown_by = remedies[_i].by;
+        wishes[1].withheld = remedies[_i].other_withheld;
+        ck_assert_int_eq(plan_new(&w, &table, remedies[_i].backends, &p), 0);
+        s = p.steps;
+        while (s->wish != wishes)
+                s++;
+        if (!step_settle(s, NULL))
+                step_decide(s, NULL, 0);
+        ck_assert_str_eq(s->reason, remedies[_i].says);
+        ck_assert(s->remediable == remedies[_i].remediable);
+        plan_done(&p);
+}
+END_TEST
+
 /* A wish in error is left alone, and a setting that no row is for holds nothing. */
 START_TEST(test_withheld) {
         const Wish wish = { .name = "apm", .withheld = true, .file = "f", .line = 7 };
@@ -654,6 +705,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_exclude, 0, ELEMENTSOF(exclusions));
         tcase_add_test(tc, test_exclude_without_file);
         tcase_add_loop_test(tc, test_memory, 0, ELEMENTSOF(memories));
+        tcase_add_loop_test(tc, test_remedy, 0, ELEMENTSOF(remedies));
         tcase_add_loop_test(tc, test_spindown_by, 0, ELEMENTSOF(spindowns));
         tcase_add_test(tc, test_withheld);
         tcase_add_loop_test(tc, test_errors, 0, ELEMENTSOF(ends));

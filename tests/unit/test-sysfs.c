@@ -251,6 +251,15 @@ START_TEST(test_row) {
                 put(other, sign + 1);
         }
 
+        /* A dry run says the same of what nobody may write. */
+        if (c->before && *c->before == '!') {
+                v.dry = true;
+                ck_assert_int_eq(visit_run(&v, &p), 0);
+                ck_assert_msg(p.steps[0].verdict == c->verdict && !p.steps[0].write && p.steps[0].remediable,
+                              "%s: the dry run would write it", shown);
+                plan_done(&p);
+                v.dry = false;
+        }
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_msg(p.steps[0].verdict == c->verdict, "%s: expected %s, got %s (%s)", shown,
                       verdict_to_string(c->verdict), verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
