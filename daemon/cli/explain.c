@@ -135,15 +135,21 @@ static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
         return found;
 }
 
-/* What came of it at the last visit. NULL record: nothing is known. */
-static void tell_verdict(Output *o, const DriveRecord *record, const char *name) {
-        const SettingRecord *s = record ? drive_record_find(record, name) : NULL;
+/* What came of it at the last visit. Without one (NULL record): that no drive of the kind has it. */
+static void tell_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
+        const SettingRecord *s = record ? drive_record_find(record, w->name) : NULL;
         const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
+        const Remedy *remedy = verdict || !d || w->spindown_by != SPINDOWN_BY_DRIVE
+                                               ? NULL
+                                               : setting_kind_remedy(&all_settings, w->name, drive_backends(d));
 
+        if (remedy)
+                reason = remedy->how;
         output_text(o, "verdict", verdict);
         output_text(o, "reason", reason);
-        if (verdict)
-                output_line(o, "    %s%s%s", verdict, reason ? ": " : "", reason ?: "");
+        if (verdict || reason)
+                output_line(o, "    %s%s%s", verdict ?: "no drive of this kind has it", reason ? ": " : "",
+                            reason ?: "");
 }
 
 /* Later wishes, which win where the drive supports them. */
@@ -162,16 +168,16 @@ static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_end(o);
 }
 
-/* With what lost to it. NULL value: the rule is in error. */
+/* With what lost to it. NULL value: the rule is in error. NULL drive: nothing is wanted of it. */
 static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, const Wish *w, const char *value,
-                      const DriveRecord *record) {
+                      const Drive *d, const DriveRecord *record) {
         output_object(o, NULL);
         output_text(o, "name", w->name);
         output_text(o, "value", value);
         output_textf(o, "rule", "%s:%u", w->file, w->line);
         output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
                     w->line);
-        tell_verdict(o, record, w->name);
+        tell_verdict(o, record, w, d);
         tell_excluding(o, wishes, w);
         output_array(o, "overridden");
         for (const Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
@@ -257,7 +263,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const Records *reco
                           i >= n_wished ? "keep"
                           : x->withheld ? NULL
                                         : value_format(&s->range, &x->value, buf),
-                          record);
+                          i < n_wished && !x->withheld ? d : NULL, record);
         }
         if (!any)
                 output_line(o, "  no rule sets %s", setting ?: "anything");

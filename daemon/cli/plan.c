@@ -8,6 +8,7 @@
 
 #include "choice.h"
 #include "dry-visit.h"
+#include "lacking.h"
 #include "machine.h"
 #include "output.h"
 #include "records.h"
@@ -43,6 +44,7 @@ static void tell_step(Output *o, const Drive *d, const Step *s) {
         output_text(o, "reason", s->reason[0] ? s->reason : NULL);
         output_textf(o, "rule", "%s:%u", s->wish->file, s->wish->line);
         output_boolean(o, "optional", s->wish->optional);
+        output_boolean(o, "remediable", s->remediable);
         output_end(o);
 
         if (s->reason[0])
@@ -55,6 +57,7 @@ typedef struct Planner {
         const DeviceIO *io;
         Output *output;
         bool on_battery, permanent;
+        Lacking lacking;
         bool absent;       /* what a drive does not have, and need not have, is shown too */
         bool any;          /* something is wanted of some drive */
         ExitStatus status; /* is something to be written, or not as wanted? */
@@ -100,6 +103,11 @@ static void tell_drive(Planner *p, const Drive *d) {
 
                 if (p->absent || !verdict_is_absent(s->verdict, s->wish->optional))
                         tell_step(o, d, s);
+                else if (s->remediable) {
+                        _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
+
+                        lacking_add(&p->lacking, rule, s->wish->name, d->name, s->reason);
+                }
                 p->status = exit_worse(p->status,
                                        s->write ? EXIT_NOT_WANTED : exit_of_verdict(s->verdict, s->wish->optional));
         }
@@ -211,6 +219,8 @@ static int run(const Options *o) {
         output_document(output, "drives");
         for (size_t i = 0; i < n; i++)
                 tell_drive(&p, inventory.drives[i]);
+        lacking_tell(&p.lacking, output);
+        lacking_done(&p.lacking);
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
         else if (config->n_files == 0 && config->complaints.n_errors == 0)

@@ -9,6 +9,7 @@
 
 #include "choice.h"
 #include "clock.h"
+#include "lacking.h"
 #include "metrics.h"
 #include "output.h"
 #include "plan.h"
@@ -117,7 +118,8 @@ typedef struct Telling {
         const Options *options;
         uint64_t now;
         size_t n_kept, n_absent; /* of all drives */
-        bool accepted;           /* something that is shown was accepted, and cannot be read back */
+        Lacking lacking;
+        bool accepted; /* something that is shown was accepted, and cannot be read back */
         Counts missed;
 } Telling;
 
@@ -141,6 +143,7 @@ static void tell_row(Output *o, const DriveRecord *d, const SettingRecord *s, ui
         output_text(o, "reason", s->reason);
         output_text(o, "rule", s->rule);
         output_boolean(o, "optional", s->optional);
+        output_boolean(o, "remediable", s->remediable);
         output_text(o, "when", time_format_rfc3339(s->when, when));
         output_cell(o, "when", time_format_short(s->when, now, when_short));
         output_text(o, "drift_from", s->drift_from);
@@ -203,9 +206,11 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
         note_identity(o, d);
 
         output_array(o, "settings");
-        for (size_t i = 0; i < d->n_settings; i++)
-                if (is_shown(t, d->settings + i))
-                        tell_setting(t, d, d->settings + i);
+        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
+                if (is_shown(t, s))
+                        tell_setting(t, d, s);
+                else if (s->remediable && s->optional && !t->options->failed)
+                        lacking_add(&t->lacking, strna(s->rule), s->name, d->name, strna(s->reason));
         output_end(o);
         output_end(o);
 }
@@ -264,6 +269,8 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
                 status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
         }
 
+        lacking_tell(&t.lacking, o);
+        lacking_done(&t.lacking);
         if (t.accepted)
                 output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");
         if (n > 0)

@@ -70,6 +70,15 @@ static void complaint_done(Complaint *c) {
         free(c->sentence);
 }
 
+bool complaints_have(const Complaints *c, const char *file, unsigned line, unsigned column, const char *end) {
+        for (size_t i = 0; i < c->n_items; i++)
+                if (c->items[i].line == line && c->items[i].column == column && streq(c->items[i].file, file) &&
+                    ends_with(c->items[i].sentence, end))
+                        return true;
+
+        return false;
+}
+
 bool complaints_have_error(const Complaints *c, const char *file) {
         for (size_t i = 0; i < c->n_items; i++)
                 if (c->items[i].level == COMPLAINT_ERROR && streq(c->items[i].file, file))

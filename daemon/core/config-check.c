@@ -385,17 +385,8 @@ int config_check(Config *c, const SettingTable *t) {
                 if (!c->blocks[i].broken)
                         check_block(c, t, i);
 
+        config_check_kind(c, t);
         return c->complaints.error;
-}
-
-/* One rule may be for many drives. */
-static bool is_told(const Complaints *c, const Wish *w, const char *end) {
-        for (size_t i = 0; i < c->n_items; i++)
-                if (c->items[i].line == w->line && c->items[i].column == w->column &&
-                    streq(c->items[i].file, w->file) && ends_with(c->items[i].sentence, end))
-                        return true;
-
-        return false;
 }
 
 static void check_member(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
@@ -406,7 +397,8 @@ static void check_member(Config *c, const SettingTable *t, const Drive *d, const
         for (const Wish *x = w->items; x < w->items + w->n_items; x++) {
                 const Harm *h = x->withheld ? NULL : find_harm(t, x->name, &x->value);
 
-                if (h && h->scope == HARM_MEMBER && !is_told(&c->complaints, x, h->why))
+                if (h && h->scope == HARM_MEMBER &&
+                    !complaints_have(&c->complaints, x->file, x->line, x->column, h->why))
                         warn(c, x, x, "%s can do harm to %s, which is a member of an array: %s", x->name, d->node,
                              h->why);
         }
@@ -424,7 +416,7 @@ static int check_hidden_use(Config *c, const SettingTable *t, const Drive *d, co
                         continue;
                 if (asprintf(&place, "the iostats = false of %s:%u", counts->file, counts->line) < 0)
                         return -ENOMEM;
-                if (!is_told(&c->complaints, x, place))
+                if (!complaints_have(&c->complaints, x->file, x->line, x->column, place))
                         warn(c, x, x,
                              "the service does not spin down %s, whose reads and writes the kernel does not count: "
                              "remove this, or %s",
@@ -444,6 +436,7 @@ int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
 
         if (d->raid)
                 check_member(c, t, d, &w);
+        config_check_kind_of(c, t, d, &w);
         r = check_hidden_use(c, t, d, &w);
         return r < 0 ? r : c->complaints.error;
 }

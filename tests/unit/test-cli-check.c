@@ -92,6 +92,23 @@ static const struct {
         const char *out, *said;
         bool raid; /* the drive that is there is a member of an array */
 } checks[] = {
+        /* What no drive of the transport has, unless it is done otherwise. */
+#define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
+#define NO_SAS "f.conf:1:11: notice: no drive that is present fits this rule\n"
+#define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: a SCSI drive has standby_z in the " \
+                 "place of this timer; spindown_by = \"service\" has the service spin it down\n"
+        { SAS_BLOCK("spindown_time = \"20min\""), "--strict", EXIT_NOT_WANTED, NO_SAS NO_TIMER, "1 file, 1 rule: 0 errors, 1 warning.\n" },
+        { SAS_BLOCK("spindown_time = \"20min\"; spindown_by = \"service\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { SAS_BLOCK("spindown_time = \"20min\"; spindown_by = \"auto\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { SAS_BLOCK("spindown_time = \"off\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { SAS_BLOCK("standby_z = \"20min\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = {}; standby_z = \"1h\" }, { match = { transport = \"sas\" }; spindown_time = \"20min\" });", NULL,
+          EXIT_WANTED, "f.conf:1:45: notice: no drive that is present fits this rule\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = { transport = [\"sas\", \"sata\"] }; spindown_time = \"20min\" });", NULL, EXIT_WANTED, "",
+          "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ({ match = { transport = \"nvme\" }; timeout = \"60s\" });", NULL, EXIT_WANTED,
+          "f.conf:1:11: notice: no drive that is present fits this rule\n"
+          "f.conf:1:45: warning: timeout is unsupported by drives of this transport: io_timeout is what an NVMe drive has\n", "1 file, 1 rule: 0 errors, 1 warning.\n" },
         /* Values that can do harm, and the same that cannot. */
 #define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive that has to spin up answers later than that, and is reset " \
                "again and again; 30s is the kernel's own\n"
@@ -616,6 +633,32 @@ START_TEST(test_explain_json) {
 }
 END_TEST
 
+/* A rule for a class that names no transport; told once. */
+START_TEST(test_check_kind) {
+        static Drive one = { .name = (char *) "sda",
+                             .node = (char *) "/dev/sda",
+                             .transport = TRANSPORT_SAS,
+                             .rotational = true };
+        static Drive two = { .name = (char *) "sdb",
+                             .node = (char *) "/dev/sdb",
+                             .transport = TRANSPORT_SAS,
+                             .rotational = true };
+        static Drive *both[] = { &one, &two };
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        drives[0] = both[_i];
+        n_found = 1;
+        file_write("f.conf", "drives = ({ match = { rotational = true }; spindown_time = \"20min\"; apm = \"off\" });");
+        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        ck_assert_msg(strstr(out,
+                             _i ? "spindown_time is unsupported by /dev/sdb: a SCSI drive has standby_z in the place"
+                                : "spindown_time is unsupported by /dev/sda: a SCSI drive has standby_z in the place"),
+                      "%s", out);
+        ck_assert_ptr_null(strstr(out, "apm"));
+}
+END_TEST
+
 #define SAS "{ match = { transport = \"sas\"; rotational = true; }; spindown_time = \"20min\"; }"
 #define VERDICT(name, verdict) \
         "SETTINGS=1\nSETTING_0_NAME=" name "\nSETTING_0_WANTED=20 min\nSETTING_0_VERDICT=" verdict "\n"
@@ -655,7 +698,11 @@ static const struct {
           { "\"verdict\": \"unsupported\",\n      \"reason\": \"no such timer\",\n", "  \"spindown\": null,\n",
             "  \"use\": null\n" },
           NULL },
-        { SAS, "SETTINGS=0\n", "--json", { "\"verdict\": null,\n      \"reason\": null,\n" }, NULL },
+        { SAS,
+          "SETTINGS=0\n",
+          "--json",
+          { "\"verdict\": null,\n      \"reason\": \"a SCSI drive has standby_z " },
+          NULL },
         { "{ match = \"/dev/dsk\"; timeout = \"30s\"; }",
           "SPINDOWN=5 min\n" VERDICT("timeout", "applied"),
           NULL,
@@ -747,6 +794,7 @@ int main(void) {
         tcase_add_test(t, test_explain_keep);
         tcase_add_test(t, test_explain_battery);
         tcase_add_test(t, test_explain_json);
+        tcase_add_loop_test(t, test_check_kind, 0, 2);
         tcase_add_loop_test(t, test_explain_verdict, 0, ELEMENTSOF(verdicts));
         tcase_add_loop_test(t, test_explain_mistaken, 0, ELEMENTSOF(mistakes));
         return test_main("cli-check", t);

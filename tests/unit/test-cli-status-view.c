@@ -80,16 +80,16 @@ START_TEST(test_json) {
                         "{\"name\":\"apm\",\"wanted\":\"128\",\"before\":\"254\",\"actual\":\"254\","
                         "\"verdict\":\"ignored\","
                         "\"reason\":\"128 was accepted, but it still reads 254\","
-                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"optional\":false,\"when\":\"2025-11-21T02:39:11Z\",\"drift_from\":null,\"drift_to\":null,"
+                        "\"rule\":\"/etc/drivekeep/drivekeep.conf:12\",\"optional\":false,\"remediable\":false,\"when\":\"2025-11-21T02:39:11Z\",\"drift_from\":null,\"drift_to\":null,"
                         "\"drift_when\":null},"
                         "{\"name\":\"lookahead\",\"wanted\":\"on\",\"before\":null,\"actual\":\"on\","
                         "\"verdict\":\"unchanged\","
-                        "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\",\"optional\":false,"
+                        "\"reason\":null,\"rule\":\"/etc/drivekeep/drivekeep.conf:13\",\"optional\":false,\"remediable\":false,"
                         "\"when\":\"2025-11-18T02:39:11Z\",\"drift_from\":\"on\",\"drift_to\":\"off\","
                         "\"drift_when\":\"2025-11-18T02:39:11Z\"},"
                         "{\"name\":\"spindown_time\",\"wanted\":\"20 min\",\"before\":null,\"actual\":null,"
                         "\"verdict\":null,"
-                        "\"reason\":null,\"rule\":null,\"optional\":false,\"when\":null,\"drift_from\":null,\"drift_to\":null,\"drift_when\":null}]},"
+                        "\"reason\":null,\"rule\":null,\"optional\":false,\"remediable\":false,\"when\":null,\"drift_from\":null,\"drift_to\":null,\"drift_when\":null}]},"
                         "{\"name\":\"sdb\",\"node\":\"/dev/sdb\",\"model\":null,\"serial\":null,\"wwn\":null,\"dock_model\":null,\"dock_serial\":null,\"identity\":null,"
                         "\"state\":\"waiting\",\"waiting_kind\":\"check\",\"waiting_for\":\"systemd-fsck@dev-disk-by\\\\x2dlabel-data.service\","
                         "\"visit_reason\":null,\"settings\":[]},"
@@ -204,6 +204,17 @@ END_TEST
         "VERSION=1\nNAME=sdc\nSETTINGS=2\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=unsupported\n" \
         "SETTING_1_NAME=lookahead\nSETTING_1_VERDICT=applied\n"
 
+#define REMEDIABLE "SETTING_1_REMEDIABLE=1\n"
+#define TWO_LACK(name, remediable)                                                                                 \
+        "VERSION=1\nNAME=" name "\nSETTINGS=2\n"                                                                   \
+        "SETTING_0_NAME=apm\nSETTING_0_VERDICT=applied\n"                                                          \
+        "SETTING_1_NAME=spindown_time\nSETTING_1_VERDICT=unsupported\nSETTING_1_OPTIONAL=1\nSETTING_1_RULE=/f:3\n" \
+        "SETTING_1_REASON=it has standby_z\n" remediable
+#define TWO_SHOWN                                               \
+        "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n" \
+        "sda   -     apm     -      -      applied -    -\n"    \
+        "sdb   -     apm     -      -      applied -    -\n"
+
 #define HEAD "DRIVE MODEL SETTING       WANTED ACTUAL VERDICT      WHEN RULE\n"
 #define UNREAD "unverifiable: the drive has accepted it, and nothing can read it back\n"
 #define SHOWN                                                           \
@@ -227,6 +238,13 @@ static const struct {
           .text = HEAD "sda   -     apm           -      -      unsupported  -    -\n" SHOWN
                        "sda apm: it has no apm\nsda cd_speed: sent; nobody knows\n" UNREAD
                        "1 drive, 4 settings kept\n" },
+        /* Where something can be done about that, once for each rule. */
+        { .records = { TWO_LACK("sda", REMEDIABLE), TWO_LACK("sdb", REMEDIABLE) },
+          .text = TWO_SHOWN "/f:3: spindown_time is unsupported by sda and 1 more: it has standby_z\n"
+                            "2 drives, 2 settings kept; 2 that the drives do not have are shown with -v\n" },
+        { .records = { TWO_LACK("sda", ""), TWO_LACK("sdb", REMEDIABLE) },
+          .text = TWO_SHOWN "/f:3: spindown_time is unsupported by sdb: it has standby_z\n"
+                            "2 drives, 2 settings kept; 2 that the drives do not have are shown with -v\n" },
         { .records = { QUIET, QUIET },
           .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
                   "sdb   -     -       -      -      -       -    -\n"
