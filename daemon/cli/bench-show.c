@@ -82,7 +82,7 @@ static const Column list_columns[] = {
         { "name", "NAME" },
         { "drive", "DRIVE" },
         { "model", "MODEL", .wrap = true },
-        { "serial", "SERIAL", .spared = true },
+        { "serial", "SERIAL", .spared = 1 },
         { "when", "WHEN" },
         { "samples", "SAMPLES", .right = true },
 };

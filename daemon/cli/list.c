@@ -16,12 +16,12 @@ static const Column columns[] = {
         { "name", "NAME" },
         { "model", "MODEL", .wrap = true },
         { "serial", "SERIAL" },
-        { "firmware", "FIRMWARE", .spared = true },
+        { "firmware", "FIRMWARE", .spared = 2 },
         { "transport", "TRANSPORT" },
         { "size", "SIZE", .right = true },
-        { "power", "POWER", .spared = true },
-        { "spindown", "SPINDOWN", .spared = true },
-        { "wwn", "WWN", .spared = true },
+        { "power", "POWER", .spared = 4 },
+        { "spindown", "SPINDOWN", .spared = 3 },
+        { "wwn", "WWN", .spared = 1 },
         { "settings", "SETTINGS" },
 };
 /* clang-format on */

@@ -176,11 +176,12 @@ static void column_add_flag(Output *o, size_t i, int flag) {
 const char *output_format_table(Output *o, size_t width, bool colored) {
         must_work(scols_table_enable_colors(o->table, colored));
         render(o, 0);
-        for (size_t i = o->n_columns; i-- > 0 && !table_fits(o, width);)
-                if (o->columns[i].spared) {
-                        column_add_flag(o, i, SCOLS_FL_HIDDEN);
-                        render(o, 0);
-                }
+        for (unsigned rank = 1; rank <= COLUMN_SPARED_MAX; rank++)
+                for (size_t i = o->n_columns; i-- > 0 && !table_fits(o, width);)
+                        if (o->columns[i].spared == rank) {
+                                column_add_flag(o, i, SCOLS_FL_HIDDEN);
+                                render(o, 0);
+                        }
         /* Cells are broken over lines. The library narrows all such columns at once, so the others join only when it must be. */
         for (unsigned others = 0; others < 2 && !table_fits(o, width); others++) {
                 for (size_t i = 0; i < o->n_columns; i++)

@@ -58,7 +58,7 @@ static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MA
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
-        { "brief", "WHAT IT DOES", .spared = true },
+        { "brief", "WHAT IT DOES", .spared = 1 },
         { "values", "VALUES" },
 };
 /* clang-format on */

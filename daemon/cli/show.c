@@ -30,10 +30,10 @@
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
-        { "transport", "HELD BY", .spared = true },
+        { "transport", "HELD BY", .spared = 1 },
         { "supported", "SUPPORTED" },
         { "value", "VALUE" },
-        { "saved", "SAVED", .spared = true },
+        { "saved", "SAVED", .spared = 1 },
         { "reason", "REMARK", .wrap = true },
 };
 /* clang-format on */

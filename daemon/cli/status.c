@@ -76,7 +76,7 @@ char *record_summarize(const DriveRecord *r) {
 /* clang-format off */
 static const Column columns[] = {
         { "drive", "DRIVE" },
-        { "model", "MODEL", .spared = true },
+        { "model", "MODEL", .spared = 1 },
         { "name", "SETTING" },
         { "wanted", "WANTED" },
         { "actual", "ACTUAL" },
@@ -109,8 +109,8 @@ static void note_identity(Output *o, const DriveRecord *d) {
         if (d->n_settings > 0 && streq_ptr(d->identity, "serial"))
                 output_note(o, "%s: known by serial number and model, as it has no WWN", d->name);
         else if (d->n_settings > 0 && streq_ptr(d->identity, "path"))
-                output_note(o, "%s: known only by where it is attached, as it has no WWN and no serial number",
-                            d->name);
+                output_note(o, "%s: known only by where it is attached, as it has no WWN and no %s", d->name,
+                            d->serial ? "model with its serial number" : "serial number");
 }
 
 typedef struct Telling {
@@ -168,7 +168,7 @@ static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *
                             strna(time_format_rfc3339(s->drift_when, drift_when)));
 }
 
-/* In the table a drive without settings has a row too, so that nobody looks for it in vain. */
+/* Of a drive without a setting to show: what it waits for, or, with -v, that it is there. */
 static void tell_bare(Output *o, const DriveRecord *d) {
         output_row(o);
         output_cell(o, "drive", d->name);
@@ -185,7 +185,7 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
                 n_shown += is_shown(t, d->settings + i);
         if (t->options->failed && n_shown == 0 && d->state == DRIVE_IDLE)
                 return;
-        if (!t->options->json && (n_shown == 0 || d->state != DRIVE_IDLE))
+        if (!t->options->json && (d->state != DRIVE_IDLE || (n_shown == 0 && t->options->verbose)))
                 tell_bare(o, d);
 
         output_object(o, NULL);

@@ -106,7 +106,7 @@ static void show_table(const Tuning *t) {
                 { "mark", "" },
                 { "goal", t->goal->title, .right = true, .wrap = true },
                 { "interval", "95 % INTERVAL", .right = true },
-                { "plot", "", .spared = true },
+                { "plot", "", .spared = 1 },
                 { "cost", t->cost ? t->cost->title : "", .right = true, .wrap = true },
                 { "samples", "SAMPLES", .right = true },
         };

@@ -59,7 +59,6 @@ START_TEST(test_table) {
                         "sda   ST\\x1b[2J lookahead     on     on     unchanged Nov 18 drivekeep.conf:13\n"
                         "sda   ST\\x1b[2J spindown_time 20 min -      -         -      -\n"
                         "sdb   -         -             -      -      waiting   -      -\n"
-                        "sdc   -         -             -      -      -         -      -\n"
                         "sda apm: 128 was accepted, but it still reads 254\n"
                         "sda lookahead: something changed it from on to off, noticed at 2025-11-18T02:39:11Z; 'drivekeep check' names programs that do\n"
                         "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n"
@@ -116,6 +115,8 @@ static const struct {
           "sda: known by serial number and model, as it has no WWN\n" },
         { "VERSION=1\nNAME=sda\nIDENTITY=path\nSETTINGS=1\nSETTING_0_NAME=apm\n",
           "sda: known only by where it is attached, as it has no WWN and no serial number\n" },
+        { "VERSION=1\nNAME=vda\nSERIAL=V1\nIDENTITY=path\nSETTINGS=1\nSETTING_0_NAME=apm\n",
+          "vda: known only by where it is attached, as it has no WWN and no model with its serial number\n" },
         { "VERSION=1\nNAME=sda\nIDENTITY=path\nSETTINGS=0\n", NULL },
         { "VERSION=1\nNAME=sda\nIDENTITY=serial\nSETTINGS=0\n", NULL },
         { "VERSION=1\nNAME=sda\nMODEL=WD\nSERIAL=1\nDOCK_MODEL=Elements\nDOCK_SERIAL=2\nSETTINGS=0\n",
@@ -130,7 +131,8 @@ START_TEST(test_noted) {
         DriveRecord *items[] = { record_of(noted[_i].record) };
         _cleanup_(drive_record_freep) DriveRecord *r = items[0];
         _cleanup_free_ char *text = printed(&(Records){ .items = items, .n_items = 1, .served = true }, 1, false);
-        const char *note = strchr(strchr(text, '\n') + 1, '\n') + 1; /* behind the header and the one row */
+        /* Behind the header and the one row, where there is one to show. */
+        const char *note = starts_with(text, "DRIVE") ? strchr(strchr(text, '\n') + 1, '\n') + 1 : text;
 
         _cleanup_free_ char *notes = strdup(note);
 
@@ -246,10 +248,13 @@ static const struct {
           .text = TWO_SHOWN "/f:3: spindown_time is unsupported by sdb: it has standby_z\n"
                             "2 drives, 2 settings kept; 2 that the drives do not have are shown with -v\n" },
         { .records = { QUIET, QUIET },
-          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
-                  "sdb   -     -       -      -      -       -    -\n"
-                  "sdb   -     -       -      -      -       -    -\n"
-                  "2 drives, 0 settings kept; 2 that the drives do not have are shown with -v\n" },
+          .text = "2 drives, 0 settings kept; 2 that the drives do not have are shown with -v\n" },
+        { { .verbose = true },
+          .records = { "VERSION=1\nNAME=sdd\nSTATE=idle\nSETTINGS=0\n", QUIET },
+          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"
+                  "sdd   -     -       -      -      -           -    -\n"
+                  "sdb   -     apm     -      -      unsupported -    -\n"
+                  "2 drives, 0 settings kept\n" },
         { { .failed = true },
           .records = { VARIED, QUIET, FAILING },
           .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"

@@ -10,7 +10,7 @@
 static const Column columns[] = {
         { "drive", "DRIVE" },
         { "model", "MODEL", .wrap = true },
-        { "wwn", "WWN", .spared = true },
+        { "wwn", "WWN", .spared = 1 },
         { "size", "SIZE", .right = true },
 };
 /* clang-format on */
@@ -54,6 +54,25 @@ START_TEST(test_format) {
 
         text = strdup(output_format_table(o, cases[_i].width, false));
         ck_assert_str_eq(text, cases[_i].text);
+}
+END_TEST
+
+/* Which columns go first, and of equals the last. */
+START_TEST(test_spared) {
+        /* clang-format off */
+        static const Column ranked[] = {
+                { "name", "NAME" }, { "firmware", "FIRMWARE", .spared = 2 }, { "power", "POWER", .spared = 4 },
+                { "a", "AAA", .spared = 1 }, { "b", "BBB", .spared = 1 },
+        };
+        static const char *const heads[] = { "NAME FIRMWARE POWER AAA BBB\n", "NAME FIRMWARE POWER AAA\n", "NAME FIRMWARE POWER\n",
+                                             "NAME POWER\n", "NAME\n" };
+        /* clang-format on */
+        _cleanup_(output_freep) Output *o = output_new(false, ranked, ELEMENTSOF(ranked));
+
+        output_row(o);
+        output_end(o);
+        ck_assert_msg(starts_with(output_format_table(o, strlen(heads[_i]) - 1, false), heads[_i]), "%s",
+                      output_format_table(o, 0, false));
 }
 END_TEST
 
@@ -104,7 +123,7 @@ START_TEST(test_colored) {
         static const Column colored[] = {
                 { "drive", "DRIVE" },
                 { "model", "MODEL", .wrap = true },
-                { "wwn", "WWN", .spared = true },
+                { "wwn", "WWN", .spared = 1 },
                 { "size", "SIZE", .right = true, .verdict = true },
         };
         /* clang-format on */
@@ -228,6 +247,7 @@ END_TEST
 int main(void) {
         TCase *t = tcase_create("table");
 
+        tcase_add_loop_test(t, test_spared, 0, 5);
         tcase_add_loop_test(t, test_format, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_fits, 25, 60);
         tcase_add_loop_test(t, test_colored, 25, 60);

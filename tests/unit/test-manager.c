@@ -522,8 +522,8 @@ static const struct {
         unsigned seconds;
         bool spared;
 } falls[] = {
-        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 3, .spared = true },
-        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 19, .spared = true },
+        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 3, .spared = 1 },
+        { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 19, .spared = 1 },
         { .working = true, .port = "usb1/1-1/host7/7:0:0:0", .seconds = 21 },
         { .working = true, .port = "usb1/1-2/host7/7:0:0:0", .seconds = 3 },
         { .working = true, .port = "usb1/1-1.1/host7/7:0:0:0", .seconds = 3 },
