@@ -8,12 +8,14 @@
 #include <stdio.h>
 
 #include "config.h"
+#include "device.h"
 #include "output.h"
 #include "reader.h"
 #include "records.h"
 #include "rivals.h"
 #include "settings.h"
 #include "text-file.h"
+#include "tracefs.h"
 #include "tune-evidence.h"
 #include "verb.h"
 
@@ -103,6 +105,34 @@ static bool fits_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
+/* Of the drives that are to spin down. */
+static const Wish *find_spin_down(const Config *c, const Inventory *inventory, Wishes *w) {
+        for (size_t i = 0; i < inventory->n_drives; i++) {
+                const Drive *d = inventory->drives[i];
+
+                wishes_done(w);
+                must_work(config_resolve(c, d, false, w));
+                for (const Wish *x = w->items; d->rotational && x < w->items + w->n_items; x++) {
+                        const Setting *s = setting_for_backends(&all_settings, x->name, drive_backends(d));
+
+                        if (s && !x->withheld && setting_spin_down_ms(s, &x->value) != UINT64_MAX)
+                                return x;
+                }
+        }
+        return NULL;
+}
+
+/* That the service cannot find out who wakes these drives harms no setting. */
+static void check_tracing(Config *c, const Inventory *inventory) {
+        const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
+        _cleanup_(wishes_done) Wishes w = {};
+        const Wish *wish = obstacle ? find_spin_down(c, inventory, &w) : NULL;
+
+        if (wish)
+                must_work(complain(&c->complaints, COMPLAINT_NOTICE, wish->file, wish->line, 1,
+                                   "who wakes the drives of this rule cannot be known: %s", obstacle));
+}
+
 static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
         /* A build machine or a container says nothing about the rules. */
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
@@ -126,6 +156,7 @@ static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
                                            strna(d->model), strna(d->serial)));
         }
         evidence_check(c, inventory);
+        check_tracing(c, inventory);
 }
 
 /* Returns the number of warnings. */

@@ -15,6 +15,7 @@
 #include "plan.h"
 #include "remote.h"
 #include "request.h"
+#include "wake-history.h"
 
 size_t record_count_kept(const DriveRecord *r) {
         size_t n = 0;
@@ -314,6 +315,14 @@ static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n
         }
 }
 
+/* Is one of the drives to spin down, so that somebody may ask who wakes it? */
+static bool wants_wakes(const Records *records, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (records->items[i]->spindown || records->items[i]->tracing != TRACING_FINE)
+                        return true;
+        return false;
+}
+
 static int run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         _cleanup_close_ int watch = -EBADF;
@@ -351,6 +360,8 @@ static int run(const Options *o) {
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
+        else if (wants_wakes(&records, n))
+                wake_history_tell_untraced(&records);
         r = status_print(&records, n, now_usec(), o);
         return records.served ? r : EXIT_NO_SERVICE;
 }

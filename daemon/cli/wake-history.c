@@ -3,6 +3,7 @@
 #include <err.h>
 
 #include "must.h"
+#include "tracefs.h"
 #include "wake-history.h"
 
 void wake_history_done(WakeHistory *h) {
@@ -62,6 +63,17 @@ int wake_history_read(WakeHistory *h, const Options *o) {
 /* Without names all are meant, also those that are seen for the first time. */
 bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w) {
         return !o->names || drives_have(h, h->n_chosen, w);
+}
+
+void wake_history_tell_untraced(const Records *here) {
+        const char *obstacle = tracefs_obstacle("");
+
+        /* Of tracefs the files tell how it is now. */
+        for (size_t i = 0; here->served && i < here->n_items && !obstacle; i++)
+                if (here->items[i]->tracing != TRACING_UNMOUNTED)
+                        obstacle = tracing_obstacle(here->items[i]->tracing);
+        if (obstacle)
+                warnx("who wakes drives is not known: %s", obstacle);
 }
 
 void wake_history_tell_nothing(const Options *o) {

@@ -115,6 +115,7 @@ static int run(const Options *o) {
         r = wake_history_read(&history, o);
         if (r != EXIT_WANTED)
                 return r;
+        wake_history_tell_untraced(&history.here);
         if (o->watch)
                 return watch(&history, o);
 

@@ -43,6 +43,7 @@ static const Field drive_fields[] = {
         { "QUIET_SINCE",                FIELD_UNSIGNED, offsetof(DriveRecord, quiet_since) },
         { "QUIET_USED",                 FIELD_UNSIGNED, offsetof(DriveRecord, quiet_used) },
         { "OWN_COMMANDS",               FIELD_UNSIGNED, offsetof(DriveRecord, own_commands) },
+        { "TRACING",                    FIELD_WORD,     offsetof(DriveRecord, tracing), .word = tracing_to_string },
         { "IGNORES_TIMER",              FIELD_BOOL,     offsetof(DriveRecord, ignores_timer) },
         { "SPINDOWN",                   FIELD_TEXT,     offsetof(DriveRecord, spindown) },
         { "SPINDOWN_SERVED",            FIELD_BOOL,     offsetof(DriveRecord, spindown_served) },
@@ -202,6 +203,11 @@ bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now) {
                 return used > 0;
 
         return used != r->used && now >= r->used_when && now - r->used_when < JUST_NOW_USEC;
+}
+
+void drive_record_begin_run(DriveRecord *r) {
+        (void) string_replace(&r->awake_reason, NULL);
+        r->tracing = TRACING_FINE;
 }
 
 bool drive_record_sleeps(const DriveRecord *r) {

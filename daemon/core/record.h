@@ -7,6 +7,7 @@
 
 #include "plan.h"
 #include "use.h"
+#include "wake.h"
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
@@ -59,6 +60,7 @@ typedef struct DriveRecord {
         uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
         uint64_t quiet_used;   /* … as the kernel's count has been this since */
         uint64_t own_commands; /* of those that the kernel counts, the service's own (target-standby.h) */
+        Tracing tracing;       /* whether the tracer could watch it when it last slept */
         bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
         char *spindown; /* what spins it down, and when: "20 min, by the service" (spin_down_format()); NULL: nothing … */
         bool spindown_served; /* … and it does so only while the service runs */
@@ -101,6 +103,9 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
 /* Has the drive been in use just now, so that it cannot be asleep? `used`: the kernel's count as it is now; `now`:
  * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
 bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
+
+/* Forgets what a run of the service finds out anew: why it could not spin the drive down, or not watch it. */
+void drive_record_begin_run(DriveRecord *r);
 
 /* Was it in standby, or suspended by the kernel, when that was last known? */
 bool drive_record_sleeps(const DriveRecord *r);

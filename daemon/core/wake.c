@@ -15,6 +15,34 @@ const char *wake_kind_to_string(WakeKind k) {
         return k >= 0 && k < _WAKE_KIND_MAX ? kind_table[k] : NULL;
 }
 
+/* ---- tracing ---- */
+
+static const struct {
+        const char *word, *obstacle;
+} tracing_table[_TRACING_MAX] = {
+        [TRACING_FINE] = { "fine", NULL },
+        [TRACING_UNMOUNTED] = { "unmounted",
+                                "tracefs is not mounted: 'systemctl start sys-kernel-tracing.mount' mounts it" },
+        [TRACING_NO_EVENTS] = { "no-events",
+                                "the kernel lacks a trace event, as it was built without CONFIG_EVENT_TRACING: "
+                                "'journalctl -u drivekeep-tracer.service' names the event" },
+        [TRACING_DENIED] = { "denied",
+                             "the kernel refused to trace: 'journalctl -u drivekeep-tracer.service' shows the error" },
+        [TRACING_NO_SOCKET] = { "no-socket",
+                                "drivekeep-tracer.socket does not listen: 'systemctl start drivekeep-tracer.socket' "
+                                "starts it, unless it is masked" },
+        [TRACING_ENDED] = { "ended",
+                            "drivekeep-tracer.service has failed: 'journalctl -u drivekeep-tracer.service' shows why" },
+};
+
+const char *tracing_to_string(Tracing t) {
+        return t >= 0 && t < _TRACING_MAX ? tracing_table[t].word : NULL;
+}
+
+const char *tracing_obstacle(Tracing t) {
+        return t >= 0 && t < _TRACING_MAX ? tracing_table[t].obstacle : NULL;
+}
+
 static bool has_process(const Wake *w) {
         return w->process.pid > 0 || w->process.comm[0];
 }

@@ -26,6 +26,23 @@ typedef enum WakeKind {
 
 const char *wake_kind_to_string(WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "together", "command" */
 
+/* Can the kernel's trace show who wakes a drive? */
+typedef enum Tracing {
+        TRACING_FINE,      /* as far as is known */
+        TRACING_UNMOUNTED, /* there is no tracefs */
+        TRACING_NO_EVENTS, /* the kernel lacks a trace event */
+        TRACING_DENIED,    /* tracefs cannot be read or written */
+        TRACING_NO_SOCKET, /* the tracer cannot be started */
+        TRACING_ENDED,     /* the tracer has ended by itself */
+        _TRACING_MAX,
+        _TRACING_INVALID = -1,
+} Tracing;
+
+const char *tracing_to_string(Tracing t); /* "fine", "unmounted", "no-events", "denied", "no-socket", "ended" */
+
+/* What is in the way, and the remedy: a clause. NULL: nothing is. */
+const char *tracing_obstacle(Tracing t);
+
 #define WAKE_COMM_MAX 16U /* the kernel's TASK_COMM_LEN */
 #define WAKE_UNIT_MAX 256U
 #define WAKE_COMMAND_LINE_MAX 256U

@@ -161,10 +161,19 @@ static void standby_go_on(Target *t) {
         standby_start(t, MIN(r->quiet_since, monotonic_usec()), r->quiet_since > 0 ? &r->quiet_used : NULL);
 }
 
+static void note_tracing(Target *t, Tracing tracing) {
+        if (t->record->tracing == tracing)
+                return;
+        t->record->tracing = tracing;
+        target_save(t);
+}
+
 void target_standby_rested(Target *t) {
         TargetStandby *s = &t->standby;
 
         target_spindown_note(t);
+        if (!target_logs_wakes(t))
+                note_tracing(t, TRACING_FINE);
         if (!target_looks_out(t)) {
                 target_standby_done(t);
                 standby_look_at(t, 0);
@@ -281,6 +290,7 @@ static void standby_sleep(Target *t) {
                 if (r != -EBUSY)
                         journal_log(LOG_NOTICE, "%s sleeps, and who wakes it will not be known: %s", t->drive->name,
                                     strerror(-r));
+                note_tracing(t, tracer_tracing(t->env->tracer));
                 return;
         }
 
@@ -378,6 +388,7 @@ void target_standby_told(void *target, PowerMode power) {
 void target_standby_watched(Target *t) {
         uint64_t used;
 
+        note_tracing(t, TRACING_FINE);
         /* There may have been I/O between the last poll and now. If the tracer saw the waker, its report comes before the drive can answer. */
         if (t->standby.asleep && (t->standby.uncounted || target_used(t, &used) < 0 || used != t->standby.used ||
                                   activity_in_flight(t->drive->syspath)))
@@ -387,6 +398,7 @@ void target_standby_watched(Target *t) {
 void target_standby_lost(Target *t) {
         if (!t->standby.asleep)
                 return;
+        note_tracing(t, tracer_tracing(t->env->tracer));
         standby_forget(t, NULL);
         target_spindown_told_power(t, POWER_UNKNOWN);
 }

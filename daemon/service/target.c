@@ -60,8 +60,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
                 (void) drive_record_free(t->record);
                 t->record = calloc(1, sizeof *t->record);
         } else
-                /* This run has not judged the drive's use yet. */
-                (void) string_replace(&t->record->awake_reason, NULL);
+                drive_record_begin_run(t->record);
 
         r = t->record ? target_adopt(t, drive) : -ENOMEM;
         if (r >= 0)

@@ -22,29 +22,30 @@
 #define FILTER_MAX 4096U
 #define LINE_MAX_BYTES 512U
 
-/* `other`: the name that kernels before 5.18 have for it. */
+/* `other`: the name that kernels before 5.18 have for it. Without one that is `optional` some wakers have no name. */
 static const struct {
         const char *name, *other;
         TraceKind kind;
+        bool optional;
 } events[] = {
         { "block/block_bio_queue", NULL, TRACE_BIO },
         { "scsi/scsi_dispatch_cmd_start", NULL, TRACE_COMMAND },
-        { "writeback/writeback_dirty_folio", "writeback/writeback_dirty_page", TRACE_DIRTY },
-        { "writeback/writeback_mark_inode_dirty", NULL, TRACE_DIRTY },
+        { "writeback/writeback_dirty_folio", "writeback/writeback_dirty_page", TRACE_DIRTY, .optional = true },
+        { "writeback/writeback_mark_inode_dirty", NULL, TRACE_DIRTY, .optional = true },
 };
 
-typedef struct Tracing {
+typedef struct Trace {
         const char *instance;
         int manager, pipe; /* pipe < 0: nothing is traced yet */
         Watch watches[TRACER_DRIVES_MAX];
         unsigned n_watches;
         char line[LINE_MAX_BYTES];
         size_t line_len; /* of a line that has not ended yet; LINE_MAX_BYTES: it is too long, and is left out */
-} Tracing;
+} Trace;
 
 /* ---- tracefs ---- */
 
-_printf_(3, 4) static int trace_write(const Tracing *t, const char *text, const char *format, ...) {
+_printf_(3, 4) static int trace_write(const Trace *t, const char *text, const char *format, ...) {
         _cleanup_close_ int fd = -EBADF;
         char path[512];
         va_list ap;
@@ -61,7 +62,7 @@ _printf_(3, 4) static int trace_write(const Tracing *t, const char *text, const 
         return 0;
 }
 
-static int trace_write_event(const Tracing *t, size_t event, const char *file, const char *text) {
+static int trace_write_event(const Trace *t, size_t event, const char *file, const char *text) {
         int r;
 
         r = trace_write(t, text, "events/%s/%s", events[event].name, file);
@@ -70,7 +71,7 @@ static int trace_write_event(const Tracing *t, size_t event, const char *file, c
 }
 
 /* -ENODEV: the unit could not make the instance. */
-static int trace_open(Tracing *t) {
+static int trace_open(Trace *t) {
         char path[512], size[16];
         int r;
 
@@ -122,7 +123,7 @@ static bool filter_add_device(Filter *f, TraceKind kind, WatchDevice d) {
         return filter_add(f, "name==\"%u:%u\"", d.major, d.minor);
 }
 
-static int trace_filter(const Tracing *t, size_t event) {
+static int trace_filter(const Trace *t, size_t event) {
         TraceKind kind = events[event].kind;
         Filter f = {};
         bool room = true;
@@ -143,14 +144,19 @@ static int trace_filter(const Tracing *t, size_t event) {
         return room ? trace_write_event(t, event, "filter", f.text) : -ENOSPC;
 }
 
-/* The drives are others now. */
-static int trace_adapt(Tracing *t) {
+/* The drives are others now. -ENOSYS: the kernel lacks an event. */
+static int trace_adapt(const Trace *t) {
         int r = 0;
 
         for (size_t i = 0; i < ELEMENTSOF(events) && r >= 0; i++) {
                 r = t->n_watches > 0 ? trace_filter(t, i) : 0;
                 if (r >= 0)
                         r = trace_write_event(t, i, "enable", t->n_watches > 0 ? "1" : "0");
+                if (r != -ENOENT)
+                        continue;
+                r = events[i].optional ? 0 : -ENOSYS;
+                if (r < 0)
+                        journal_log(LOG_NOTICE, "The kernel has no trace event %s.", events[i].name);
         }
         return r;
 }
@@ -164,7 +170,7 @@ static bool request_is_valid(const TracerRequest *q) {
                d->disk.minor < 1U << 20;
 }
 
-static unsigned find_watch(const Tracing *t, WatchDevice disk) {
+static unsigned find_watch(const Trace *t, WatchDevice disk) {
         unsigned i = 0;
 
         while (i < t->n_watches && !watch_device_equal(t->watches[i].drive.disk, disk))
@@ -172,8 +178,26 @@ static unsigned find_watch(const Tracing *t, WatchDevice disk) {
         return i;
 }
 
-/* Returns 1; 0: the manager has gone. */
-static int take_request(Tracing *t) {
+/* Returns 1. */
+static int send_answer(const Trace *t, const TracerAnswer *a) {
+        return send(t->manager, a, sizeof *a, MSG_NOSIGNAL) < 0 ? -errno : 1;
+}
+
+/* Returns 0 where that is how the machine is, and no failure of this unit. */
+static int end_untraced(const Trace *t, WatchDevice disk, int error) {
+        const TracerAnswer a = { .disk = disk,
+                                 .tracing = error == -ENODEV   ? TRACING_UNMOUNTED
+                                            : error == -ENOSYS ? TRACING_NO_EVENTS
+                                                               : TRACING_DENIED };
+
+        if (error == -ENODEV)
+                journal_log(LOG_NOTICE, "tracefs is not mounted, or %s cannot be made in it.", t->instance);
+        (void) send_answer(t, &a);
+        return a.tracing == TRACING_DENIED ? error : 0;
+}
+
+/* Returns 1; 0: the manager has gone, or nothing can be traced. */
+static int take_request(Trace *t) {
         TracerRequest q;
         unsigned i;
         ssize_t n;
@@ -198,30 +222,23 @@ static int take_request(Tracing *t) {
                 t->watches[i] = t->watches[--t->n_watches];
 
         r = t->pipe < 0 ? trace_open(t) : 0;
-        /* That is how the machine is, and no failure of this unit's. */
-        if (r == -ENODEV) {
-                journal_log(LOG_NOTICE,
-                            "Who wakes drives cannot be found out: tracefs is not mounted, and %s cannot be made.",
-                            t->instance);
-                return 0;
-        }
         if (r >= 0)
                 r = trace_adapt(t);
-        if (r >= 0 && q.watch &&
-            send(t->manager, &(TracerAnswer){ .disk = q.drive.disk }, sizeof(TracerAnswer), MSG_NOSIGNAL) < 0)
-                r = -errno;
-        return r < 0 ? r : 1;
+        if (r < 0)
+                return end_untraced(t, q.drive.disk, r);
+        return q.watch ? send_answer(t, &(TracerAnswer){ .disk = q.drive.disk }) : 1;
 }
 
 /* ---- what the kernel traces ---- */
 
-static int take_line(Tracing *t) {
+static int take_line(Trace *t) {
         TraceEvent e;
+        int r = 0;
 
         if (!trace_line_parse(t->line, &e))
                 return 0;
 
-        for (Watch *w = t->watches; w < t->watches + t->n_watches; w++) {
+        for (Watch *w = t->watches; w < t->watches + t->n_watches && r >= 0; w++) {
                 TracerAnswer a = { .disk = w->drive.disk, .woken = true };
 
                 if (!watch_feed(w, &e, process_look, NULL, &a.wake))
@@ -229,14 +246,13 @@ static int take_line(Tracing *t) {
                 /* A flush that goes before a write is the write's. */
                 if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))
                         watch_reset(w);
-                if (send(t->manager, &a, sizeof a, MSG_NOSIGNAL) < 0)
-                        return -errno;
+                r = send_answer(t, &a);
         }
-        return 0;
+        return MIN(r, 0);
 }
 
 /* Reads once, so that requests are taken between two reads even while events come faster than they are read. */
-static int take_trace(Tracing *t) {
+static int take_trace(Trace *t) {
         char text[4096];
         ssize_t n = read(t->pipe, text, sizeof text);
         int r = 0;
@@ -258,7 +274,7 @@ static int take_trace(Tracing *t) {
         return r;
 }
 
-static int tracer_serve(Tracing *t) {
+static int tracer_serve(Trace *t) {
         for (;;) {
                 struct pollfd polls[] = { { .fd = t->manager, .events = POLLIN }, { .fd = t->pipe, .events = POLLIN } };
                 int r = 1;
@@ -284,10 +300,10 @@ static int tracer_serve(Tracing *t) {
 }
 
 int tracer_run(int listener, const char *instance) {
-        static Tracing t;
+        static Trace t;
         int r;
 
-        t = (Tracing){ .instance = instance, .pipe = -EBADF };
+        t = (Trace){ .instance = instance, .pipe = -EBADF };
         t.manager = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (t.manager < 0)
                 return -errno;

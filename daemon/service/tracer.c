@@ -21,6 +21,7 @@ struct Tracer {
         int fd; /* < 0: there is no process */
         sd_event_source *io;
         uint64_t lost_at; /* CLOCK_MONOTONIC; 0: it was not */
+        Tracing tracing;
         WatchDevice watched[TRACER_DRIVES_MAX];
         unsigned n_watched;
 };
@@ -32,10 +33,9 @@ static void tracer_close(Tracer *t) {
         t->n_watched = 0;
 }
 
-static void tracer_lose(Tracer *t, const char *how) {
-        journal_log(LOG_NOTICE,
-                    "Who wakes sleeping drives is not noted for now, as drivekeep-tracer.service %s: see its messages.",
-                    how);
+static void tracer_lose(Tracer *t, Tracing why) {
+        t->tracing = why;
+        journal_log(LOG_NOTICE, "Who wakes sleeping drives is not known for now: %s.", tracing_obstacle(why));
         tracer_close(t);
         t->lost_at = monotonic_usec();
         t->events->lost(t->userdata);
@@ -65,18 +65,20 @@ static int on_answer(sd_event_source *source _unused_, int fd, uint32_t events _
         n = recv(fd, &a, sizeof a, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return 0;
-        if (n <= 0)
-                tracer_lose(t, "has ended");
-        else if (n != (ssize_t) sizeof a || !bools_are_valid(&a.woken, &a.woken) ||
-                 (a.woken && !wake_is_valid(&a.wake)))
-                tracer_lose(t, "says what it may not");
+        if (n != (ssize_t) sizeof a || (unsigned) a.tracing >= _TRACING_MAX || !bools_are_valid(&a.woken, &a.woken) ||
+            (a.woken && !wake_is_valid(&a.wake)))
+                tracer_lose(t, TRACING_ENDED);
+        else if (a.tracing != TRACING_FINE)
+                tracer_lose(t, a.tracing);
         /* It may have said so before it knew that the drive is not to be watched any more. */
         else if (tracer_find(t, a.disk) == t->n_watched)
                 return 0;
         else if (a.woken)
                 t->events->woken(t->userdata, a.disk, &a.wake);
-        else
+        else {
+                t->tracing = TRACING_FINE;
                 t->events->watched(t->userdata, a.disk);
+        }
         return 0;
 }
 
@@ -89,8 +91,10 @@ static int tracer_open(Tracer *t) {
                 return -EBUSY;
 
         r = unix_connect(t->path);
-        if (r < 0)
+        if (r < 0) {
+                t->tracing = TRACING_NO_SOCKET;
                 return r;
+        }
         t->fd = r;
         return sd_event_add_io(t->event, &t->io, t->fd, EPOLLIN, on_answer, t);
 }
@@ -131,6 +135,10 @@ void tracer_unwatch(Tracer *t, WatchDevice disk) {
         (void) tracer_ask(t, &(TracerRequest){ .drive.disk = disk });
         if (t->n_watched == 0)
                 tracer_close(t);
+}
+
+Tracing tracer_tracing(const Tracer *t) {
+        return t->tracing;
 }
 
 int tracer_new(sd_event *event, const char *path, const TracerEvents *events, void *userdata, Tracer **ret) {

@@ -25,7 +25,7 @@ typedef struct TracerEvents {
         void (*watched)(void *userdata, WatchDevice disk);
         /* A command has gone to the drive that wakes it, or (WAKE_COMMAND) may wake it. It is still watched. */
         void (*woken)(void *userdata, WatchDevice disk, const Wake *w);
-        /* No drive is watched any more: the process has ended, or has never begun. */
+        /* No drive is watched any more: the process has ended, or has never begun (tracer_tracing()). */
         void (*lost)(void *userdata);
 } TracerEvents;
 
@@ -40,6 +40,9 @@ DEFINE_CLEANUP(Tracer *, tracer_free);
 int tracer_watch(Tracer *t, const WatchDrive *d);
 void tracer_unwatch(Tracer *t, WatchDevice disk); /* one that is not watched: nothing happens */
 
+/* Why the last drive that was to be watched was not. */
+Tracing tracer_tracing(const Tracer *t);
+
 /* ---- messages; each is one datagram ---- */
 
 typedef struct TracerRequest {
@@ -49,7 +52,8 @@ typedef struct TracerRequest {
 
 typedef struct TracerAnswer {
         WatchDevice disk;
-        bool woken; /* else: it is watched now */
+        Tracing tracing; /* not TRACING_FINE: nothing can be watched, and the process ends */
+        bool woken;      /* else: it is watched now */
         Wake wake;
 } TracerAnswer;
 

@@ -32,6 +32,10 @@ int tracer_watch(_unused_ Tracer *t, const WatchDrive *d) {
         watched = *d;
         return watch_error;
 }
+static Tracing tracing;
+Tracing tracer_tracing(_unused_ const Tracer *t) {
+        return tracing;
+}
 void tracer_unwatch(_unused_ Tracer *t, WatchDevice disk) {
         note("unwatch:%u:%u", disk.major, disk.minor);
 }

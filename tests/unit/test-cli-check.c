@@ -10,6 +10,7 @@
 #include "output.h"
 #include "rivals.h"
 #include "test-cli.h"
+#include "tracefs.h"
 #include "verb.h"
 
 static Drive disk = { .name = (char *) "sda",
@@ -35,6 +36,13 @@ void inventory_done(Inventory *i) {
 /* Not what this machine has. */
 void rivals_check(_unused_ const char *root, _unused_ Config *c, _unused_ const SettingTable *t,
                   _unused_ Drive *const *found, _unused_ size_t n) {
+}
+
+/* What is in the way of the kernel's trace; NULL: nothing. */
+static const char *obstacle;
+const char *tracefs_obstacle(const char *root) {
+        ck_assert_str_eq(root, "");
+        return obstacle;
 }
 
 static bool user_exists;
@@ -194,6 +202,35 @@ START_TEST(test_check) {
 END_TEST
 
 /* Where there are no drives, a build machine or a container, that is no reason to name each rule. */
+/* Of a drive that is to spin down it is said why nobody will know who wakes it. */
+static const struct {
+        const char *text;
+        bool no_drives, solid;
+        const char *out;
+} untraced[] = {
+        { "drives = ({ match = \"/dev/dsk\"; apm = 128; spindown_time = \"20min\" });", false, false,
+          "f.conf:1:1: notice: who wakes the drives of this rule cannot be known: something is in the way\n" },
+        { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"off\" });", false, false, "" },
+        { "drives = ({ match = \"/dev/dsk\"; apm = 128 });", false, false, "" },
+        { "wake_log = \"off\"; drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", false, false, "" },
+        { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", true, false, "" },
+        { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", false, true, "" },
+};
+
+START_TEST(test_check_untraced) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        obstacle = "something is in the way";
+        disk.rotational = !untraced[_i].solid;
+        n_found = !untraced[_i].no_drives;
+        file_write("f.conf", untraced[_i].text);
+        out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &said, &status);
+        ck_assert_str_eq(out, untraced[_i].out);
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
 START_TEST(test_check_without_drives) {
         _cleanup_free_ char *out = NULL, *said = NULL;
         int status;
@@ -776,6 +813,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_check, 0, ELEMENTSOF(checks));
+        tcase_add_loop_test(t, test_check_untraced, 0, ELEMENTSOF(untraced));
         tcase_add_test(t, test_check_without_drives);
         tcase_add_loop_test(t, test_check_foreign, 0, ELEMENTSOF(foreign));
         tcase_add_test(t, test_check_names);

@@ -7,7 +7,15 @@
 
 #include "test-cli.h"
 #include "text-file.h"
+#include "tracefs.h"
 #include "verb.h"
+
+/* What is in the way of the kernel's trace; NULL: nothing. */
+static const char *obstacle;
+const char *tracefs_obstacle(const char *root) {
+        ck_assert_str_eq(root, "");
+        return obstacle;
+}
 
 static int status(const char *second, const char *third, char **ret_out, char **ret_err) {
         char *argv[] = { (char *) "drivekeep status", (char *) "--state-dir=.", (char *) second, (char *) third, NULL };
@@ -68,6 +76,40 @@ START_TEST(test_status) {
                 ck_assert_str_eq(out, "");
         if (cases[_i].err[0] == '\0')
                 ck_assert_str_eq(err, "");
+}
+END_TEST
+
+/* Where a drive is to spin down, or was to be watched, it is said why nobody knows who wakes it. */
+static const struct {
+        const char *record, *obstacle; /* of tracefs */
+        bool ended;                    /* the service has */
+        const char *err;
+} untraced[] = {
+        { "", "something is in the way", false, "" },
+        { "SPINDOWN=20 min\n", "something is in the way", false,
+          "who wakes drives is not known: something is in the way\n" },
+        { "SPINDOWN=20 min\n", NULL, false, "" },
+        { "SPINDOWN=20 min\nTRACING=ended\n", "something is in the way", false, "something is in the way\n" },
+        { "TRACING=ended\n", NULL, false, "who wakes drives is not known: drivekeep-tracer.service has failed" },
+        { "TRACING=no-events\n", NULL, false, "the kernel lacks a trace event" },
+        { "TRACING=unmounted\n", NULL, false, "" }, /* it is by now */
+        { "SPINDOWN=20 min\nTRACING=ended\n", "something is in the way", true, "does not run" },
+};
+
+START_TEST(test_untraced) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *record = NULL;
+
+        if (untraced[_i].ended)
+                closep(&lock);
+        ck_assert_int_gt(asprintf(&record, "VERSION=1\nNAME=sda\n%sSETTINGS=0\n", untraced[_i].record), 0);
+        file_write("sda", record);
+        obstacle = untraced[_i].obstacle;
+        (void) status("sda", NULL, &out, &err);
+        ck_assert_msg(strstr(err, untraced[_i].err), "%s", err);
+        ck_assert(!strstr(err, "who wakes") == (!untraced[_i].err[0] || untraced[_i].ended));
+        obstacle = NULL;
+        if (untraced[_i].ended)
+                lock = record_directory_lock(".");
 }
 END_TEST
 
@@ -283,6 +325,7 @@ int main(void) {
         argp_err_exit_status = EXIT_BAD_INPUT;
         tcase_add_checked_fixture(t, records_write, scratch_remove);
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_untraced, 0, ELEMENTSOF(untraced));
         tcase_add_test(t, test_no_drives);
         tcase_add_test(t, test_visit_to_come);
         tcase_add_test(t, test_awake);

@@ -2,7 +2,15 @@
 
 /* `drivekeep wakes`: the records, and those that come. */
 
+#include "tracefs.h"
 #include "wakes-journal.h"
+
+/* What is in the way of the kernel's trace; NULL: nothing. */
+static const char *obstacle;
+const char *tracefs_obstacle(const char *root) {
+        ck_assert_str_eq(root, "");
+        return obstacle;
+}
 
 /* clang-format off */
 static const Fields some[] = {
@@ -170,6 +178,25 @@ START_TEST(test_none) {
 }
 END_TEST
 
+/* Why there is none may be said, with the remedy. */
+START_TEST(test_untraced) {
+        const char *row = _i ? "TIME DRIVE SLEPT      WHO      UNIT           WHAT\n"
+                               "2009 sdb   3 h 12 min smartctl smartd.service sent SMART READ DATA\n"
+                             : "";
+        _cleanup_close_ int lock = record_directory_lock(".");
+
+        journal_set(some, 1, _i);
+        obstacle = "something is in the way";
+        assert_wakes(NULL, EXIT_WANTED, row, "who wakes drives is not known: something is in the way\n");
+        obstacle = NULL;
+        file_write("sda", "VERSION=1\nNAME=sda\nTRACING=no-socket\nSETTINGS=0\n");
+        assert_wakes(NULL, EXIT_WANTED, row, "'systemctl start drivekeep-tracer.socket'");
+        file_write("sda", "VERSION=1\nNAME=sda\nTRACING=fine\nSETTINGS=0\n");
+        if (_i)
+                assert_wakes(NULL, EXIT_WANTED, row, "");
+}
+END_TEST
+
 START_TEST(test_not_readable) {
         is_readable = false;
         assert_wakes(WORDS("--json"), EXIT_BAD_INPUT, "",
@@ -195,6 +222,7 @@ int main(void) {
         tcase_add_test(t, test_watch_json);
         tcase_add_test(t, test_watch_that_nobody_takes);
         tcase_add_test(t, test_none);
+        tcase_add_loop_test(t, test_untraced, 0, 2);
         tcase_add_test(t, test_not_readable);
         tcase_add_test(t, test_both);
         return test_main("cli-wakes", t);

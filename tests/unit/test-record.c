@@ -34,6 +34,7 @@ static const char good[] = "VERSION=1\n"
                            "QUIET_SINCE=5000000\n"
                            "QUIET_USED=77\n"
                            "OWN_COMMANDS=12\n"
+                           "TRACING=no-events\n"
                            "IGNORES_TIMER=1\n"
                            "SPINDOWN=20min, by the service\nSPINDOWN_SERVED=1\n"
                            "USE_SETTING=20min, by the service\n"
@@ -97,6 +98,10 @@ START_TEST(test_parse) {
         ck_assert_int_eq(r->state, DRIVE_WAITING);
         ck_assert_str_eq(r->power, "active/idle");
         ck_assert(!drive_record_sleeps(r));
+        ck_assert_int_eq(r->tracing, TRACING_NO_EVENTS);
+        drive_record_begin_run(r);
+        ck_assert(r->tracing == TRACING_FINE && !r->awake_reason);
+        ck_assert_int_eq(string_replace(&r->awake_reason, "the drive has refused it"), 0);
         ck_assert_int_eq(string_replace(&r->power, "suspended"), 0);
         ck_assert(drive_record_sleeps(r));
         ck_assert_int_eq(string_replace(&r->power, NULL), 0);

@@ -266,6 +266,7 @@ START_TEST(test_not_watched) {
         watch_error = unwatchable[_i].watch;
         above_error = unwatchable[_i].above;
         file_write("sda/dev", unwatchable[_i].dev);
+        tracing = unwatchable[_i].watch == -EBUSY ? TRACING_UNMOUNTED : TRACING_FINE;
         for (unsigned i = 0; i < 2; i++) {
                 n_logged = 0;
                 ck_assert(wait_out(t));
@@ -273,6 +274,7 @@ START_TEST(test_not_watched) {
                 ck_assert(!t->standby.asleep);
                 ck_assert_uint_eq(n_logged, unwatchable[_i].logged);
                 ck_assert_str_eq(all_done(), unwatchable[_i].done);
+                ck_assert_int_eq(t->record->tracing, tracing);
                 assert_patience(t, since, SPIN_PATIENCE << (i + 1));
         }
 

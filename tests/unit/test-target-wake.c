@@ -268,12 +268,32 @@ START_TEST(test_lost) {
 
         if (_i)
                 target_standby_woken(t, &smart);
+        tracing = TRACING_NO_EVENTS;
         target_standby_lost(t);
+        tracing = TRACING_FINE;
+        ck_assert_int_eq(t->record->tracing, TRACING_NO_EVENTS);
         assert_begun(t, since);
         ck_assert_ptr_null(t->record->power);
         if (_i)
                 answer(t, POWER_AWAKE);
         ck_assert_uint_eq(n_wakes_told, 0);
+        leave(t);
+}
+END_TEST
+
+/* Why it could not be watched holds until it can, or is not to be any more. */
+START_TEST(test_traced_again) {
+        Target *t = asleep();
+
+        t->record->tracing = TRACING_ENDED;
+        target_standby_rested(t);
+        ck_assert_int_eq(t->record->tracing, TRACING_ENDED);
+        if (_i) {
+                t->files->config->wake_log = WAKE_LOG_OFF;
+                target_standby_rested(t);
+        } else
+                target_standby_watched(t);
+        ck_assert_int_eq(t->record->tracing, TRACING_FINE);
         leave(t);
 }
 END_TEST
@@ -306,6 +326,7 @@ int main(void) {
         tcase_add_test(t, test_found_awake);
         tcase_add_loop_test(t, test_watched, 0, ELEMENTSOF(begun));
         tcase_add_loop_test(t, test_lost, 0, 2);
+        tcase_add_loop_test(t, test_traced_again, 0, 2);
         tcase_add_test(t, test_unwanted);
 
         return test_main("target-wake", t);

@@ -601,20 +601,39 @@ END_TEST
 static const struct {
         const char *change; /* a command */
         const char *instance;
+        Tracing told;
         int error;
 } instances[] = {
-        { "true", "none/instance", 0 },     /* tracefs is not mounted: that is told, and no failure */
-        { "true", "other", 0 },             /* it could not be made, and is not made here */
-        { "mkdir other", "other", ENOENT }, /* it is no tracefs */
-        { "rm instance/buffer_size_kb", "instance", ENOENT },
-        { "rm instance/trace_pipe", "instance", ENOENT },
-        { "rm instance/events/block/block_bio_queue/filter", "instance", ENOENT },
-        { "rm instance/events/block/block_bio_queue/enable", "instance", ENOENT },
-        { "rm instance/events/writeback/writeback_dirty_folio/filter", "instance", ENOENT },
-        { "rm instance/events/writeback/writeback_mark_inode_dirty/enable", "instance", ENOENT },
+        { "true", "none/instance", TRACING_UNMOUNTED, 0 },  /* that is told, and no failure */
+        { "true", "other", TRACING_UNMOUNTED, 0 },          /* it could not be made, and is not made here */
+        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* it is no tracefs */
+        { "rm instance/buffer_size_kb", "instance", TRACING_DENIED, ENOENT },
+        { "rm instance/trace_pipe", "instance", TRACING_DENIED, ENOENT },
+        /* The kernel lacks an event: no failure either. Without the last ones it can do. */
+        { "rm instance/events/block/block_bio_queue/filter", "instance", TRACING_NO_EVENTS, 0 },
+        { "rm instance/events/block/block_bio_queue/enable", "instance", TRACING_NO_EVENTS, 0 },
+        { "rm -r instance/events/scsi", "instance", TRACING_NO_EVENTS, 0 },
+        { "rm -r instance/events/writeback; rm instance/events/block/block_bio_queue/enable", "instance",
+          TRACING_NO_EVENTS, 0 },
         /* It can be opened, and not be read. */
-        { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", EISDIR },
+        { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", TRACING_FINE, EISDIR },
 };
+
+/* Some wakers have no name then. */
+START_TEST(test_no_writeback) {
+        const WatchDrive a = SDA;
+
+        ck_assert_int_eq(system(_i == 0   ? "rm -r instance/events/writeback"
+                                : _i == 1 ? "rm -r instance/events/writeback/writeback_dirty_folio"
+                                          : "rm instance/events/writeback/*/enable"),
+                         0);
+        begin();
+        ask_watch(&a);
+        assert_file(event_file(names[0], "enable"), "1");
+        assert_file(event_file(names[1], "enable"), "1");
+        finish();
+}
+END_TEST
 
 START_TEST(test_instance) {
         const WatchDrive a = SDA;
@@ -623,7 +642,8 @@ START_TEST(test_instance) {
         begin_at(instances[_i].instance);
         ask(true, &a);
         assert_ends(instances[_i].error);
-        ck_assert_int_eq(access(instances[_i].instance, F_OK), instances[_i].error ? 0 : -1);
+        ck_assert_int_eq(hear().tracing, instances[_i].told);
+        ck_assert_int_eq(access(instances[_i].instance, F_OK), instances[_i].told == TRACING_UNMOUNTED ? -1 : 0);
 }
 END_TEST
 
@@ -653,6 +673,7 @@ int main(void) {
         tcase_add_loop_test(t, test_manager_goes, 0, 3);
         tcase_add_loop_test(t, test_owner, 0, ELEMENTSOF(owners));
         tcase_add_loop_test(t, test_instance, 0, ELEMENTSOF(instances));
+        tcase_add_loop_test(t, test_no_writeback, 0, 3);
         tcase_add_test(t, test_no_listener);
 
         return test_main("tracer-process", t);

@@ -153,6 +153,8 @@ static const struct {
         int fill; /* each byte of it */
 } wrongs[] = {
         { "woken", &wrong.woken, sizeof wrong.woken, 2 },
+        { "tracing", &wrong.tracing, sizeof wrong.tracing, 0xff },
+        { "tracing", &wrong.tracing, 1, _TRACING_MAX },
         { "kind", &wrong.wake.kind, sizeof wrong.wake.kind, 0xff },
         { "kind", &wrong.wake.kind, sizeof wrong.wake.kind, 0x7f },
         { "comm", wrong.wake.process.comm, WAKE_COMM_MAX, 'x' },
@@ -225,6 +227,27 @@ START_TEST(test_ends) {
         watch(16);
         ck_assert_int_eq(shutdown(process, SHUT_RDWR), 0);
         assert_lost();
+        ck_assert_int_eq(tracer_tracing(tracer), TRACING_ENDED);
+}
+END_TEST
+
+/* It says why it cannot trace; that is forgotten when it can. */
+START_TEST(test_untraced) {
+        const TracerAnswer a = { .disk = { 8, 0 }, .tracing = (Tracing) _i }, fine = { .disk = { 8, 0 } };
+
+        ck_assert_int_eq(tracer_tracing(tracer), TRACING_FINE);
+        watch(0);
+        say(&a, sizeof a);
+        assert_lost();
+        ck_assert_int_eq(tracer_tracing(tracer), _i);
+        passed_usec = 1300 * SECOND;
+        closep(&process);
+        process = -EBADF;
+        watch(0);
+        say(&fine, sizeof fine);
+        ck_assert_str_eq(all_done(), "watched:8:0 ");
+        ck_assert_int_eq(tracer_tracing(tracer), TRACING_FINE);
+        passed_usec = 0;
 }
 END_TEST
 
@@ -312,6 +335,7 @@ START_TEST(test_refused) {
         tracer_unwatch(tracer, d.disk);
         run(event);
         ck_assert_str_eq(all_done(), "");
+        ck_assert_int_eq(tracer_tracing(tracer), TRACING_NO_SOCKET);
 
         (void) unlink("socket");
         listen_there();
@@ -341,6 +365,7 @@ int main(void) {
         tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrongs));
         tcase_add_loop_test(t, test_size, 0, 4);
         tcase_add_test(t, test_ends);
+        tcase_add_loop_test(t, test_untraced, TRACING_FINE + 1, _TRACING_MAX);
         tcase_add_test(t, test_unwatch);
         tcase_add_test(t, test_many);
         tcase_add_test(t, test_stuck);

@@ -129,6 +129,22 @@ START_TEST(test_long) {
 }
 END_TEST
 
+START_TEST(test_tracing) {
+        for (Tracing t = TRACING_FINE; t < _TRACING_MAX; t++) {
+                const char *obstacle = tracing_obstacle(t);
+
+                ck_assert_ptr_nonnull(tracing_to_string(t));
+                ck_assert(!obstacle == (t == TRACING_FINE));
+                /* Each has a remedy, or where to find one. */
+                ck_assert(!obstacle || strstr(obstacle, "ctl "));
+        }
+        ck_assert_ptr_null(tracing_to_string(_TRACING_MAX));
+        ck_assert_ptr_null(tracing_to_string(_TRACING_INVALID));
+        ck_assert_ptr_null(tracing_obstacle(_TRACING_MAX));
+        ck_assert_ptr_null(tracing_obstacle(_TRACING_INVALID));
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("wake");
         TCase *t = tcase_create("wake");
@@ -137,6 +153,7 @@ int main(void) {
         tcase_add_loop_test(t, test_sentence, 0, ELEMENTSOF(sentences));
         tcase_add_test(t, test_source);
         tcase_add_test(t, test_long);
+        tcase_add_test(t, test_tracing);
         suite_add_tcase(s, t);
         return suite_run(s);
 }
