@@ -103,7 +103,8 @@ const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         case WAKE_TOGETHER:
                 return "used a drive with which it is woken";
         case WAKE_COMMAND:
-                snprintf(buf, WAKE_TEXT_MAX, "sent %s", command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));
+                snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_way ? "had the kernel resume it by" : "sent",
+                         command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));
                 return buf;
         default:
                 return "did something unknown";

@@ -19,7 +19,7 @@ typedef enum WakeKind {
         WAKE_MD,    /* the md driver's own: resync, check, superblock */
         WAKE_UDEV, /* udev looked at the drive, as a device node was opened for writing and closed, or somebody asked for it */
         WAKE_TOGETHER, /* a process used another drive, with which it is woken (wake_together) */
-        WAKE_COMMAND,  /* a command that the kernel passed through from a program (SG_IO), or sent by itself */
+        WAKE_COMMAND, /* a command that the kernel passed through from a program (SG_IO), or sent by itself, maybe to resume the drive */
         _WAKE_KIND_MAX,
         _WAKE_KIND_INVALID = -1,
 } WakeKind;

@@ -8,6 +8,7 @@
 /* Device numbers as the kernel has them: the numbers of inodes that stand for block devices. */
 #define DEVICE_MINOR_BITS 20U
 #define DEVICE_MAJOR_EXTENDED 259U
+#define SCSI_START_STOP_UNIT 0x1B
 /* The inode of all that a btrfs has besides files (BTRFS_BTREE_INODE_OBJECTID). */
 #define BTRFS_BTREES 1U
 
@@ -139,12 +140,21 @@ static void decide(const Watch *w, Wake *wake) {
                 wake->kind = WAKE_READ;
 }
 
+static bool is_at(const TraceEvent *e, const WatchDrive *d) {
+        return e->host == d->host && e->channel == d->channel && e->id == d->id && e->lun == d->lun;
+}
+
+/* To resume a drive that it has suspended, the kernel starts it; whoever needs the drive waits for that. */
+static bool is_resume(const TraceEvent *e, const Touch *by) {
+        return e->cdb_len > 0 && e->cdb[0] == SCSI_START_STOP_UNIT && by->kernel &&
+               starts_with(by->process.comm, "kworker/");
+}
+
 static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userdata, Wake *ret) {
         const WatchDrive *d = &w->drive;
         Wake wake = { .kind = WAKE_COMMAND, .cdb_len = MIN(e->cdb_len, WAKE_CDB_MAX) };
 
-        if (e->host != d->host || e->channel != d->channel || e->id != d->id || e->lun != d->lun ||
-            command_is_quiet(e->cdb, e->cdb_len))
+        if (!is_at(e, d) || command_is_quiet(e->cdb, e->cdb_len))
                 return false;
 
         memcpy(wake.cdb, e->cdb, wake.cdb_len);
@@ -153,9 +163,16 @@ static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup look
         else {
                 Touch t = touch(e, lookup, userdata);
 
+                if (is_resume(e, &t) && (w->bio.is_set || w->above.is_set)) {
+                        decide(w, &wake);
+                        *ret = wake;
+                        return true;
+                }
                 if (t.kernel)
                         memcpy(wake.thread, t.process.comm, sizeof wake.thread);
-                else
+                if (is_resume(e, &t))
+                        wake.process = w->resume.process;
+                else if (!t.kernel)
                         wake.process = t.process;
         }
 
@@ -170,6 +187,13 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
 
         if (e->kind == TRACE_COMMAND)
                 return feed_command(w, e, lookup, userdata, ret);
+
+        if (e->kind == TRACE_RESUME) {
+                t = is_at(e, &w->drive) ? touch(e, lookup, userdata) : (Touch){ .kernel = true };
+                if (!t.kernel)
+                        w->resume = t;
+                return false;
+        }
 
         disk = watch_device_equal(w->drive.disk, device);
         above = !disk && above_index(&w->drive, device) >= 0;
@@ -190,5 +214,5 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
 }
 
 void watch_reset(Watch *w) {
-        w->bio = w->above = w->dirty = (Touch){};
+        w->bio = w->above = w->resume = w->dirty = (Touch){};
 }

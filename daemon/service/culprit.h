@@ -54,7 +54,8 @@ typedef struct Watch {
 
         Touch bio; /* the first request to the drive itself; one that moves data rather than a flush */
         Touch above; /* the last request to something that lies on it that came before `bio`; a process's rather than a kernel thread's */
-        Touch dirty; /* the first change of a file: what is oldest is written first */
+        Touch resume; /* the last process that wanted the kernel to resume the drive */
+        Touch dirty;  /* the first change of a file: what is oldest is written first */
 } Watch;
 
 /* Takes in an event. Returns true when the drive is woken by it, or may be, and by whom: a command that is not quiet has gone to it.

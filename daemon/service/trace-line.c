@@ -123,6 +123,13 @@ static bool parse_command(const char *p, TraceEvent *e) {
         return streq(raw, ")");
 }
 
+/* "2:0:1:3 flags-4 cnt-0  dep-0  auto-1 p-0 irq-0 child-0" */
+static bool parse_resume(const char *p, TraceEvent *e) {
+        return take_unsigned(&p, &e->host) && take(&p, ":") && take_unsigned(&p, &e->channel) && take(&p, ":") &&
+               take_unsigned(&p, &e->id) && take(&p, ":") && take_number(&p, UINT64_MAX, &e->lun) &&
+               take(&p, " flags-");
+}
+
 /* "bdi 8:16: ino=12 index=0", "bdi btrfs-1: ino=257 index=0" */
 static bool parse_dirty(const char *p, TraceEvent *e) {
         bool device = take(&p, "bdi ") &&
@@ -145,6 +152,9 @@ bool trace_line_parse(const char *line, TraceEvent *ret) {
         } else if (take(&line, "scsi_dispatch_cmd_start: ")) {
                 e.kind = TRACE_COMMAND;
                 whole = parse_command(line, &e);
+        } else if (take(&line, "rpm_resume: ")) {
+                e.kind = TRACE_RESUME;
+                whole = parse_resume(line, &e);
         } else {
                 e.kind = TRACE_DIRTY;
                 whole = (take(&line, "writeback_dirty_folio: ") || take(&line, "writeback_dirty_page: ") ||

@@ -10,6 +10,7 @@
 typedef enum TraceKind {
         TRACE_BIO,     /* block_bio_queue: somebody asks a block device for data */
         TRACE_COMMAND, /* scsi_dispatch_cmd_start: a command goes to a SCSI device */
+        TRACE_RESUME,  /* rpm_resume: somebody wants the kernel to resume a SCSI device */
         TRACE_DIRTY,   /* writeback_dirty_folio, writeback_mark_inode_dirty: somebody has changed a file in memory */
         _TRACE_KIND_MAX,
 } TraceKind;
@@ -25,7 +26,7 @@ typedef struct TraceEvent {
         uint32_t n_sectors; /* TRACE_BIO; 0: it only flushes */
         uint64_t inode;     /* TRACE_DIRTY */
 
-        unsigned host, channel, id; /* TRACE_COMMAND: the SCSI address … */
+        unsigned host, channel, id; /* TRACE_COMMAND, TRACE_RESUME: the SCSI address … */
         uint64_t lun;
         uint8_t cdb[WAKE_CDB_MAX]; /* … and the command */
         unsigned cdb_len;

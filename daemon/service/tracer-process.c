@@ -30,6 +30,7 @@ static const struct {
 } events[] = {
         { "block/block_bio_queue", NULL, TRACE_BIO },
         { "scsi/scsi_dispatch_cmd_start", NULL, TRACE_COMMAND },
+        { "rpm/rpm_resume", NULL, TRACE_RESUME, .optional = true },
         { "writeback/writeback_dirty_folio", "writeback/writeback_dirty_page", TRACE_DIRTY, .optional = true },
         { "writeback/writeback_mark_inode_dirty", NULL, TRACE_DIRTY, .optional = true },
 };
@@ -123,6 +124,15 @@ static bool filter_add_device(Filter *f, TraceKind kind, WatchDevice d) {
         return filter_add(f, "name==\"%u:%u\"", d.major, d.minor);
 }
 
+static bool filter_add_drive(Filter *f, TraceKind kind, const WatchDrive *d) {
+        if (kind == TRACE_COMMAND)
+                return filter_add(f, "(host_no==%u&&channel==%u&&id==%u&&lun==%" PRIu64 ")", d->host, d->channel, d->id,
+                                  d->lun);
+        if (kind == TRACE_RESUME)
+                return filter_add(f, "name==\"%u:%u:%u:%" PRIu64 "\"", d->host, d->channel, d->id, d->lun);
+        return filter_add_device(f, kind, d->disk);
+}
+
 static int trace_filter(const Trace *t, size_t event) {
         TraceKind kind = events[event].kind;
         Filter f = {};
@@ -131,13 +141,10 @@ static int trace_filter(const Trace *t, size_t event) {
         for (unsigned i = 0; i < t->n_watches; i++) {
                 const WatchDrive *d = &t->watches[i].drive;
 
-                room = (kind == TRACE_COMMAND ? filter_add(&f, "(host_no==%u&&channel==%u&&id==%u&&lun==%" PRIu64 ")",
-                                                           d->host, d->channel, d->id, d->lun)
-                                              : filter_add_device(&f, kind, d->disk)) &&
-                       room;
+                room = filter_add_drive(&f, kind, d) && room;
         }
         /* Without what lies on a drive, a wake has a kernel thread's name in the worst case. */
-        for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND; i++)
+        for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND && kind != TRACE_RESUME; i++)
                 for (unsigned k = 0; k < t->watches[i].drive.n_above; k++)
                         (void) filter_add_device(&f, kind, t->watches[i].drive.above[k]);
 

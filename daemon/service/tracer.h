@@ -3,7 +3,7 @@
 
 /* The process that finds out who wakes a drive, in a unit of its own (drivekeep-tracer.service), which alone may read the kernel's
  * trace. It exists only while a drive sleeps whose wakes are to be told of. It has an instance of tracefs to itself
- * (Documentation/trace/ftrace.rst, "Instances"), with four events and with filters that let through what is about these drives: while
+ * (Documentation/trace/ftrace.rst, "Instances"), with five events and with filters that let through what is about these drives: while
  * nothing happens to them, the process does not run. It takes one kind of message, of fixed size, from the manager alone. */
 
 #include <systemd/sd-event.h>

@@ -76,6 +76,9 @@ static const Watch fresh = {
         { .kind = TRACE_COMMAND, .pid = tid, .comm = name, .host = 2, .id = 1, .cdb = { __VA_ARGS__ }, .cdb_len = 10 }
 #define READ_10(tid, name) COMMAND(tid, name, 0x28)
 #define WRITE_10(tid, name) COMMAND(tid, name, 0x2a)
+#define RESUME(tid, name) \
+        { .kind = TRACE_RESUME, .pid = tid, .comm = name, .host = 2, .id = 1 }
+#define START(tid, name) COMMAND(tid, name, 0x1b, 0, 0, 0, 1)
 #define DISPATCH READ_10(10, "kworker/1:1H")
 #define NOWHERE UINT64_MAX
 
@@ -315,6 +318,38 @@ static const struct {
           { WAKE_COMMAND, 900, "smartctl", "", NOWHERE, 0 } },
         { "a kernel thread's",
           { DIRTY(102, "sh", DISK, 12), COMMAND(10, "kworker/0:1", 0x1b, 0, 0, 0, 1) },
+          { WAKE_COMMAND, 0, "", "kworker/0:1", NOWHERE, 0 } },
+        /* The kernel had suspended it. */
+        { "resumed for a process that reads",
+          { BIO(100, "dd", DISK, false, 2048), RESUME(100, "dd"), START(10, "kworker/0:1") },
+          { WAKE_READ, 100, "dd", "", 2048, 0 } },
+        { "resumed for what a file system writes out",
+          { DIRTY(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8), RESUME(10, "kworker/u4:2"),
+            START(10, "kworker/0:1") },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12 } },
+        { "resumed for what lies above",
+          { BIO(100, "dd", MD0, false, 0), BIO(12, "md0_raid1", DISK, false, 8), START(10, "kworker/0:1") },
+          { WAKE_READ, 100, "dd", "md0_raid1", 8, 0 } },
+        { "resumed for a command",
+          { RESUME(100, "dd"), RESUME(10, "kworker/0:1"), START(10, "kworker/0:1") },
+          { WAKE_COMMAND, 100, "dd", "kworker/0:1", NOWHERE, 0 } },
+        { "the last one before it",
+          { RESUME(102, "sh"), RESUME(900, "smartctl"), START(10, "kworker/0:1") },
+          { WAKE_COMMAND, 900, "smartctl", "kworker/0:1", NOWHERE, 0 } },
+        { "resumed by the kernel alone",
+          { RESUME(10, "kworker/0:1"), START(10, "kworker/0:1") },
+          { WAKE_COMMAND, 0, "", "kworker/0:1", NOWHERE, 0 } },
+        { "resumed by a process itself",
+          { RESUME(102, "sh"), START(100, "dd") },
+          { WAKE_COMMAND, 100, "dd", "", NOWHERE, 0 } },
+        { "started in an interrupt: nobody is named",
+          { RESUME(102, "sh"), START(0, "") },
+          { WAKE_COMMAND, 0, "", "", NOWHERE, 0 } },
+        { "another command of the kernel's",
+          { RESUME(102, "sh"), COMMAND(10, "kworker/0:1", 0x85) },
+          { WAKE_COMMAND, 0, "", "kworker/0:1", NOWHERE, 0 } },
+        { "another drive was resumed",
+          { { .kind = TRACE_RESUME, .pid = 100, .comm = "dd", .host = 3, .id = 1 }, START(10, "kworker/0:1") },
           { WAKE_COMMAND, 0, "", "kworker/0:1", NOWHERE, 0 } },
         { "a read that no request has led to",
           { DIRTY(102, "sh", DISK, 12), READ_10(100, "sg_dd") },

@@ -11,7 +11,9 @@
 
 /* In the order in which they are asked for. */
 static const char *const names[] = { "block/block_bio_queue", "scsi/scsi_dispatch_cmd_start",
-                                     "writeback/writeback_dirty_folio", "writeback/writeback_mark_inode_dirty" };
+                                     "writeback/writeback_dirty_folio", "writeback/writeback_mark_inode_dirty",
+                                     "rpm/rpm_resume" };
+#define RESUME 4
 #define OLD_DIRTY "writeback/writeback_dirty_page"
 
 static int manager = -EBADF, trace = -EBADF;
@@ -205,11 +207,27 @@ START_TEST(test_filters) {
         finish();
 
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-                assert_file(event_file(names[i], "filter"), i == 0   ? filters[_i].bio
-                                                            : i == 1 ? filters[_i].command
-                                                                     : filters[_i].dirty);
+                if (i != RESUME)
+                        assert_file(event_file(names[i], "filter"), i == 0   ? filters[_i].bio
+                                                                    : i == 1 ? filters[_i].command
+                                                                             : filters[_i].dirty);
                 assert_file(event_file(names[i], "enable"), "1");
         }
+}
+END_TEST
+
+/* By the names of the SCSI devices, and of these alone. */
+START_TEST(test_filter_resume) {
+        const WatchDrive a = { .disk = { 8, 0 }, .host = 2, .id = 1, .lun = 3, .above = { { 9, 0 } }, .n_above = 1 },
+                         b = SDB;
+
+        begin();
+        ask_watch(&a);
+        assert_file(event_file(names[RESUME], "filter"), "name==\"2:0:1:3\"");
+        file_write(event_file(names[RESUME], "filter"), "");
+        ask_watch(&b);
+        assert_file(event_file(names[RESUME], "filter"), "name==\"2:0:1:3\"||name==\"10:1:7:0\"");
+        finish();
 }
 END_TEST
 
@@ -623,7 +641,7 @@ static const struct {
 START_TEST(test_no_writeback) {
         const WatchDrive a = SDA;
 
-        ck_assert_int_eq(system(_i == 0   ? "rm -r instance/events/writeback"
+        ck_assert_int_eq(system(_i == 0   ? "rm -r instance/events/writeback instance/events/rpm"
                                 : _i == 1 ? "rm -r instance/events/writeback/writeback_dirty_folio"
                                           : "rm instance/events/writeback/*/enable"),
                          0);
@@ -657,6 +675,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, process_setup, process_teardown);
         tcase_add_loop_test(t, test_filters, 0, ELEMENTSOF(filters));
+        tcase_add_test(t, test_filter_resume);
         tcase_add_loop_test(t, test_disabled, 0, 2);
         tcase_add_test(t, test_old_kernel);
         tcase_add_test(t, test_both_names);

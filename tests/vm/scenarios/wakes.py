@@ -105,6 +105,7 @@ class Wakes(Keeping):
                 self.check_rest(machine, names)
                 self.check_causes(machine, names, warped=True)
             self.check_causes(machine, names, warped=False)
+            self.check_resumed(machine, names)
             self.check_end(machine)
 
     def wakes(self, machine):
@@ -216,6 +217,27 @@ class Wakes(Keeping):
         self.note(record["MESSAGE"])
         self.end(machine, cause, drive)
         return record
+
+    def check_resumed(self, machine, names):
+        """The kernel had suspended the drive, and starts it by a command of its own, for whoever needs it."""
+        node = names["btrfs"]
+        device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout.strip()
+        host = device.rpartition("/")[2].partition(":")[0]
+        machine.run("umount /btrfs; udevadm settle")
+        for command, kind, process in ("dd if={btrfs} of=/dev/null bs=4096 count=1 skip=700 iflag=direct", "read", "dd"), \
+                                      ("hdparm -B {btrfs}", "command", "hdparm"):
+            machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; "
+                        f"echo 100 > {device}/power/autosuspend_delay_ms; echo auto > {device}/power/control")
+            machine.wait_until(f"grep -q '^suspended' {device}/power/runtime_status", 30)
+            # As it was idle for long before, it is polled seldom.
+            self.leap(machine, 1800, lambda: machine.run(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", check=False).status == 0, step=60)
+            before = len(self.wakes(machine))
+            machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
+            machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
+            self.equal(f"{process} has the kernel resume the drive: it is named, and no thread of the kernel's",
+                       [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[before:]], [(kind, process)])
+            self.note(self.wakes(machine)[-1]["MESSAGE"])
+        machine.run(f"echo on > {device}/power/control")
 
     def end(self, machine, cause, drive):
         machine.run(f"systemctl stop {cause.own_unit}; systemctl reset-failed", check=False)
