@@ -52,8 +52,6 @@ static const struct {
         { NULL, NULL, "md",
           "if it was a check of an array: mdcheck_start.timer starts it, or on Debian cron, unless AUTOCHECK in /etc/default/mdadm is "
           "false" },
-        { NULL, NULL, "flush",
-          "if files were only read: reading a file changes its time of access, unless the file system is mounted with noatime" },
 };
 /* clang-format on */
 
@@ -65,5 +63,8 @@ const char *wake_advice(const WakeRecord *w) {
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
                 if (fits(table[i].process, w->process) || fits(table[i].unit, w->unit) || fits(table[i].kind, w->kind))
                         return table[i].advice;
+        /* A program that changed a file's content did not only read it. */
+        if (w->process && !w->content && streq_ptr(w->kind, "flush"))
+                return "if files were only read: reading a file changes its time of access, unless the file system is mounted with noatime";
         return NULL;
 }

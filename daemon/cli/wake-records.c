@@ -29,6 +29,7 @@ static const struct {
         { "DRIVEKEEP_WAKE_COMMAND_LINE", offsetof(WakeRecord, command_line) },
         { "DRIVEKEEP_WAKE_THREAD",       offsetof(WakeRecord, thread)       },
         { "DRIVEKEEP_WAKE_WHAT",         offsetof(WakeRecord, what)         },
+        { "DRIVEKEEP_WAKE_CONTENT",      offsetof(WakeRecord, content)      },
         { "DRIVEKEEP_WAKE_SENT",         offsetof(WakeRecord, command)      },
         { "_BOOT_ID",                    offsetof(WakeRecord, boot_id)      },
 };

@@ -68,11 +68,16 @@ static const char *telling_unit(const WakeRecord *w) {
         return w->unit && fnmatch("session-*.scope", w->unit, 0) != 0 ? w->unit : NULL;
 }
 
+/* Which of the kernel's workers it was says nothing. */
+static const char *telling_who(const WakeRecord *w) {
+        return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->who;
+}
+
 static Culprit *culprit_of(Culprits *c, const WakeRecord *w) {
         const char *unit = telling_unit(w);
 
         for (Culprit *i = c->items; i < c->items + c->n_items; i++)
-                if (streq_ptr(i->unit, unit) && (unit || streq(i->who.items[0], w->who)))
+                if (streq_ptr(i->unit, unit) && (unit || streq(i->who.items[0], telling_who(w))))
                         return i;
 
         must_grow(c, items);
@@ -121,7 +126,7 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
         for (const WakeRecord *w = records->items; w < records->items + records->n_items; w++) {
                 Culprit *c = culprit_of(&culprits, w);
 
-                words_add(&c->who, w->who);
+                words_add(&c->who, telling_who(w));
                 words_add(&c->drives, w->drive);
                 c->n_wakes++;
                 c->last = MAX(c->last, w->when);

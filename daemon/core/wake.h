@@ -62,7 +62,7 @@ typedef struct Wake {
         WakeKind kind;
         WakeProcess process; /* who wanted it */
         char thread[WAKE_COMM_MAX]; /* the kernel thread that did it, for the process or for the kernel; "": the process itself */
-        bool has_sector;
+        bool has_sector, content;  /* content: of the file with this inode more was changed than what the inode holds */
         uint64_t sector;           /* of the drive, in units of 512 bytes */
         uint64_t inode;            /* the changed file's number, on a file system of the drive; 0: not known */
         uint8_t cdb[WAKE_CDB_MAX]; /* of the command that reached the drive */

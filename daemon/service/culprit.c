@@ -42,6 +42,7 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
                 .sector = e->sector,
                 .n_sectors = e->n_sectors,
                 .inode = e->inode,
+                .content = e->content,
         };
         WakeProcess p = {};
         bool kernel = false;
@@ -135,6 +136,7 @@ static void decide(const Watch *w, Wake *wake) {
                 if (w->dirty.is_set && !w->dirty.kernel) {
                         wake->process = w->dirty.process;
                         wake->inode = w->dirty.inode;
+                        wake->content = w->dirty.content;
                 }
         } else
                 wake->kind = WAKE_READ;
@@ -202,7 +204,10 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
                 t = touch(e, lookup, userdata);
                 if (!w->dirty.is_set || !t.kernel)
                         w->dirty = t;
-        } else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
+        } else if (e->kind == TRACE_DIRTY && watch_device_equal(w->dirty.device, device) && e->inode == w->dirty.inode)
+                /* The inode of a file that is written to changes first. */
+                w->dirty.content = w->dirty.content || e->content;
+        else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
                 t = touch(e, lookup, userdata);
                 if (disk)
                         w->bio = t;

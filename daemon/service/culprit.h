@@ -39,7 +39,7 @@ typedef struct Touch {
         bool is_set, kernel;
         WakeProcess process; /* of a kernel thread: pid and comm only */
         WatchDevice device;
-        bool write;
+        bool write, content;
         uint64_t sector, inode;
         uint32_t n_sectors;
 } Touch;

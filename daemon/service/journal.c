@@ -247,6 +247,8 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec) {
                 record_add(&r, "DRIVEKEEP_WAKE_SECTOR", "%" PRIu64, w->sector);
         if (w->inode > 0)
                 record_add(&r, "DRIVEKEEP_WAKE_INODE", "%" PRIu64, w->inode);
+        if (w->content)
+                record_add(&r, "DRIVEKEEP_WAKE_CONTENT", "1");
         record_send(&r);
 }
 

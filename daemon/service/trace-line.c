@@ -157,9 +157,8 @@ bool trace_line_parse(const char *line, TraceEvent *ret) {
                 whole = parse_resume(line, &e);
         } else {
                 e.kind = TRACE_DIRTY;
-                whole = (take(&line, "writeback_dirty_folio: ") || take(&line, "writeback_dirty_page: ") ||
-                         take(&line, "writeback_mark_inode_dirty: ")) &&
-                        parse_dirty(line, &e);
+                e.content = take(&line, "writeback_dirty_folio: ") || take(&line, "writeback_dirty_page: ");
+                whole = (e.content || take(&line, "writeback_mark_inode_dirty: ")) && parse_dirty(line, &e);
         }
 
         if (whole)

@@ -25,6 +25,7 @@ typedef struct TraceEvent {
         uint64_t sector;    /* TRACE_BIO */
         uint32_t n_sectors; /* TRACE_BIO; 0: it only flushes */
         uint64_t inode;     /* TRACE_DIRTY */
+        bool content; /* TRACE_DIRTY: of the file's content; else of its inode, as when it was read (atime) or its size changed */
 
         unsigned host, channel, id; /* TRACE_COMMAND, TRACE_RESUME: the SCSI address … */
         uint64_t lun;

@@ -42,7 +42,7 @@ static void tracer_lose(Tracer *t, Tracing why) {
 }
 
 static bool wake_is_valid(const Wake *w) {
-        return (unsigned) w->kind < _WAKE_KIND_MAX && bools_are_valid(&w->has_sector, &w->has_sector) &&
+        return (unsigned) w->kind < _WAKE_KIND_MAX && bools_are_valid(&w->has_sector, &w->content) &&
                w->cdb_len <= sizeof w->cdb && text_ends(w->process.comm, sizeof w->process.comm) &&
                text_ends(w->process.unit, sizeof w->process.unit) && text_ends(w->thread, sizeof w->thread) &&
                text_ends(w->process.command_line, sizeof w->process.command_line);

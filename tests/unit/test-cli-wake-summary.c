@@ -13,6 +13,14 @@ static const Fields several[] = {
         RECORD("sda", "command", "-", PROCESS "lvs", UNIT "pvestatd.service"),
         RECORD("sdc", "swap", "-", THREAD "kswapd0"),
 };
+
+static const Fields workers[] = {
+        RECORD("sda", "flush", "-", THREAD "kworker/u8:1"),
+        RECORD("sda", "read", "-", THREAD "kworker/1:1H"),
+        RECORD("sdb", "flush", "-", THREAD "kworker/u9:2"),
+        RECORD("sda", "flush", "-", THREAD "jbd2/sda1-8"),
+        RECORD("sda", "flush", "-", PROCESS "cat", THREAD "kworker/u8:1"),
+};
 /* clang-format on */
 
 START_TEST(test_summary) {
@@ -25,6 +33,20 @@ START_TEST(test_summary) {
                      "pvestatd.service: Proxmox VE looks at its storages: hide the drive from LVM by global_filter in "
                      "/etc/lvm/lvm.conf, and disable storages on it that are not needed\n"
                      "kernel: kswapd0: there is swap space on this drive: have it on another one; 'swapon --show' lists it\n",
+                     "");
+}
+END_TEST
+
+/* Who only wrote out what nobody is known to have changed is one, and says nothing of times of access. */
+START_TEST(test_workers) {
+        journal_set(workers, ELEMENTSOF(workers), ELEMENTSOF(workers));
+        assert_wakes(WORDS("--summary"), EXIT_WANTED,
+                     "WAKES DRIVES   LAST WHO                 UNIT\n"
+                     "    3 sda, sdb 2009 kernel: kworker     -\n"
+                     "    1 sda      2009 cat                 -\n"
+                     "    1 sda      2009 kernel: jbd2/sda1-8 -\n"
+                     "cat: if files were only read: reading a file changes its time of access, unless the file system is mounted "
+                     "with noatime\n",
                      "");
 }
 END_TEST
@@ -62,6 +84,7 @@ END_TEST
 
 static const struct {
         const char *process, *unit, *kind, *advice; /* a part of it; NULL: none */
+        const char *content;
 } advices[] = {
         { "smartd", "smartd.service", "command", "smartd.conf(5)" },
         { "smartd", "smartmontools.service", "command", "-n standby,q" },
@@ -86,6 +109,9 @@ static const struct {
         { NULL, NULL, "swap", "swapon" },
         { NULL, NULL, "md", "AUTOCHECK" },
         { "cat", NULL, "flush", "noatime" },
+        { "cat", NULL, "flush", NULL, "1" },
+        { "smbd", "smbd.service", "flush", "smbstatus(1)", "1" },
+        { NULL, NULL, "flush", NULL },
         { "cat", "getty@tty1.service", "read", NULL },
         { NULL, NULL, NULL, NULL },
 };
@@ -93,7 +119,8 @@ static const struct {
 START_TEST(test_advice) {
         const WakeRecord w = { .process = (char *) advices[_i].process,
                                .unit = (char *) advices[_i].unit,
-                               .kind = (char *) advices[_i].kind };
+                               .kind = (char *) advices[_i].kind,
+                               .content = (char *) advices[_i].content };
         const char *advice = wake_advice(&w);
 
         if (advices[_i].advice)
@@ -108,6 +135,7 @@ int main(void) {
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_test(t, test_summary);
+        tcase_add_test(t, test_workers);
         tcase_add_test(t, test_summary_json);
         tcase_add_loop_test(t, test_advice, 0, ELEMENTSOF(advices));
         return test_main("cli-wake-summary", t);

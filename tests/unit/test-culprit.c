@@ -72,6 +72,8 @@ static const Watch fresh = {
         { .kind = TRACE_BIO, .pid = tid, .comm = name, dev, .write = true }
 #define DIRTY(tid, name, dev, ino) \
         { .kind = TRACE_DIRTY, .pid = tid, .comm = name, dev, .inode = ino }
+#define CONTENT(tid, name, dev, ino) \
+        { .kind = TRACE_DIRTY, .pid = tid, .comm = name, dev, .inode = ino, .content = true }
 #define COMMAND(tid, name, ...) \
         { .kind = TRACE_COMMAND, .pid = tid, .comm = name, .host = 2, .id = 1, .cdb = { __VA_ARGS__ }, .cdb_len = 10 }
 #define READ_10(tid, name) COMMAND(tid, name, 0x28)
@@ -90,6 +92,7 @@ static const struct {
                 pid_t pid;
                 const char *comm, *thread;
                 uint64_t sector, inode;
+                bool content;
         } wake;
 } cases[] = {
         { "a process reads", { BIO(100, "dd", DISK, false, 2048), DISPATCH }, { WAKE_READ, 100, "dd", "", 2048, 0 } },
@@ -258,6 +261,18 @@ static const struct {
         { "a change is written out",
           { DIRTY(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8), WRITE_10(10, "") },
           { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12 } },
+        { "… also its content",
+          { DIRTY(102, "sh", DISK, 12), CONTENT(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8),
+            WRITE_10(10, "") },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12, true } },
+        { "… its content alone, as far as is known",
+          { CONTENT(102, "sh", DISK, 12), DIRTY(102, "sh", DISK, 12), BIO(10, "kworker/u4:2", DISK, true, 8),
+            WRITE_10(10, "") },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12, true } },
+        { "… of another file the content",
+          { DIRTY(102, "sh", DISK, 12), CONTENT(100, "dd", DISK, 13), CONTENT(100, "dd", BTRFS, 12),
+            BIO(10, "kworker/u4:2", DISK, true, 8), WRITE_10(10, "") },
+          { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12 } },
         { "the first change",
           { DIRTY(102, "sh", DISK, 12), DIRTY(100, "dd", DISK, 13), BIO(10, "kworker/u4:2", DISK, true, 8), DISPATCH },
           { WAKE_FLUSH, 102, "sh", "kworker/u4:2", 8, 12 } },
@@ -375,6 +390,7 @@ START_TEST(test_culprit) {
         if (wake.has_sector)
                 ck_assert_uint_eq(wake.sector, cases[_i].wake.sector);
         ck_assert_uint_eq(wake.inode, cases[_i].wake.inode);
+        ck_assert_int_eq(wake.content, cases[_i].wake.content);
         ck_assert_uint_eq(wake.cdb_len, e->cdb_len);
         ck_assert_mem_eq(wake.cdb, e->cdb, sizeof wake.cdb);
 

@@ -279,6 +279,7 @@ static const struct {
             .process = { .pid = 812, .comm = "dd", .unit = "backup.service", .command_line = "dd if=a of=b" },
             .thread = "md0_raid1",
             .has_sector = true,
+            .content = true,
             .sector = 2048,
             .inode = 12,
             .cdb = { 0x2a, 0, 0, 0, 8, 0, 0, 0, 8, 0 },
@@ -289,7 +290,7 @@ static const struct {
           "DRIVEKEEP_WAKE_WHAT=wrote sector 2048 by way of md0_raid1\nDRIVEKEEP_WAKE_PROCESS=dd\n"
           "DRIVEKEEP_WAKE_PID=812\nDRIVEKEEP_WAKE_UNIT=backup.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=dd if=a of=b\nDRIVEKEEP_WAKE_THREAD=md0_raid1\nDRIVEKEEP_WAKE_SENT=WRITE\n"
-          "DRIVEKEEP_WAKE_SECTOR=2048\nDRIVEKEEP_WAKE_INODE=12\n" },
+          "DRIVEKEEP_WAKE_SECTOR=2048\nDRIVEKEEP_WAKE_INODE=12\nDRIVEKEEP_WAKE_CONTENT=1\n" },
         /* … and nothing. */
         { &bare,
           { .kind = WAKE_READ },

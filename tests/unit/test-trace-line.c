@@ -156,37 +156,56 @@ static const struct {
             .cdb_len = 32 } },
 
         { "              sh-1234    [001] ..... 12345.678901: writeback_dirty_folio: bdi 8:16: ino=12 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 8, .minor = 16, .inode = 12 } },
+          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 8, .minor = 16, .inode = 12, .content = true } },
         { "              sh-1234    [001] .... 12345.678901: writeback_dirty_page: bdi 8:16: ino=12 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 8, .minor = 16, .inode = 12 } },
+          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 8, .minor = 16, .inode = 12, .content = true } },
         { "              sh-1234    [001] ..... 12345.678901: writeback_mark_inode_dirty: bdi 8:16: ino=12 "
           "state=I_DIRTY_SYNC|0x0 flags=I_DIRTY_PAGES",
           { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 8, .minor = 16, .inode = 12 } },
         { "           <...>-1234    [001] ..... 12345.678901: writeback_dirty_folio: bdi 9:127: ino=18446744073709551615 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .major = 9, .minor = 127, .inode = UINT64_MAX } },
+          { .kind = TRACE_DIRTY, .pid = 1234, .major = 9, .minor = 127, .inode = UINT64_MAX, .content = true } },
 
         { "        smartctl-1234    [001] ..... 12345.678901: rpm_resume: 2:0:1:3 flags-4 cnt-1  dep-0  auto-1 p-0 irq-0 child-0",
           { .kind = TRACE_RESUME, .pid = 1234, .comm = "smartctl", .host = 2, .id = 1, .lun = 3 } },
 
         { "              sh-1234    [001] ..... 12345.678901: writeback_dirty_folio: bdi btrfs-13: ino=257 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 0, .minor = 13, .inode = 257 } },
+          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "sh", .major = 0, .minor = 13, .inode = 257, .content = true } },
 
         /* Names of processes that look like something else. */
         { NAMED("        a-1 [0] ") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "a-1 [0] ", .major = 8, .minor = 16, .inode = 12 } },
+          { .kind = TRACE_DIRTY,
+            .pid = 1234,
+            .comm = "a-1 [0] ",
+            .major = 8,
+            .minor = 16,
+            .inode = 12,
+            .content = true } },
         { NAMED(" -1 [0] .... 1.0") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "-1 [0] .... 1.0", .major = 8, .minor = 16, .inode = 12 } },
+          { .kind = TRACE_DIRTY,
+            .pid = 1234,
+            .comm = "-1 [0] .... 1.0",
+            .major = 8,
+            .minor = 16,
+            .inode = 12,
+            .content = true } },
         { NAMED("   a:b: ino=9 c-") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .comm = "a:b: ino=9 c-", .major = 8, .minor = 16, .inode = 12 } },
+          { .kind = TRACE_DIRTY,
+            .pid = 1234,
+            .comm = "a:b: ino=9 c-",
+            .major = 8,
+            .minor = 16,
+            .inode = 12,
+            .content = true } },
         { NAMED("         \xc3\xa4 \x01\x7f\xff]") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
           { .kind = TRACE_DIRTY,
             .pid = 1234,
             .comm = "\xc3\xa4 \x01\x7f\xff]",
             .major = 8,
             .minor = 16,
-            .inode = 12 } },
+            .inode = 12,
+            .content = true } },
         { NAMED("                ") "writeback_dirty_folio: bdi 8:16: ino=12 index=0",
-          { .kind = TRACE_DIRTY, .pid = 1234, .major = 8, .minor = 16, .inode = 12 } },
+          { .kind = TRACE_DIRTY, .pid = 1234, .major = 8, .minor = 16, .inode = 12, .content = true } },
 };
 
 static void assert_same(const TraceEvent *a, const TraceEvent *b) {
@@ -199,6 +218,7 @@ static void assert_same(const TraceEvent *a, const TraceEvent *b) {
         ck_assert_uint_eq(a->sector, b->sector);
         ck_assert_uint_eq(a->n_sectors, b->n_sectors);
         ck_assert_uint_eq(a->inode, b->inode);
+        ck_assert_int_eq(a->content, b->content);
         ck_assert_uint_eq(a->host, b->host);
         ck_assert_uint_eq(a->channel, b->channel);
         ck_assert_uint_eq(a->id, b->id);

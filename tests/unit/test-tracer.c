@@ -162,6 +162,7 @@ static const struct {
         { "command_line", wrong.wake.process.command_line, WAKE_COMMAND_LINE_MAX, 'x' },
         { "thread", wrong.wake.thread, WAKE_COMM_MAX, 'x' },
         { "has_sector", &wrong.wake.has_sector, sizeof wrong.wake.has_sector, 0xff },
+        { "content", &wrong.wake.content, sizeof wrong.wake.content, 2 },
         { "cdb_len", &wrong.wake.cdb_len, sizeof wrong.wake.cdb_len, 0x7f },
         { "cdb_len", &wrong.wake.cdb_len, 1, WAKE_CDB_MAX + 1 },
         /* … of another drive. */
