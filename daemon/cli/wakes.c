@@ -5,8 +5,11 @@
 #include <err.h>
 
 #include "clock.h"
+#include "inventory.h"
 #include "output.h"
+#include "stack.h"
 #include "verb.h"
+#include "wake-files.h"
 #include "wake-history.h"
 #include "wakes.h"
 
@@ -47,6 +50,55 @@ static void tell(Output *o, const WakeRecord *w, uint64_t now) {
         output_end(o);
 }
 
+/* ---- files ---- */
+
+/* More make no command that anybody would run. */
+#define INODES_MAX 8U
+
+/* The drive's name, if the drive of the record has it still. */
+static const char *find_here(const Records *here, const WakeRecord *w) {
+        for (size_t i = 0; i < here->n_items; i++)
+                if (wake_record_is_of(w, here->items[i]->name, here->items[i]->serial))
+                        return here->items[i]->name;
+        return NULL;
+}
+
+/* Of a drive the inodes in the newest records, each once. */
+static size_t collect_inodes(const WakeRecords *records, const char *drive, uint64_t ret[static INODES_MAX]) {
+        size_t n = 0;
+
+        for (size_t i = records->n_items; i-- > 0 && n < INODES_MAX;) {
+                const WakeRecord *w = records->items + i;
+                uint64_t inode = (uint64_t) w->inode.number;
+                size_t k = 0;
+
+                if (!w->inode.known || !streq(w->drive, drive))
+                        continue;
+                while (k < n && ret[k] != inode)
+                        k++;
+                ret[k] = inode;
+                n = MAX(n, k + 1);
+        }
+        return n;
+}
+
+static void tell_files(Output *o, const WakeRecords *records, const Records *here) {
+        _cleanup_(names_freep) char **told = NULL;
+
+        for (size_t i = 0; i < records->n_items; i++) {
+                const WakeRecord *w = records->items + i;
+                _cleanup_free_ char *command = NULL;
+                uint64_t inodes[INODES_MAX];
+
+                if (!w->inode.known || names_contain(told, w->drive))
+                        continue;
+                (void) must_not_fail(names_add(&told, w->drive));
+                command = wake_find_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, find_here(here, w), inodes,
+                                            collect_inodes(records, w->drive, inodes));
+                output_note(o, "%s: '%s' shows the files of these inodes, and wakes the drive", w->drive, command);
+        }
+}
+
 /* ---- what is shown ---- */
 
 static void show(const WakeHistory *h, const Options *o) {
@@ -69,6 +121,7 @@ static void show(const WakeHistory *h, const Options *o) {
                 output_document(out, "wakes");
                 for (size_t i = 0; i < meant.n_items; i++)
                         tell(out, meant.items + i, now);
+                tell_files(out, &meant, &h->here);
                 output_print(out);
         }
         free(meant.items);

@@ -54,7 +54,10 @@ static const Fields some[] = {
 
 START_TEST(test_table) {
         journal_set(some, ELEMENTSOF(some), ELEMENTSOF(some));
-        assert_wakes(NULL, EXIT_WANTED, HEAD ROW_0 ROW_2 ROW_3 ROW_4, "");
+        assert_wakes(NULL, EXIT_WANTED,
+                     HEAD ROW_0 ROW_2 ROW_3 ROW_4
+                     "sdb: 'find MOUNTPOINT -xdev -inum 17' shows the files of these inodes, and wakes the drive\n",
+                     "");
         ck_assert_str_eq(matches, "MESSAGE_ID=b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68\n_SYSTEMD_UNIT=drivekeep.service\n");
 }
 END_TEST
@@ -178,6 +181,34 @@ START_TEST(test_none) {
 }
 END_TEST
 
+/* ---- files ---- */
+
+#define CHANGED(drive, inode) \
+        RECORD(drive, "flush", "-", PROCESS "sh", SERIAL "S-" drive, "DRIVEKEEP_WAKE_INODE=" inode)
+
+static const Fields changed[] = {
+        CHANGED("sdx", "1"), CHANGED("sdx", "2"), CHANGED("sdy", "3"),  CHANGED("sdx", "4"),
+        CHANGED("sdx", "2"), CHANGED("sdx", "5"), CHANGED("sdx", "6"),  CHANGED("sdx", "7"),
+        CHANGED("sdx", "8"), CHANGED("sdx", "9"), CHANGED("sdx", "10"),
+};
+
+/* One command for each drive, with the newest of its inodes; nothing of it in JSON. */
+START_TEST(test_files) {
+        _cleanup_free_ char *text = NULL, *said = NULL, *json = NULL, *said2 = NULL;
+
+        file_write("sdx", "VERSION=1\nNAME=sdx\nSERIAL=S-sdx\nSETTINGS=0\n");
+        journal_set(changed, ELEMENTSOF(changed), ELEMENTSOF(changed));
+        ck_assert_int_eq(wakes(NULL, &text, &said), EXIT_WANTED);
+        ck_assert_msg(ends_with(text,
+                                "\nsdx: 'find MOUNTPOINT -xdev -inum 10 -o -inum 9 -o -inum 8 -o -inum 7 -o -inum 6 "
+                                "-o -inum 5 -o -inum 2 -o -inum 4' shows the files of these inodes, and wakes the drive\n"
+                                "sdy: 'find MOUNTPOINT -xdev -inum 3' shows the files of these inodes, and wakes the drive\n"),
+                      "%s", text);
+        ck_assert_int_eq(wakes(WORDS("--json"), &json, &said2), EXIT_WANTED);
+        ck_assert_ptr_null(strstr(json, "find"));
+}
+END_TEST
+
 /* Why there is none may be said, with the remedy. */
 START_TEST(test_untraced) {
         const char *row = _i ? "TIME DRIVE SLEPT      WHO      UNIT           WHAT\n"
@@ -222,6 +253,7 @@ int main(void) {
         tcase_add_test(t, test_watch_json);
         tcase_add_test(t, test_watch_that_nobody_takes);
         tcase_add_test(t, test_none);
+        tcase_add_test(t, test_files);
         tcase_add_loop_test(t, test_untraced, 0, 2);
         tcase_add_test(t, test_not_readable);
         tcase_add_test(t, test_both);
