@@ -59,6 +59,11 @@ _drivekeep_argument() {
         tr -d '[].' <<<"${kinds[n]}"
 }
 
+# What `drivekeep import` reads: a sentence of its help, perhaps over several lines.
+_drivekeep_kinds() {
+        _drivekeep_help import | sed -n '/^KIND is /,/\.$/{s/^KIND is //; s/ or / /; s/[,.]$//; s/, / /g; p}'
+}
+
 _drivekeep_offer() { # KIND
         local words=
         case $1 in
@@ -87,7 +92,7 @@ _drivekeep_offer() { # KIND
                 mapfile -t COMPREPLY < <(compgen -d -- "$cur")
                 return
                 ;;
-        *\|*) words=${1//|/ } ;;
+        KIND) words=$(_drivekeep_kinds) ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }

@@ -42,6 +42,11 @@ function __drivekeep_argument
     test (count (__drivekeep_given)) $argv[2] $argv[1]
 end
 
+# What `drivekeep import` reads: a sentence of its help, perhaps over several lines.
+function __drivekeep_kinds
+    __drivekeep_help import | sed -n '/^KIND is /,/\.$/{s/^KIND is //; s/ or / /; s/[,.]$//; s/, / /g; p}'
+end
+
 # What completes an argument that the help text calls so.
 function __drivekeep_candidates
     switch $argv[1]
@@ -51,8 +56,8 @@ function __drivekeep_candidates
             echo '(__drivekeep_rows settings)'
         case 'SETTING=VALUE'
             echo '(printf "%s=\n" (__drivekeep_rows settings))'
-        case '*|*'
-            string replace --all '|' ' ' $argv[1]
+        case KIND
+            string join ' ' (__drivekeep_kinds)
     end
 end
 

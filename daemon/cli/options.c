@@ -58,9 +58,7 @@ static const struct {
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
-        { OPTION_FORMAT, { "format", 0x106, "hdparm.conf|conf.d|udisks2|tlp|tuned|smartd.conf|hd-idle|script|crontab|unit|"
-                           "udev-rules|tmpfiles|sysfs.conf", 0, "What the files are; without it their names and first lines say so",
-                           0 }, offsetof(Options, format) },
+        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "What the files are; without it their names and first lines say so", 0 }, offsetof(Options, format) },
         { OPTION_IMPORT, { "write", 0x11b, "NAME", 0, "Write it to drivekeep.conf.d/NAME.conf below /etc; needs root", 0 }, offsetof(Options, write_to) },
         { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Replace the file that --write names", 0 }, offsetof(Options, force) },
         { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },

@@ -63,7 +63,7 @@ static int run_without(int argc, char *argv[]) {
                        "  1  the command or the configuration is in error, or something broke\n"
                        "  2  some setting is not as wanted\n"
                        "  3  drivekeep.service does not run\n"
-                       " 75  nothing failed, and something is left for later: a drive sleeps, or waits for its visit\n"
+                       " 75  nothing failed, and something is left for later, as for a drive that sleeps\n"
                        "\n"
                        "Files:\n"
                        "  /etc/drivekeep/drivekeep.conf, /etc/drivekeep/drivekeep.conf.d/*.conf\n"
