@@ -6,6 +6,7 @@
 #include <libsmartcols.h>
 #include <limits.h>
 #include <systemd/sd-id128.h>
+#include <wchar.h>
 
 #include "output.h"
 #include "verdict.h"
@@ -173,7 +174,62 @@ static void column_add_flag(Output *o, size_t i, int flag) {
         must_work(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
 }
 
+/* How many bytes of the text are a line of at most `width` columns: up to a blank, or within a word where that alone is wider. */
+static size_t line_length(const char *text, size_t width) {
+        size_t n = 0, used = 0, blank = 0, indent = strspn(text, " ");
+        mbstate_t state = {};
+
+        while (text[n]) {
+                wchar_t c;
+                size_t bytes = mbrtowc(&c, text + n, MB_LEN_MAX, &state);
+                int columns;
+
+                if (bytes == 0 || bytes > MB_LEN_MAX) { /* no character: a byte */
+                        bytes = 1;
+                        c = L'?';
+                        state = (mbstate_t){};
+                }
+                columns = MAX(wcwidth(c), 0);
+                if (used + (size_t) columns > width && text[n] != ' ')
+                        return blank ?: MAX(n, bytes);
+                if (text[n] == ' ' && n > indent)
+                        blank = n;
+                if (text[n] == ' ' && used + 1 > width)
+                        return n;
+                used += (size_t) columns;
+                n += bytes;
+        }
+        return n;
+}
+
+/* The library breaks a cell within words. Where it has made this column as wide as it may be, cells are broken at blanks. */
+static void break_cells(Output *o, size_t column) {
+        struct libscols_column *c = scols_table_get_column(o->table, column);
+        size_t width = MAX(scols_column_get_width(c), 1U);
+
+        for (size_t i = 0; i < scols_table_get_nlines(o->table); i++) {
+                struct libscols_cell *cell = scols_line_get_cell(scols_table_get_line(o->table, i), column);
+                char *broken = NULL;
+                size_t size;
+                FILE *f = must(open_memstream(&broken, &size));
+
+                for (const char *rest = scols_cell_get_data(cell); *rest;) {
+                        size_t n = line_length(rest, width);
+
+                        fprintf(f, "%.*s", (int) n, rest);
+                        rest += n;
+                        rest += *rest == ' ';
+                        fputs(*rest ? "\n" : "", f);
+                }
+                must_close(f);
+                must_work(scols_cell_refer_data(cell, broken));
+        }
+        must_work(scols_column_set_wrapfunc(c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL));
+}
+
 const char *output_format_table(Output *o, size_t width, bool colored) {
+        bool wrapped = false;
+
         must_work(scols_table_enable_colors(o->table, colored));
         render(o, 0);
         for (unsigned rank = 1; rank <= COLUMN_SPARED_MAX; rank++)
@@ -187,6 +243,16 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
                 for (size_t i = 0; i < o->n_columns; i++)
                         if (o->columns[i].wrap || others)
                                 column_add_flag(o, i, SCOLS_FL_WRAP);
+                render(o, width);
+                wrapped = true;
+        }
+        if (wrapped) {
+                for (size_t i = 0; i < o->n_columns; i++) {
+                        struct libscols_column *c = scols_table_get_column(o->table, i);
+
+                        if (scols_column_is_wrap(c) && !scols_column_is_hidden(c))
+                                break_cells(o, i);
+                }
                 render(o, width);
         }
         return o->text;
@@ -259,36 +325,41 @@ size_t output_width(const Output *o) {
         return isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
 }
 
-#define FACT_INDENT 12U
+/* Broken at blanks, since a terminal breaks within words: other lines than the first begin with so many blanks. `used`: of the first. */
+static void print_broken(FILE *f, const char *text, size_t used, size_t indent, size_t width) {
+        while (width > indent && strlen(text) + used > width) {
+                size_t n = line_length(text, width - used);
 
-/* Broken at blanks, since a terminal breaks within words. */
-static void fact_print(const char *title, char *text, size_t width) {
-        size_t room = width > FACT_INDENT ? width - FACT_INDENT : SIZE_MAX;
-
-        (void) printf("%*s: ", (int) FACT_INDENT - 2, title);
-        for (char *blank; strlen(text) > room; text = blank + 1) {
-                blank = memrchr(text, ' ', room + 1) ?: strchr(text, ' ');
-                if (!blank)
-                        break;
-                (void) printf("%.*s\n%*s", (int) (blank - text), text, (int) FACT_INDENT, "");
+                if (!text[n] || text[n] != ' ') { /* a word that is wider, such as a path, is left whole */
+                        n += strcspn(text + n, " ");
+                        if (!text[n])
+                                break;
+                }
+                (void) fprintf(f, "%.*s\n%*s", (int) n, text, (int) indent, "");
+                text += n + 1;
+                used = indent;
         }
-        (void) puts(text);
+        (void) fprintf(f, "%s\n", text);
 }
+
+#define FACT_INDENT 12U
 
 void output_fact(Output *o, const char *title, const char *key, const char *text) {
         _cleanup_free_ char *escaped = text ? must(text_escape(text, NULL)) : NULL;
 
         if (key)
                 output_text(o, key, text);
-        if (escaped && !o->row && !o->json)
-                fact_print(title, escaped, output_width(o));
+        if (!escaped || o->row || o->json)
+                return;
+        (void) printf("%*s: ", (int) FACT_INDENT - 2, title);
+        print_broken(stdout, escaped, FACT_INDENT, FACT_INDENT, output_width(o));
 }
 
 void output_take_line(Output *o, bool below, char *text) {
         _cleanup_free_ char *line = text;
 
         if (!o->json)
-                fprintf(below ? o->notes_file : stdout, "%s\n", line);
+                print_broken(below ? o->notes_file : stdout, line, 0, strspn(line, " ") + 2, output_width(o));
 }
 
 void output_print(Output *o) {

@@ -69,7 +69,7 @@ int pager_run(const Verb *verb, const Options *o) {
         stdout = terminal;
 
         must_work(fflush(text));
-        must_work(setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRSXMK", true));
+        must_work(setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRXMK", true));
         must_work(setenv("LESSCHARSET", "utf-8", true)); /* whatever the locale: main.c */
         must_work(setenv("LESSSECURE", "1", true));
         if (ftell(text) > 0 && !pager_show(command, fileno(text)) && !pager_show(LESS, fileno(text)))

@@ -87,6 +87,32 @@ START_TEST(test_fits) {
 }
 END_TEST
 
+/* A sentence is broken at blanks as long as no word is wider than its column. */
+START_TEST(test_words) {
+        static const Column two[] = { { "name", "SETTING" }, { "reason", "REMARK", .wrap = true } };
+        static const char reason[] = "the drive counts this time in a way of its own, says that it cannot be read";
+        _cleanup_(output_freep) Output *o = output_new(false, two, ELEMENTSOF(two));
+        _cleanup_free_ char *text = NULL, *joined = NULL;
+        size_t size;
+        FILE *f = open_memstream(&joined, &size);
+
+        output_row(o);
+        output_cell(o, "name", "apm");
+        output_cell(o, "reason", reason);
+        output_end(o);
+        text = strdup(output_format_table(o, 8 + (size_t) _i, false));
+        for (char *line = strtok(strchr(text, '\n'), "\n"); line; line = strtok(NULL, "\n")) {
+                size_t n = strlen(line);
+
+                while (n > 8 && line[n - 1] == ' ')
+                        n--;
+                fprintf(f, "%s%.*s", ftell(f) > 0 ? " " : "", (int) (n - 8), line + 8);
+        }
+        (void) fclose(f);
+        ck_assert_str_eq(joined, reason);
+}
+END_TEST
+
 START_TEST(test_empty) {
         _cleanup_(output_freep) Output *o = output_new(false, columns, ELEMENTSOF(columns));
         _cleanup_free_ char *text = NULL;
@@ -254,6 +280,7 @@ int main(void) {
         tcase_add_loop_test(t, test_colored, 0, 1);
         tcase_add_test(t, test_verdict_colors);
         tcase_add_test(t, test_path);
+        tcase_add_loop_test(t, test_words, 8, 80);
         tcase_add_test(t, test_empty);
         tcase_add_test(t, test_no_legend);
         tcase_add_loop_test(t, test_hostile, 0, 2);
