@@ -26,15 +26,42 @@ static bool complain_node(ConfigText *t, size_t token, const char *pattern) {
         return config_text_error(t, token, "a node or link begins with /dev/ (for every drive write match = {})");
 }
 
+static bool complain_transport(ConfigText *t, size_t token, const char *pattern) {
+        Nearest n = { .typed = pattern };
+
+        for (Transport i = 0; i < _TRANSPORT_MAX; i++)
+                nearest_offer(&n, transport_to_string(i));
+        if (n.word)
+                return config_text_error(t, token, "\"%s\" is no transport; did you mean \"%s\"?",
+                                         TOKEN_QUOTED(t, token), n.word);
+
+        return config_text_error(t, token,
+                                 "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, mmc, virtio, "
+                                 "virtual and unknown",
+                                 TOKEN_QUOTED(t, token));
+}
+
+static bool complain_key(ConfigText *t, size_t token, const char *name) {
+        Nearest n = { .typed = name };
+
+        for (MatchKey k = 0; k < MATCH_PROPERTY; k++)
+                nearest_offer(&n, match_key_to_string(k));
+        if (n.word)
+                return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
+                                         n.word);
+
+        return config_text_error(t, token,
+                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, firmware, "
+                                 "vendor, transport, rotational, removable and udev's properties in capitals",
+                                 name);
+}
+
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const char *pattern) {
         switch (key) {
         case MATCH_NODE:
                 return complain_node(t, token, pattern);
         case MATCH_TRANSPORT:
-                return config_text_error(t, token,
-                                         "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, "
-                                         "mmc, virtio, virtual and unknown",
-                                         TOKEN_QUOTED(t, token));
+                return complain_transport(t, token, pattern);
         default:
                 return config_text_error(t, token, "a pattern has between 1 and 512 characters");
         }
@@ -117,10 +144,7 @@ static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
                        (m->n_criteria > n ||
                         config_text_error(r->text, name, "\"%s\" stands here a second time", text));
 
-        return config_text_error(r->text, name,
-                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, "
-                                 "firmware, vendor, transport, rotational, removable and udev's properties in capitals",
-                                 text);
+        return complain_key(r->text, name, text);
 }
 
 /* The statements of a match = { … }. */
