@@ -31,9 +31,9 @@ static void tell_since(Output *o, const DriveUse *u, const char *now_set, uint64
         output_note(o, "%s the timer %s %s, for %s:", streq(u->setting, now_set) ? "Since" : "While",
                     streq(u->setting, now_set) ? "is" : "was", u->setting, ago);
         if (drive_use_days(u) >= 1)
-                output_note(o, "  spun up %.1f times a day, asleep for %.1f h a day",
+                output_note(o, "  spun up %" PRIu64 " times, %.1f a day, asleep for %.1f h a day", u->spin_ups,
                             (double) u->spin_ups / drive_use_days(u), (double) u->asleep / 3600 / drive_use_days(u));
-        else if (u->watched == 0)
+        else if (u->watched == 0 && u->spin_ups == 0)
                 output_note(o, "  how often it spun up is not known: no time without reads and writes was counted yet");
         else
                 output_note(o, "  spun up %" PRIu64 " times, asleep for %.1f h", u->spin_ups,

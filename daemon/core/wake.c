@@ -7,8 +7,9 @@
 #include "wake.h"
 
 static const char *const kind_table[_WAKE_KIND_MAX] = {
-        [WAKE_READ] = "read", [WAKE_WRITE] = "write", [WAKE_FLUSH] = "flush",       [WAKE_SWAP] = "swap",
-        [WAKE_MD] = "md",     [WAKE_UDEV] = "udev",   [WAKE_TOGETHER] = "together", [WAKE_COMMAND] = "command",
+        [WAKE_READ] = "read",         [WAKE_WRITE] = "write",     [WAKE_FLUSH] = "flush",
+        [WAKE_SWAP] = "swap",         [WAKE_MD] = "md",           [WAKE_UDEV] = "udev",
+        [WAKE_TOGETHER] = "together", [WAKE_COMMAND] = "command", [WAKE_UNKNOWN] = "unknown",
 };
 
 const char *wake_kind_to_string(WakeKind k) {
@@ -106,6 +107,8 @@ const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                 snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_way ? "had the kernel resume it by" : "sent",
                          command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));
                 return buf;
+        case WAKE_UNKNOWN:
+                return "was not traced";
         default:
                 return "did something unknown";
         }

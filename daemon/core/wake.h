@@ -20,11 +20,13 @@ typedef enum WakeKind {
         WAKE_UDEV, /* udev looked at the drive, as a device node was opened for writing and closed, or somebody asked for it */
         WAKE_TOGETHER, /* a process used another drive, with which it is woken (wake_together) */
         WAKE_COMMAND, /* a command that the kernel passed through from a program (SG_IO), or sent by itself, maybe to resume the drive */
+        WAKE_UNKNOWN, /* it was woken, and nothing that was traced did it */
         _WAKE_KIND_MAX,
         _WAKE_KIND_INVALID = -1,
 } WakeKind;
 
-const char *wake_kind_to_string(WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "together", "command" */
+const char *wake_kind_to_string(
+                WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "together", "command", "unknown" */
 
 /* Can the kernel's trace show who wakes a drive? */
 typedef enum Tracing {

@@ -69,6 +69,19 @@ void target_own_commands_end(Target *t) {
         t->visit.commands = 0;
 }
 
+/* ---- it spins up ---- */
+
+/* Each spin-up is counted here alone: what `wakes`, the metrics and `explain` show is the same. `w`: NULL: nobody knows who it was.
+ * `until`: the drive still slept then. */
+static void count_spin_up(Target *t, const Wake *w, uint64_t since, uint64_t until) {
+        target_use_spun_up(t, since);
+        if (!target_logs_wakes(t))
+                return;
+        w = w ?: &(const Wake){ .kind = WAKE_UNKNOWN };
+        journal_wake(t->drive, w, MAX(until, since) - since);
+        target_count(t, &t->record->wakes, wake_source(w));
+}
+
 /* ---- when to look ---- */
 
 /* How long the drive has to be without use before it is asked, or is told to spin down. */
@@ -226,6 +239,9 @@ void target_standby_tick(Target *t) {
                 uint64_t from = s->quiet_at ?: s->quiet_since;
 
                 target_use_seen(t, from, now);
+                /* Nothing traced it while it slept. */
+                if (t->spindown.stopped_at > 0)
+                        count_spin_up(t, NULL, t->spindown.stopped_at, from);
                 target_spindown_woken(t, NULL, true);
                 standby_count(t, used, now);
                 s->used_from = from;
@@ -268,11 +284,9 @@ static void standby_wake(Target *t, const Wake *w) {
         uint64_t now = monotonic_usec();
 
         target_use_seen(t, now, now);
-        if (w) {
-                journal_wake(t->drive, w, now - s->since);
-                target_count(t, &t->record->wakes, wake_source(w));
+        count_spin_up(t, w, s->since, now);
+        if (w)
                 target_spin_up_others(t, w);
-        }
         standby_forget(t, w);
 }
 
@@ -373,6 +387,9 @@ void target_standby_told(void *target, PowerMode power) {
         Target *t = target;
         TargetStandby *s = &t->standby;
 
+        /* The service has just begun: its time asleep counts, too. */
+        if (power != POWER_AWAKE && !s->asleep && s->look_at == 0 && target_logs_wakes(t))
+                standby_go_on(t);
         target_spindown_told_power(t, power);
         if (!target_logs_wakes(t))
                 return;

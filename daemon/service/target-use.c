@@ -51,7 +51,7 @@ void target_use_note(Target *t) {
 void target_use_seen(Target *t, uint64_t from, uint64_t to) {
         TargetStandby *s = &t->standby;
         DriveUse *u = &t->record->use;
-        uint64_t slept_from = s->asleep ? s->since : t->spindown.stopped_at, seconds;
+        uint64_t seconds;
 
         if (!u->setting || !t->record->spindown || s->watched_at == 0)
                 return;
@@ -64,10 +64,15 @@ void target_use_seen(Target *t, uint64_t from, uint64_t to) {
                 /* There are four looks in the timer's time. What is not eight times as long as what lies between two is told too badly. */
                 u->known_from = MAX(u->known_from, 2 * target_spin_down(t).usec / 1000000);
         }
-        if (slept_from > 0) {
-                u->spin_ups++;
-                u->asleep += (to - slept_from) / 1000000;
-        }
+}
+
+void target_use_spun_up(Target *t, uint64_t slept_from) {
+        DriveUse *u = &t->record->use;
+
+        if (!u->setting || !t->record->spindown)
+                return;
+        u->spin_ups++;
+        u->asleep += (monotonic_usec() - slept_from) / 1000000;
 }
 
 /* ---- wear ---- */

@@ -39,7 +39,7 @@ static const struct {
         const char *told[8]; /* lines; all of them, unless the last is NULL */
 } tellings[] = {
         { HEAD GAPS WEAR("1000", "1030") "USE_KNOWN_FROM=600\n" TAIL,
-          { "", "Since the timer is 20 min, for 10 days:", "  spun up 2.9 times a day, asleep for 4.8 h a day",
+          { "", "Since the timer is 20 min, for 10 days:", "  spun up 29 times, 2.9 a day, asleep for 4.8 h a day",
             "  1030 load cycles, 3.0 more a day: 600000 (assumed, the drive does not say for how many it is made) are "
             "reached in 547 years",
             "  900 spindle starts", "  35 degrees Celsius, 12:00",

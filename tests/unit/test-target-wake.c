@@ -213,7 +213,9 @@ START_TEST(test_found_awake) {
 
         target_visit(t, VISIT_REQUEST);
         answer(t, POWER_AWAKE);
-        ck_assert_uint_eq(n_wakes_told, 0);
+        ck_assert_uint_eq(n_wakes_told, 1);
+        ck_assert_int_eq(wake_told.kind, WAKE_UNKNOWN);
+        ck_assert_str_eq(t->record->wakes, "unknown 1");
         assert_begun(t, since);
         leave(t);
 }
@@ -249,7 +251,8 @@ START_TEST(test_watched) {
         if (begun[_i].seen)
                 target_standby_woken(t, &reading);
         answer(t, POWER_AWAKE);
-        ck_assert_uint_eq(n_wakes_told, begun[_i].seen);
+        ck_assert_uint_eq(n_wakes_told, 1);
+        ck_assert_int_eq(wake_told.kind, begun[_i].seen ? WAKE_READ : WAKE_UNKNOWN);
         assert_begun(t, since);
 
         /* Of one that is awake nothing of this is true any more. */

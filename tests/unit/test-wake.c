@@ -6,7 +6,8 @@
 #include "wake.h"
 
 START_TEST(test_kinds) {
-        static const char *const names[] = { "read", "write", "flush", "swap", "md", "udev", "together", "command" };
+        static const char *const names[] = { "read", "write",    "flush",   "swap",   "md",
+                                             "udev", "together", "command", "unknown" };
 
         ck_assert_uint_eq(ELEMENTSOF(names), _WAKE_KIND_MAX);
         for (WakeKind k = 0; k < _WAKE_KIND_MAX; k++)
@@ -39,6 +40,7 @@ static const struct {
         { { .kind = WAKE_COMMAND, .cdb = { 0xc7 }, .cdb_len = 1 }, "something unknown", "sent SCSI command C7h" },
         { { .kind = WAKE_COMMAND, .cdb_len = 99 }, "something unknown", "sent TEST UNIT READY" },
         { { .kind = WAKE_COMMAND }, "something unknown", "sent a command" },
+        { { .kind = WAKE_UNKNOWN }, "something unknown", "was not traced" },
 
         { { .kind = WAKE_READ, .process = { .pid = 5, .comm = "dd" }, .has_sector = true, .sector = 2048 },
           "dd (PID 5)",
