@@ -26,6 +26,7 @@ static const Field drive_fields[] = {
         { "BRIDGE_ASKED",               FIELD_BOOL,     offsetof(DriveRecord, bridge.asked) },
         { "BRIDGE_IDENTIFIED",          FIELD_BOOL,     offsetof(DriveRecord, bridge.identified) },
         { "BRIDGE_WITHOUT_SAT",         FIELD_BOOL,     offsetof(DriveRecord, bridge.without_sat) },
+        { "BRIDGE_UAS_BLOCKS",          FIELD_BOOL,     offsetof(DriveRecord, bridge.uas_blocks) },
         { "BRIDGE_WITHOUT_REGISTERS",   FIELD_BOOL,     offsetof(DriveRecord, bridge.without_registers) },
         { "BRIDGE_REPEATS_IDENTIFY",    FIELD_BOOL,     offsetof(DriveRecord, bridge.repeats_identify) },
         { "BRIDGE_FRAGILE",             FIELD_BOOL,     offsetof(DriveRecord, bridge.fragile) },

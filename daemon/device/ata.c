@@ -2,9 +2,11 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "ata.h"
+#include "attribute.h"
 #include "drive-command.h"
 #include "plan.h"
 
@@ -86,11 +88,51 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         return q;
 }
 
+/* The bridge's USB interface, which its SCSI host hangs on: the length of its path. 0: not known. */
+static int usb_interface(const Device *d) {
+        const char *host = strstr(d->drive->syspath, "/host");
+
+        return d->drive->transport == TRANSPORT_USB && host ? (int) (host - d->drive->syspath) : 0;
+}
+
+/* For bridges with the quirk US_FL_NO_ATA_1X, as all of Seagate's, the driver gives this answer itself (drivers/usb/storage/uas.c,
+ * unusual_uas.h). usb-storage takes no notice of that list. */
+static bool uas_blocks(const Device *d, const Sense *s) {
+        char path[PATH_MAX], driver[PATH_MAX];
+        ssize_t n;
+
+        if (s->descriptor_format || s->asc != ASC_INVALID_FIELD_IN_CDB || s->ascq != 0)
+                return false;
+        (void) snprintf(path, sizeof path, "%.*s/driver", usb_interface(d), d->drive->syspath);
+        n = readlink(path, driver, sizeof driver - 1);
+        if (n < 0)
+                return false;
+        driver[n] = '\0';
+        return streq(base_name(driver), "uas");
+}
+
+static int fail_uas(Device *d) {
+        char vendor[8], product[8];
+        int n = usb_interface(d), r;
+
+        r = attribute_read(vendor, sizeof vendor, "%.*s/../idVendor", n, d->drive->syspath);
+        if (r >= 0)
+                r = attribute_read(product, sizeof product, "%.*s/../idProduct", n, d->drive->syspath);
+        r = device_fail(d, STEP_UNSUPPORTED,
+                        "the kernel's uas driver blocks ATA commands: usb-storage.quirks=%s:%s:u on the kernel command "
+                        "line replaces it by usb-storage, which is slower (no command queueing)",
+                        r < 0 ? "VID" : vendor, r < 0 ? "PID" : product);
+        d->remediable = true;
+        return r;
+}
+
 int bridge_check(Device *d) {
         if (d->bridge.fragile)
                 return device_fail(
                                 d, STEP_FORBIDDEN,
                                 "the bridge did not survive its first ATA command, and is sent no more of them until it is plugged in again");
+        if (d->bridge.uas_blocks)
+                return fail_uas(d);
         if (d->bridge.without_sat)
                 return device_fail(d, STEP_UNSUPPORTED, "the bridge passes no ATA commands to its drive");
         return 0;
@@ -99,13 +141,16 @@ int bridge_check(Device *d) {
 /* What the answer says of a USB bridge, so that nothing is tried twice. */
 static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, int r) {
         Bridge *b = &d->bridge;
+        Sense s = sg_sense(q);
 
         if (d->drive->transport != TRANSPORT_USB)
                 return;
 
         /* Not let through: the kernel's answer for bridges that it does not trust. */
-        if (b->cdb == 0 && r == STEP_UNSUPPORTED && sg_sense(q).key == SENSE_ILLEGAL_REQUEST)
+        if (b->cdb == 0 && r == STEP_UNSUPPORTED && s.key == SENSE_ILLEGAL_REQUEST) {
                 b->without_sat = true;
+                b->uas_blocks = uas_blocks(d, &s);
+        }
         /* The first command got no answer: another is not tried. */
         if (b->cdb == 0 && q->host_status != 0)
                 b->fragile = true;
@@ -205,6 +250,8 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
             d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
         bridge_learn(d, &q, &regs, r);
+        if (r == STEP_UNSUPPORTED && d->bridge.uas_blocks)
+                r = bridge_check(d);
         if (r == -ETIMEDOUT)
                 d->n_timeouts++;
         if (ret)
@@ -256,7 +303,8 @@ int ata_identify(Device *d) {
                 return 0;
         /* One failure is told for each setting, and asked once. */
         if (d->identify_error < 0)
-                return device_fail(d, d->identify_error, "%s", d->identify_why);
+                return d->bridge.uas_blocks ? bridge_check(d)
+                                            : device_fail(d, d->identify_error, "%s", d->identify_why);
 
         r = identify_ask(d, data);
         if (r < 0) {

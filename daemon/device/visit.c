@@ -358,8 +358,8 @@ static bool run_identify(Run *run) {
 /* Member by member: what lies between them is nobody's. */
 static bool bridge_equal(const Bridge *a, const Bridge *b) {
         return a->asked == b->asked && a->identified == b->identified && a->without_sat == b->without_sat &&
-               a->without_registers == b->without_registers && a->repeats_identify == b->repeats_identify &&
-               a->fragile == b->fragile && a->cdb == b->cdb;
+               a->uas_blocks == b->uas_blocks && a->without_registers == b->without_registers &&
+               a->repeats_identify == b->repeats_identify && a->fragile == b->fragile && a->cdb == b->cdb;
 }
 
 /* How the drive was when it was asked. That is no longer true where the visit may have woken it, or put it to sleep. */

@@ -4,6 +4,7 @@
 
 #include "identify-image.h"
 #include "record.h"
+#include "scratch.h"
 #include "script.h"
 #include "settings.h"
 #include "suite.h"
@@ -23,6 +24,7 @@
 
 static Image apm128, apm127;
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
+static bool remediable; /* of the last visit's step */
 
 static Drive *dock(void) {
         Drive *d = calloc(1, sizeof *d);
@@ -110,6 +112,7 @@ static Told visit(const Drive *drive, const Row *rows, size_t n_rows, const Brid
         ck_assert_int_eq(visit_run(&v, &p), 0);
         script_done(&script);
         *ret = p.steps[0].verdict;
+        remediable = p.steps[0].remediable;
         if (reason)
                 ck_assert_msg(!!strstr(p.steps[0].reason, reason), "says '%s'", p.steps[0].reason);
         plan_done(&p);
@@ -234,6 +237,67 @@ START_TEST(test_no_pass_through) {
 }
 END_TEST
 
+#define BLOCKED "the kernel's uas driver blocks ATA commands: usb-storage.quirks=0bc2:ab24:u on"
+#define BAD_FIELD_DESCRIPTOR "72 05 24 00 00 00 00 00"
+
+/* Who refused the first command: the kernel's driver uas, which has a remedy, or the bridge. */
+static const struct {
+        const char *driver, *sense, *reason;
+        bool without_ids;
+} refusals[] = {
+        { "uas", BAD_FIELD, BLOCKED },
+        { "uas", BAD_FIELD, "usb-storage.quirks=VID:PID:u on", .without_ids = true },
+        { "uas", BAD_OPCODE, "the bridge passes no ATA commands" },
+        { "uas", BAD_FIELD_DESCRIPTOR, "the bridge passes no ATA commands" },
+        { "usb-storage", BAD_FIELD, "the bridge passes no ATA commands" },
+        { NULL, BAD_FIELD, "the bridge passes no ATA commands" },
+};
+
+/* The disk's path below its USB device, with the interface's driver. */
+static void put_usb(Drive *d, const char *driver, bool without_ids) {
+        char path[PATH_MAX], link[PATH_MAX];
+
+        (void) snprintf(path, sizeof path, "%s/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb", dir);
+        free(d->syspath);
+        d->syspath = strdup(path);
+        make_parents(path);
+        (void) snprintf(path, sizeof path, "%s/usb2/2-1/2-1:1.0/driver", dir);
+        (void) snprintf(link, sizeof link, "../../../bus/usb/drivers/%s", driver ?: "");
+        if (driver)
+                ck_assert_int_eq(symlink(link, path), 0);
+        for (size_t i = 0; i < 2 && !without_ids; i++) {
+                FILE *f;
+
+                (void) snprintf(path, sizeof path, "%s/usb2/2-1/%s", dir, i ? "idProduct" : "idVendor");
+                f = fopen(path, "we");
+                ck_assert_ptr_nonnull(f);
+                fputs(i ? "ab24\n" : "0bc2\n", f);
+                ck_assert_int_eq(fclose(f), 0);
+        }
+}
+
+START_TEST(test_refused_by) {
+        const Row rows[] = { { .cdb = E5, .sense = refusals[_i].sense },
+                             { .cdb = E5_12, .sense = refusals[_i].sense } };
+        bool blocked = starts_with(refusals[_i].reason, "the kernel") || refusals[_i].without_ids;
+        _cleanup_(drive_freep) Drive *d = dock();
+        const Bridge nothing = {};
+        Verdict v;
+        Told t;
+
+        put_usb(d, refusals[_i].driver, refusals[_i].without_ids);
+        t = visit(d, rows, streq(refusals[_i].sense, BAD_OPCODE) ? 2 : 1, &nothing, &v, refusals[_i].reason);
+        ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
+        ck_assert(t.bridge.without_sat && t.bridge.uas_blocks == blocked);
+        ck_assert(remediable == blocked);
+
+        /* From what is remembered of the bridge. */
+        (void) visit(d, NULL, 0, &t.bridge, &v, refusals[_i].reason);
+        ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
+        ck_assert(remediable == blocked);
+}
+END_TEST
+
 START_TEST(test_fragile) {
         const Bridge fragile = { .asked = true, .fragile = true };
         _cleanup_(drive_freep) Drive *d = dock();
@@ -335,6 +399,7 @@ int main(void) {
         tcase_add_test(t, test_asleep_another_kind);
         tcase_add_test(t, test_twelve);
         tcase_add_loop_test(t, test_no_pass_through, 0, 3);
+        tcase_add_loop_test(t, test_refused_by, 0, ELEMENTSOF(refusals));
         tcase_add_test(t, test_fragile);
         tcase_add_test(t, test_no_registers);
         tcase_add_test(t, test_repeated_identify);
