@@ -79,6 +79,9 @@ static void row(const Setting *s) {
                 puts("With\n.Cm permanent = true\nin its block,\n.Ql drivekeep apply --permanent\nhas the drive save it.\n.br");
         if (s->flags & SETTING_AT_ATTACH)
                 puts("Done once, when the drive is attached.\n.br");
+        if ((s->flags & SETTING_AT_ATTACH) && s->range.words)
+                puts("With\n.Dq resume ,\nonce after each resume, too.\nOnce the drive is awake again, the verdict is\n"
+                     ".Dq applied ,\nwith this reason and the value\n.Dq off .\n.br");
         if (s->danger)
                 line("Dangerous, so that its block needs allow_dangerous = true", s->danger);
         if (s->harm)

@@ -147,9 +147,6 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN,
                          "it is dangerous: %s; allow_dangerous = true in the block of %s:%u says that it is meant",
                          s->setting->danger, s->wish->file, s->wish->line);
-        else if ((s->setting->flags & SETTING_AT_ATTACH) && !(s->setting->flags & SETTING_UNREADABLE) &&
-                 was_sent(s, memory))
-                step_end(s, VERDICT_UNCHANGED, "done once since the drive was attached, and not again");
         else if (memory && memory->overruled[0])
                 step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
                          s->wish->name, memory->overruled);
@@ -305,10 +302,26 @@ static void step_end_absent(Step *s) {
                  s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
+/* It was done, and is not done again. What the drive is in now is told all the same. */
+static void step_end_done(Step *s) {
+        const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
+
+        if (s->error < 0 || !s->before.known)
+                step_end(s, VERDICT_UNVERIFIABLE, "done when the drive was %s; whether it still holds is not known",
+                         when);
+        else if (value_equal(&s->before.value, &s->wanted))
+                step_end(s, VERDICT_UNCHANGED, NULL);
+        else
+                step_end(s, VERDICT_APPLIED, "done when the drive was %s; it was woken since, and is left awake", when);
+}
+
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         bool permanent = flags & DECIDE_PERMANENT;
 
         assert(s->setting && s->verdict == _VERDICT_INVALID);
+
+        if ((s->setting->flags & SETTING_AT_ATTACH) && s->error != STEP_VANISHED && was_sent(s, memory))
+                return step_end_done(s);
 
         if (s->error < 0)
                 return step_end_error(s, "reading it");

@@ -305,6 +305,13 @@ void drive_record_forget(DriveRecord *record, const SettingTable *table) {
                 s->sent.known = s->settled.known = s->read.known = false;
 }
 
+void drive_record_resume(DriveRecord *record, const SettingTable *table) {
+        drive_record_forget(record, table);
+        FOREACH_SETTING(s, record)
+        if (is_done_once(table, s) && s->sent.number == AT_RESUME)
+                s->sent.known = false;
+}
+
 void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
         FOREACH_SETTING(s, record)
         if (!s->settled.known && !is_done_once(table, s))

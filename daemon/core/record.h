@@ -123,6 +123,8 @@ void drive_record_seen(DriveRecord *r, const Step *s, uint64_t when);
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
 /* The drive may have lost its state: what was sent to it, and cannot be read, is taken for lost. */
 void drive_record_forget(DriveRecord *r, const SettingTable *table);
+/* The same after the machine has slept: what is done after each resume is to be done again. */
+void drive_record_resume(DriveRecord *r, const SettingTable *table);
 /* Somebody wants what cannot be read to be sent, whatever was sent before. */
 void drive_record_distrust(DriveRecord *r, const SettingTable *table);
 void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w); /* nobody asks for these any more */

@@ -29,7 +29,7 @@ typedef enum SettingFlags {
         SETTING_NONVOLATILE = 1 << 4,  /* the drive itself keeps it over power cycles: compared at every visit, but
                                         * written only when somebody asks with `apply --permanent` */
         SETTING_SAVEABLE = 1 << 5, /* with `permanent = true` in the block, `apply --permanent` has the drive keep it */
-        SETTING_AT_ATTACH = 1 << 6,  /* an action, not a state: once per attach, and not again after sleep */
+        SETTING_AT_ATTACH = 1 << 6,  /* an action, not a state: once per attach; after a resume only with AT_RESUME */
         SETTING_DEAD = 1 << 7,       /* nothing of today takes it: known, never written, `unsupported` */
         SETTING_EXCLUDED = 1 << 8,   /* permanent or destructive: known, never written, `forbidden` */
         SETTING_CONTROLLER = 1 << 9, /* the whole controller's: all its namespaces have the same */
@@ -81,6 +81,9 @@ typedef struct Reading {
 
 /* The row by which a drive is put into standby: "is it?" and "do it", whatever the kind of drive. */
 #define SETTING_STANDBY "standby"
+
+/* Value.number of a row with SETTING_AT_ATTACH: "resume", which does it after each resume, too. */
+#define AT_RESUME 2
 
 typedef struct Device Device; /* device/device.h; core never looks inside */
 typedef struct Setting Setting;

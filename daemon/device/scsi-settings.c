@@ -338,9 +338,10 @@ const Setting scsi_settings[] = {
         /* The last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",
-          .summary = "spin the drive down when it is attached", .equivalent = "sg_start --pc=3",
+          .summary = "spin the drive down when it is attached; \"resume\": after each resume, too", .equivalent = "sg_start --pc=3",
           .source = "SBC-3 START STOP UNIT 1Bh; SPC-4 REQUEST SENSE 03h",
-          .range = RANGE_BOOL,
+          .range = RANGE_STANDBY,
+          .localize = standby_localize,
           .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE | SETTING_READ_SAFE,
           .read = standby_read, .write = standby_write },
         {},

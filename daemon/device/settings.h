@@ -22,9 +22,13 @@ extern const Setting never_settings[];
 
 extern const SettingTable all_settings;
 
+extern const ValueWord standby_words[];
+
 /* Ranges of several rows: rows with the same name have the same. */
 #define RANGE_BOOL \
         { .type = VALUE_BOOL, .max = 1 }
+#define RANGE_STANDBY \
+        { .type = VALUE_BOOL, .words = standby_words }
 #define RANGE_RECOVERY \
         { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 }
 #define RANGE_TIMER \

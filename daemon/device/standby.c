@@ -4,6 +4,7 @@
 
 #include "ata.h"
 #include "plan.h"
+#include "settings.h"
 #include "standby.h"
 #include "sysfs.h"
 
@@ -55,6 +56,13 @@ int standby_read(Device *d, const Setting *s, Reading *ret) {
                 .known = d->power == POWER_STANDBY || (d->power == POWER_AWAKE && d->power_told),
                 .value = { .type = s->range.type, .number = d->power == POWER_STANDBY },
         };
+        return 0;
+}
+
+const ValueWord standby_words[] = { { "off", 0 }, { "on", 1 }, { "resume", AT_RESUME }, {} };
+
+int standby_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
+        v->number = v->number != 0;
         return 0;
 }
 

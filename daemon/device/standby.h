@@ -8,6 +8,9 @@
 /* Asks the drive whether it sleeps, and nothing else. */
 int standby_read(Device *d, const Setting *s, Reading *ret);
 
+/* A drive says only whether it is in standby, not since when it is to be so. */
+int standby_localize(Device *d, const Setting *s, Value *v);
+
 /* STEP_DEFERRED: the drive is at something that this would end, and the command was not sent. */
 int standby_write(Device *d, const Setting *s, const Value *v);
 

@@ -73,6 +73,9 @@ bool target_finds_news(const Target *t, const Step *s) {
         case VERDICT_UNCHANGED:
                 return !verdict_is_wanted(known->verdict) ||
                        (known->read.known && known->read.number != s->before.value.number);
+        case VERDICT_APPLIED: /* done at attach */
+                return known->verdict != VERDICT_APPLIED || !known->read.known ||
+                       known->read.number != s->before.value.number;
         case VERDICT_UNVERIFIABLE:
                 return known->verdict != VERDICT_UNVERIFIABLE || (s->lost && known->sent.known);
         case VERDICT_ADJUSTED:

@@ -155,7 +155,9 @@ int target_begin(Target *t) {
                 /* Until it has been quiet for that long, one visit is enough. */
                 t->disturbed_since = monotonic_usec();
         drive_record_drop_unwanted(t->record, &t->wishes);
-        if (pending_forgets(&v->pending))
+        if (pending_has(&v->pending, VISIT_RESUME))
+                drive_record_resume(t->record, t->env->settings);
+        else if (pending_forgets(&v->pending))
                 drive_record_forget(t->record, t->env->settings);
 
         r = scope_select(v->reason, v->pending.reads, &t->wishes, t->env->settings, drive_backends(t->drive), t->record,

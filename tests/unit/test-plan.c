@@ -133,7 +133,11 @@ static const struct {
         { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
         /* A deed is done once. */
-        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, {}, VERDICT_UNCHANGED, "done once" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; it was woken since" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "done when the drive was attached" },
+        { SETTING_AT_ATTACH, DECIDE_ASLEEP, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "still holds is not known" },
+        { SETTING_AT_ATTACH, DECIDE_LOOK, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "left awake" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 126 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },

@@ -683,6 +683,26 @@ START_TEST(test_readings) {
 }
 END_TEST
 
+/* After a resume a deed is done again where the value says so, and after no other loss. */
+START_TEST(test_resume) {
+        const Setting rows[] = { { .name = "timer" }, { .name = "standby", .flags = SETTING_AT_ATTACH }, {} };
+        const SettingTable table = { .tables = { rows } };
+        _cleanup_(drive_record_freep) DriveRecord *r = calloc(1, sizeof *r);
+        SettingRecord *timer, *standby;
+
+        ck_assert_int_eq(drive_record_add(r, "standby", &standby), 0);
+        ck_assert_int_eq(drive_record_add(r, "timer", &timer), 0);
+        standby = drive_record_find(r, "standby");
+        timer->sent.known = standby->sent.known = true;
+        timer->sent.number = standby->sent.number = _i;
+        drive_record_forget(r, &table);
+        ck_assert(!timer->sent.known && standby->sent.known);
+        timer->sent.known = true;
+        drive_record_resume(r, &table);
+        ck_assert(!timer->sent.known && standby->sent.known == (_i != AT_RESUME));
+}
+END_TEST
+
 /* Somebody asks: what cannot be read is sent again, what can is not, and a deed is not done twice. */
 START_TEST(test_distrust) {
         const Setting rows[] = { { .name = "timer" },
@@ -864,6 +884,7 @@ int main(void) {
         tcase_add_test(t, test_drift);
         tcase_add_test(t, test_drift_of_words);
         tcase_add_loop_test(t, test_readings, 0, ELEMENTSOF(readings));
+        tcase_add_loop_test(t, test_resume, 1, AT_RESUME + 1);
         tcase_add_test(t, test_distrust);
         tcase_add_test(t, test_memories);
         tcase_add_loop_test(t, test_file, 0, ELEMENTSOF(files));

@@ -536,6 +536,10 @@ static const struct {
         { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
         { VERDICT_APPLIED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
         { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED }, 127, true },
+        /* What is done once was undone since. */
+        { VERDICT_APPLIED, true, false, { .verdict = VERDICT_APPLIED }, 128, false },
+        { VERDICT_APPLIED, true, false, { .verdict = VERDICT_APPLIED }, 127, true },
+        { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_APPLIED }, 127, true },
         { VERDICT_UNCHANGED, false, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
         { VERDICT_FAILED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, true },
         { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED, .written = true }, 128, true },

@@ -1,10 +1,12 @@
 """What is done once when a drive is attached, and left at that: standby, and sleep, after which a drive hears nothing."""
 from keeping import CONF, Keeping, by_id, ours, settings
 
+# "resume" does it after each resume, too.
 STANDBY, SLEEP = "E0/00 00 000000", "E6/00 00 000000"
 FILE = """
 drives = (
   {{ match = "{standby}"; standby = true; }},
+  {{ match = "{again}"; standby = "resume"; }},
   {{ match = "{sleep}"; sleep = true; allow_dangerous = true; {more} }},
   {{ match = "{busy}"; apm = 100; lookahead = true; read_ahead_kb = 512; timeout = 40; max_sectors_kb = 256; }}
 );
@@ -20,8 +22,8 @@ class Deeds(Keeping):
 
     def run(self):
         self.standby, self.asleep = self.drive("DEED-STANDBY"), self.drive("DEED-SLEEP", apm=128)
-        self.busy = self.drive("DEED-BUSY")
-        with self.drives(self.standby, self.asleep, self.busy) as (_, arguments), \
+        self.busy, self.again = self.drive("DEED-BUSY"), self.drive("DEED-AGAIN")
+        with self.drives(self.standby, self.asleep, self.busy, self.again) as (_, arguments), \
              self.machine(suspends=True, files={CONF: self.file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             # The kernel may still look for drives when all else is up.
             machine.wait_until(lambda: ours(self.standby) and ours(self.asleep), 120)
@@ -44,6 +46,8 @@ class Deeds(Keeping):
             machine.run(f"dd if={by_id('DEED-STANDBY')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.run("drivekeep apply", 180, check=False)
             self.equal("a drive that its user has woken is not spun down again", settings(self.standby, mark[1]), [])
+            self.equal("and its verdict says so", self.told(machine, "DEED-STANDBY"), ("applied", "off"))
+            self.equal("that of one that still sleeps", self.told(machine, "DEED-AGAIN"), ("unchanged", "on"))
 
             machine.run(f"dd if={by_id('DEED-SLEEP')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.wait_until("drivekeep status --json | grep -A9 '\"name\": *\"apm\"' | grep -q applied", 180)
@@ -51,13 +55,22 @@ class Deeds(Keeping):
                        [text for text in settings(self.asleep, mark[0]) if text == SLEEP], [])
             self.equal("its APM level", self.asleep["apm"], 100)
 
-            machine.suspend(while_asleep=lambda: [drive.power_cycle() for drive in (self.standby, self.asleep)])
+            machine.suspend(while_asleep=lambda: [drive.power_cycle() for drive in (self.standby, self.asleep, self.again)])
             self.settle(machine)
             machine.wait_until("journalctl -b -o cat -u drivekeep | grep -q 'visited at resume'", 180)
             self.settle(machine)
             for drive, deed in ((self.standby, STANDBY), (self.asleep, SLEEP)):
                 self.equal(f"resume is no attach: {deed.split()[0]} was sent once all in all", settings(drive).count(deed), 1)
+            self.equal("standby = \"resume\": once more after it", settings(self.again).count(STANDBY), 2)
+            self.equal("it sleeps, as its verdict says", (self.again["mode"], self.told(machine, "DEED-AGAIN")), ("standby", ("applied", "on")))
+            self.equal("the other runs, as its verdict says", (self.standby["mode"] == "standby", self.told(machine, "DEED-STANDBY")), (False, ("applied", "off")))
             self.check_joined(machine)
+
+    def told(self, machine, serial):
+        """The verdict of `standby`, and what the drive has."""
+        record = next(each for each in self.all_status(machine) if each["serial"] == serial)
+        setting = next(each for each in record["settings"] if each["name"] == "standby")
+        return setting["verdict"], setting["actual"]
 
     def check_joined(self, machine):
         """Sleep and apply at once, for a drive with five settings"""
@@ -67,4 +80,4 @@ class Deeds(Keeping):
         self.equal("and the drive is put into standby", STANDBY in settings(self.busy, mark), True)
 
     def file(self, more=""):
-        return FILE.format(standby=by_id("DEED-STANDBY"), sleep=by_id("DEED-SLEEP"), busy=by_id("DEED-BUSY"), more=more)
+        return FILE.format(standby=by_id("DEED-STANDBY"), again=by_id("DEED-AGAIN"), sleep=by_id("DEED-SLEEP"), busy=by_id("DEED-BUSY"), more=more)
