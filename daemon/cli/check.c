@@ -20,6 +20,7 @@
 #include "verb.h"
 
 #define SERVICE_USER "drivekeep" /* units/drivekeep.sysusers */
+#define STANDARD_INPUT "-"
 
 /* ---- what the service can read ---- */
 
@@ -64,6 +65,27 @@ static int check_readable(Config *c, const char *const *roots) {
 
 /* ---- the files ---- */
 
+/* Standard input can be read only once. */
+typedef struct Input {
+        char *text; /* NULL: not read */
+        size_t size;
+} Input;
+
+static void input_done(Input *i) {
+        free(i->text);
+}
+
+static int input_load(Input *i, Config *c) {
+        const char *objection;
+        int r;
+
+        r = i->text ? 0 : must_not_fail(text_descriptor_read(STDIN_FILENO, &i->text, &i->size, &objection));
+        if (r == 0)
+                return config_parse(c, &all_settings, STANDARD_INPUT, i->text, i->size);
+        return complain(&c->complaints, COMPLAINT_ERROR, STANDARD_INPUT, 0, 0, "%s%s",
+                        r < 0 ? "the file cannot be read: " : "", r < 0 ? strerror(-r) : objection);
+}
+
 /* The first error that is there for another program's line; NULL: none is. */
 static char *describe_line(const Config *c, const char *file, const char *text, unsigned *ret_line) {
         char *sentence = NULL;
@@ -79,16 +101,20 @@ static char *describe_line(const Config *c, const char *file, const char *text, 
 
 /* A file of another program, or lines of one in ours, get one sentence in the place of many. A file without an error is ours, whatever its
  * name. */
-static void check_foreign(Config *c) {
+static void check_foreign(Config *c, const Input *input) {
         for (size_t i = 0; i < c->n_files; i++) {
-                _cleanup_free_ char *text = NULL, *sentence = NULL;
-                const char *file = c->files[i], *objection;
+                _cleanup_free_ char *found = NULL, *sentence = NULL;
+                const char *file = c->files[i], *text = input->text, *objection;
+                size_t size = input->size;
                 unsigned line = 0;
-                size_t size;
 
-                if (!complaints_have_error(&c->complaints, file) ||
-                    must_not_fail(text_file_read(file, &text, &size, &objection)) != 0)
+                if (!complaints_have_error(&c->complaints, file))
                         continue;
+                if (!streq(file, STANDARD_INPUT)) {
+                        if (must_not_fail(text_file_read(file, &found, &size, &objection)) != 0)
+                                continue;
+                        text = found;
+                }
                 sentence = import_describe(file, text, size) ?: describe_line(c, file, text, &line);
                 if (!sentence)
                         continue;
@@ -197,12 +223,14 @@ static int run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_(input_done) Input input = {};
         size_t n_warnings;
         int r = 0;
 
         must_work(config_new(&c));
         for (char *const *file = o->names; file && *file; file++)
-                must_work(config_load_file(c, &all_settings, *file));
+                must_work(streq(*file, STANDARD_INPUT) ? input_load(&input, c)
+                                                       : config_load_file(c, &all_settings, *file));
         if (!o->names) {
                 must_work(config_load(c, &all_settings, o->roots));
                 r = check_readable(c, o->roots);
@@ -216,7 +244,7 @@ static int run(const Options *o) {
         must_work(config_check_names(c, inventory.drives, inventory.n_drives));
         if (r >= 0)
                 check_drives(c, &inventory, o->verbose);
-        check_foreign(c);
+        check_foreign(c, &input);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
 
         n_warnings = print(c, o);
@@ -230,7 +258,9 @@ const Verb verb_check = {
         .summary = "Say all that is wrong with the configuration",
         .arguments = "[FILE...]",
         .help = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
-                "\vExits with 0 when nothing is in error, 1 when something is.",
+                "\vFILE - is standard input.\n"
+                "\n"
+                "Exits with 0 when nothing is in error, 1 when something is.",
         .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = run,
 };

@@ -303,6 +303,57 @@ START_TEST(test_check_foreign) {
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+        const char *text, *second; /* a file besides */
+        int status;
+        const char *out, *said;
+} inputs[] = {
+        { "drives = ( { match = {}; apm = 300; } );\n", NULL, EXIT_BAD_INPUT,
+          "-:1:32: error: 300 is out of range for apm: 1...254, or off\n", "1 file, 1 rule: 1 error, 0 warnings.\n" },
+        { "drives = ( { match = { serial = \"5YD1\" }; apm = 127; } );\n", NULL, EXIT_WANTED, "",
+          "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+        { "drives = ( { match = { serial = \"5YD1\" }; apm = 127; } );\n", "hdparm.conf", EXIT_BAD_INPUT,
+          "hdparm.conf: error: this is an hdparm.conf; 'drivekeep import hdparm.conf' translates it\n",
+          "2 files, 1 rule: 1 error, 0 warnings.\n" },
+        { "/dev/sda {\n apm = 127\n}\n", NULL, EXIT_BAD_INPUT,
+          "-: error: this is an hdparm.conf; 'drivekeep import -' translates it\n", "" },
+        { "drives = (\nhdparm -B 254 /dev/sda\n);\n", NULL, EXIT_BAD_INPUT, "-:2:1: error: " MOVED("a script", "script"), "" },
+        { "", "-", EXIT_WANTED, "", "" }, /* read once */
+};
+/* clang-format on */
+
+START_TEST(test_check_input) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        n_found = 1;
+        file_write("input", inputs[_i].text);
+        file_write("hdparm.conf", "quiet\n/dev/sda {\n apm = 127\n}\n");
+        ck_assert_ptr_nonnull(freopen("input", "re", stdin));
+        out = command(&verb_check, ARGS((char *) "-", (char *) inputs[_i].second), &said, &status);
+        ck_assert_str_eq(out, inputs[_i].out);
+        ck_assert_ptr_nonnull(strstr(said, inputs[_i].said));
+        ck_assert_int_eq(status, inputs[_i].status);
+}
+END_TEST
+
+/* What cannot be read, or is too much, is said of the name, too. */
+START_TEST(test_check_input_unread) {
+        _cleanup_free_ char *out = NULL, *said = NULL, *out2 = NULL, *said2 = NULL;
+        int status, status2;
+
+        ck_assert_ptr_nonnull(freopen("/", "re", stdin));
+        out = command(&verb_check, ARGS((char *) "-"), &said, &status);
+        ck_assert_str_eq(out, "-: error: the file cannot be read: Is a directory\n");
+        ck_assert_int_eq(status, EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(freopen("/dev/zero", "re", stdin));
+        out2 = command(&verb_check, ARGS((char *) "-"), &said2, &status2);
+        ck_assert_str_eq(out2, "-: error: the file is larger than 1 MiB, it is ignored\n");
+        ck_assert_int_eq(status2, EXIT_BAD_INPUT);
+}
+END_TEST
+
 START_TEST(test_check_names) {
         _cleanup_free_ char *out = NULL, *said = NULL;
         int status;
@@ -816,6 +867,8 @@ int main(void) {
         tcase_add_loop_test(t, test_check_untraced, 0, ELEMENTSOF(untraced));
         tcase_add_test(t, test_check_without_drives);
         tcase_add_loop_test(t, test_check_foreign, 0, ELEMENTSOF(foreign));
+        tcase_add_loop_test(t, test_check_input, 0, ELEMENTSOF(inputs));
+        tcase_add_test(t, test_check_input_unread);
         tcase_add_test(t, test_check_names);
         tcase_add_test(t, test_check_lasting_name);
         tcase_add_loop_test(t, test_check_readable, 0, ELEMENTSOF(readable));
