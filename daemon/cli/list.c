@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "kernel-view.h"
 #include "output.h"
+#include "record-sum.h"
 #include "verb.h"
 
 /* clang-format off */
@@ -53,9 +54,14 @@ static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uin
 /* Where the service has not seen the drive, the counts are not known; where it does not run, its record is of a drive as it once was. */
 static void tell_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);
-        _cleanup_free_ char *summary = record ? record_summarize(record) : NULL;
-        size_t kept = record ? record_count_kept(record) : 0;
+        _cleanup_free_ char *settings = NULL;
         char size[HUMAN_MAX];
+        RecordSum sum = {};
+
+        if (record) {
+                record_sum_add(&sum, record);
+                must_work(record_sum_format_settings(&sum, &settings));
+        }
 
         output_row(o);
         output_text(o, "name", d->name);
@@ -72,9 +78,9 @@ static void tell_drive(Output *o, const Drive *d, const Records *records, uint64
         output_cell(o, "size", capacity_format(d->size, size));
         tell_power(o, d, records->served ? record : NULL, now);
         output_text(o, "spindown", records_spindown(records, record));
-        output_number(o, "settings_kept", record, kept);
-        output_number(o, "settings_not_kept", record, record ? record_count_missed(record) : 0);
-        output_cell(o, "settings", summary);
+        output_number(o, "settings_kept", record, (int64_t) sum.n_kept);
+        output_number(o, "settings_not_kept", record, (int64_t) record_sum_missed(&sum));
+        output_cell(o, "settings", settings);
         output_end(o);
 }
 

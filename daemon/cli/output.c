@@ -362,6 +362,13 @@ void output_take_line(Output *o, bool below, char *text) {
                 print_broken(below ? o->notes_file : stdout, line, 0, strspn(line, " ") + 2, output_width(o));
 }
 
+void output_take_head(Output *o, char *text) {
+        if (legend_is_hidden)
+                free(text);
+        else
+                output_take_line(o, false, text);
+}
+
 void output_print(Output *o) {
         if (o->json)
                 (void) puts(must((char *) json_object_to_json_string_ext(o->open[0], JSON_FLAGS)));

@@ -47,7 +47,7 @@ Output *output_new(bool json, const Column *columns, size_t n_columns);
 Output *output_free(Output *o);
 DEFINE_CLEANUP(Output *, output_free);
 
-/* From here on no Output shows the heads of its tables, nor the notes below them. */
+/* From here on no Output shows heads, nor notes below tables. */
 void output_hide_legend(void);
 
 /* None of the following fails: without memory the command ends (must.h).
@@ -82,10 +82,12 @@ void output_cell(Output *o, const char *key, const char *text);
 /* A text that is a line of its own where no row of the table is open. `key` NULL: not in JSON. */
 void output_fact(Output *o, const char *title, const char *key, const char *text);
 
-/* Not in JSON. A line is printed at once, a note is printed below the table. Escaped. */
+/* Not in JSON. A line is printed at once, a note is printed below the table, a head above it. Escaped. */
 #define output_line(o, ...) output_take_line(o, false, format_escaped(__VA_ARGS__))
 #define output_note(o, ...) output_take_line(o, true, format_escaped(__VA_ARGS__))
+#define output_head(o, ...) output_take_head(o, format_escaped(__VA_ARGS__))
 void output_take_line(Output *o, bool below, char *text);
+void output_take_head(Output *o, char *text);
 
 /* The table as text that fits into `width` columns, 0: as wide as it is. On a terminal too narrow for it, columns that can be
  * spared are left out, then cells are broken over lines. Without a newline at its end. Good until the next one is made. There must

@@ -36,12 +36,6 @@ const DriveRecord *records_of(const Records *r, const Drive *drive);
 /* What spins the drive down, and when; NULL: nothing does now, or nobody knows it (record: NULL). */
 const char *records_spindown(const Records *r, const DriveRecord *record);
 
-/* status.c: how many settings are as wanted, and how many did not come true; "4 kept, 1 ignored", "none". What a drive does not
- * have and need not have (verdict_is_absent()) is none of them. */
-size_t record_count_kept(const DriveRecord *r);
-size_t record_count_missed(const DriveRecord *r);
-char *record_summarize(const DriveRecord *r); /* the caller frees it */
-
 /* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
 void status_tell_nothing(const Records *records, size_t n);
 

@@ -13,65 +13,13 @@
 #include "metrics.h"
 #include "output.h"
 #include "plan.h"
+#include "record-sum.h"
 #include "remote.h"
 #include "request.h"
 #include "wake-history.h"
 
-size_t record_count_kept(const DriveRecord *r) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < r->n_settings; i++)
-                n += verdict_is_wanted(r->settings[i].verdict);
-
-        return n;
-}
-
 static bool is_missed(const SettingRecord *s) {
         return !verdict_is_fine(s->verdict, s->optional);
-}
-
-size_t record_count_missed(const DriveRecord *r) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < r->n_settings; i++)
-                n += is_missed(r->settings + i);
-
-        return n;
-}
-
-/* How many settings have come to which end; the last one: to none yet. */
-typedef struct Counts {
-        size_t verdicts[_VERDICT_MAX + 1];
-} Counts;
-
-static void counts_add(Counts *c, const DriveRecord *r) {
-        for (const SettingRecord *s = r->settings; s < r->settings + r->n_settings; s++)
-                if (is_missed(s))
-                        c->verdicts[s->verdict == _VERDICT_INVALID ? _VERDICT_MAX : s->verdict]++;
-}
-
-static void counts_print(const Counts *c, FILE *f) {
-        for (Verdict v = 0; v <= _VERDICT_MAX; v++)
-                if (c->verdicts[v] > 0)
-                        fprintf(f, "%s%zu %s", ftell(f) > 0 ? ", " : "", c->verdicts[v],
-                                verdict_to_string(v) ?: "pending");
-}
-
-char *record_summarize(const DriveRecord *r) {
-        size_t kept = record_count_kept(r), size;
-        char *text = NULL;
-        FILE *f = must(open_memstream(&text, &size));
-        Counts counts = {};
-
-        counts_add(&counts, r);
-        if (kept > 0)
-                fprintf(f, "%zu kept", kept);
-        counts_print(&counts, f);
-        if (ftell(f) == 0)
-                fputs("none", f);
-
-        must_close(f);
-        return text;
 }
 
 /* clang-format off */
@@ -118,10 +66,8 @@ typedef struct Telling {
         Output *output;
         const Options *options;
         uint64_t now;
-        size_t n_kept, n_absent; /* of all drives */
         Lacking lacking;
         bool accepted; /* something that is shown was accepted, and cannot be read back */
-        Counts missed;
 } Telling;
 
 static bool is_shown(const Telling *t, const SettingRecord *s) {
@@ -217,23 +163,24 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
 }
 
 /* Of all drives that were asked for, whether or not they are shown. */
-static void tell_sum(const Telling *t, const Records *records, size_t n) {
-        char since[HUMAN_MAX], *text = NULL;
-        size_t size;
-        FILE *f = must(open_memstream(&text, &size));
+static void tell_sum(Output *o, const RecordSum *sum) {
+        _cleanup_free_ char *line = NULL;
 
-        fprintf(f, "%zu drive%s, %zu setting%s kept", n, n == 1 ? "" : "s", t->n_kept, t->n_kept == 1 ? "" : "s");
-        counts_print(&t->missed, f);
-        if (t->n_absent > 0 && !t->options->verbose)
-                fprintf(f, "; %zu that the drive%s do%s not have %s shown with -v", t->n_absent, n == 1 ? "" : "s",
-                        n == 1 ? "es" : "", t->n_absent == 1 ? "is" : "are");
-        if (!records->served)
-                fprintf(f, "; as of %s, and the service has ended",
-                        strna(time_format_short(records->changed, t->now, since)));
+        must_work(record_sum_format(sum, &line));
+        output_head(o, "%s", line);
+}
 
-        must_close(f);
-        output_note(t->output, "%s", text);
-        free(text);
+/* What is not shown, and how old it is. */
+static void tell_rest(const Telling *t, const Records *records, const RecordSum *sum) {
+        bool one = sum->n_absent == 1, one_drive = sum->n_drives == 1;
+        char since[HUMAN_MAX];
+
+        if (sum->n_absent > 0 && !t->options->verbose)
+                output_note(t->output, "%zu setting%s that the drive%s do%s not have %s shown with -v", sum->n_absent,
+                            one ? "" : "s", one_drive ? "" : "s", one_drive ? "es" : "", one ? "is" : "are");
+        if (!records->served && sum->n_drives > 0)
+                output_note(t->output, "as of %s, and the service has ended",
+                            strna(time_format_short(records->changed, t->now, since)));
 }
 
 void status_tell_nothing(const Records *records, size_t n) {
@@ -252,18 +199,19 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         Telling t = { .output = o, .options = options, .now = now };
         /* Of a drive whose record cannot be read nobody can say that all is well. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
+        RecordSum sum = {};
 
         status_tell_nothing(records, n);
+        for (size_t i = 0; i < n; i++)
+                record_sum_add(&sum, records->items[i]);
+        if (n > 0)
+                tell_sum(o, &sum);
 
         output_document(o, "drives");
         for (size_t i = 0; i < n; i++) {
                 const DriveRecord *d = records->items[i];
-                size_t n_kept = record_count_kept(d), n_missed = record_count_missed(d);
 
                 tell_drive(&t, d);
-                t.n_kept += n_kept;
-                t.n_absent += d->n_settings - n_kept - n_missed;
-                counts_add(&t.missed, d);
                 for (size_t k = 0; k < d->n_settings; k++)
                         status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
                 /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
@@ -274,8 +222,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         lacking_done(&t.lacking);
         if (t.accepted)
                 output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");
-        if (n > 0)
-                tell_sum(&t, records, n);
+        tell_rest(&t, records, &sum);
         output_print(o);
         return status;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-id128.h>
@@ -12,6 +11,7 @@
 #include "machine.h"
 #include "manager.h"
 #include "readers.h"
+#include "record-sum.h"
 #include "settings.h"
 #include "stack.h"
 #include "state.h"
@@ -55,28 +55,13 @@ Target *manager_find(Manager *m, const char *name) {
 
 /* The line that `systemctl status drivekeep.service` shows. */
 static void manager_tell_status(const Manager *m) {
-        unsigned n_verdicts[_VERDICT_MAX] = {}, n_drives = 0, n_kept = 0, n_visits = 0;
-        char rest[256] = "";
-        size_t n = 0;
+        _cleanup_free_ char *line = NULL;
+        RecordSum sum = {};
 
-        for (const Target *t = m->env.drives; t; t = t->next) {
-                n_drives++;
-                n_visits += !!t->visit.job;
-                for (const SettingRecord *s = t->record->settings; s < t->record->settings + t->record->n_settings; s++)
-                        if (s->verdict >= 0 && !verdict_is_absent(s->verdict, s->optional))
-                                n_verdicts[s->verdict]++;
-        }
-
-        for (Verdict v = 0; v < _VERDICT_MAX; v++)
-                if (verdict_is_wanted(v))
-                        n_kept += n_verdicts[v];
-                else if (n_verdicts[v] > 0)
-                        n += snprintf(rest + n, sizeof rest - n, ", %u %s", n_verdicts[v], verdict_to_string(v));
-        if (n_visits > 0)
-                (void) snprintf(rest + n, sizeof rest - n, "; %u being visited", n_visits);
-
-        (void) sd_notifyf(false, "STATUS=%u drive%s, %u setting%s kept%s", n_drives, n_drives == 1 ? "" : "s", n_kept,
-                          n_kept == 1 ? "" : "s", rest);
+        for (const Target *t = m->env.drives; t; t = t->next)
+                record_sum_add(&sum, t->record);
+        if (record_sum_format(&sum, &line) >= 0)
+                (void) sd_notifyf(false, "STATUS=%s", line);
 }
 
 static void manager_changed(Manager *m) {

@@ -157,15 +157,15 @@ static const struct {
         { RELEASE, { "--state-dir=none", "sda" },       { "Release sda ", 1 },          EXIT_NO_SERVICE, "", "does not run" },
 
         /* Shown is what was visited. */
-        { APPLY, { HERE },                              { "Apply" },                    EXIT_NOT_WANTED, HEADER SDA SDB "2 drives, 1 setting kept, 1 refused\n", "" },
-        { APPLY, { HERE, "--permanent", "sdb", "sda" }, { "ApplyPermanent sda sdb" },   EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
-        { APPLY, { HERE, "sda" },                       { "Apply sda" },                EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
+        { APPLY, { HERE },                              { "Apply" },                    EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\n" HEADER SDA SDB, "" },
+        { APPLY, { HERE, "--permanent", "sdb", "sda" }, { "ApplyPermanent sda sdb" },   EXIT_NOT_WANTED, "1 drive, 0 settings kept, 1 refused\n" HEADER SDB, "'sdz' is no drive" },
+        { APPLY, { HERE, "sda" },                       { "Apply sda" },                EXIT_NOT_WANTED, "1 drive, 0 settings kept, 1 refused\n" HEADER SDB, "'sdz' is no drive" },
         { APPLY, { HERE, "sda" },                       { "Apply sda", 0, SD_BUS_ERROR_ACCESS_DENIED, "" }, EXIT_BAD_INPUT, "", "only root" },
         { APPLY, { HERE, "sda" },                       {},                             EXIT_NO_SERVICE, "", "does not run" },
 
         /* It is said which drive was not read, but not of one that did not keep its setting. */
-        { STATUS, { HERE, "--now", "sdb" },             { "Read sdb" },                 EXIT_NOT_WANTED, HEADER SDB "1 drive, 0 settings kept, 1 refused\n", "'sdz' is no drive" },
-        { STATUS, { HERE, "--now" },                    { "Read" },                     EXIT_NOT_WANTED, HEADER SDA SDB "2 drives, 1 setting kept, 1 refused\n", "sda was not asked now" },
+        { STATUS, { HERE, "--now", "sdb" },             { "Read sdb" },                 EXIT_NOT_WANTED, "1 drive, 0 settings kept, 1 refused\n" HEADER SDB, "'sdz' is no drive" },
+        { STATUS, { HERE, "--now" },                    { "Read" },                     EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\n" HEADER SDA SDB, "sda was not asked now" },
         { STATUS, { HERE, "--now", "sda" },             {},                             EXIT_NO_SERVICE, "", "does not run" },
 
         /* "$DRIVE" of a script that never set it, or no word at all, is not every drive. */

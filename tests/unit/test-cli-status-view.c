@@ -3,6 +3,7 @@
 /* What `drivekeep status` and `drivekeep apply` show of records. */
 
 #include "choice.h"
+#include "record-sum.h"
 #include "test-cli.h"
 
 #define NOW UINT64_C(1763692751123456) /* 2025-11-21 02:39:11 UTC */
@@ -54,6 +55,7 @@ START_TEST(test_table) {
 
         ck_assert_str_eq(
                         text,
+                        "3 drives, 1 setting kept, 1 ignored, 1 pending; 1 waiting\n"
                         "DRIVE MODEL     SETTING       WANTED ACTUAL VERDICT   WHEN   RULE\n"
                         "sda   ST\\x1b[2J apm           128    254    ignored   02:39  drivekeep.conf:12\n"
                         "sda   ST\\x1b[2J lookahead     on     on     unchanged Nov 18 drivekeep.conf:13\n"
@@ -61,8 +63,7 @@ START_TEST(test_table) {
                         "sdb   -         -             -      -      waiting   -      -\n"
                         "sda apm: 128 was accepted, but it still reads 254\n"
                         "sda lookahead: something changed it from on to off, noticed at 2025-11-18T02:39:11Z; 'drivekeep check' names programs that do\n"
-                        "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n"
-                        "3 drives, 1 setting kept, 1 ignored, 1 pending\n");
+                        "sdb: waits for systemd-fsck@dev-disk-by\\x2dlabel-data.service\n");
 }
 END_TEST
 
@@ -131,14 +132,13 @@ START_TEST(test_noted) {
         DriveRecord *items[] = { record_of(noted[_i].record) };
         _cleanup_(drive_record_freep) DriveRecord *r = items[0];
         _cleanup_free_ char *text = printed(&(Records){ .items = items, .n_items = 1, .served = true }, 1, false);
+        const char *table, *notes;
+
+        /* The sum stands above all. */
+        ck_assert(starts_with(text, "1 drive, 0 settings kept"));
+        table = strchr(text, '\n') + 1;
         /* Behind the header and the one row, where there is one to show. */
-        const char *note = starts_with(text, "DRIVE") ? strchr(strchr(text, '\n') + 1, '\n') + 1 : text;
-
-        _cleanup_free_ char *notes = strdup(note);
-
-        /* The sum stands behind all. */
-        ck_assert(starts_with(strstr(notes, "1 drive, "), "1 drive, 0 settings kept"));
-        *strstr(notes, "1 drive, ") = '\0';
+        notes = starts_with(table, "DRIVE") ? strchr(strchr(table, '\n') + 1, '\n') + 1 : table;
         ck_assert_str_eq(notes, noted[_i].note ?: "");
 }
 END_TEST
@@ -181,12 +181,14 @@ START_TEST(test_wanted) {
         _cleanup_(drive_record_freep) DriveRecord *r = record_of(cases[_i].record);
         _cleanup_free_ char *summary = NULL;
         FILE *f = catch_begin(stdout);
+        RecordSum sum = {};
 
         ck_assert_int_eq(status_print(&(Records){ .items = &r, .n_items = 1 }, 1, NOW, &(Options){ .json = true }),
                          cases[_i].status);
         free(catch_end(stdout, f));
-        ck_assert_uint_eq(record_count_kept(r), cases[_i].kept);
-        summary = record_summarize(r);
+        record_sum_add(&sum, r);
+        ck_assert_uint_eq(sum.n_kept, cases[_i].kept);
+        ck_assert_int_eq(record_sum_format_settings(&sum, &summary), 0);
         ck_assert_str_eq(summary, cases[_i].summary);
 }
 END_TEST
@@ -226,49 +228,53 @@ END_TEST
         "sda   -     cd_speed      -      -      unverifiable -    -\n"
 
 /* What a drive does not have is shown on demand where the rule is for a class of drives; what cannot be read back is said once;
- * the last line has the sum of all. */
+ * the first line has the sum of all. */
 static const struct {
         Options options;
         bool ended;
         const char *records[4], *text;
 } shown[] = {
         { .records = { VARIED },
-          .text = HEAD SHOWN "sda cd_speed: sent; nobody knows\n" UNREAD
-                             "1 drive, 4 settings kept; 1 that the drive does not have is shown with -v\n" },
+          .text = "1 drive, 4 settings kept\n" HEAD SHOWN "sda cd_speed: sent; nobody knows\n" UNREAD
+                  "1 setting that the drive does not have is shown with -v\n" },
         { { .verbose = true },
           .records = { VARIED },
-          .text = HEAD "sda   -     apm           -      -      unsupported  -    -\n" SHOWN
-                       "sda apm: it has no apm\nsda cd_speed: sent; nobody knows\n" UNREAD
-                       "1 drive, 4 settings kept\n" },
+          .text = "1 drive, 4 settings kept\n" HEAD
+                  "sda   -     apm           -      -      unsupported  -    -\n" SHOWN
+                  "sda apm: it has no apm\nsda cd_speed: sent; nobody knows\n" UNREAD },
         /* Where something can be done about that, once for each rule. */
         { .records = { TWO_LACK("sda", REMEDIABLE), TWO_LACK("sdb", REMEDIABLE) },
-          .text = TWO_SHOWN "/f:3: spindown_time is unsupported by sda and 1 more: it has standby_z\n"
-                            "2 drives, 2 settings kept; 2 that the drives do not have are shown with -v\n" },
+          .text = "2 drives, 2 settings kept\n" TWO_SHOWN
+                  "/f:3: spindown_time is unsupported by sda and 1 more: it has standby_z\n"
+                  "2 settings that the drives do not have are shown with -v\n" },
         { .records = { TWO_LACK("sda", ""), TWO_LACK("sdb", REMEDIABLE) },
-          .text = TWO_SHOWN "/f:3: spindown_time is unsupported by sdb: it has standby_z\n"
-                            "2 drives, 2 settings kept; 2 that the drives do not have are shown with -v\n" },
+          .text = "2 drives, 2 settings kept\n" TWO_SHOWN
+                  "/f:3: spindown_time is unsupported by sdb: it has standby_z\n"
+                  "2 settings that the drives do not have are shown with -v\n" },
         { .records = { QUIET, QUIET },
-          .text = "2 drives, 0 settings kept; 2 that the drives do not have are shown with -v\n" },
+          .text = "2 drives, 0 settings kept\n2 settings that the drives do not have are shown with -v\n" },
         { { .verbose = true },
           .records = { "VERSION=1\nNAME=sdd\nSTATE=idle\nSETTINGS=0\n", QUIET },
-          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"
+          .text = "2 drives, 0 settings kept\n"
+                  "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"
                   "sdd   -     -       -      -      -           -    -\n"
-                  "sdb   -     apm     -      -      unsupported -    -\n"
-                  "2 drives, 0 settings kept\n" },
+                  "sdb   -     apm     -      -      unsupported -    -\n" },
         { { .failed = true },
           .records = { VARIED, QUIET, FAILING },
-          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"
+          .text = "3 drives, 5 settings kept, 1 unsupported\n"
+                  "DRIVE MODEL SETTING WANTED ACTUAL VERDICT     WHEN RULE\n"
                   "sdc   -     apm     -      -      unsupported -    -\n"
-                  "3 drives, 5 settings kept, 1 unsupported; 2 that the drives do not have are shown with -v\n" },
+                  "2 settings that the drives do not have are shown with -v\n" },
         { { .failed = true },
           .records = { QUIET },
-          .text = "1 drive, 0 settings kept; 1 that the drive does not have is shown with -v\n" },
+          .text = "1 drive, 0 settings kept\n1 setting that the drive does not have is shown with -v\n" },
         { { .failed = true, .json = true }, .records = { QUIET }, .text = JSON_EMPTY("") "\n" },
         { .ended = true,
           .records = { "VERSION=1\nNAME=sda\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_VERDICT=applied\n" },
-          .text = "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
+          .text = "1 drive, 1 setting kept\n"
+                  "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
                   "sda   -     apm     -      -      applied -    -\n"
-                  "1 drive, 1 setting kept; as of 02:39, and the service has ended\n" },
+                  "as of 02:39, and the service has ended\n" },
 };
 
 START_TEST(test_shown) {

@@ -55,7 +55,8 @@ static const struct {
         { "sda",       NULL,     EXIT_WANTED,     "sda   -     apm     128    128    applied",              "" },
         { "sdb",       NULL,     EXIT_NOT_WANTED, "sdb   -     apm     128    -      refused",              "" },
         { "sda",       "5YD2",   EXIT_NOT_WANTED, "sdb   -     apm",                                        "" },
-        { NULL,        NULL,     EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\n",           "" },
+        { NULL,        NULL,     EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\nDRIVE ",      "" },
+        { "--no-legend", NULL,   EXIT_NOT_WANTED, "sdb   -     apm     128    -      refused",       "" },
         { "--failed",  "sda",    EXIT_WANTED,     "1 drive, 1 setting kept\n",                       "" },
         { "--failed",  NULL,     EXIT_NOT_WANTED, "2 drives, 1 setting kept, 1 refused\n",           "" },
         { "--wait",    "sda",    EXIT_WANTED,     "1 drive, 1 setting kept\n",                       "" },
@@ -74,6 +75,7 @@ START_TEST(test_status) {
         ck_assert_ptr_nonnull(strstr(err, cases[_i].err));
         if (cases[_i].out[0] == '\0')
                 ck_assert_str_eq(out, "");
+        ck_assert(!strstr(out, " kept\n") || !streq_ptr(cases[_i].second, "--no-legend"));
         if (cases[_i].err[0] == '\0')
                 ck_assert_str_eq(err, "");
 }
@@ -147,6 +149,7 @@ START_TEST(test_visit_to_come) {
                 queued_write("sda", states[i].state);
                 ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_LATER);
                 ck_assert_ptr_nonnull(strstr(out, states[i].note));
+                ck_assert(starts_with(out, "1 drive, 1 setting kept; 1 being visited\n"));
         }
 }
 END_TEST
@@ -226,7 +229,7 @@ START_TEST(test_stopped) {
         ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NO_SERVICE);
         ck_assert_ptr_nonnull(strstr(out, "sda   -     apm     128    128    applied"));
         ck_assert_ptr_nonnull(strstr(err, "drivekeep.service does not run, and this is what it knew when it ended"));
-        ck_assert_ptr_nonnull(strstr(out, "1 drive, 1 setting kept; as of "));
+        ck_assert_ptr_nonnull(strstr(out, "\nas of "));
         ck_assert_int_eq(status("sdq", NULL, &out2, &err2), EXIT_BAD_INPUT);
 }
 END_TEST

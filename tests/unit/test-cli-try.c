@@ -248,9 +248,9 @@ START_TEST(test_try) {
         assert_file(BEFORE, MATCH "      apm = 254;\n    },\n);\n");
         assert_calls("Reload Apply:sda ");
         ck_assert_str_eq(err, "");
-        ck_assert_str_eq(out, "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
+        ck_assert_str_eq(out, "1 drive, 1 setting kept\n"
+                              "DRIVE MODEL SETTING WANTED ACTUAL VERDICT WHEN RULE\n"
                               "sda   -     apm     128    -      applied -    zz-try-5Y_D1.conf:5\n"
-                              "1 drive, 1 setting kept\n"
                               "\nThis ends with the next boot, or with 'drivekeep try --undo sda'.\n"
                               "To keep it: 'drivekeep try --keep sda', or this in the configuration:\n\n" MATCH
                               "      apm = 128;\n    },\n");

@@ -50,7 +50,7 @@ class Stranger(Keeping):
         self.do(machine, "drivekeep check")
         self.do(machine, "systemctl enable --now drivekeep")
         self.settle(machine)
-        self.match("status: what is kept, in one line at the end", self.do(machine, "drivekeep status"), r"^5 drives, 8 settings kept$")
+        self.match("status: what is kept, in one line", self.do(machine, "drivekeep status"), r"^5 drives, 8 settings kept$")
         self.equal("and the drives say so", [(d["lookahead"], d["standby_seconds"]) for d in (self.music, self.old)], [(True, 1200)] * 2)
 
     def except_one(self, machine):
