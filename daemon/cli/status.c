@@ -9,6 +9,7 @@
 
 #include "choice.h"
 #include "clock.h"
+#include "in-force.h"
 #include "lacking.h"
 #include "metrics.h"
 #include "output.h"
@@ -286,8 +287,10 @@ static int run(const Options *o) {
         }
         if (o->host)
                 return remote_status(o);
-        if (o->now)
+        if (o->now) {
+                in_force_tell(o->state_dir, o->roots);
                 return visit_named_drives(o, "Read", visited_show_status);
+        }
         if (o->wait)
                 r = watch_records(o->state_dir, &watch);
         if (r >= 0)
@@ -309,6 +312,7 @@ static int run(const Options *o) {
                       "'systemctl start drivekeep.service' starts it");
         else if (wants_wakes(&records, n))
                 wake_history_tell_untraced(&records);
+        in_force_tell(o->state_dir, o->roots);
         r = status_print(&records, n, now_usec(), o);
         return records.served ? r : EXIT_NO_SERVICE;
 }

@@ -4,6 +4,7 @@
  * others. */
 
 #include "config-reader.h"
+#include "text.h"
 
 /* A value may be a password: of a setting that is never written, or of another program whose file this is. So no complaint quotes what
  * stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement is. This marks all from
@@ -241,6 +242,7 @@ static void read_file(Reader *r) {
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size) {
         _cleanup_(config_text_done) ConfigText tokens = { .text = text, .size = size, .complaints = &c->complaints };
         Reader reader = { .text = &tokens, .table = t, .config = c };
+        uint64_t *hashes;
         char **files;
         int r;
 
@@ -248,6 +250,11 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!files)
                 return -ENOMEM;
         c->files = files;
+        hashes = reallocarray(c->hashes, c->n_files + 1, sizeof(uint64_t));
+        if (!hashes)
+                return -ENOMEM;
+        c->hashes = hashes;
+        hashes[c->n_files] = text_hash(text, size);
         tokens.file = files[c->n_files] = strdup(file);
         if (!tokens.file)
                 return -ENOMEM;

@@ -38,6 +38,7 @@ Config *config_free(Config *c) {
         for (size_t i = 0; i < c->n_files; i++)
                 free(c->files[i]);
         free(c->files);
+        free(c->hashes);
         complaints_done(&c->complaints);
         free(c);
 

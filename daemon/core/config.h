@@ -48,7 +48,8 @@ typedef struct Block {
 } Block;
 
 typedef struct Config {
-        char **files; /* in order of reading, NULL-terminated */
+        char **files;     /* in order of reading, NULL-terminated … */
+        uint64_t *hashes; /* … and of their texts (text_hash()) */
         size_t n_files;
         GROWING_ARRAY(Block, blocks);
         uint64_t fsck_wait_ms;    /* how long a visit waits for fsck before its verdict is `deferred` */
@@ -89,6 +90,23 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
 /* Reads one file (config-load.c): regular, at most CONFIG_FILE_MAX, and not writable by others when it is not the
  * caller's own. Unreadable: a complaint. */
 int config_load_file(Config *c, const SettingTable *t, const char *path);
+
+/* The state file in which the service says which files are in force, and which text stood in each: beside those of the drives. */
+#define CONFIG_IN_FORCE_FILE ".configuration"
+
+/* What stands in it (config-in-force.c). The caller frees it. -ENOMEM. */
+int config_format_in_force(const Config *c, char **ret);
+
+/* How the files differ from those that such a text is of. */
+typedef enum ConfigNews {
+        CONFIG_SAME,
+        CONFIG_CHANGED, /* a file has another text … */
+        CONFIG_NEW,     /* … was not read then … */
+        CONFIG_GONE,    /* … or is not read any more */
+} ConfigNews;
+
+/* Returns a ConfigNews of the first file that differs, and its name, which the caller frees; or -ENOMEM. */
+int config_compare_in_force(const Config *c, const char *in_force, char **ret_file);
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
 

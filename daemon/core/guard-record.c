@@ -7,6 +7,7 @@
 #include "guard-record.h"
 #include "record-field.h"
 #include "record.h"
+#include "text.h"
 
 /* clang-format off */
 static const Field guard_fields[] = {
@@ -338,15 +339,6 @@ unsigned guard_record_release(GuardRecord *r, const char *setting, const char *p
 /* A file name has room for 255 bytes, and gets ".new~" while it is written. */
 #define KEY_TEXT_MAX 200
 
-/* FNV-1a: tells apart what looks alike as a file name. */
-static uint64_t hash_text(const char *text) {
-        uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-        for (; *text; text++)
-                hash = (hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
-        return hash;
-}
-
 int guard_key(const Drive *d, char **ret) {
         _cleanup_free_ char *identity = NULL, *key = NULL;
         int r;
@@ -362,7 +354,7 @@ int guard_key(const Drive *d, char **ret) {
                 return -ENOMEM;
         }
 
-        if (asprintf(&key, "%.*s-%016" PRIx64, KEY_TEXT_MAX, identity, hash_text(identity)) < 0) {
+        if (asprintf(&key, "%.*s-%016" PRIx64, KEY_TEXT_MAX, identity, text_hash(identity, strlen(identity))) < 0) {
                 key = NULL;
                 return -ENOMEM;
         }
@@ -387,5 +379,5 @@ int guard_place(const Drive *d, char **ret) {
                 return -ENOMEM;
         }
 
-        return asprintf(ret, "%016" PRIx64, hash_text(text ?: plug)) < 0 ? -ENOMEM : 0;
+        return asprintf(ret, "%016" PRIx64, text_hash(text ?: plug, strlen(text ?: plug))) < 0 ? -ENOMEM : 0;
 }

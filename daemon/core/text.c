@@ -6,6 +6,14 @@
 
 #include "text.h"
 
+uint64_t text_hash(const char *text, size_t size) {
+        uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+        for (const char *end = text + size; text < end; text++)
+                hash = (hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
+        return hash;
+}
+
 /* The length of the character at the start of `s`, and which it is. 0: it is not UTF-8. */
 static size_t utf8_decode(const char *s, size_t size, uint32_t *ret) {
         static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* … of a character of that length */

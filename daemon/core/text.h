@@ -25,6 +25,9 @@ char text_escaped_character(const char *s);
 /* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
 char *text_strip(char *s);
 
+/* FNV-1a: tells texts apart. Not made against somebody who wants two to be alike. */
+uint64_t text_hash(const char *text, size_t size);
+
 bool text_is_utf8(const char *s, size_t size);
 
 /* Is it a name as the kernel gives drives and drivekeep gives settings: letters, digits, '_', '-' and, not at its start, '.'? Such a

@@ -82,6 +82,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
 
         (void) files_unref(d->files);
         d->files = files_ref(files);
+        files_tell_in_force(files, STATE_DIR);
         manager_reconfigure(d->manager, files, daemon_look_at_power(d), VISIT_RELOAD);
         recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
         daemon_tidy_later(d);
@@ -248,6 +249,8 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, d->monitor, on_reload, d, &d->bus);
         if (r < 0)
                 return r;
+
+        files_tell_in_force(d->files, STATE_DIR);
 
         /* Said here: workers come and go. */
         if (sandbox_lacks_landlock())

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "config.h"
+#include "file-replace.h"
 #include "files.h"
 #include "journal.h"
 #include "settings.h"
@@ -46,6 +48,17 @@ Files *files_unref(Files *f) {
         (void) config_free(f->config);
         free(f);
         return NULL;
+}
+
+void files_tell_in_force(const Files *f, const char *dir) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+
+        if (asprintf(&path, "%s/" CONFIG_IN_FORCE_FILE, dir) < 0) {
+                path = NULL;
+                return;
+        }
+        if (config_format_in_force(f->config, &text) < 0 || file_replace(AT_FDCWD, path, text, false) < 0)
+                (void) unlink(path);
 }
 
 char *files_first_error(const Files *f) {

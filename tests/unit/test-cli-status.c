@@ -3,8 +3,11 @@
 /* `drivekeep status` as a whole: state files in, text and exit status out. */
 
 #include <argp.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 
+#include "config.h"
+#include "settings.h"
 #include "test-cli.h"
 #include "text-file.h"
 #include "tracefs.h"
@@ -15,6 +18,24 @@ static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
         return obstacle;
+}
+
+/* The files of the configuration, in the place of the machine's. */
+typedef struct ConfigFile {
+        const char *name, *text;
+} ConfigFile;
+#define FILES_MAX 3U
+static const ConfigFile *config_files;
+
+int config_load(Config *c, const SettingTable *t, const char *const *roots) {
+        ck_assert_str_eq(roots[0], "/etc");
+        for (const ConfigFile *f = config_files; f && f < config_files + FILES_MAX && f->name; f++)
+                if (f->text)
+                        ck_assert_int_eq(config_parse(c, t, f->name, f->text, strlen(f->text)), 0);
+                else /* it cannot be read */
+                        ck_assert_int_eq(complain(&c->complaints, COMPLAINT_ERROR, f->name, 0, 0, "Permission denied"),
+                                         0);
+        return 0;
 }
 
 static int status(const char *second, const char *third, char **ret_out, char **ret_err) {
@@ -112,6 +133,95 @@ START_TEST(test_untraced) {
         obstacle = NULL;
         if (untraced[_i].ended)
                 lock = record_directory_lock(".");
+}
+END_TEST
+
+#define APM(value) "drives = ( { match = {}; apm = " value "; } );\n"
+#define READ " until 'drivekeep reload'\n"
+#define MAIN "/etc/drivekeep.conf"
+
+/* What the service has read, and what stands there now. */
+/* clang-format off */
+static const struct {
+        ConfigFile then[FILES_MAX], now[FILES_MAX];
+        bool ended, unsaid; /* the service has; it could not say what it has read */
+        const char *err; /* all of it */
+} not_in_force[] = {
+        { .err = "" },
+        { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("1") } }, .err = "" },
+        { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } },
+          .err = "test-cli-status: " MAIN " has changed since drivekeep.service read it, and is not in force" READ },
+        { .then = { { "a", APM("1") }, { "b", "" } }, .now = { { "a", APM("1") }, { "b", " " } },
+          .err = "test-cli-status: b has changed since drivekeep.service read it, and is not in force" READ },
+        { .then = { { "b", APM("1") } }, .now = { { "b", APM("1") }, { "bb", APM("1") } },
+          .err = "test-cli-status: bb was not there when drivekeep.service read its files, and is not in force" READ },
+        { .then = { { "a", APM("1") }, { "b\n\x1b", APM("1") } }, .now = { { "a", APM("1") } },
+          .err = "test-cli-status: b\\x0a\\x1b is not there any more, and is still in force" READ },
+        { .then = { { "b\n\x1b\\", APM("1") } }, .now = { { "b\n\x1b\\", APM("1") } }, .err = "" },
+        /* Refused by a reload, or not read at all yet. */
+        { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("300") } },
+          .err = MAIN ":1:32: error: 300 is out of range for apm: 1...254, or off\n"
+                 "test-cli-status: the configuration has 1 error and is not in force: what the service read before stays in force; "
+                 "'drivekeep check' names all\n" },
+        { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("1") }, { "b", APM("300") }, { "c", APM("\"x\"") } },
+          .err = "b:1:32: error: 300 is out of range for apm: 1...254, or off\n"
+                 "test-cli-status: the configuration has 2 errors and is not in force: what the service read before stays in force; "
+                 "'drivekeep check' names all\n" },
+        /* It was started with them. */
+        { .then = { { MAIN, APM("300") } }, .now = { { MAIN, APM("300") } },
+          .err = MAIN ":1:32: error: 300 is out of range for apm: 1...254, or off\n"
+                 "test-cli-status: the configuration has 1 error, and what it is about is not in force; 'drivekeep check' names all\n" },
+        /* Nobody knows. */
+        { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } }, .unsaid = true, .err = "" },
+        { .then = { { "unreadable", APM("1") } }, .now = { { "unreadable", NULL } }, .err = "" },
+        { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } }, .ended = true,
+          .err = "test-cli-status: drivekeep.service does not run, and this is what it knew when it ended; "
+                 "'systemctl start drivekeep.service' starts it\n" },
+};
+/* clang-format on */
+
+/* Of these the tests' user can read all, also when that is root. */
+int access(const char *path, int mode) {
+        if (streq(path, "unreadable")) {
+                errno = EACCES;
+                return -1;
+        }
+        return faccessat(AT_FDCWD, path, mode, 0);
+}
+
+START_TEST(test_not_in_force) {
+        _cleanup_free_ char *in_force = NULL, *out = NULL, *err = NULL;
+        _cleanup_(config_freep) Config *c = NULL;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        config_files = not_in_force[_i].then;
+        ck_assert_int_eq(config_load(c, &all_settings, (const char *[]){ "/etc", NULL }), 0);
+        ck_assert_int_eq(config_format_in_force(c, &in_force), 0);
+        if (!not_in_force[_i].unsaid)
+                file_write(CONFIG_IN_FORCE_FILE, in_force);
+        if (not_in_force[_i].ended)
+                closep(&lock);
+
+        config_files = not_in_force[_i].now;
+        ck_assert_int_eq(status("sda", NULL, &out, &err), not_in_force[_i].ended ? EXIT_NO_SERVICE : EXIT_WANTED);
+        ck_assert_str_eq(err, not_in_force[_i].err);
+}
+END_TEST
+
+/* What others have written there is not believed, and does no harm. */
+START_TEST(test_in_force_damaged) {
+        static const char *const texts[] = {
+                "", "\n", "x", "x\n\n\n", "0123456789abcdef \n", "0123456789abcdef \\x0\n", "0123456789abcdef"
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+                _cleanup_free_ char *out = NULL, *err = NULL;
+
+                file_write(CONFIG_IN_FORCE_FILE, texts[i]);
+                config_files = NULL;
+                ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_WANTED);
+                ck_assert_str_eq(err, "");
+        }
 }
 END_TEST
 
@@ -329,6 +439,8 @@ int main(void) {
         tcase_add_checked_fixture(t, records_write, scratch_remove);
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_untraced, 0, ELEMENTSOF(untraced));
+        tcase_add_loop_test(t, test_not_in_force, 0, ELEMENTSOF(not_in_force));
+        tcase_add_test(t, test_in_force_damaged);
         tcase_add_test(t, test_no_drives);
         tcase_add_test(t, test_visit_to_come);
         tcase_add_test(t, test_awake);

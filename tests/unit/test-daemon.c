@@ -16,8 +16,10 @@
 #include "recheck.h"
 #include "sandbox.h"
 #include "settings.h"
+#include "state.h"
 #include "sleep.h"
 #include "suite.h"
+#include "text.h"
 
 #define SECOND 1000000ULL
 
@@ -135,6 +137,8 @@ void bus_connect(Bus *b, _unused_ const char *address, Sleep *s) {
         note("connect");
 }
 
+static uint64_t in_force; /* as is said to others: the file's hash */
+
 int files_load(Files **ret) {
         Files *f;
 
@@ -158,6 +162,10 @@ Files *files_unref(Files *f) {
         (void) config_free(f->config);
         free(f);
         return NULL;
+}
+void files_tell_in_force(const Files *f, const char *dir) {
+        ck_assert_str_eq(dir, STATE_DIR);
+        in_force = f->config->hashes[0];
 }
 char *files_first_error(_unused_ const Files *f) {
         return strdup("an error");
@@ -307,11 +315,13 @@ END_TEST
 START_TEST(test_reload) {
         char *sentence = NULL;
 
+        ck_assert(in_force == text_hash(file, strlen(file)));
         file = BATTERY;
         on_battery = true;
         ck_assert_int_eq(bus_reload(d, &sentence), 0);
         ck_assert_ptr_null(sentence);
         ck_assert_str_eq(all_done(), "reconfigure:reload:files:battery recheck:0 log:6 ");
+        ck_assert(in_force == text_hash(BATTERY, strlen(BATTERY)));
         /* It was read by a library that lies in memory since, though it may be that no drive is visited. */
         pass(event, 16 * SECOND);
         ck_assert_str_eq(all_done(), "tidy ");
@@ -325,6 +335,7 @@ START_TEST(test_reload) {
         ck_assert_str_eq(sentence, "an error");
         free(sentence);
         ck_assert_str_eq(all_done(), "log:3 ");
+        ck_assert(in_force == text_hash(BATTERY, strlen(BATTERY)));
 
         files_error = -EIO;
         ck_assert_int_eq(bus_reload(d, &sentence), -EIO);

@@ -3,10 +3,14 @@
 /* The files in force: where they are read, that the journal is told of all that is wrong in them, and how long they stay. What they
  * say is the test's. */
 
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "done-log.h"
 #include "files.h"
 #include "inject.h"
 #include "journal.h"
+#include "scratch.h"
 #include "settings.h"
 #include "suite.h"
 
@@ -99,6 +103,34 @@ START_TEST(test_no_memory_at_last) {
 }
 END_TEST
 
+/* Written whole or not at all: what an older one says is not so any more. */
+START_TEST(test_in_force) {
+        char read[128] = "";
+        FILE *f;
+        Files *files;
+
+        text = "recheck = \"1h\";";
+        ck_assert_int_eq(files_load(&files), 0);
+        scratch_make();
+        files_tell_in_force(files, ".");
+        f = fopen(CONFIG_IN_FORCE_FILE, "re");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_ptr_nonnull(fgets(read, sizeof read, f));
+        ck_assert_uint_eq(strspn(read, "0123456789abcdef"), 16);
+        ck_assert_str_eq(read + 16, " f\n");
+        ck_assert_ptr_null(fgets(read, sizeof read, f));
+        (void) fclose(f);
+
+        /* The directory of this name keeps the new one from being written. */
+        ck_assert_int_eq(mkdir(CONFIG_IN_FORCE_FILE ".new~", 0755), 0);
+        files_tell_in_force(files, ".");
+        ck_assert_int_eq(access(CONFIG_IN_FORCE_FILE, F_OK), -1);
+        files_tell_in_force(files, "missing");
+        ck_assert_ptr_null(files_unref(files));
+        scratch_remove();
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("files");
         TCase *t = tcase_create("files");
@@ -106,6 +138,7 @@ int main(void) {
         tcase_add_loop_test(t, test_load, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_no_memory, 0, 2);
         tcase_add_test(t, test_no_memory_at_last);
+        tcase_add_test(t, test_in_force);
         suite_add_tcase(s, t);
 
         return suite_run(s);

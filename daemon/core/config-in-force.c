@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Which files were read, and whether the same stands in them still: "0123456789abcdef /etc/drivekeep/drivekeep.conf", a line for each. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "text.h"
+
+#define HASH_LENGTH 16U
+
+/* The line of the file with this number, without a newline. */
+static int format_line(const Config *c, size_t i, char **ret) {
+        _cleanup_free_ char *file = text_escape(c->files[i], "\\");
+
+        return !file || asprintf(ret, "%016" PRIx64 " %s", c->hashes[i], file) < 0 ? -ENOMEM : 0;
+}
+
+int config_format_in_force(const Config *c, char **ret) {
+        char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+        int r = f ? 0 : -ENOMEM;
+
+        for (size_t i = 0; i < c->n_files && r >= 0; i++) {
+                _cleanup_free_ char *line = NULL;
+
+                r = format_line(c, i, &line);
+                if (r >= 0)
+                        fprintf(f, "%s\n", line);
+        }
+        if (f && fclose(f) != 0)
+                r = -ENOMEM;
+        if (r < 0) {
+                free(text);
+                return r;
+        }
+        *ret = text;
+        return 0;
+}
+
+/* The first line of `text` that ends with this file's name and its own newline; NULL: there is none. */
+static const char *find_line(const char *text, const char *line) {
+        const char *name = line + HASH_LENGTH;
+        size_t n = strlen(name);
+
+        for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+                if ((size_t) (end - text) == HASH_LENGTH + n && memcmp(text + HASH_LENGTH, name, n) == 0)
+                        return text;
+        return NULL;
+}
+
+int config_compare_in_force(const Config *c, const char *in_force, char **ret_file) {
+        _cleanup_free_ char *now = NULL;
+        int r;
+
+        for (size_t i = 0; i < c->n_files; i++) {
+                _cleanup_free_ char *line = NULL;
+                const char *then;
+
+                r = format_line(c, i, &line);
+                if (r < 0)
+                        return r;
+                then = find_line(in_force, line);
+                if (then && memcmp(then, line, HASH_LENGTH) == 0)
+                        continue;
+                *ret_file = strdup(c->files[i]);
+                return !*ret_file ? -ENOMEM : then ? CONFIG_CHANGED : CONFIG_NEW;
+        }
+
+        r = config_format_in_force(c, &now);
+        if (r < 0)
+                return r;
+        for (const char *end; (end = strchr(in_force, '\n')); in_force = end + 1) {
+                _cleanup_free_ char *line = strndup(in_force, (size_t) (end - in_force));
+
+                if (!line)
+                        return -ENOMEM;
+                if (strlen(line) <= HASH_LENGTH + 1 || find_line(now, line))
+                        continue;
+                r = text_unescape(line + HASH_LENGTH + 1, ret_file);
+                return r < 0 ? r : CONFIG_GONE;
+        }
+        return CONFIG_SAME;
+}
