@@ -12,6 +12,7 @@
 #include "draft.h"
 #include "file-replace.h"
 #include "output.h"
+#include "reload.h"
 #include "request.h"
 #include "text-file.h"
 
@@ -179,6 +180,7 @@ static int install(const Edit *e, int dir_fd) {
 }
 
 static int tell_service(const Options *o, const char *path) {
+        _cleanup_(records_done) Records before = {};
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_close_ int records = open(o->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int r;
@@ -188,13 +190,13 @@ static int tell_service(const Options *o, const char *path) {
                 return EXIT_WANTED;
         }
         r = request_open(&bus);
-        r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : (int) request_reload(bus);
+        r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : reload_ask(o, bus, &before);
         if (r != EXIT_WANTED) {
                 warn_escaped("%s is written, but drivekeep.service has not taken it", path);
                 return r;
         }
         printf("%s is written, and drivekeep.service has read it\n", path);
-        return EXIT_WANTED;
+        return reload_tell(o, &before);
 }
 
 static int edit(Edit *e, int dir_fd) {
@@ -274,8 +276,9 @@ const Verb verb_edit = {
         .summary = "Edit the configuration, and check it",
         .arguments = "[NAME.conf]",
         .help = "Opens a copy of /etc/drivekeep/drivekeep.conf, or of the drop-in of that name, in an editor. When the configuration "
-                "with it is without an error, it takes the place of the file, and drivekeep.service reads it."
+                "with it is without an error, it takes the place of the file, and drivekeep.service reads it. On a terminal, "
+                "or with --wait, it waits for the drives whose wanted settings changed, and says what became of them."
                 "\vThe editor is $SYSTEMD_EDITOR, $EDITOR or $VISUAL. Needs root.",
-        .options = OPTION_STATE_DIR,
+        .options = OPTION_WAIT | OPTION_STATE_DIR,
         .run = run,
 };

@@ -27,7 +27,7 @@ static const struct {
         { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
         { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Also show what a drive does not have and need not have, and drives that no rule is for", 0 }, offsetof(Options, verbose) },
         { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only what did not come true", 0 }, offsetof(Options, failed) },
-        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait first until no visit to these drives is under way or to come", 0 },
+        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until no visit to these drives is under way or to come", 0 },
           offsetof(Options, wait) },
         { OPTION_NOW, { "now", 0x10e, NULL, 0, "Have the service read the drives first; those that sleep are not woken; needs root", 0 },
           offsetof(Options, now) },

@@ -1,17 +1,104 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits for the daemon's word on its files. */
+/* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits for the daemon's word on its files, and for people for what
+ * became of the drives. */
 
 #include <err.h>
+#include <stdio.h>
 
-#include "request.h"
+#include "output.h"
+#include "plan.h"
+#include "record-sum.h"
+#include "reload.h"
 
-static int run(_unused_ const Options *o) {
+/* systemd waits for files only: a check of a file system would hold up its job. */
+static bool waits(const Options *o) {
+        return o->wait || isatty(STDOUT_FILENO);
+}
+
+int reload_ask(const Options *o, sd_bus *bus, Records *ret_before) {
+        /* Where there is no record, all of a drive is new. */
+        if (waits(o))
+                (void) records_read(o->state_dir, ret_before);
+        return request_reload(bus, waits(o));
+}
+
+/* A setting that was in order may have been found so again. */
+static bool is_news(const SettingRecord *s, const SettingRecord *then) {
+        if (verdict_is_absent(s->verdict, s->optional))
+                return false;
+        if (!then || !streq_ptr(s->wanted, then->wanted) || !streq_ptr(s->actual, then->actual) ||
+            verdict_is_wanted(s->verdict) != verdict_is_wanted(then->verdict))
+                return true;
+        return !verdict_is_wanted(s->verdict) && s->when != then->when;
+}
+
+static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
+        bool missed = !verdict_is_wanted(s->verdict);
+
+        fprintf(f, "; %s %s %s", s->name, strna(s->wanted), verdict_to_string(s->verdict) ?: "pending");
+        if (missed && s->reason)
+                fprintf(f, " (%s)", s->reason);
+        return exit_of_verdict(s->verdict, s->optional);
+}
+
+/* Adds to *status what it says. False: nothing of the drive is other. */
+static bool tell_drive(Output *o, const DriveRecord *d, const DriveRecord *then, ExitStatus *status) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
+                if (is_news(s, then ? drive_record_find(then, s->name) : NULL))
+                        *status = exit_worse(*status, put_setting(f, s));
+        for (size_t i = 0; then && i < then->n_settings; i++)
+                if (!drive_record_find(d, then->settings[i].name))
+                        fprintf(f, "; %s not managed any more", then->settings[i].name);
+        if (d->state == DRIVE_WAITING) {
+                fprintf(f, "; waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
+                *status = exit_worse(*status, EXIT_LATER);
+        }
+        must_close(f);
+
+        if (*text)
+                output_line(o, "%s: %s", d->name, text + strlen("; "));
+        return *text;
+}
+
+int reload_tell(const Options *options, const Records *before) {
+        _cleanup_(output_freep) Output *o = output_new(false, NULL, 0);
+        _cleanup_(records_done) Records now = {};
+        _cleanup_free_ char *line = NULL;
+        ExitStatus status = EXIT_WANTED;
+        RecordSum sum = {};
+        bool any = false;
+        int r;
+
+        if (!waits(options))
+                return EXIT_WANTED;
+        r = records_read(options->state_dir, &now);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < now.n_items; i++) {
+                any |= tell_drive(o, now.items[i], records_find(before, now.items[i]->name), &status);
+                record_sum_add(&sum, now.items[i]);
+        }
+        must_work(record_sum_format(&sum, &line));
+        output_line(o, "%s%s", any ? "" : "no drive has other settings now: ", line);
+        return status;
+}
+
+static int run(const Options *o) {
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+        _cleanup_(records_done) Records before = {};
         int r;
 
         r = request_open(&bus);
-        return r < 0 ? request_explain(r, &SD_BUS_ERROR_NULL) : request_reload(bus);
+        if (r < 0)
+                return request_explain(r, &SD_BUS_ERROR_NULL);
+        r = reload_ask(o, bus, &before);
+        return r == EXIT_WANTED ? reload_tell(o, &before) : r;
 }
 
 const Verb verb_reload = {
@@ -19,6 +106,8 @@ const Verb verb_reload = {
         .changes = true,
         .summary = "Have the service read its files anew",
         .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
-                "a file the old settings stay in force.",
+                "a file the old settings stay in force. On a terminal, or with --wait, it waits for the drives, and says what "
+                "became of them.",
+        .options = OPTION_WAIT | OPTION_STATE_DIR,
         .run = run,
 };

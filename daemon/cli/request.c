@@ -62,10 +62,14 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
         return EXIT_BAD_INPUT;
 }
 
-ExitStatus request_reload(sd_bus *bus) {
+ExitStatus request_reload(sd_bus *bus, bool wait) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        int r = sd_bus_call_method(bus, DAEMON, "Reload", &error, NULL, "");
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        int r;
 
+        r = sd_bus_message_new_method_call(bus, &m, DAEMON, wait ? "ReloadAndVisit" : "Reload");
+        if (r >= 0)
+                r = sd_bus_call(bus, m, wait ? VISIT_TIMEOUT_USEC : 0, &error, NULL);
         return r < 0 ? request_explain(r, &error) : EXIT_WANTED;
 }
 

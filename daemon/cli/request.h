@@ -35,8 +35,9 @@ int visited_show_status(const Options *o, const Records *records, size_t n, uint
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
 int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
 
-/* Has the daemon read its files anew. EXIT_WANTED, or says on stderr why it did not. */
-ExitStatus request_reload(sd_bus *bus);
+/* Has the daemon read its files anew, and with `wait` returns when the visits are over that this leads to. EXIT_WANTED, or says on
+ * stderr why it did not. */
+ExitStatus request_reload(sd_bus *bus, bool wait);
 
 /* Says on stderr why it did not work: `r` is what opening the bus or a call returned. */
 ExitStatus request_explain(int r, const sd_bus_error *error);

@@ -124,7 +124,7 @@ static int put_back(const Options *o, sd_bus *bus, const Drive *d, const Tried *
         text = tried_format_file(d, false, blocks);
         status = tried_write(t->path, text);
         if (status == EXIT_WANTED)
-                status = request_reload(bus);
+                status = request_reload(bus, false);
         if (status != EXIT_WANTED)
                 return status;
 
@@ -185,7 +185,7 @@ static int undo(const Options *o, sd_bus *bus, const Drive *d, Tried *t) {
         if (s == EXIT_WANTED)
                 s = tried_write(t->before_path, NULL);
         if (s == EXIT_WANTED)
-                s = request_reload(bus);
+                s = request_reload(bus, false);
         if (s != EXIT_WANTED)
                 return s;
 

@@ -257,7 +257,7 @@ static int apply(Trial *t, const Files *now, const Files *old) {
                 return request_explain(status, &SD_BUS_ERROR_NULL);
         status = files_write(t, now);
         if (status == EXIT_WANTED)
-                status = request_reload(bus);
+                status = request_reload(bus, false);
         if (status != EXIT_WANTED) {
                 (void) files_write(t, old);
                 return status;
@@ -269,7 +269,7 @@ static int apply(Trial *t, const Files *now, const Files *old) {
 
                 s = files_write(t, &left);
                 if (s == EXIT_WANTED)
-                        s = request_reload(bus);
+                        s = request_reload(bus, false);
                 files_done(&left);
         }
         tell_how_to_go_on(t);

@@ -272,7 +272,7 @@ int tune_write(const Subject *s, const Tunings *all) {
         if (r == EXIT_WANTED)
                 r = tried_write(path, text);
         if (r == EXIT_WANTED)
-                r = request_reload(s->leave.bus);
+                r = request_reload(s->leave.bus, false);
         if (r == EXIT_WANTED && !s->options->json)
                 printf("Written to %s.\n", path);
         return r;

@@ -76,7 +76,8 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
                 return sd_bus_error_set(error, ERROR_BAD_CONFIGURATION, strna(sentence));
         if (r < 0)
                 return r;
-        return sd_bus_reply_method_return(m, "");
+        return streq(sd_bus_message_get_member(m), "Reload") ? sd_bus_reply_method_return(m, "")
+                                                             : requests_wait(&b->requests, m);
 }
 
 /* The first argument is the name of a drive. */
@@ -201,6 +202,7 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
+        SD_BUS_METHOD_WITH_ARGS("ReloadAndVisit", SD_BUS_NO_ARGS, SD_BUS_RESULT("as", visited), method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("Sleep", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_sleep, 0),
         SD_BUS_METHOD_WITH_ARGS("CatchUp", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_catch_up, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,

@@ -4,7 +4,7 @@
 #include "requests.h"
 #include "stack.h"
 
-/* A call of Apply(), Read() or Sleep() that waits for its visits. */
+/* A call of Apply(), Read(), Sleep() or ReloadAndVisit() that waits for visits. */
 struct Request {
         sd_bus_message *message;
         char **names;     /* as they were asked for, NULL-terminated … */
@@ -79,14 +79,44 @@ static bool request_is_over(Request *q, Manager *m) {
         return true;
 }
 
-int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
-        _cleanup_(request_freep) Request *q = NULL;
-        int r;
+/* Takes it over. */
+static int requests_add(Requests *requests, Request *q) {
+        q->next = requests->items;
+        requests->items = q;
+        /* Some have rested at once. */
+        requests_drive_rested(requests);
+        return 1;
+}
 
-        q = calloc(1, sizeof *q);
+static Request *request_new(sd_bus_message *m) {
+        Request *q = calloc(1, sizeof *q);
+
+        if (q)
+                q->message = sd_bus_message_ref(m);
+        return q;
+}
+
+int requests_wait(Requests *requests, sd_bus_message *m) {
+        _cleanup_(request_freep) Request *q = request_new(m);
+        int r = 0;
+
         if (!q)
                 return -ENOMEM;
-        q->message = sd_bus_message_ref(m);
+
+        for (Target *t = manager_first(requests->manager); t && r >= 0; t = t->next)
+                if (t->visit.job) {
+                        r = names_add(&q->names, t->drive->name);
+                        q->n_waiting++;
+                }
+        return r < 0 ? r : requests_add(requests, TAKE_PTR(q));
+}
+
+int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd_bus_error *error) {
+        _cleanup_(request_freep) Request *q = request_new(m);
+        int r;
+
+        if (!q)
+                return -ENOMEM;
 
         r = request_read(q, requests->manager, reason, error);
         if (r < 0)
@@ -101,11 +131,7 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
                         target_visit(t, reason);
         }
 
-        q->next = requests->items;
-        requests->items = TAKE_PTR(q);
-        /* Some have rested at once. */
-        requests_drive_rested(requests);
-        return 1;
+        return requests_add(requests, TAKE_PTR(q));
 }
 
 void requests_drive_rested(Requests *requests) {

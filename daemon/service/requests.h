@@ -18,6 +18,9 @@ typedef struct Requests {
  * takes no empty list. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
+/* Answers as Apply() does, when the visits that are under way or begun are over. */
+int requests_wait(Requests *r, sd_bus_message *m);
+
 /* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */
 void requests_drive_rested(Requests *r);
 

@@ -91,10 +91,13 @@ void monitor_catch_up(_unused_ Monitor *m) {
 }
 
 static int reload_error;
+static Target *concerned; /* by the new files; NULL: no drive is */
 
 static int on_reload(_unused_ void *userdata, char **ret_sentence) {
         if (reload_error == -EINVAL)
                 *ret_sentence = strdup("a.conf:3: error: no");
+        if (concerned)
+                concerned->visit.job = (VisitJob *) &n_visits;
         return reload_error;
 }
 
@@ -505,10 +508,36 @@ static const struct {
 };
 
 START_TEST(test_reload) {
+        static const char *const methods[] = { "Reload", "ReloadAndVisit" };
+
         reload_error = reloads[_i].error;
-        call(root, "Reload", "");
+        for (size_t i = 0; i < ELEMENTSOF(methods); i++) {
+                answer[0] = '\0';
+                call(root, methods[i], "");
+                ck_assert_uint_eq(n_answers, i + 1);
+                ck_assert_str_eq(answer, reloads[_i].answer);
+        }
+}
+END_TEST
+
+/* The answer comes when the drives have rested that the new files, or what came before, have led to a visit of. */
+START_TEST(test_reload_and_visit) {
+        concerned = &second;
+        call(root, "ReloadAndVisit", "");
+        ck_assert_uint_eq(n_visits, 0);
+        ck_assert_uint_eq(n_answers, 0);
+        rest(&second);
         ck_assert_uint_eq(n_answers, 1);
-        ck_assert_str_eq(answer, reloads[_i].answer);
+        ck_assert_str_eq(answer, "sdb ");
+
+        answer[0] = '\0';
+        watched.visit.job = (VisitJob *) &n_visits;
+        call(root, "ReloadAndVisit", "");
+        rest(&watched);
+        ck_assert_uint_eq(n_answers, 1);
+        rest(&second);
+        ck_assert_uint_eq(n_answers, 2);
+        ck_assert_str_eq(answer, "sda sdb ");
 }
 END_TEST
 
@@ -641,6 +670,7 @@ int main(void) {
         tcase_add_loop_test(t, test_own_socket, 0, ELEMENTSOF(own));
         tcase_add_test(t, test_release);
         tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
+        tcase_add_test(t, test_reload_and_visit);
         tcase_add_test(t, test_told);
         tcase_add_test(t, test_introspection);
         tcase_add_test(t, test_socket);

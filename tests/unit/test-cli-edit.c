@@ -32,9 +32,17 @@ int fchown(_unused_ int fd, uid_t owner, _unused_ gid_t group) {
         return 0;
 }
 
+#define APPLIED(value)                                                                      \
+        "VERSION=1\nNAME=sda\nSETTINGS=1\nSETTING_0_NAME=apm\nSETTING_0_WANTED=" value "\n" \
+        "SETTING_0_ACTUAL=" value "\nSETTING_0_VERDICT=applied\n"
+
 static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *refusal = userdata;
 
+        if (streq(sd_bus_message_get_member(m), "ReloadAndVisit") && !refusal) {
+                file_write("state/sda", APPLIED("1"));
+                return sd_bus_reply_method_return(m, "as", 0);
+        }
         if (!streq(sd_bus_message_get_member(m), "Reload"))
                 return sd_bus_error_set(error, SD_BUS_ERROR_UNKNOWN_METHOD, "not that");
         return refusal ? sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, refusal)
@@ -285,6 +293,15 @@ START_TEST(test_service) {
         lock = record_directory_lock("state");
         edit(EXIT_WANTED, "sed -i s/128/1/", NULL);
         ck_assert_str_eq(out, CONF " is written, and drivekeep.service has read it\n");
+
+        /* At a terminal it waits for the drives, too. */
+        replies = "";
+        file_write("state/sda", APPLIED("128"));
+        file_write(CONF, GOOD);
+        edit(EXIT_WANTED, "sed -i s/128/1/", NULL);
+        ck_assert_str_eq(out, CONF " is written, and drivekeep.service has read it\n"
+                                   "sda: apm 1 applied\n1 drive, 1 setting kept\n");
+        replies = NULL;
 
         refusal = "no";
         edit(EXIT_BAD_INPUT, "sed -i 's/= 1/= 2/'", NULL);

@@ -50,7 +50,8 @@ typedef struct Answer {
         const char *question;
         unsigned n_released;
         const char *error, *message;
-        bool caught_up; /* "CatchUp" came before */
+        bool caught_up;    /* "CatchUp" came before */
+        const char *after; /* the record of sda when the visits are over that it waits for */
 } Answer;
 
 static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -67,6 +68,11 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
                 return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "not '%s'", question);
         if (a->error)
                 return sd_bus_error_set(error, a->error, a->message);
+        if (streq(question, "ReloadAndVisit")) {
+                if (a->after)
+                        file_write("sda", a->after);
+                return sd_bus_reply_method_return(m, "as", 0);
+        }
         if (starts_with(question, "Sleep"))
                 return reply_names(m);
         if (is_visit(question))
@@ -223,10 +229,110 @@ START_TEST(test_verb) {
 }
 END_TEST
 
+/* ---- what a reload makes of the drives ---- */
+
+static bool terminal;
+
+int isatty(int fd) {
+        return terminal && fd == STDOUT_FILENO;
+}
+
+#define RECORD(settings) "VERSION=1\nNAME=sda\nSERIAL=5YD1\n" settings
+#define SETTING(i, name, wanted, actual, verdict, when)                                                             \
+        "SETTING_" i "_NAME=" name "\nSETTING_" i "_WANTED=" wanted "\nSETTING_" i "_ACTUAL=" actual "\nSETTING_" i \
+        "_VERDICT=" verdict "\nSETTING_" i "_WHEN=" when "\n"
+#define REASON(text) "SETTING_0_REASON=" text "\n"
+#define KEPT(value, verdict, when) RECORD("SETTINGS=1\n" SETTING("0", "apm", value, value, verdict, when))
+#define MISSED(verdict, when) RECORD("SETTINGS=1\n" SETTING("0", "apm", "128", "1", verdict, when) REASON("why\\x1b"))
+#define TWO(second)                                                           \
+        RECORD("SETTINGS=2\n" SETTING("0", "apm", "1", "1", "unchanged", "7") \
+                               SETTING("1", "lookahead", "on", "on", second, "7"))
+
+/* clang-format off */
+static const struct {
+        const char *before, *after; /* NULL: it does not change */
+        int status;
+        const char *out; /* sdb stays refused */
+} reloads[] = {
+        { KEPT("1", "applied", "5"), NULL,                           EXIT_WANTED,
+          "no drive has other settings now: 2 drives, 1 setting kept, 1 refused\n" },
+        /* It was looked at again. */
+        { KEPT("1", "applied", "5"), KEPT("1", "unchanged", "6"),    EXIT_WANTED,
+          "no drive has other settings now: 2 drives, 1 setting kept, 1 refused\n" },
+        { KEPT("1", "applied", "5"), KEPT("2", "applied", "6"),      EXIT_WANTED,
+          "sda: apm 2 applied\n2 drives, 1 setting kept, 1 refused\n" },
+        { KEPT("1", "applied", "5"), MISSED("refused", "6"),         EXIT_NOT_WANTED,
+          "sda: apm 128 refused (why\\x1b)\n2 drives, 0 settings kept, 2 refused\n" },
+        { KEPT("1", "applied", "5"), MISSED("deferred", "6"),        EXIT_LATER,
+          "sda: apm 128 deferred (why\\x1b)\n2 drives, 0 settings kept, 1 refused, 1 deferred\n" },
+        /* Tried again, or not. */
+        { MISSED("refused", "5"),    MISSED("refused", "6"),         EXIT_NOT_WANTED,
+          "sda: apm 128 refused (why\\x1b)\n2 drives, 0 settings kept, 2 refused\n" },
+        { MISSED("refused", "5"),    NULL,                           EXIT_WANTED,
+          "no drive has other settings now: 2 drives, 0 settings kept, 2 refused\n" },
+        { MISSED("refused", "5"),    KEPT("128", "applied", "6"),    EXIT_WANTED,
+          "sda: apm 128 applied\n2 drives, 1 setting kept, 1 refused\n" },
+        { KEPT("1", "applied", "5"), TWO("applied"),                 EXIT_WANTED,
+          "sda: lookahead on applied\n2 drives, 2 settings kept, 1 refused\n" },
+        /* What the drive does not have, and need not have, is no news. */
+        { KEPT("1", "applied", "5"), TWO("unsupported") "SETTING_1_OPTIONAL=1\n", EXIT_WANTED,
+          "no drive has other settings now: 2 drives, 1 setting kept, 1 refused\n" },
+        { TWO("unchanged"),          KEPT("1", "unchanged", "8"),    EXIT_WANTED,
+          "sda: lookahead not managed any more\n2 drives, 1 setting kept, 1 refused\n" },
+        { TWO("unchanged"),          KEPT("2", "applied", "8"),      EXIT_WANTED,
+          "sda: apm 2 applied; lookahead not managed any more\n2 drives, 1 setting kept, 1 refused\n" },
+        { KEPT("1", "applied", "5"), RECORD("STATE=waiting\nWAITING_KIND=check\nWAITING_FOR=x.service\n"), EXIT_LATER,
+          "sda: apm not managed any more; waits for x.service\n2 drives, 0 settings kept, 1 refused; 1 waiting\n" },
+        { NULL,                      KEPT("1", "applied", "6"),      EXIT_WANTED,
+          "sda: apm 1 applied\n2 drives, 1 setting kept, 1 refused\n" },
+};
+/* clang-format on */
+
+/* On a terminal, or where it is asked for. */
+START_TEST(test_reload) {
+        const char *words[][2] = { { "--wait", NULL }, { NULL } };
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++) {
+                Answer answer = { "ReloadAndVisit", .after = reloads[_i].after };
+                _cleanup_free_ char *out = NULL, *err = NULL;
+                pid_t pid = bus_play(on_call, &answer, &service);
+
+                terminal = i > 0;
+                if (reloads[_i].before)
+                        file_write("sda", reloads[_i].before);
+                else
+                        (void) unlink("sda");
+                ck_assert_int_eq(verb_catch(&verb_reload, ".", words[i], &out, &err), reloads[_i].status);
+                ck_assert_str_eq(out, reloads[_i].out);
+                ck_assert_str_eq(err, "");
+                terminal = false;
+                closep(&service);
+                ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        }
+}
+END_TEST
+
+/* Nobody is told of drives when the files are refused. */
+START_TEST(test_reload_refused) {
+        Answer answer = { "ReloadAndVisit", 0, SD_BUS_ERROR_INVALID_ARGS, "there is an error" };
+        pid_t pid = bus_play(on_call, &answer, &service);
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(verb_catch(&verb_reload, ".", (const char *const[]){ "--wait", NULL }, &out, &err),
+                         EXIT_BAD_INPUT);
+        ck_assert_str_eq(out, "");
+        ck_assert_ptr_nonnull(strstr(err, "cannot do that: there is an error"));
+        closep(&service);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("service");
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_verb, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
+        tcase_add_test(t, test_reload_refused);
         return test_main("cli-service", t);
 }

@@ -20,6 +20,7 @@ class Reload(Keeping):
              self.machine(files={CONF: file()}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.check_one_value(machine)
+            self.check_said(machine)
             self.check_hangup(machine)
             self.check_property(machine)
             self.check_broken(machine)
@@ -45,6 +46,34 @@ class Reload(Keeping):
         self.equal("a drive whose values did not change is not even asked", ours(self.ata["SN-A"], marks["SN-A"]), [])
         _, sent, marks = self.reload(machine, file(b="apm = 100;") + "// a comment\n")
         self.equal("no change, no command", [len(ours(d, marks[n])) for n, d in self.ata.items()], [0, 0])
+
+    def check_said(self, machine):
+        """What became of the drives, and which files are in force."""
+        status = "drivekeep status {} 2>&1 >/dev/null || :"
+        self.equal("with the files that the service has read, status says nothing of them", machine.run(status.format("")).stdout, "")
+        machine.push(CONF, file(b="apm = 60;"))
+        self.match("of a file that has changed since, it says that",
+                   machine.run(status.format("")).stdout, f"^drivekeep: {CONF} has changed since .* not in force until 'drivekeep reload'$")
+        result = machine.run("drivekeep reload --wait")
+        lines = result.stdout.splitlines()
+        self.match("reload --wait says which drive has another setting, and what became of it", lines[0], r"^sd[a-z]: apm 60 applied$")
+        self.equal("of no other drive, and the sum", lines[1:], [machine.run("drivekeep status").stdout.splitlines()[0]])
+        self.equal("the drive has it by then", self.ata["SN-B"]["apm"], 60)
+        shown = machine.run("systemctl status drivekeep.service --no-pager").stdout
+        self.equal("that line is the one of systemctl status", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
+        self.equal("and again nothing is said of the files", machine.run(status.format("--failed")).stdout, "")
+        self.match("reload says so when no drive has other settings",
+                   machine.run("drivekeep reload --wait").stdout, rf"^no drive has other settings now: {lines[1]}$")
+        self.equal("without --wait and a terminal it says nothing", machine.run("drivekeep reload").stdout, "")
+        machine.push(CONF, file(b="apm = 300;"))
+        said = machine.run(status.format("")).stdout
+        self.match("of a file with an error, which is not in force, it says where that is", said, rf"^{CONF}:3:\d+: error: 300 is out of range")
+        self.match("and that the old one is", said, r"^drivekeep: the configuration has 1 error and is not in force: what the service read before")
+        self.equal("not to who may not read it", machine.run(
+                   f"chmod o-r {CONF}; setpriv --reuid=65534 --clear-groups sh -c '{status.format('')}'; chmod o+r {CONF}").stdout, "")
+        machine.push(CONF, file(b="apm = 100;"))
+        machine.run("drivekeep reload --wait")
+        self.equal("waited for", self.ata["SN-B"]["apm"], 100)
 
     def check_hangup(self, machine):
         """A signal has nobody to answer."""
