@@ -116,7 +116,8 @@ static int rules_allow_controllers(int rules, const char *own, uint64_t access) 
         return r;
 }
 
-static int rules_allow_worker(int rules, const char *node, char *const *partitions, const char *own) {
+static int rules_allow_worker(int rules, const char *node, char *const *partitions, const char *syspath) {
+        _cleanup_free_ char *own = strndup(syspath, sandbox_own(syspath));
         const struct {
                 const char *path;
                 uint64_t access;
@@ -129,7 +130,13 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
         char path[PATH_MAX];
         int r;
 
+        if (!own)
+                return -ENOMEM;
         r = rules_allow_controllers(rules, own, WRITING);
+        /* A link to a directory of this drive's, elsewhere. */
+        (void) snprintf(path, sizeof path, "%s/bdi", syspath);
+        if (r >= 0 && *syspath)
+                r = rules_allow(rules, path, WRITING);
         for (size_t i = 0; i < ELEMENTSOF(allowed_paths) && r >= 0; i++)
                 r = rules_allow(rules, allowed_paths[i].path, allowed_paths[i].access);
         for (; r >= 0 && partitions && *partitions; partitions++) {
@@ -139,13 +146,13 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
         return r;
 }
 
-int sandbox_worker(const char *node, char *const *partitions, const char *own) {
+int sandbox_worker(const char *node, char *const *partitions, const char *syspath) {
         _cleanup_close_ int rules = -EBADF;
         int r;
 
         r = rules_new(&rules);
         if (r >= 0)
-                r = rules_allow_worker(rules, node, partitions, own);
+                r = rules_allow_worker(rules, node, partitions, syspath);
         return r < 0 ? r : sandbox_close(rules, CALLS_WORKER);
 }
 

@@ -136,20 +136,16 @@ static bool is_in_place(const Drive *d) {
 
 static int child_confine(const Visit *v) {
         _cleanup_(names_freep) char **partitions = NULL;
-        _cleanup_free_ char *own = NULL;
         struct stat st;
         int r;
 
         if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
                 return -ENOTBLK;
 
-        /* Where it is not, the path may be anybody's, and nothing below it is to be written. */
-        own = strndup(v->drive->syspath, is_in_place(v->drive) ? sandbox_own(v->drive->syspath) : 0);
-        if (!own)
-                return -ENOMEM;
         /* Partitions have a read-only flag each. */
         r = wishes_find(v->wishes, "read_only") ? stack_partitions(INVENTORY_CLASSDIR, v->drive->name, &partitions) : 0;
-        return r < 0 ? r : sandbox_worker(v->drive->node, partitions, own);
+        /* A path that is not in its place may be anybody's: nothing below it can be written. */
+        return r < 0 ? r : sandbox_worker(v->drive->node, partitions, is_in_place(v->drive) ? v->drive->syspath : "");
 }
 
 _Noreturn void worker_main(int fd) {

@@ -31,14 +31,15 @@ typedef enum Who {
 
 static int confine(Who who) {
         char *const partitions[] = { (char *) "zero", (char *) "nonesuch", (char *) "full", NULL };
-        char own[128];
+        char own[128], disk[160];
 
         (void) snprintf(own, sizeof own, "%s/nvme-subsys0", scratch);
+        (void) snprintf(disk, sizeof disk, "%s/nvme0n1", own);
         if (who == ASKER)
                 return sandbox_asker();
         if (who == TRACER)
                 return sandbox_tracer(own);
-        return who == WORKER ? sandbox_worker("/dev/null", partitions, own) : sandbox_worker("/dev/null", NULL, "");
+        return who == WORKER ? sandbox_worker("/dev/null", partitions, disk) : sandbox_worker("/dev/null", NULL, "");
 }
 
 /* Runs `deed` in a process of its own, confined like that; what it returns, for which there is room in a byte. */
@@ -89,7 +90,8 @@ static void setup(void) {
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
         ck_assert_int_eq(chmod(".", 0755), 0);
         ck_assert_int_eq(
-                        system("mkdir nvme-subsys0 first second other && touch nvme-subsys0/file first/file second/file other/file && "
+                        system("mkdir -p nvme-subsys0/nvme0n1 first second other page-cache && touch page-cache/file && ln -s ../../page-cache nvme-subsys0/nvme0n1/bdi && "
+                               "touch nvme-subsys0/file first/file second/file other/file && "
                                "ln -s ../first nvme-subsys0/nvme0 && ln -s ../nonesuch nvme-subsys0/nvme1 && ln -s ../second nvme-subsys0/nvme12 && "
                                "ln -s ../other nvme-subsys0/subsystem"),
                         0);
@@ -117,6 +119,7 @@ static const struct {
         { "first/file", O_WRONLY, { [WORKER] = true } },
         { "second/file", O_WRONLY, { [WORKER] = true } },
         { "nvme-subsys0/nvme12/file", O_RDONLY, { [WORKER] = true } },
+        { "nvme-subsys0/nvme0n1/bdi/file", O_WRONLY, { [WORKER] = true } },
         { "other/file", O_RDONLY, {} },
         { "other/file", O_WRONLY, {} },
         { "/sys/kernel/uevent_seqnum", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },

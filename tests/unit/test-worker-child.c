@@ -41,18 +41,14 @@ static const char *deeds;
 
 /* What the test is to know of the worker's process. */
 static struct {
-        char own[PATH_MAX], node[64], partitions[64];
+        char syspath[PATH_MAX], node[64], partitions[64];
         bool confined, visited;
 } * shared;
 
 static int sandbox_error;
 
-size_t sandbox_own(const char *syspath) {
-        return strstr(syspath, "/block/") - syspath;
-}
-
-int sandbox_worker(const char *node, char *const *partitions, const char *own) {
-        (void) snprintf(shared->own, sizeof shared->own, "%s", own);
+int sandbox_worker(const char *node, char *const *partitions, const char *syspath) {
+        (void) snprintf(shared->syspath, sizeof shared->syspath, "%s", syspath);
         (void) snprintf(shared->node, sizeof shared->node, "%s", node);
         for (; partitions && *partitions; partitions++)
                 (void) strcat(strcat(shared->partitions, *partitions), " ");
@@ -341,19 +337,19 @@ static void enter_machine(void) {
                 _exit(IS_SKIPPED);
 }
 
-#define OWN "/sys/devices/ata9"
+#define DISK "/sys/devices/ata9/block/sdzz"
 #define LINK_TO(path) "ln -s " path " sys/class/block/sdzz"
 
 static const struct {
         const char *make;
         bool read_only; /* is wanted of it */
         int error;      /* of the sandbox */
-        const char *own, *partitions;
+        const char *syspath, *partitions;
         bool fails, unconfined;
 } places[] = {
-        { LINK_TO("../../devices/ata9/block/sdzz"), false, 0, OWN, "", false, false },
+        { LINK_TO("../../devices/ata9/block/sdzz"), false, 0, DISK, "", false, false },
         /* The flag of each partition is written, too. */
-        { LINK_TO("../../devices/ata9/block/sdzz"), true, 0, OWN, "sdzz1 sdzz2 ", false, false },
+        { LINK_TO("../../devices/ata9/block/sdzz"), true, 0, DISK, "sdzz1 sdzz2 ", false, false },
         /* The drive is gone, or another one has its name, or what has it is no drive. */
         { "true", false, 0, "", "", false, false },
         { LINK_TO("../../devices/ata8/block/sdzz"), false, 0, "", "", false, false },
@@ -362,7 +358,7 @@ static const struct {
         { LINK_TO("sdzz"), false, 0, "", "", false, false },
         { "mkdir sys/class/block/sdzz", false, 0, "", "", false, false },
         /* Without its sandbox it does nothing. */
-        { LINK_TO("../../devices/ata9/block/sdzz"), false, -EPERM, OWN, "", true, false },
+        { LINK_TO("../../devices/ata9/block/sdzz"), false, -EPERM, DISK, "", true, false },
         { LINK_TO("../../devices/ata9/block/sdzz") " && touch dev/sdzz", false, 0, "", "", true, true },
         { LINK_TO("../../devices/ata9/block/sdzz") " && mkdir dev/sdzz", false, 0, "", "", true, true },
 };
@@ -409,7 +405,7 @@ START_TEST(test_confined) {
         ck_assert_str_eq(all_done(), places[_i].fails ? "" : "end ");
         ck_assert(shared->visited == !places[_i].fails);
         ck_assert(shared->confined == !places[_i].unconfined);
-        ck_assert_str_eq(shared->own, places[_i].own);
+        ck_assert_str_eq(shared->syspath, places[_i].syspath);
         ck_assert_uint_eq(strlen(shared->partitions), strlen(places[_i].partitions));
         if (places[_i].partitions[0]) /* in whichever order */
                 ck_assert(strstr(shared->partitions, "sdzz1 ") && strstr(shared->partitions, "sdzz2 "));
