@@ -112,6 +112,11 @@ static const Case cases[] = {
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
           { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .says = "no stripes" },
 
+        { "strict_limit", "on", VERDICT_APPLIED, "bdi/strict_limit", "0", "1", {}, SCSI },
+        { "strict_limit", "on", VERDICT_UNSUPPORTED, "bdi/strict_limit", NULL, NULL, {}, SCSI, .says = "no bdi/strict_limit" },
+        { "stripe_cache_size", "8192", VERDICT_APPLIED, "md/stripe_cache_size", "256", "8192", {}, MD },
+        { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .says = "no md/stripe_cache_size" },
+
         /* What is there is nothing that it could be. */
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .says = "reads '64x', which is no number" },
         { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .says = "reads '', which is no number" },

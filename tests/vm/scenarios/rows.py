@@ -141,6 +141,7 @@ ROWS = (
     Row("ahci", "timeout", '"88s"', "cat {sys}/device/timeout", r"^88$"),
     # arrays and volumes, and the members of one that has redundancy
     Row("md", "read_ahead_kb", '"4 stripes"', "blockdev --getra {node}", r"^1024$"),
+    Row("md", "stripe_cache_size", "1024", "cat {sys}/md/stripe_cache_size", r"^1024$"),
     Row("dm", "read_ahead_kb", '"3 stripes"', "cat {sys}/queue/read_ahead_kb", r"^384$"),
     Row("dm", "iostats", "true", "cat {sys}/queue/iostats", r"^1$"),
     Row("member", "timeout", '"55s"', "cat {sys}/device/timeout", r"^55$", "only_in_raid = true;"),
@@ -163,6 +164,9 @@ ROWS = (
 
 # QEMU's controller says that its links have no state that saves power, which newer kernels believe.
 AHCI_LINK_POWER = Row("ahci", "link_power_management", '"medium_power"', "cat " + LINK_POWER, r"^medium_power$")
+
+# Linux 6.2 and newer.
+STRICT_LIMIT = Row("scsi", "strict_limit", "true", "cat {sys}/bdi/strict_limit", r"^1$")
 
 # On battery.
 ON_BATTERY = (
@@ -233,14 +237,16 @@ class Rows(RowTable):
                 machine.run(f"echo {value} > /sys/block/$(basename $(readlink -f {link}))/queue/{attribute}")
             machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
             self.settle(machine)
-            self.run_rows(machine, ROWS + self.link_power(machine))
+            limits = machine.run("ls /sys/class/bdi/*/strict_limit", check=False).status == 0
+            self.run_rows(machine, ROWS + self.link_power(machine) + ((STRICT_LIMIT,) if limits else ()))
             machine.run("modprobe supply online=0 discharging=1")
             self.run_rows(machine, ON_BATTERY)
             self.not_in_an_array(machine)
             self.never_unflushed(machine)
             self.not_live(machine, transport, fabric)
             self.run_rows(machine, AT_LAST)
-            self.print_table(ELSEWHERE, self.check_complete(machine, ELSEWHERE))
+            elsewhere = ELSEWHERE if limits else ELSEWHERE | {"strict_limit": "the guest's kernel is older than Linux 6.2"}
+            self.print_table(elsewhere, self.check_complete(machine, elsewhere))
 
     def link_power(self, machine):
         """The row for QEMU's controller, if the kernel takes its value; or else drivekeep says why not."""
