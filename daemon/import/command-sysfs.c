@@ -10,6 +10,7 @@ static const char *const same_name[] = {
         "queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/max_sectors_kb",
         "queue/wbt_lat_usec", "queue/rotational", "queue/add_random", "queue/rq_affinity", "queue/nomerges",
         "queue/iostats", "queue/discard_max_bytes", "queue_depth", "ncq_prio_enable", "cdl_enable", "hmb", "allow_restart",
+        "bdi/strict_limit", "strict_limit", "read_ahead_kb", "md/stripe_cache_size",
         "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
         NULL,
 };
@@ -45,21 +46,25 @@ static bool is_about_drives(const char *path) {
 /* Takes a path apart: the drive's node, which may be open and which the caller frees, and the attribute as it is called above.
  * NULL: there is no such drive or attribute. */
 static char *split_path(const char *path, const char **ret_attribute) {
+        static const char *const directories[] = { "/queue/", "/device/", "/bdi/", "/md/" };
         const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;
+        bool known = !block && nvme;
 
         if (starts_with(path, "/sys/") && (block || nvme)) {
                 name = block ? block + strlen("/block/") : nvme + strlen("/nvme/");
                 attribute = strchr(name, '/');
-        } else if (script_is_open(path)) /* "$disk/queue/scheduler" */
-                attribute = strstr(path, "/queue/") ?: strstr(path, "/device/");
-        if (!attribute)
+        }
+        for (size_t i = 0; i < ELEMENTSOF(directories) && !attribute; i++)
+                if (script_is_open(path)) /* "$disk/queue/scheduler" */
+                        attribute = strstr(path, directories[i]);
+        for (size_t i = 0; i < ELEMENTSOF(directories) && attribute; i++)
+                known = known || starts_with(attribute, directories[i]);
+        if (!attribute || !known)
                 return NULL;
 
         *ret_attribute = attribute + 1;
         if (starts_with(attribute, "/device/"))
                 *ret_attribute += strlen("device/");
-        else if (!starts_with(attribute, "/queue/") && !starts_with(attribute, "/bdi/") && (block || !nvme))
-                return NULL;
         if (starts_with(*ret_attribute, "scsi_disk/"))
                 *ret_attribute = base_name(*ret_attribute);
         return must_format("/dev/%.*s", (int) (attribute - name), name);
@@ -70,7 +75,8 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
         _cleanup_free_ char *node = NULL;
         const char *attribute = base_name(path), *key, *unit = "";
 
-        if (!starts_with(path, "/sys/class/scsi_disk/") && !streq(attribute, "link_power_management_policy")) {
+        if (!starts_with(path, "/sys/class/scsi_disk/") && !starts_with(path, "/sys/class/bdi/") &&
+            !streq(attribute, "link_power_management_policy")) {
                 node = split_path(path, &attribute);
                 if (!node && is_about_drives(path))
                         command_note(&c, "drivekeep does not keep %.60s", base_name(path));
@@ -99,7 +105,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
         if (node)
                 command_device(&c, node);
         else
-                import_hold_drives(c.rule, "an adapter's or a disk's number names no drive: say which drives");
+                import_hold_drives(c.rule, "an adapter's or a device's number names no drive: say which drives");
         if (value[strspn(value, "0123456789")])
                 unit = "";
         if (streq(unit, "ms"))

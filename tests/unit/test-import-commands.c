@@ -131,13 +131,24 @@ static const WrittenCase cases[] = {
 
         /* What is about drives, and has no row: a note in every form. */
 #define NO_ROW(line, name) "line " line ": drivekeep does not keep " name
-        { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/class/bdi/8:0/strict_limit; d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
+        { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
           "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
-          { NO_ROW("1", "stripe_cache_size"), NO_ROW("1", "strict_limit"), NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
-        { "69.rules", "SUBSYSTEM==\"block\", KERNEL==\"md*\", ATTR{md/stripe_cache_size}=\"8192\"\nSUBSYSTEM==\"bdi\", ATTR{strict_limit}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
-          { NO_ROW("1", "stripe_cache_size"), NO_ROW("2", "strict_limit"), NO_ROW("3", "max_ratio") }, "{" },
-        { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { NO_ROW("1", "stripe_cache_size") } },
-        { "/etc/sysfs.conf", "block/md0/md/stripe_cache_size = 8192\nclass/bdi/8:16/strict_limit = 1\n", { NO_ROW("1", "stripe_cache_size"), NO_ROW("2", "strict_limit") } },
+          { NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
+        { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{max_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
+          { "lines 1, 2: drivekeep does not keep max_ratio" }, "{" },
+        /* Of the kernel's page cache, and of an array. */
+#define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
+        { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",
+          { OF_ARRAY, "\n        match = \"/dev/sda\";\n        strict_limit = true;" } },
+        { "x.sh", "echo 4096 > $M/md/stripe_cache_size; echo 16 > /sys/block/md1/md/stripe_cache_size\n",
+          { RUN_OPEN, "//     stripe_cache_size = 4096;", "\"16\" is no value of it" }, "\n        match" },
+        { "69.rules", "SUBSYSTEM==\"block\", KERNEL==\"md*\", ATTR{md/stripe_cache_size}=\"8192\"\nKERNEL==\"sd?\", ATTR{bdi/strict_limit}=\"1\"\n",
+          { "\n        match = { node = \"/dev/md*\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;", "\n        strict_limit = true;" } },
+        { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { OF_ARRAY } },
+        { "/etc/sysfs.conf", "block/md0/md/stripe_cache_size = 8192\n", { OF_ARRAY } },
+        { "/etc/sysfs.conf", "class/bdi/8:16/strict_limit = 1\nclass/bdi/8:0/read_ahead_kb = 512\n",
+          { "names no drive", NOWHERE, "//     strict_limit = true;", "//     read_ahead_kb = 512;" }, "\n        match" },
+        { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{strict_limit}=\"1\"\n", { "//     strict_limit = true;" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk-setup %k\"\nKERNEL==\"sg?\", RUN{builtin}+=\"kmod load sg\"\n",
           { "line 1: not understood: /usr/local/bin/disk-setup %k" }, "kmod" },
 
