@@ -143,12 +143,12 @@ const Verb verb_import = {
         .name = "import",
         .summary = "Turn other programs' files and commands into drivekeep configuration",
         .arguments = "[FILE...]",
-        .help = "Reads the configuration of hdparm, udisks2, TLP, tuned, smartd and hd-idle, and commands (hdparm, smartctl, sdparm, "
+        .help = "Reads the configuration of hdparm, udisks2, TLP, laptop-mode-tools, tuned, smartd and hd-idle, and commands (hdparm, smartctl, sdparm, "
                 "nvme, blockdev, openSeaChest, hd-idle) in scripts, crontabs, units and udev rules, and writes drivekeep "
                 "configuration to standard output, or with --write to a file of drivekeep's. Changes nothing else."
                 "\vFILE - is standard input.\n"
                 "\n"
-                "KIND is hdparm.conf, conf.d, udisks2, tlp, tuned, smartd.conf, hd-idle, script, crontab, unit, udev-rules, "
+                "KIND is hdparm.conf, conf.d, udisks2, tlp, laptop-mode, tuned, smartd.conf, hd-idle, script, crontab, unit, udev-rules, "
                 "tmpfiles or sysfs.conf.",
         .options = OPTION_FORMAT | OPTION_COMMAND | OPTION_IMPORT | OPTION_CONFIG_ROOT,
         .run = run,

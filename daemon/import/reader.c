@@ -237,6 +237,7 @@ static const struct {
         [IMPORT_UDISKS] = { "udisks2", "a file of udisks2", udisks_read, "*/udisks2/*.conf", "^\\[ATA]" },
         [IMPORT_TLP] = { "tlp", "a file of TLP", tlp_read,
           "*/@(tlp.conf|tlp.d/*.conf|default/tlp|tlp/defaults.conf)", NULL },
+        [IMPORT_LAPTOP_MODE] = { "laptop-mode", "a file of laptop-mode-tools", laptop_mode_read, "*/@(laptop-mode.conf|laptop-mode/conf.d/*.conf)", NULL },
         [IMPORT_TUNED] = { "tuned", "a file of tuned", tuned_read, "*/tuned.conf", NULL },
         [IMPORT_SMARTD] = { "smartd.conf", "a smartd.conf", smartd_read, "*/smartd.conf", NULL },
         [IMPORT_HD_IDLE] = { "hd-idle", "a file of hd-idle", hd_idle_read, "*/@(default|sysconfig)/hd-idle", NULL },

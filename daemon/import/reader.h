@@ -68,6 +68,7 @@ typedef enum ImportKind {
         IMPORT_CONF_D, /* Gentoo's /etc/conf.d/hdparm */
         IMPORT_UDISKS, /* udisks2's /etc/udisks2/VENDOR-MODEL-SERIAL.conf */
         IMPORT_TLP,
+        IMPORT_LAPTOP_MODE, /* laptop-mode-tools' */
         IMPORT_TUNED,
         IMPORT_SMARTD,
         IMPORT_HD_IDLE,
@@ -149,6 +150,7 @@ void hdparm_conf_read(const char *text, Import *ret);
 void conf_d_read(const char *text, Import *ret);
 void udisks_read(const char *text, Import *ret); /* ret->file names the drive */
 void tlp_read(const char *text, Import *ret);
+void laptop_mode_read(const char *text, Import *ret);
 void tuned_read(const char *text, Import *ret);
 void smartd_read(const char *text, Import *ret);
 void hd_idle_read(const char *text, Import *ret);

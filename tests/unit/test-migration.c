@@ -23,6 +23,8 @@ static const struct {
         { "From /etc/hdparm.conf", 10, IMPORT_HDPARM_CONF, "hdparm.conf", "/dev/sda {\n", "\n}\n" },
         { "From /etc/udisks2/*.conf", 5, IMPORT_UDISKS, "EXAMPLE-1.conf", "[ATA]\n", "\n" },
         { "From TLP", 6, IMPORT_TLP, "tlp.conf", "DISK_DEVICES=sda\n", "\n" },
+        { "From laptop-mode-tools", 5, IMPORT_LAPTOP_MODE, "laptop-mode.conf",
+          "HD=/dev/sda\nCONTROL_HD_POWERMGMT=1\nCONTROL_HD_IDLE_TIMEOUT=1\nCONTROL_HD_WRITECACHE=1\n", "\n" },
         { "From the plugins disk and scsi_host of tuned", 5, IMPORT_TUNED, "tuned.conf", "[disk]\n", "\n" },
         { "From smartd.conf", 8, IMPORT_SMARTD, "smartd.conf", "/dev/sda ", "\n" },
 };

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Files of other programs as drivekeep configuration: laptop-mode-tools, templates of units, and what a file leaves open. */
+
+#include "suite.h"
+#include "written-case.h"
+
+/* clang-format off */
+#define HELD(line) "// line 1: " line
+#define NOTHING "it asks for nothing"
+
+/* laptop-mode-tools. */
+#define LMT "/etc/laptop-mode/laptop-mode.conf"
+#define HD "HD=\"/dev/sda\"\n"
+#define APM HD "CONTROL_HD_POWERMGMT=1\nNOLM_AC_HD_POWERMGMT=254\nLM_AC_HD_POWERMGMT=200\nBATT_HD_POWERMGMT=1\n"
+#define MATCH "match = { node = \"/dev/sda\"; rotational = true; transport = ( \"sata\", \"pata\" ); };"
+
+static const WrittenCase cases[] = {
+        { LMT, "ENABLE_LAPTOP_MODE_ON_AC=0\n" APM, { "\n        " MATCH "\n        apm = 254;\n        on_battery = { apm = 1; };" } },
+        { LMT, "ENABLE_LAPTOP_MODE_ON_AC=1 # also here\n" APM, { "\n        apm = 200;\n" } },
+        { LMT, "ENABLE_LAPTOP_MODE_TOOLS=0\n" APM, { NOTHING } },
+        { LMT, "CONTROL_HD_POWERMGMT=0\nNOLM_AC_HD_POWERMGMT=254\n" HD, { NOTHING } },
+        { LMT, "ENABLE_AUTO_MODULES=0\n" HD "CONTROL_HD_POWERMGMT=\"auto\"\nNOLM_AC_HD_POWERMGMT=254\n", { NOTHING } },
+        { LMT, HD "CONTROL_HD_IDLE_TIMEOUT=1\nENABLE_LAPTOP_MODE_ON_AC=0\nENABLE_LAPTOP_MODE_ON_BATTERY=1\nLM_AC_HD_IDLE_TIMEOUT_SECONDS=20\nLM_BATT_HD_IDLE_TIMEOUT_SECONDS=300\nNOLM_HD_IDLE_TIMEOUT_SECONDS=7200\n",
+          { "\n        spindown_time = \"7200s\";", "on_battery = { spindown_time = \"300s\"; };" } },
+        { LMT, HD "CONTROL_HD_WRITECACHE=1\nNOLM_AC_HD_WRITECACHE=1\nNOLM_BATT_HD_WRITECACHE=0\nLM_HD_WRITECACHE=0\nENABLE_LAPTOP_MODE_ON_AC=0\nENABLE_LAPTOP_MODE_ON_BATTERY=1\n",
+          { "\n        write_cache = true;", "on_battery = { write_cache = false; };" } },
+        { LMT, "HD='/dev/sda /dev/disk/by-id/ata-X'\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "( \"/dev/sda\", \"/dev/disk/by-id/ata-X\" )", "on_battery = { apm = 128; };" } },
+        /* Which drives, and which values, only a shell or another file tells. */
+        { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "which drives \"$DISKS\" in line 1 is" }, "\n        match" },
+        { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "in another file, as HD" }, "\n        match" },
+        { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "what line 6 does, only a shell tells: if [ -e /run/x ]; then" }, "\n        match" },
+        { LMT, APM "ENABLE_LAPTOP_MODE_WHEN_LID_CLOSED=1\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// apm = 254; // while the lid is closed, line 4 is in force", "on_battery = { apm = 1; };" } },
+        { LMT, APM, { "// apm = 254; // ENABLE_LAPTOP_MODE_ON_AC in another file decides between this and line 4" } },
+        { LMT, HD "CONTROL_READAHEAD=1\nLM_READAHEAD=3072\nNOLM_READAHEAD=128\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// read_ahead_kb = 128; // it is set while a file system" }, "\n        read" },
+        { LMT, HD "BATT_HD=4\nCONTROL_HD_IDLE_TIMEOUT=0\n", { "line 2: not understood: BATT_HD" }, "{" },
+#define LINKS "/etc/laptop-mode/conf.d/intel-sata-powermgmt.conf"
+        { LINKS, "CONTROL_INTEL_SATA_POWER=\"auto\"\nCONTROL_AHCI_RUNTIME_PM=1\nBATT_SATA_POLICY=med_power_with_dipm\nLM_AC_SATA_POLICY=max_performance\nNOLM_AC_SATA_POLICY=max_performance\n",
+          { "transport = \"sata\"; };\n        link_power_management = \"max_performance\";\n        on_battery = { link_power_management = \"med_power_with_dipm\"; };",
+            "runtime_pm = \"on\";\n        on_battery = { runtime_pm = \"auto\"; };" } },
+        { "/etc/laptop-mode/conf.d/runtime-pm.conf", "CONTROL_RUNTIME_AUTOSUSPEND=1\n", { "not understood: CONTROL_RUNTIME_AUTOSUSPEND" } },
+};
+/* clang-format on */
+
+START_TEST(test_written) {
+        check_written(&cases[_i]);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("import-more");
+        TCase *t = tcase_create("import-more");
+
+        tcase_add_loop_test(t, test_written, 0, ELEMENTSOF(cases));
+        suite_add_tcase(s, t);
+
+        return suite_run(s);
+}
