@@ -3,6 +3,7 @@
 /* Commands, and lines that write below /sys, in the files of those who run them: a shell, systemd, cron, systemd-tmpfiles,
  * sysfsutils, Gentoo's init script. */
 
+#include <ctype.h>
 #include <fnmatch.h>
 
 #include "command.h"
@@ -20,11 +21,58 @@ static void undo_double(char *s, const char *two) {
                 memmove(s, s + 1, strlen(s));
 }
 
-/* `value` stands behind the signs that systemd has in front of a path or program. */
-static bool is_condition(const UnitLine *l, const char *value) {
-        return streq(l->key, "ExecCondition") ||
-               ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
-                ((value > l->value && value[-1] == '!') || !word_is_program_or_drive(value)));
+/* ---- units of systemd ---- */
+
+/* Undoes systemd-escape(1); the caller frees it. */
+static char *unescape(const char *name, size_t n) {
+        char *text = must(malloc(n + 1)), *to = text;
+
+        for (const char *s = name; s < name + n; s++) {
+                if (s + 4 <= name + n && starts_with(s, "\\x") && isxdigit((unsigned char) s[2]) &&
+                    isxdigit((unsigned char) s[3])) {
+                        *to++ = (char) strtoul((char[]){ s[2], s[3], '\0' }, NULL, 16);
+                        s += 3;
+                } else
+                        *to++ = *s == '-' ? '/' : *s;
+        }
+        *to = '\0';
+        return text;
+}
+
+/* With the instance of the unit that `file` is of in the place of %i, %I and %f. *ret_open: another specifier is left as it is. The
+ * caller frees it. */
+static char *put_specifiers(const char *value, const char *file, bool *ret_open) {
+        static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-";
+        const char *type = strstr(file, ".service"), *at = type ? memrchr(file, '@', (size_t) (type - file)) : NULL;
+        size_t n = at ? (size_t) (type - at) - 1 : 0;
+        _cleanup_free_ char *path = unescape(at ? at + 1 : "", n);
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        *ret_open = false;
+        if (path[strspn(path, plain)])
+                n = 0;
+        for (const char *p = value; *p; p++)
+                if (p[0] != '%' || !p[1] || p[1] == '%') {
+                        fputc(*p, f);
+                        p += p[0] == '%' && p[1] == '%';
+                } else if (n > 0 && strchr("iIf", p[1])) {
+                        fprintf(f, "%s%.*s", p[1] == 'f' ? "/" : "", (int) (p[1] == 'i' ? n : strlen(path)),
+                                p[1] == 'i' ? at + 1 : path);
+                        p++;
+                } else {
+                        fputc(*p, f);
+                        *ret_open = true;
+                }
+        must_close(f);
+        return text;
+}
+
+/* `value` stands behind the signs that systemd has in front of a path or program; `differs`: the last one of them is '!'. */
+static bool is_condition(const UnitLine *l, const char *value, bool differs) {
+        return streq(l->key, "ExecCondition") || ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
+                                                  (differs || !word_is_program_or_drive(value)));
 }
 
 void unit_read(const char *text, Import *ret) {
@@ -34,17 +82,20 @@ void unit_read(const char *text, Import *ret) {
         unit_lines_read(&lines, "", text);
         UNIT_LINES_FOREACH(l, &lines) {
                 Place place = { .import = ret };
-                char *value = l->value + strspn(l->value, "@-:+!|");
+                bool open;
+                _cleanup_free_ char *all = put_specifiers(l->value, ret->file, &open);
+                char *value = all + strspn(all, "@-:+!|");
 
                 undo_double(value, "$$");
-                undo_double(value, "%%");
-                if (is_condition(l, value))
+                if (is_condition(l, value, value > all && value[-1] == '!'))
                         import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
                                        streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
                 if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
                         place.held = "systemd takes a shell's signs for words";
+                else if (open)
+                        place.held = "a specifier of systemd's is known only when it runs";
                 commands_read(&place, value, l->line);
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)

@@ -112,11 +112,11 @@ static bool is_alias(const char *root, const char *path) {
         return n > 0 && !streq(base_name(target), base_name(path)) && !streq(target, "/dev/null");
 }
 
-static void unit_read_file(const Units *units, const char *path, Unit *ret) {
+static void unit_read_file(const Units *units, const char *path, const char *name, Unit *ret) {
         _cleanup_free_ char *text = tree_read(units->root, path, false);
         _cleanup_(words_done) Words names = {};
 
-        *ret = (Unit){ .name = must(strdup(base_name(path))) };
+        *ret = (Unit){ .name = must(strdup(name)) };
         words_add(&names, ret->name, strlen(ret->name));
         unit_lines_read(&ret->lines, path, text ?: "");
         UNIT_LINES_FOREACH(l, &ret->lines)
@@ -166,18 +166,51 @@ static bool is_possible(const char *root, const Unit *u) {
         return true;
 }
 
-bool unit_read_started(const Units *u, const char *name, Unit *ret) {
+/* The unit's file, if one is there that is not masked, and the unit is wanted. NULL: it is not; the caller frees it. */
+static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
         _cleanup_free_ char *text = found.n_items > 0 ? tree_read(u->root, found.items[0], false) : NULL;
 
-        /* Masked. */
-        if (!text || !*text || !is_wanted(u->root, base_name(found.items[0])))
-                return false;
-        unit_read_file(u, found.items[0], ret);
+        return text && *text && is_wanted(u->root, base_name(found.items[0])) ? must(strdup(found.items[0])) : NULL;
+}
+
+static bool read_possible(const Units *u, const char *path, const char *name, Unit *ret) {
+        unit_read_file(u, path, name, ret);
         if (is_possible(u->root, ret) && unit_read_variables(u->root, ret))
                 return true;
         unit_done(ret);
         return false;
+}
+
+bool unit_read_started(const Units *u, const char *name, Unit *ret) {
+        _cleanup_free_ char *path = find_started(u, name);
+
+        return path && read_possible(u, path, base_name(path), ret);
+}
+
+/* The unit, or of a template the instances that links name: it is itself one where nothing tells of which. */
+static void add_services(Units *u, const char *name) {
+        _cleanup_free_ char *path = find_started(u, name), *instances = NULL;
+        _cleanup_(words_done) Words links = {}, seen = {};
+
+        if (!path)
+                return;
+        if (ends_with(name, "@.service")) {
+                instances = must_format("%.*s?*.service", (int) (strlen(name) - strlen(".service")), name);
+                links = tree_glob(u->root, UNITS "*.{wants,requires}/", instances, "");
+        }
+        if (links.n_items == 0)
+                words_add(&links, name, strlen(name));
+        for (size_t i = 0; i < links.n_items; i++) {
+                const char *instance = base_name(links.items[i]);
+
+                if (words_have(&seen, instance))
+                        continue;
+                words_add(&seen, instance, strlen(instance));
+                must_grow(u, services);
+                if (read_possible(u, path, instance, &u->services[u->n_services]))
+                        u->n_services++;
+        }
 }
 
 Units units_read(const char *root) {
@@ -190,11 +223,8 @@ Units units_read(const char *root) {
 
                 for (size_t k = 0; k < i && !seen; k++)
                         seen = streq(base_name(files.items[k]), name);
-                if (seen)
-                        continue;
-                must_grow(&u, services);
-                if (unit_read_started(&u, name, &u.services[u.n_services]))
-                        u.n_services++;
+                if (!seen)
+                        add_services(&u, name);
         }
         return u;
 }

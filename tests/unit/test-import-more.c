@@ -39,6 +39,20 @@ static const WrittenCase cases[] = {
           { "transport = \"sata\"; };\n        link_power_management = \"max_performance\";\n        on_battery = { link_power_management = \"med_power_with_dipm\"; };",
             "runtime_pm = \"on\";\n        on_battery = { runtime_pm = \"auto\"; };" } },
         { "/etc/laptop-mode/conf.d/runtime-pm.conf", "CONTROL_RUNTIME_AUTOSUSPEND=1\n", { "not understood: CONTROL_RUNTIME_AUTOSUSPEND" } },
+
+        /* Templates of units: the file's name, or that of its directory, has the instance. */
+#define TEMPLATE(exec) "[Service]\nExecStart=" exec "\n"
+#define OPEN "is, is known only when the command runs"
+        { "/etc/systemd/system/hd@sda.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";\n        spindown_time = 120;" } },
+        { "hd@.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "line 2: which drive \"/dev/%i\" " OPEN, "//     spindown_time = 120;" }, "\n        match" },
+        { "hd.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\"/dev/%i\" " OPEN }, "\n        match" },
+        { "/etc/systemd/system/hd@sdb.service.d/x.conf", TEMPLATE("/bin/sh -c 'hdparm -S 120 /dev/%I; echo 100%% >/dev/null'"), { "\n        match = \"/dev/sdb\";" } },
+        { "hd@dev-disk-by\\x2did-ata\\x2dX1.service", TEMPLATE("/sbin/hdparm -S 120 %f"), { "\n        match = \"/dev/disk/by-id/ata-X1\";" } },
+        { "hd@dev-sda.service", TEMPLATE("/sbin/hdparm -S 120 /%I"), { "\n        match = \"/dev/sda\";" } },
+        { "hd@120.service", TEMPLATE("/sbin/hdparm -S %i /dev/sda"), { "\n        spindown_time = 120;" } },
+        { "hd@a\\x20b.service", TEMPLATE("/sbin/hdparm -S 120 %f"), { OPEN }, "\n        match" },
+        { "x.service", TEMPLATE("/bin/sh -c 'echo %H > /sys/block/sda/queue/scheduler'"), { "a specifier of systemd's is known only when it runs", "//     // scheduler" }, "\n        match" },
+        { "hd@sda.service", "[Unit]\nConditionPathExists=/dev/%i\n" TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";" } },
 };
 /* clang-format on */
 

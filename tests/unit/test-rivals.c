@@ -428,6 +428,9 @@ static const Case cases[] = {
           "/etc/systemd/system/disk.service:2:1: warning: this line sets apm to 1 whenever this unit is started, and f.conf:1 "
           "wants 127 for /dev/sda" },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), END }, NULL },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk@.service", SERVICE("/sbin/hdparm -B 1 /dev/%i"), ENABLED("disk@sdz.service"), END }, NULL },
+        { WANTS_APM, { "FILE", "etc/systemd/system/disk@.service", SERVICE("/sbin/hdparm -B 1 /dev/%i"), ENABLED("disk@sdz.service"), ENABLED("disk@sda.service"), END },
+          "/etc/systemd/system/disk@.service:2:1: warning: this line sets apm to 1 whenever" },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk@.service", SERVICE("/sbin/hdparm -B 1 /dev/%i"), ENABLED("disk@sda.service"), END },
           "/etc/systemd/system/disk@.service:2:1: warning: this line sets apm to 1 whenever" },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n", END },
