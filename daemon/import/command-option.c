@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme, blockdev; and idle3ctl. */
+/* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme, blockdev; and idle3ctl
+ * and powertop. */
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -286,6 +287,24 @@ void idle3_command(Command *c) {
         for (size_t i = 0; i < c->n_words; i++)
                 if (STR_IN_SET(c->words[i], "-s", "-d"))
                         command_note(c, "idle3ctl %s changes the drive for good, and is no setting", c->words[i]);
+}
+
+/* ---- powertop(8), 2.14: what it sets of all disks, and of all SATA ports ---- */
+
+void powertop_command(Command *c) {
+        bool tunes = false;
+
+        for (size_t i = 0; i < c->n_words; i++)
+                tunes = tunes || streq(c->words[i], "--auto-tune");
+        if (!tunes)
+                return;
+        (void) import_match(c->rule, MATCH_NODE, "/dev/sd*");
+        command_want(c, "runtime_pm", "auto");
+        command_settle(c);
+
+        c->rule = import_add_rule(c->place->import, c->line);
+        (void) import_match(c->rule, MATCH_TRANSPORT, "sata");
+        command_want(c, "link_power_management", "med_power_with_dipm");
 }
 
 /* ---- blockdev(8) ---- */

@@ -101,8 +101,9 @@ static CommandReader find_tool(const char *word) {
                 const char *name;
                 CommandReader reader;
         } tools[] = {
-                { "hdparm", hdparm_command }, { "smartctl", smartctl_command }, { "sdparm", sdparm_command },
-                { "nvme", nvme_command },     { "blockdev", blockdev_command }, { "idle3ctl", idle3_command },
+                { "hdparm", hdparm_command },     { "smartctl", smartctl_command }, { "sdparm", sdparm_command },
+                { "nvme", nvme_command },         { "blockdev", blockdev_command }, { "idle3ctl", idle3_command },
+                { "powertop", powertop_command },
         };
         size_t length = strcspn(word, ")");
 

@@ -56,6 +56,7 @@ void sdparm_command(Command *c);
 void nvme_command(Command *c);
 void blockdev_command(Command *c);
 void idle3_command(Command *c);
+void powertop_command(Command *c);
 void seachest_command(Command *c);
 
 /* The words behind hd-idle. False: they are known only when it runs, and nothing was added. */

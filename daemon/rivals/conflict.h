@@ -23,12 +23,10 @@ typedef struct Rival {
         const char *who, *when;
         const char *cure; /* NULL: to take out the line, which can be imported */
         ImportKind kind;
-        const char *files;  /* a glob; NULL: `text`, or what its command says */
+        const char *files;  /* a glob; NULL: what its command says */
         const char *below;  /* paths that are the same from here on: the first one counts; NULL: all count */
         const char *active; /* it does something only if tree_is_active() says so of this; NULL: it does */
         const char *program; /* it does something only if a unit that is started runs this, with these options; NULL: it does */
-        const char *option; /* the program does it only with this one, and without files it does `text` */
-        const char *text;
         const char *variable; /* it does nothing where this is "false" in its environment */
         bool joined;          /* its files are read as if they were one: what stands further down counts */
         bool polls;           /* it asks drives; a wish is for how many seconds they must be left alone to be asleep */

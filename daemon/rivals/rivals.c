@@ -37,9 +37,7 @@ static const Rival rivals[] = {
           "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
           IMPORT_SCRIPT, .program = "hd-idle", .variable = "START_HD_IDLE" },
         { "PowerTOP", "by --auto-tune, when this unit is started", "without --auto-tune it sets nothing",
-          IMPORT_TMPFILES, .program = "powertop", .option = "--auto-tune",
-          .text = "w /sys/block/sd*/device/power/control - - - - auto\n"
-                  "w /sys/class/scsi_host/host*/link_power_management_policy - - - - med_power_with_dipm\n" },
+          IMPORT_SCRIPT, .program = "powertop" },
         { "systemd-tmpfiles", "by this line at boot", "take this line out",
           IMPORT_TMPFILES, LIBS "tmpfiles.d/*.conf", .below = "/tmpfiles.d/" },
         { "sysfsutils", "by this line at boot", "take this line out",
@@ -211,10 +209,9 @@ static bool has_option(const char *command, const char *const *options) {
         return has;
 }
 
-/* What its command says, or always does, or what stands in its files. */
+/* What its command says, or what stands in its files. */
 static void check_program(Rivals *r, const Rival *row) {
         static const char *const talks[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
-        const char *const does[] = { row->option, NULL };
         UnitLine command = {};
         const Unit *unit = units_find_command(&r->units, row->program, &command);
         const UnitLine *variable = unit && row->variable ? unit_last(&unit->variables, row->variable) : NULL;
@@ -225,8 +222,7 @@ static void check_program(Rivals *r, const Rival *row) {
         if (!unit)
                 return;
         /* With an option that only says something it ends. */
-        acts = !has_option(command.value, talks) && !(variable && streq(variable->value, "false")) &&
-               (!row->option || has_option(command.value, does));
+        acts = !has_option(command.value, talks) && !(variable && streq(variable->value, "false"));
         if (acts && row->files) {
                 own = option_find(command.value, "-c", "--configfile");
                 if (own)
@@ -234,8 +230,7 @@ static void check_program(Rivals *r, const Rival *row) {
                 else
                         files = tree_glob(r->root, row->files, "", "");
         } else if (acts)
-                check_text(r, &(Source){ .row = row, .lines = (UnitLine[]){ command, command } }, "",
-                           row->text ?: command.value);
+                check_text(r, &(Source){ .row = row, .lines = &command }, "", command.value);
         for (size_t i = 0; i < files.n_items; i++)
                 check_files(r, row, command.value, &files.items[i], 1);
         unit_line_done(&command);

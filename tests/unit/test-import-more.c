@@ -53,6 +53,15 @@ static const WrittenCase cases[] = {
         { "hd@a\\x20b.service", TEMPLATE("/sbin/hdparm -S 120 %f"), { OPEN }, "\n        match" },
         { "x.service", TEMPLATE("/bin/sh -c 'echo %H > /sys/block/sda/queue/scheduler'"), { "a specifier of systemd's is known only when it runs", "//     // scheduler" }, "\n        match" },
         { "hd@sda.service", "[Unit]\nConditionPathExists=/dev/%i\n" TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";" } },
+
+        /* PowerTOP. */
+#define TUNES "match = \"/dev/sd*\";", "runtime_pm = \"auto\";", "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";"
+        { "/etc/rc.local", "#!/bin/sh -e\n/usr/sbin/powertop --auto-tune >/dev/null 2>&1 &\nexit 0\n", { "\n        " TUNES } },
+        { "/etc/rc.local", "nice powertop --html=/tmp/x.html --time=5\n", { NOTHING } },
+        { "/etc/crontab", "@reboot root /usr/sbin/powertop --auto-tune\n", { "\n        " TUNES } },
+        { "/etc/crontab", "0 * * * * root powertop --auto-tune\n", { "cron runs it at its times", TUNES }, "\n        match" },
+        { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "names another drive than the rule", "runtime_pm" }, "\n        match" },
+        { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
 };
 /* clang-format on */
 
