@@ -250,7 +250,7 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
             d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
         bridge_learn(d, &q, &regs, r);
-        if (r == STEP_UNSUPPORTED && d->bridge.uas_blocks)
+        if (r == STEP_UNSUPPORTED && d->bridge.without_sat)
                 r = bridge_check(d);
         if (r == -ETIMEDOUT)
                 d->n_timeouts++;

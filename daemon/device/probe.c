@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
+
 #include "probe.h"
 
 bool probe_needs_root(int error) {
@@ -8,11 +10,15 @@ bool probe_needs_root(int error) {
 
 void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
         unsigned asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
+        char why[sizeof d->error] = "";
         int answer = 0, r;
 
         /* A drive that nobody has used just now is not taken to be awake. */
-        if (asked)
+        if (asked) {
                 answer = power_look(d, power_backend(asked));
+                if (answer < 0)
+                        (void) snprintf(why, sizeof why, "%s", d->error);
+        }
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
@@ -24,7 +30,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 if (!(s->flags & SETTING_KERNEL) && d->power != POWER_AWAKE && d->power != POWER_UNKNOWN)
                         x.reason = "the drive sleeps, and is not woken to be asked";
                 else if (answer < 0 && (asked & 1U << s->backend))
-                        x.reason = probe_needs_root(answer) ? PROBE_NEEDS_ROOT : "the drive does not answer";
+                        x.reason = probe_needs_root(answer) ? PROBE_NEEDS_ROOT : why;
                 else if ((r = s->read(d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
                         x.reason = probe_needs_root(r) ? PROBE_NEEDS_ROOT : d->error;

@@ -77,10 +77,30 @@ START_TEST(test_not_root) {
 
         user = _i ? 1000 : 0;
         probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
-        ck_assert_str_eq(apm.reason, _i ? "needs root" : "the drive does not answer");
+        ck_assert_str_eq(apm.reason, _i ? "needs root" : "/dev/sda cannot be opened: Permission denied");
         probe_drive(&nvme, 1U << BACKEND_NVME, &io, look, &nvme_cache);
         ck_assert_msg(strstr(nvme_cache.reason, _i ? "needs root" : "cannot be opened: Permission denied"), "%s",
                       nvme_cache.reason);
+}
+END_TEST
+
+/* Why the drive cannot be asked for its power mode is said of each setting. */
+START_TEST(test_no_passthrough) {
+        static const Row rows[] = {
+                { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
+                  .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00" },
+                { .cdb = "a1 06 20 00 00 00 00 00 40 e5 00 00",
+                  .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00" },
+        };
+        Drive dock = disk;
+        Script script = SCRIPT(rows);
+        DeviceIO io = script_io(&script);
+        Found apm = { .name = "apm" };
+
+        dock.transport = TRANSPORT_USB;
+        probe_drive(&dock, 1U << BACKEND_ATA, &io, look, &apm);
+        ck_assert_str_eq(apm.reason, "the bridge passes no ATA commands to its drive");
+        script_done(&script);
 }
 END_TEST
 
@@ -321,6 +341,7 @@ int main(void) {
 
         tcase_add_test(t, test_asleep);
         tcase_add_loop_test(t, test_not_root, 0, 2);
+        tcase_add_test(t, test_no_passthrough);
         tcase_add_test(t, test_identify_fails);
         tcase_add_test(t, test_image);
         tcase_add_loop_test(t, test_image_unmarked, 0, 2);
