@@ -160,8 +160,14 @@ END_TEST
 /* What else is wanted of it ends as ever. */
 START_TEST(test_bridge_others) {
         static const Row rows[] = { STOP() };
+        static const SpindownBy by[] = { SPINDOWN_BY_DRIVE, SPINDOWN_BY_AUTO };
         const Bridge bridge = { .asked = true, .without_sat = true };
         Wish wishes[] = { { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 1 },
+                          { .name = "spindown_time",
+                            .value = { VALUE_STANDBY_TIMER, 120, "" },
+                            .file = "f",
+                            .line = 3,
+                            .spindown_by = by[_i] },
                           { .name = "standby", .value = VALUE_BOOLEAN(true), .file = "f", .line = 2 } };
         Wishes w = { wishes, ELEMENTSOF(wishes) };
         Script script = SCRIPT(rows);
@@ -179,7 +185,20 @@ START_TEST(test_bridge_others) {
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
         ck_assert_str_eq(p.steps[0].reason, "the bridge passes no ATA commands to its drive");
-        ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNVERIFIABLE);
+        ck_assert(!p.steps[0].remediable);
+        if (by[_i] == SPINDOWN_BY_DRIVE) {
+                ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNSUPPORTED);
+                ck_assert_str_eq(
+                                p.steps[1].reason,
+                                "the bridge passes no ATA commands to its drive: spindown_by = \"service\" has the service spin it down");
+                ck_assert(p.steps[1].remediable);
+        } else {
+                ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNCHANGED);
+                ck_assert_str_eq(
+                                p.steps[1].reason,
+                                "the service spins the drive down, as it takes no timer: the bridge passes no ATA commands to its drive");
+        }
+        ck_assert_int_eq(p.steps[2].verdict, VERDICT_UNVERIFIABLE);
         script_done(&script);
         plan_done(&p);
 }
@@ -245,7 +264,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_bridge, 0, ELEMENTSOF(bridges));
-        tcase_add_test(t, test_bridge_others);
+        tcase_add_loop_test(t, test_bridge_others, 0, 2);
         tcase_add_loop_test(t, test_starts, 0, ELEMENTSOF(starts));
         suite_add_tcase(s, t);
 
