@@ -185,7 +185,7 @@ static int undo(const Options *o, sd_bus *bus, const Drive *d, Tried *t) {
         if (s == EXIT_WANTED)
                 s = tried_write(t->before_path, NULL);
         if (s == EXIT_WANTED)
-                s = request_reload(bus, false);
+                s = request_reload(bus, true);
         if (s != EXIT_WANTED)
                 return s;
 

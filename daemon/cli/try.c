@@ -269,7 +269,7 @@ static int apply(Trial *t, const Files *now, const Files *old) {
 
                 s = files_write(t, &left);
                 if (s == EXIT_WANTED)
-                        s = request_reload(bus, false);
+                        s = request_reload(bus, true);
                 files_done(&left);
         }
         tell_how_to_go_on(t);

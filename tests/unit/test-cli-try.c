@@ -143,7 +143,7 @@ static void write_record(const char *name) {
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *member = sd_bus_message_get_member(m), *name;
 
-        if (streq(member, "Reload")) {
+        if (STR_IN_SET(member, "Reload", "ReloadAndVisit")) {
                 note(member, NULL);
                 return refusal ? sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, refusal)
                                : sd_bus_reply_method_return(m, "");
@@ -277,7 +277,7 @@ START_TEST(test_undo) {
         TRY(EXIT_WANTED, "sdb apm=1");
         UNDO(EXIT_WANTED, "sda");
         ck_assert_str_eq(out, "sda: apm is 254 again\n");
-        assert_calls("Reload Apply:sda Reload ");
+        assert_calls("Reload Apply:sda ReloadAndVisit ");
         assert_file(RULE, "");
         assert_file(BEFORE, "");
         UNDO(EXIT_BAD_INPUT, "sda");
@@ -300,7 +300,7 @@ START_TEST(test_unreadable) {
         ck_assert_ptr_nonnull(strstr(
                         err, "what spindown_time was before is not known, so it stays 20 min until the drive loses "
                              "it; 'drivekeep try sda spindown_time=VALUE' sets another value"));
-        assert_calls("Reload ");
+        assert_calls("ReloadAndVisit ");
         assert_file(RULE, "");
 
         /* A permanent rule does it. */
@@ -396,7 +396,7 @@ START_TEST(test_in_vain) {
         assert_file(BEFORE, tried ? MATCH "      apm = 254;\n    },\n);\n" : "");
         if (tried)
                 return;
-        assert_calls("Reload Apply:sda Reload ");
+        assert_calls("Reload Apply:sda ReloadAndVisit ");
         UNDO(EXIT_BAD_INPUT, "sda");
         ck_assert_str_eq(out, "");
 
@@ -422,7 +422,7 @@ START_TEST(test_never_written) {
         UNDO(EXIT_WANTED, "sda");
         ck_assert_str_eq(out, "sda: apm was not changed\nsda: spindown_time was not changed\n");
         ck_assert_str_eq(err, "");
-        assert_calls("Reload ");
+        assert_calls("ReloadAndVisit ");
         assert_file(RULE, "");
 
         /* It had reached the drive before that fell asleep. */
