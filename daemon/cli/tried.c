@@ -25,14 +25,15 @@ static void put_pattern(FILE *f, const char *text) {
 }
 
 void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
-        const char *kind = drive_identity_kind(d);
+        bool has_serial = d->serial && d->model;
 
         fputs("    { match = ", f);
-        if (streq(kind, "wwn")) {
+        /* Of an ATA drive without a WWN libata makes one of these two, with many blanks. */
+        if (d->wwn && !(has_serial && starts_with(d->wwn, "t10.ATA "))) {
                 fputs("{ wwn = ", f);
                 put_pattern(f, d->wwn);
                 fputs("; };\n", f);
-        } else if (streq(kind, "serial")) {
+        } else if (has_serial) {
                 fputs("{ model = ", f);
                 put_pattern(f, d->model);
                 fputs("; serial = ", f);

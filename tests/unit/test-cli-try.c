@@ -477,6 +477,11 @@ START_TEST(test_match) {
         drives[1].serial = (char *) "SN 1";
         TRY(EXIT_WANTED, "sdb apm=128");
         ck_assert_ptr_nonnull(strstr(out, " zz-try-SN_1.conf:5\n"));
+        drives[1].model = (char *) "DRIVEKEEP TEST";
+        TRY(EXIT_WANTED, "sdb apm=127");
+        assert_file("run/drivekeep/drivekeep.conf.d/zz-try-SN_1.conf",
+                    "    { match = { model = \"DRIVEKEEP TEST\"; serial = \"SN 1\"; };\n      apm = 127;\n    },\n);\n");
+        drives[1].model = NULL;
         drives[1].serial = NULL;
         TRY(EXIT_WANTED, "sdb apm=128");
         ck_assert_ptr_nonnull(strstr(out, " zz-try-sdb.conf:5\n"));
