@@ -16,8 +16,9 @@ CURRENT = LOOKED.format(file=".verdicts", unit="drivekeep-alert.service")
 # As the manual page says of images.
 SETUP = PATIENT.format(units="drivekeep-alert") + """rm -r /etc/drivekeep
 cd /usr/lib/systemd/system
-mkdir -p multi-user.target.wants
-ln -s ../drivekeep.service ../drivekeep-alert.path multi-user.target.wants
+mkdir -p multi-user.target.wants drivekeep.service.wants
+ln -s ../drivekeep.service multi-user.target.wants
+ln -s ../drivekeep-alert.path drivekeep.service.wants
 ln -s drivekeep.service drivekeep-udev.service
 systemctl mask prometheus.service prometheus-node-exporter.service
 """
@@ -46,6 +47,7 @@ class Alert(Keeping):
             self.check_own(machine)
             self.equal("nothing has failed, nor does what starts it give up",
                        machine.run("systemctl --failed --no-legend; systemctl show -P ActiveState drivekeep-alert.path").stdout, "active\n")
+            self.check_stopped(machine)
 
     def settle(self, machine, timeout=300, after=""):
         """Nor does the unit that tells of them run: PID 1 ends its connection to the bus when the clock leaps meanwhile."""
@@ -156,3 +158,16 @@ class Alert(Keeping):
         self.match("and the journal says so", machine.run("journalctl -b -q -o cat -u drivekeep-alert.service").stdout,
                    f"nobody was told: {OWN} ended with status 1; drivekeep-alert.service tries again in 15 minutes")
         machine.run("systemctl reset-failed drivekeep-alert.service")
+
+    def check_stopped(self, machine):
+        active = "systemctl list-units --state=active --plain --no-legend 'drivekeep-alert*' | cut -d ' ' -f 1 | LC_ALL=C sort"
+        machine.push(OWN, "#!/bin/sh\nexit 1\n", 0o755)
+        self.refuse(machine, "SN-FIRST", LOOKAHEAD)
+        self.wait_current(machine)
+        waits = r"^(drivekeep-alert-later-\d+\.timer\n)+drivekeep-alert\.path\n$"
+        self.match("the next try waits", machine.run(active).stdout, waits)
+        machine.run("systemctl restart drivekeep")
+        self.settle(machine)
+        self.match("the service is restarted: it waits still", machine.run(active).stdout, waits)
+        machine.run("systemctl stop drivekeep")
+        self.equal("the service stops: nothing watches it, and no try waits", machine.run(active).stdout, "")

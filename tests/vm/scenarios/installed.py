@@ -35,6 +35,8 @@ JSON = {
 COLD = {"apm": 128, "lookahead": False}
 WWN = "5000c500a1b2c3d4"
 WANTED = (192, True, 1200)
+PATHS = "drivekeep-metrics.path drivekeep-alert.path"
+ACTIVE = "systemctl list-units --state=active --plain --no-legend 'drivekeep*' | cut -d ' ' -f 1 | grep -v ^drivekeep-test | LC_ALL=C sort"
 
 
 def note_key(wwn):
@@ -178,6 +180,7 @@ class Installed(Keeping):
         """Whether the service runs, its user sees without a bus and without rights."""
         ask = "setpriv --reuid=65534 --clear-groups drivekeep status"
         self.equal("anybody is told that all is well", machine.run(ask, check=False).status, 0)
+        machine.run(f"systemctl enable --now {PATHS}")
         marks = [drive.log.mark() for drive in drives]
         disable = "systemctl disable --now drivekeep.service"
         self.claim("README: how the service is stopped for good", f"`sudo {disable}`" in README.read_text())
@@ -186,17 +189,39 @@ class Installed(Keeping):
         self.equal("stopped: status says so", (asked.status, "drivekeep.service does not run" in asked.stderr), (3, True))
         self.match("and shows what was known", asked.stdout, r"^sd\w +.*apm +240 +240 ")
         self.equal("no boot starts it", machine.run("systemctl is-enabled drivekeep.service", check=False).stdout, "disabled\n")
+        machine.wait_until(f"[ -z \"$({ACTIVE})\" ]", 60)
+        self.equal("no unit of drivekeep's is active, nor is a socket left", machine.run("find /run -maxdepth 1 -name 'drivekeep*' -type s").stdout, "")
         self.equal("the drives keep what they have", [(settings(d, mark), d["apm"]) for d, mark in zip(drives, marks)], [([], 240)] * 2)
         machine.run("systemctl enable --now drivekeep.service")
         self.settle(machine)
         self.equal("started: it is as before", machine.run(ask, check=False).status, 0)
+        self.equal("and so are the units that watch it", machine.run(f"systemctl is-active {PATHS}", check=False).stdout, "active\n" * 2)
         machine.run("systemctl kill --signal=KILL --kill-whom=main drivekeep; systemctl stop drivekeep")
         self.equal("killed: status says so, too", machine.run(ask, check=False).status, 3)
+        self.check_stopped_in_visit(machine, drives[0])
+
+    def check_stopped_in_visit(self, machine, drive):
+        """systemd opens no socket whose service runs."""
+        machine.run("systemctl start drivekeep")
+        self.settle(machine)
+        drive.power_cycle()
+        mark = drive.log.mark()
+        drive.inject("hang", origin="passthrough", seconds=60, command=0xEF)
+        machine.start("drivekeep apply")
+        drive.log.wait(mark, 60, fault="hang", status=None)
+        machine.run("systemctl stop drivekeep", 60)
+        self.equal("stopped in mid-visit: its broker goes on, and so does the socket", machine.run(ACTIVE).stdout,
+                   "drivekeep-broker.service\ndrivekeep-broker.socket\n")
+        self.equal("the service can be started again", machine.run("systemctl start drivekeep", check=False).status, 0)
+        drive.release()
+        self.settle(machine)
+        self.equal("and the drive gets its settings", drive["apm"], 240)
+        machine.run("systemctl stop drivekeep")
 
     def check_old_socket(self, machine, drive):
         """Of a version that ran as root, which the upgrade finds in use: nothing makes it anew before the next boot."""
         old = "/run/systemd/system/drivekeep-broker.socket.d/old.conf"
-        machine.run(f"mkdir -p $(dirname {old}); printf '[Socket]\\nSocketUser=root\\n' > {old}; systemctl daemon-reload; "
+        machine.run(f"mkdir -p $(dirname {old}); printf '[Unit]\\nStopWhenUnneeded=no\\n[Socket]\\nSocketUser=root\\n' > {old}; systemctl daemon-reload; "
                     "systemctl stop drivekeep-broker.socket drivekeep-broker.service; systemctl start drivekeep-broker.socket")
         self.equal("the older version's socket is root's", machine.run("stat -c %U /run/drivekeep-broker").stdout, "root\n")
         machine.run(f"rm {old}; {MAKE_USER}; systemctl daemon-reload; systemctl start drivekeep")

@@ -12,6 +12,9 @@ BEFORE, NOW = (f"/usr/lib/drivekeep-test/packages/{name}.deb" for name in ("befo
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
 COLD = {"apm": 128, "lookahead": False}
 WANTED = (192, True, 1200)
+TRIED = 100
+METRICS = "/var/lib/prometheus/node-exporter"
+PATHS = "drivekeep-metrics.path drivekeep-alert.path"
 
 # A machine that has never heard of drivekeep, and whose dpkg installs manual pages, as everybody's does.
 STOCK = f"""test -e {BEFORE} && test -e {NOW}
@@ -157,18 +160,29 @@ class Package(Keeping):
         self.settle(machine)
 
     def check_removed(self, machine):
+        """What remains is what UNINSTALLING in drivekeep(1) lists."""
+        machine.run(f"mkdir -p {METRICS}; systemctl enable --now {PATHS}; drivekeep try SN-AWAKE lookahead=false && drivekeep try --keep SN-AWAKE && "
+                    f"drivekeep try SN-AWAKE apm={TRIED}", 120)
+        machine.wait_until(f"test -e {METRICS}/drivekeep.prom", 60)
+        self.files.update((str(pathlib.Path(METRICS).parent), METRICS))
         marks = self.marks()
         machine.run("dpkg -r drivekeep", 120)
-        self.equal("removed: nothing runs", machine.run("pgrep -a drivekeepd; systemctl is-active drivekeep drivekeep-broker.service "
-                                                        "drivekeep-broker.socket drivekeep-tracer.service drivekeep-tracer.socket; systemctl --failed --no-legend", check=False).stdout,
-                   "inactive\n" * 5)
+        self.equal("removed: nothing runs", machine.run("pgrep -a drivekeepd; systemctl is-active drivekeep drivekeep-broker.service drivekeep-broker.socket "
+                                                        f"drivekeep-tracer.service drivekeep-tracer.socket {PATHS}; systemctl --failed --no-legend", check=False).stdout,
+                   "inactive\n" * 7)
         self.claim_untouched("removed", marks)
+        self.equal("removed: the drive has what was set last", (self.all[0]["apm"], self.all[0]["lookahead"]), (TRIED, False))
         self.equal("removed: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
+        kept = machine.run(f"ls -d {CONF}.d/*").stdout.split()
+        self.match("removed: so does what 'try --keep' wrote", machine.run(f"cat {CONF}.d/*").stdout, "lookahead = false;")
         left = sorted(file for file in find_files(machine) - self.files if not file.startswith("/var/lib/drivekeep/drives/"))
         self.equal("removed: beside it only what is known of drives, and what enabled the service", left, sorted([
-            "/etc/drivekeep", CONF, "/var/lib/drivekeep", "/var/lib/drivekeep/drives", "/etc/systemd/system/drivekeep-udev.service",
-            "/etc/systemd/system/multi-user.target.wants/drivekeep.service"]))
+            "/etc/drivekeep", CONF, f"{CONF}.d", *kept, "/var/lib/drivekeep-alert", "/var/lib/drivekeep", "/var/lib/drivekeep/drives", "/etc/systemd/system/drivekeep-udev.service",
+            "/etc/systemd/system/multi-user.target.wants/drivekeep.service", "/etc/systemd/system/drivekeep.service.wants",
+            *(f"/etc/systemd/system/drivekeep.service.wants/{path}" for path in PATHS.split())]))
 
     def check_purged(self, machine):
         machine.run("dpkg -P drivekeep", 120)
         self.equal("purged: no file is left", sorted(find_files(machine) - self.files), [])
+        self.match("purged: the journal has its records still", machine.run("journalctl -b -o cat -t drivekeepd -n 1").stdout, "\\S")
+        self.match("purged: and its user is there", machine.run("getent passwd drivekeep").stdout, "^drivekeep:")
