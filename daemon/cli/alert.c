@@ -14,6 +14,7 @@
 #include "child.h"
 #include "clock.h"
 #include "file-replace.h"
+#include "outlet.h"
 #include "output.h"
 #include "records.h"
 
@@ -70,7 +71,7 @@ static FILE *make_report(const Records *records, size_t n, uint64_t now) {
 
 /* By the program of the administrator's, or else by mail to root. */
 static int send_report(const Options *o, const char *subject, FILE *report) {
-        _cleanup_free_ char *own = must_format("%s/drivekeep/alert", o->roots[0]);
+        _cleanup_free_ char *own = must_format(OUTLET_OWN_PROGRAM, o->roots[0]);
         char *const own_words[] = { own, (char *) subject, NULL };
         char *const mail_words[] = { (char *) "mail", (char *) "-s", (char *) subject, (char *) "root", NULL };
         bool is_own = access(own, F_OK) >= 0;
@@ -80,8 +81,7 @@ static int send_report(const Options *o, const char *subject, FILE *report) {
 
         r = child_start_reader(words, fileno(report), &pid);
         if (r == -ENOENT && !is_own)
-                warn_escaped("nobody can be told: there is no program 'mail', which a package such as bsd-mailx or s-nail has, and no %s",
-                             own);
+                warn_escaped("nobody can be told: " OUTLET_NO_PROGRAM, own);
         else if (r < 0)
                 warn_escaped("nobody can be told: %s cannot be started: %s", words[0], strerror(-r));
         if (r < 0)

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "device.h"
+#include "outlet.h"
 #include "output.h"
 #include "reader.h"
 #include "records.h"
@@ -246,6 +247,7 @@ static int run(const Options *o) {
                 check_drives(c, &inventory, o->verbose);
         check_foreign(c, &input);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
+        outlets_check("", &c->complaints);
 
         n_warnings = print(c, o);
         if (c->complaints.n_errors > 0)

@@ -7,6 +7,7 @@
 #include "file-replace.h"
 #include "inventory.h"
 #include "metrics.h"
+#include "outlet.h"
 #include "output.h"
 #include "settings.h"
 #include "stack.h"
@@ -51,8 +52,7 @@ static int write_file(const Records *records, const char *text, const Options *o
         }
         r = fd < 0 ? fd : must_not_fail(file_replace(fd, base_name(path), text, false));
         if (r == -ENOENT) {
-                warn_escaped("%s cannot be written, as there is no directory %s; drivekeep-fleet(7) says how to name another",
-                             path, parent);
+                warn_escaped("%s cannot be written, as " OUTLET_NO_DIRECTORY, path, parent);
                 return EXIT_BAD_INPUT;
         }
         if (r < 0) {

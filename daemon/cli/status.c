@@ -12,6 +12,7 @@
 #include "in-force.h"
 #include "lacking.h"
 #include "metrics.h"
+#include "outlet.h"
 #include "output.h"
 #include "plan.h"
 #include "record-sum.h"
@@ -271,6 +272,14 @@ static bool wants_wakes(const Records *records, size_t n) {
         return false;
 }
 
+static void tell_outlets(void) {
+        _cleanup_(complaints_done) Complaints found = {};
+
+        outlets_check("", &found);
+        for (size_t i = 0; i < found.n_items; i++)
+                warn_escaped("%s", found.items[i].sentence);
+}
+
 static int run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         _cleanup_close_ int watch = -EBADF;
@@ -313,6 +322,8 @@ static int run(const Options *o) {
         else if (wants_wakes(&records, n))
                 wake_history_tell_untraced(&records);
         in_force_tell(o->state_dir, o->roots);
+        if (records.served)
+                tell_outlets();
         r = status_print(&records, n, now_usec(), o);
         return records.served ? r : EXIT_NO_SERVICE;
 }

@@ -213,8 +213,12 @@ static void add_services(Units *u, const char *name) {
         }
 }
 
+Units units_find_drop_ins(const char *root) {
+        return (Units){ .root = root, .drop_ins = tree_glob(root, UNITS, "*.d/*.conf", "") };
+}
+
 Units units_read(const char *root) {
-        Units u = { .root = root, .drop_ins = tree_glob(root, UNITS, "*.d/*.conf", "") };
+        Units u = units_find_drop_ins(root);
         _cleanup_(words_done) Words files = tree_glob(root, UNITS, "*.service", "");
 
         for (size_t i = 0; i < files.n_items; i++) {

@@ -20,6 +20,7 @@ typedef struct Units {
 } Units;
 
 Units units_read(const char *root);
+Units units_find_drop_ins(const char *root); /* without its services */
 void units_done(Units *u);
 
 /* The first unit of such a name (a glob(7)). False: there is none, it is masked or never started. */

@@ -10,6 +10,7 @@
 #include "output.h"
 #include "rivals.h"
 #include "test-cli.h"
+#include "outlet.h"
 #include "tracefs.h"
 #include "verb.h"
 
@@ -43,6 +44,15 @@ static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
         return obstacle;
+}
+
+/* A program that mail lacks; NULL: none. */
+static const char *lacking;
+void outlets_check(const char *root, Complaints *to) {
+        ck_assert_str_eq(root, "");
+        if (lacking)
+                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "nobody can be told: %s", lacking),
+                                 0);
 }
 
 static bool user_exists;
@@ -227,6 +237,18 @@ START_TEST(test_check_untraced) {
         file_write("f.conf", untraced[_i].text);
         out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &said, &status);
         ck_assert_str_eq(out, untraced[_i].out);
+        ck_assert_int_eq(status, EXIT_WANTED);
+}
+END_TEST
+
+START_TEST(test_check_outlets) {
+        _cleanup_free_ char *out = NULL, *said = NULL;
+        int status;
+
+        lacking = "there is no program";
+        file_write("f.conf", "drives = ();");
+        out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &said, &status);
+        ck_assert_str_eq(out, "/x.service:3:1: notice: nobody can be told: there is no program\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -865,6 +887,7 @@ int main(void) {
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
         tcase_add_loop_test(t, test_check, 0, ELEMENTSOF(checks));
         tcase_add_loop_test(t, test_check_untraced, 0, ELEMENTSOF(untraced));
+        tcase_add_test(t, test_check_outlets);
         tcase_add_test(t, test_check_without_drives);
         tcase_add_loop_test(t, test_check_foreign, 0, ELEMENTSOF(foreign));
         tcase_add_loop_test(t, test_check_input, 0, ELEMENTSOF(inputs));

@@ -10,6 +10,7 @@
 #include "settings.h"
 #include "test-cli.h"
 #include "text-file.h"
+#include "outlet.h"
 #include "tracefs.h"
 #include "verb.h"
 
@@ -36,6 +37,15 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
                         ck_assert_int_eq(complain(&c->complaints, COMPLAINT_ERROR, f->name, 0, 0, "Permission denied"),
                                          0);
         return 0;
+}
+
+/* A program that mail lacks; NULL: none. */
+static const char *lacking;
+void outlets_check(const char *root, Complaints *to) {
+        ck_assert_str_eq(root, "");
+        if (lacking)
+                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "nobody can be told: %s", lacking),
+                                 0);
 }
 
 static int status(const char *second, const char *third, char **ret_out, char **ret_err) {
@@ -222,6 +232,23 @@ START_TEST(test_in_force_damaged) {
                 ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_WANTED);
                 ck_assert_str_eq(err, "");
         }
+}
+END_TEST
+
+/* So it is where nobody would be told of verdicts. */
+START_TEST(test_outlets) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        lacking = "there is no program\x1b";
+        ck_assert_int_eq(status("sda", _i == 0 ? NULL : "--json", &out, &err), EXIT_WANTED);
+        ck_assert_msg(strstr(err, ": nobody can be told: there is no program\\x1b\n"), "%s", err);
+        closep(&lock);
+        free(out);
+        free(err);
+        ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NO_SERVICE);
+        ck_assert_msg(!strstr(err, "nobody can be told"), "%s", err);
+        lock = record_directory_lock(".");
+        lacking = NULL;
 }
 END_TEST
 
@@ -438,6 +465,7 @@ int main(void) {
         argp_err_exit_status = EXIT_BAD_INPUT;
         tcase_add_checked_fixture(t, records_write, scratch_remove);
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_outlets, 0, 2);
         tcase_add_loop_test(t, test_untraced, 0, ELEMENTSOF(untraced));
         tcase_add_loop_test(t, test_not_in_force, 0, ELEMENTSOF(not_in_force));
         tcase_add_test(t, test_in_force_damaged);

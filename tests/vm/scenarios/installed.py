@@ -180,7 +180,7 @@ class Installed(Keeping):
         """Whether the service runs, its user sees without a bus and without rights."""
         ask = "setpriv --reuid=65534 --clear-groups drivekeep status"
         self.equal("anybody is told that all is well", machine.run(ask, check=False).status, 0)
-        machine.run(f"systemctl enable --now {PATHS}")
+        self.check_outlets(machine, ask)
         marks = [drive.log.mark() for drive in drives]
         disable = "systemctl disable --now drivekeep.service"
         self.claim("README: how the service is stopped for good", f"`sudo {disable}`" in README.read_text())
@@ -199,6 +199,16 @@ class Installed(Keeping):
         machine.run("systemctl kill --signal=KILL --kill-whom=main drivekeep; systemctl stop drivekeep")
         self.equal("killed: status says so, too", machine.run(ask, check=False).status, 3)
         self.check_stopped_in_visit(machine, drives[0])
+
+    def check_outlets(self, machine, ask):
+        directory, own = "/var/lib/prometheus/node-exporter", "/etc/drivekeep/alert"
+        missing = f"no metrics are written: there is no directory {directory};", "nobody can be told of verdicts: there is no program 'mail',"
+        for what, command, found in (("not enabled", "true", []), ("enabled", f"systemctl enable --now {PATHS}", list(missing)),
+                                     ("made", f"mkdir -p {directory}; ln -s /bin/true {own}", []), ("gone", f"rm -r {directory} {own}", list(missing))):
+            machine.run(command)
+            asked, checked = machine.run(ask, check=False), machine.run("drivekeep check", check=False)
+            said = [[text for text in missing if text in shown] for shown in (asked.stderr, checked.stdout)]
+            self.equal(f"what metrics and mail need is {what}: status and check say what is missing", (said, asked.status, checked.status), ([found, found], 0, 0))
 
     def check_stopped_in_visit(self, machine, drive):
         """systemd opens no socket whose service runs."""

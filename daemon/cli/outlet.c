@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <sys/stat.h>
+
+#include "must.h"
+#include "outlet.h"
+#include "tree.h"
+#include "unit.h"
+
+/* For services without a PATH of their own: systemd.exec(5). */
+#define PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* "--option=VALUE" or "--option VALUE"; NULL: it is not there. */
+static const char *find_option(const Words *command, const char *option) {
+        for (size_t i = 0; i < command->n_items; i++) {
+                const char *value;
+
+                if (!starts_with(command->items[i], option))
+                        continue;
+                value = command->items[i] + strlen(option);
+                if (*value == '=')
+                        return value + 1;
+                if (!*value && i + 1 < command->n_items)
+                        return command->items[i + 1];
+        }
+        return NULL;
+}
+
+/* Is nothing there, as far as this user can see? */
+static bool is_missing(const char *root, const char *path) {
+        _cleanup_free_ char *whole = must_format("%s%s", root, path);
+
+        return access(whole, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* Not even root can execute it. */
+static bool is_no_program(const char *root, const char *path) {
+        _cleanup_free_ char *whole = must_format("%s%s", root, path);
+        struct stat st;
+
+        return stat(whole, &st) >= 0 && !(st.st_mode & 0111);
+}
+
+/* ---- metrics ---- */
+
+/* Is it one of the words of these lines? */
+static bool is_listed(const Unit *u, const char *key, const char *word) {
+        _cleanup_(words_done) Words words = {};
+
+        UNIT_LINES_FOREACH(l, &u->lines)
+                if (streq(l->key, key))
+                        words_split(&words, l->value);
+        return words_have(&words, word);
+}
+
+/* Does systemd make this directory when it starts the unit? */
+static bool is_made(const Unit *u, const char *directory) {
+        static const struct {
+                const char *key, *above;
+        } kinds[] = {
+                { "RuntimeDirectory", "/run/" },
+                { "StateDirectory", "/var/lib/" },
+                { "CacheDirectory", "/var/cache/" },
+                { "LogsDirectory", "/var/log/" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(kinds); i++)
+                if (starts_with(directory, kinds[i].above) &&
+                    is_listed(u, kinds[i].key, directory + strlen(kinds[i].above)))
+                        return true;
+        return false;
+}
+
+static void check_metrics(const char *root, const Unit *u, const Words *command, const UnitLine *at, Complaints *to) {
+        const char *file = find_option(command, "--output");
+        _cleanup_free_ char *directory = NULL;
+
+        /* What systemd puts in for a specifier is not known. */
+        if (!file || *file != '/' || strchr(file, '%'))
+                return;
+        directory = must_directory(file);
+        if (is_missing(root, directory) && !is_made(u, directory))
+                must_work(complain(to, COMPLAINT_NOTICE, at->file, at->line, 1,
+                                   "no metrics are written: " OUTLET_NO_DIRECTORY, directory));
+}
+
+/* ---- mail ---- */
+
+static bool has_program(const char *root, const Unit *u, const char *name) {
+        const UnitLine *own = unit_last(&u->variables, "PATH");
+
+        for (const char *p = own ? own->value : PATH; *p;) {
+                size_t n = strcspn(p, ":");
+                _cleanup_free_ char *path = must_format("%.*s/%s", (int) n, p, name);
+
+                if (!is_missing(root, path) && !is_no_program(root, path))
+                        return true;
+                p += n + (p[n] == ':');
+        }
+        return false;
+}
+
+static void check_mail(const char *root, const Unit *u, const Words *command, const UnitLine *at, Complaints *to) {
+        _cleanup_free_ char *own = must_format(OUTLET_OWN_PROGRAM, find_option(command, "--config-root") ?: "/etc");
+
+        if (is_missing(root, own) && !has_program(root, u, "mail"))
+                must_work(complain(to, COMPLAINT_NOTICE, at->file, at->line, 1,
+                                   "nobody can be told of verdicts: " OUTLET_NO_PROGRAM, own));
+        if (is_no_program(root, own))
+                must_work(complain(
+                                to, COMPLAINT_NOTICE, own, 0, 0,
+                                "nobody can be told of verdicts, as this file is no program: 'chmod +x %s' makes it one",
+                                own));
+}
+
+/* ---- both ---- */
+
+void outlets_check(const char *root, Complaints *to) {
+        static const struct {
+                const char *unit, *verb; /* whoever has it run another program knows what that needs */
+                void (*check)(const char *root, const Unit *u, const Words *command, const UnitLine *at,
+                              Complaints *to);
+        } outlets[] = {
+                { "drivekeep-metrics", "status", check_metrics },
+                { "drivekeep-alert", "alert", check_mail },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(outlets); i++) {
+                _cleanup_free_ char *service = must_format("%s.service", outlets[i].unit);
+                _cleanup_(units_done) Units units = {};
+                _cleanup_(words_done) Words words = {};
+                _cleanup_(unit_done) Unit u = {};
+                _cleanup_(unit_line_done) UnitLine command = {};
+                const UnitLine *line;
+
+                if (!tree_is_active(root, outlets[i].unit, ".path"))
+                        continue;
+                units = units_find_drop_ins(root);
+                line = unit_read_started(&units, service, &u) ? unit_last(&u.lines, "ExecStart") : NULL;
+                if (!line)
+                        continue;
+                command = unit_command(&u, line);
+                words_split(&words, command.value);
+                if (command_runs(command.value, "drivekeep") && words_have(&words, outlets[i].verb))
+                        outlets[i].check(root, &u, &words, &command, to);
+        }
+}
