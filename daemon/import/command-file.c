@@ -137,8 +137,13 @@ void tmpfiles_read(const char *text, Import *ret) {
 
         while (lines_next(&l, false, &line)) {
                 char *path = skip_words(line, 1), *argument = skip_words(line, 6);
+                bool quoted = *path == '"' || *path == '\'';
 
                 path[strcspn(path, " \t")] = '\0';
+                if (quoted && path[1]) {
+                        path[strlen(path) - 1] = '\0';
+                        path++;
+                }
                 if (*line == 'w' && *argument)
                         command_write(&place, l.line, path, argument);
         }

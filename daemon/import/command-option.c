@@ -217,7 +217,7 @@ static void want_conditions(Command *c, const Conditions *found) {
 /* Options that show something or write nothing, that change nothing of what is set, and those of these that take a value. */
 static const char sdparm_shows[] = "@(-h|-V|-d|-e|-r|-w|--help|--version|--dummy|--enumerate|--readonly|--wscan)";
 static const char sdparm_plain[] = "@(-[SfqB6vlaHnEiI]|--@(save|flexible|quiet|dbd|six|verbose|long|all|hex|num-desc|examine|inquiry|page=*|transport=*|"
-                                   "vendor=*|get=*|command=*))";
+                                   "vendor=*|get=*))";
 /* clang-format on */
 
 void sdparm_command(Command *c) {
@@ -235,8 +235,11 @@ void sdparm_command(Command *c) {
                 } else if (fnmatch(sdparm_shows, c->words[i], FNM_EXTMATCH) == 0) {
                         command_shows(c);
                         found = (Conditions){};
-                } else if (STR_IN_SET(c->words[i], "-p", "-t", "-M", "-g", "-C", "--page", "--transport", "--vendor",
-                                      "--get", "--command"))
+                } else if (take_option(c, &i, 'C', "--command", &value)) {
+                        if (STR_IN_SET(value, "start", "stop", "load", "eject", "unlock", "sync"))
+                                command_note(c, "sdparm --command=%s is done once, and is no setting", value);
+                } else if (STR_IN_SET(c->words[i], "-p", "-t", "-M", "-g", "--page", "--transport", "--vendor",
+                                      "--get"))
                         i++;
                 else if (c->words[i][0] == '-' && fnmatch(sdparm_plain, c->words[i], FNM_EXTMATCH) != 0)
                         import_hold(c->rule, "sdparm %.40s is not understood", c->words[i]);

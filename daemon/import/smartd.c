@@ -85,10 +85,9 @@ bool smartd_lines_next(Lines *l, char **ret) {
 void smartd_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL, *defaults = NULL;
         Lines l = { .next = text };
-        bool named = false;
+        bool named = false, scanned = false;
 
-        /* Behind DEVICESCAN it reads nothing. */
-        while (!streq(line ?: "", "DEVICESCAN") && smartd_lines_next(&l, &line)) {
+        while (smartd_lines_next(&l, &line)) {
                 _cleanup_free_ char *directives = NULL;
                 size_t n;
 
@@ -96,12 +95,15 @@ void smartd_read(const char *text, Import *ret) {
                 /* The line's own directive counts, where a default says something else. */
                 directives = must_format("%s %s", starts_with(line, "DEFAULT") ? "" : defaults ?: "", line + n);
                 line[n] = '\0';
-                if (streq(line, "DEFAULT")) {
+                if (scanned && n > 0)
+                        import_note(ret, l.line, "smartd reads nothing behind DEVICESCAN");
+                else if (streq(line, "DEFAULT")) {
                         free(defaults);
                         defaults = TAKE_PTR(directives);
                 } else if (n > 0) {
                         read_directives(ret, l.line, directives, line, named);
                         named = true;
                 }
+                scanned = scanned || streq(line, "DEVICESCAN");
         }
 }

@@ -154,7 +154,9 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
                 path = must_format("/sys/%s%s/" OWN "/%s%s", block ? "" : "class/", block ? "block" : subsystem,
                                    scsi ? "device/" : "", i->attribute);
                 command_write(p, line, path, i->value);
-        }
+        } else if (p->match && streq(i->key, "ENV") && streq(i->attribute, "SYSTEMD_WANTS"))
+                import_not_understood(p->import, line, "systemd starts a unit, and what that does is not known",
+                                      i->value);
 }
 
 /* ---- conditions and jumps, for those who know the drives ---- */
@@ -249,7 +251,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                 import_say_why(&held, "it is for every drive that comes: say which");
 
         for (const Item *i = items; i->key; i++)
-                if (!is_condition(i))
+                if (!is_condition(i) && (!never || !streq(i->key, "ENV")))
                         read_action(&place, line, i, subsystem);
         for (ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++) {
                 bool parent = !place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme");

@@ -62,6 +62,19 @@ static const WrittenCase cases[] = {
         { "/etc/crontab", "0 * * * * root powertop --auto-tune\n", { "cron runs it at its times", TUNES }, "\n        match" },
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "names another drive than the rule", "runtime_pm" }, "\n        match" },
         { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
+
+        /* What was dropped without a word. */
+        { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
+          { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
+        { "/etc/tmpfiles.d/x.conf", "w \"/sys/block/sda/queue/scheduler\" - - - - none\n", { "\n        scheduler = \"none\";" } },
+        { "x.sh", "sdparm --command=stop /dev/sda; sdparm -C start /dev/sda; sdparm -C ready /dev/sda\n",
+          { "sdparm --command=stop is done once", "sdparm --command=start is done once" }, "ready" },
+        { "x.rules", "SUBSYSTEM==\"block\", KERNEL==\"sd?\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"hd@%k.service\"\n",
+          { "systemd starts a unit, and what that does is not known: hd@%k.service" } },
+        { "x.rules", "SUBSYSTEM==\"net\", ENV{SYSTEMD_WANTS}=\"x.service\"\n", { NOTHING } },
+        /* What always succeeds decides nothing. */
+        { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
+        { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { HELD("line 1 decides") }, "\n        match" },
 };
 /* clang-format on */
 
