@@ -90,6 +90,8 @@ void unit_read(const char *text, Import *ret) {
                 if (is_condition(l, value, value > all && value[-1] == '!'))
                         import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
                                        streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
+                if (streq(l->key, "OnCalendar") || (starts_with(l->key, "On") && ends_with(l->key, "Sec")))
+                        import_note(ret, l->line, "a timer only starts a unit: import the file of that");
                 if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))

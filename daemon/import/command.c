@@ -26,7 +26,7 @@ void command_device(Command *c, const char *word) {
                 import_match_copy(&c->rule->match, c->place->match);
         else if (strstr(word, OWN))
                 import_hold_drives(c->rule, "for which drives it is, the rule does not say");
-        else if (script_is_open(word) || strpbrk(word, "%{}"))
+        else if (script_is_open(word) || strpbrk(word, "%{}()"))
                 import_hold_drives(c->rule, "which drive \"%.40s\" is, is known only when the command runs", word);
         else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
                 import_hold_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it", word);

@@ -12,6 +12,7 @@
 typedef struct Item {
         const char *key, *attribute, *value;
         char op[3];
+        bool any_case; /* i"VALUE" */
 } Item;
 
 /* Cuts the next one out of the line; false: what is left is none, or a comment. */
@@ -29,7 +30,10 @@ static bool read_item(char **p, Item *ret) {
         if (n == 0 || *s != '"' || *key == '#')
                 return false;
 
-        *ret = (Item){ .key = key, .attribute = attribute, .value = s };
+        *ret = (Item){ .key = key,
+                       .attribute = attribute,
+                       .value = s,
+                       .any_case = memchr(op + n, 'i', (size_t) (s - op) - n) };
         memcpy(ret->op, op, MIN(n, 2U));
         *key_end = *attribute_end = '\0';
         for (to = s++; *s && *s != '"'; s++) {
@@ -93,7 +97,7 @@ static bool add_condition(const Item *i, Match *m) {
         MatchKey key = match_key_from_string(name ?: "");
         size_t before = m->n_criteria;
 
-        if (!streq(i->op, "==") || !name || strpbrk(i->value, "$%"))
+        if (!streq(i->op, "==") || !name || i->any_case || strpbrk(i->value, "$%"))
                 return false;
         for (char *rest = values, *value; (value = strsep(&rest, "|"));) {
                 _cleanup_free_ char *pattern = must_format("%s%s", key == MATCH_NODE ? "/dev/" : "", value);
@@ -241,9 +245,10 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                         subsystem = i->value;
                 }
                 if (is_condition(i) && !is_met(i, i->op) && !add_condition(i, &match))
-                        import_say_why(&held, "drivekeep has no match like %.30s%s%.40s%s%s\"%.60s\"%s", i->key,
+                        import_say_why(&held, "drivekeep has no match like %.30s%s%.40s%s%s%s\"%.60s\"%s", i->key,
                                        *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
-                                       i->value, value_fits(i, "power_supply") ? ": see on_battery" : "");
+                                       i->any_case ? "i" : "", i->value,
+                                       value_fits(i, "power_supply") ? ": see on_battery" : "");
                 else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
                         import_say_why(&held, "udev takes a shell's signs for words");
         }

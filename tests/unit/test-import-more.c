@@ -75,6 +75,10 @@ static const WrittenCase cases[] = {
         /* What always succeeds decides nothing. */
         { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
         { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { HELD("line 1 decides") }, "\n        match" },
+        { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import the file of that" } },
+        /* Patterns of bash and of udev that match() does not read so. */
+        { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
+        { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match like KERNEL==i\"SDA\"" }, "\n        match" },
 };
 /* clang-format on */
 
