@@ -208,7 +208,7 @@ static unsigned find_label(Lines l, const char *label) {
         _cleanup_free_ char *line = NULL;
         Item i;
 
-        while (lines_next(&l, true, &line))
+        while (systemd_lines_next(&l, &line))
                 for (char *p = line; read_item(&p, &i);)
                         if (streq(i.key, "LABEL") && streq(i.value, label))
                                 return l.line;
@@ -283,6 +283,6 @@ void udev_rules_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
 
-        while (lines_next(&l, true, &line))
+        while (systemd_lines_next(&l, &line))
                 read_rule(line, &l, ret);
 }

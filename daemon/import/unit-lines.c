@@ -45,7 +45,7 @@ void unit_lines_read(UnitLines *u, const char *file, const char *text) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
 
-        while (lines_next(&l, true, &line)) {
+        while (systemd_lines_next(&l, &line)) {
                 char *value = strchr(line, '=');
 
                 if (!value || strchr("#;[", *line))

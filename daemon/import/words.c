@@ -126,6 +126,31 @@ bool lines_next(Lines *l, bool continued, char **ret) {
         return true;
 }
 
+bool systemd_lines_next(Lines *l, char **ret) {
+        _cleanup_free_ char *line = NULL;
+        bool any = false, more = true;
+        unsigned first = 0;
+        size_t size;
+        FILE *f;
+
+        free(*ret);
+        *ret = NULL;
+        f = must(open_memstream(ret, &size));
+        for (const char *start = l->next; more && lines_next(l, false, &line); start = l->next) {
+                size_t n = strcspn(start, "\n"), length = strlen(line);
+
+                if (strchr("#;", *line) && *line)
+                        continue;
+                first = any ? first : l->line;
+                any = true;
+                more = n > 0 && start[n - 1] == '\\';
+                fprintf(f, "%.*s%s", (int) (length - more), line, more ? " " : "");
+        }
+        must_close(f);
+        l->line = any ? first : l->line;
+        return any;
+}
+
 bool line_split(char *line, char **ret_value) {
         size_t n = strcspn(line, "= \t#\"'");
         char *value = line + n + strspn(line + n, " \t"), *end;

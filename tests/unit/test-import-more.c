@@ -79,6 +79,11 @@ static const WrittenCase cases[] = {
         /* Patterns of bash and of udev that match() does not read so. */
         { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match like KERNEL==i\"SDA\"" }, "\n        match" },
+        /* A comment in a unit and in udev's rules joins no line, and ends none that is joined. */
+        { "x.rules", "# a comment \\\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"none\"\n", { "line 2", "\n        match = \"/dev/sda\";" } },
+        { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
+          { "line 1", "\n        match = { node = \"/dev/sda\"; ID_BUS = \"usb\"; };" } },
+        { "x.service", "[Service]\n# comment \\\nExecStart=/sbin/hdparm -S 12 \\\n; not this: /dev/sdb \\\n  /dev/sda\n", { "line 3", "\n        match = \"/dev/sda\";" } },
 };
 /* clang-format on */
 
