@@ -141,6 +141,32 @@ static void read_line(Reader *r, char *s) {
         }
 }
 
+static bool has_pattern(const ImportRule *rule) {
+        const Criterion *nodes = import_nodes(&rule->match);
+
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
+                if (strpbrk(nodes->patterns[i], "*?["))
+                        return true;
+        return false;
+}
+
+/* The first block of a drive counts in this file, and the last one in drivekeep's: a block for a pattern, which Debian never set, goes
+ * before those that it stands behind. An empty one of these may be an exception. */
+static void order_patterns(Import *import) {
+        for (size_t i = 2; i < import->n_rules; i++) {
+                ImportRule rule = import->rules[i];
+
+                if (!has_pattern(&rule))
+                        continue;
+                for (size_t k = 1; k < i; k++)
+                        if (import->rules[k].n_wishes == 0)
+                                import_hold(&rule, "the block in line %u may leave out some of these drives",
+                                            import->rules[k].line);
+                memmove(import->rules + 2, import->rules + 1, (i - 1) * sizeof rule);
+                import->rules[1] = rule;
+        }
+}
+
 void hdparm_conf_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Reader r = { .import = ret };
@@ -152,4 +178,5 @@ void hdparm_conf_read(const char *text, Import *ret) {
                 r.line = l.line;
                 read_line(&r, line);
         }
+        order_patterns(ret);
 }

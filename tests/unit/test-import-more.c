@@ -84,6 +84,11 @@ static const WrittenCase cases[] = {
         { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
           { "line 1", "\n        match = { node = \"/dev/sda\"; ID_BUS = \"usb\"; };" } },
         { "x.service", "[Service]\n# comment \\\nExecStart=/sbin/hdparm -S 12 \\\n; not this: /dev/sdb \\\n  /dev/sda\n", { "line 3", "\n        match = \"/dev/sda\";" } },
+        /* A pattern behind a block for some drives. */
+        { "/etc/hdparm.conf", "/dev/disk/by-id/ata-X {\n  apm = 127\n}\n/dev/sd? {\n  apm = 254\n  lookahead = on\n}\n",
+          { "match = \"/dev/sd?\";\n        apm = 254;\n        lookahead = true;", "match = \"/dev/disk/by-id/ata-X\";\n        apm = 127;" } },
+        { "/etc/hdparm.conf", "/dev/disk/by-id/ata-SSD {\n}\n/dev/sd* {\n  apm = 254\n}\n",
+          { "the block in line 1 may leave out some of these drives", "//     apm = 254;" }, "\n        apm" },
 };
 /* clang-format on */
 
