@@ -31,13 +31,14 @@ static void tell_since(Output *o, const DriveUse *u, const char *now_set, uint64
         output_note(o, "%s the timer %s %s, for %s:", streq(u->setting, now_set) ? "Since" : "While",
                     streq(u->setting, now_set) ? "is" : "was", u->setting, ago);
         if (drive_use_days(u) >= 1)
-                output_note(o, "  spun up %" PRIu64 " times, %.1f a day, asleep for %.1f h a day", u->spin_ups,
-                            (double) u->spin_ups / drive_use_days(u), (double) u->asleep / 3600 / drive_use_days(u));
+                output_note(o, "  spun up %" PRIu64 " time%s, %.1f a day, asleep for %.1f h a day", u->spin_ups,
+                            u->spin_ups == 1 ? "" : "s", (double) u->spin_ups / drive_use_days(u),
+                            (double) u->asleep / 3600 / drive_use_days(u));
         else if (u->watched == 0 && u->spin_ups == 0)
                 output_note(o, "  how often it spun up is not known: no time without reads and writes was counted yet");
         else
-                output_note(o, "  spun up %" PRIu64 " times, asleep for %.1f h", u->spin_ups,
-                            (double) u->asleep / 3600);
+                output_note(o, "  spun up %" PRIu64 " time%s, asleep for %.1f h", u->spin_ups,
+                            u->spin_ups == 1 ? "" : "s", (double) u->asleep / 3600);
 }
 
 static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key) {
@@ -54,13 +55,14 @@ static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key
         output_end(o);
 
         if (known && !ends)
-                output_note(o, "  %" PRIi64 " %s, and no more since", r.count, kind);
+                output_note(o, "  %" PRIi64 " %.*s, and no more since", r.count, (int) (strlen(kind) - (r.count == 1)),
+                            kind);
         else if (known)
                 output_note(o, "  %" PRIi64 " %s, %.1f more a day: %" PRIi64 "%s are reached in %.0f years", r.count,
                             kind, r.per_day, r.rated,
                             r.assumed ? " (assumed, the drive does not say for how many it is made)" : "", r.years);
         else if (count.known)
-                output_note(o, "  %" PRIi64 " %s", count.number, kind);
+                output_note(o, "  %" PRIi64 " %.*s", count.number, (int) (strlen(kind) - (count.number == 1)), kind);
 }
 
 static void tell_wear(Output *o, const DriveUse *u, uint64_t now) {

@@ -76,6 +76,10 @@ static const struct {
         { HEAD "USE_WATCHED=3600\nUSE_SPIN_UPS=2\nUSE_ASLEEP=1800\n" TAIL,
           "  spun up 2 times, asleep for 0.5 h\nWhat other timers would have come to shows when it was watched for a day.\n",
           "As it was used" },
+        /* One of each. */
+        { HEAD
+          "USE_WATCHED=3600\nUSE_SPIN_UPS=1\nUSE_ASLEEP=1800\nWEAR_WHEN=1260532800000000\nWEAR_LOAD_CYCLES=1\nWEAR_START_STOPS=1\n" TAIL,
+          "  spun up 1 time, asleep for 0.5 h\n  1 load cycle\n  1 spindle start\n", "cycles" },
         /* No use was counted, which is not the same as that there was none. */
         { HEAD TAIL, "  how often it spun up is not known: no time without reads and writes was counted yet\n",
           "spun up 0" },
