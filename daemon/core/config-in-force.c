@@ -14,7 +14,10 @@
 static int format_line(const Config *c, size_t i, char **ret) {
         _cleanup_free_ char *file = text_escape(c->files[i], "\\");
 
-        return !file || asprintf(ret, "%016" PRIx64 " %s", c->hashes[i], file) < 0 ? -ENOMEM : 0;
+        if (file && asprintf(ret, "%016" PRIx64 " %s", c->hashes[i], file) >= 0)
+                return 0;
+        *ret = NULL;
+        return -ENOMEM;
 }
 
 int config_format_in_force(const Config *c, char **ret) {

@@ -105,7 +105,8 @@ typedef enum ConfigNews {
         CONFIG_GONE,    /* … or is not read any more */
 } ConfigNews;
 
-/* Returns a ConfigNews of the first file that differs, and its name, which the caller frees; or -ENOMEM. */
+/* Returns a ConfigNews of the first file that differs, and its name, which the caller frees; or -ENOMEM, or -EBADMSG for a text that is none
+ * of these. */
 int config_compare_in_force(const Config *c, const char *in_force, char **ret_file);
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"

@@ -160,32 +160,32 @@ static const struct {
         { .err = "" },
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("1") } }, .err = "" },
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } },
-          .err = "test-cli-status: " MAIN " has changed since drivekeep.service read it, and is not in force" READ },
+          .err = "drivekeep: " MAIN " has changed since drivekeep.service read it, and is not in force" READ },
         { .then = { { "a", APM("1") }, { "b", "" } }, .now = { { "a", APM("1") }, { "b", " " } },
-          .err = "test-cli-status: b has changed since drivekeep.service read it, and is not in force" READ },
+          .err = "drivekeep: b has changed since drivekeep.service read it, and is not in force" READ },
         { .then = { { "b", APM("1") } }, .now = { { "b", APM("1") }, { "bb", APM("1") } },
-          .err = "test-cli-status: bb was not there when drivekeep.service read its files, and is not in force" READ },
+          .err = "drivekeep: bb was not there when drivekeep.service read its files, and is not in force" READ },
         { .then = { { "a", APM("1") }, { "b\n\x1b", APM("1") } }, .now = { { "a", APM("1") } },
-          .err = "test-cli-status: b\\x0a\\x1b is not there any more, and is still in force" READ },
+          .err = "drivekeep: b\\x0a\\x1b is not there any more, and is still in force" READ },
         { .then = { { "b\n\x1b\\", APM("1") } }, .now = { { "b\n\x1b\\", APM("1") } }, .err = "" },
         /* Refused by a reload, or not read at all yet. */
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("300") } },
           .err = MAIN ":1:32: error: 300 is out of range for apm: 1...254, or off\n"
-                 "test-cli-status: the configuration has 1 error and is not in force: what the service read before stays in force; "
+                 "drivekeep: the configuration has 1 error and is not in force: what the service read before stays in force; "
                  "'drivekeep check' names all\n" },
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("1") }, { "b", APM("300") }, { "c", APM("\"x\"") } },
           .err = "b:1:32: error: 300 is out of range for apm: 1...254, or off\n"
-                 "test-cli-status: the configuration has 2 errors and is not in force: what the service read before stays in force; "
+                 "drivekeep: the configuration has 2 errors and is not in force: what the service read before stays in force; "
                  "'drivekeep check' names all\n" },
         /* It was started with them. */
         { .then = { { MAIN, APM("300") } }, .now = { { MAIN, APM("300") } },
           .err = MAIN ":1:32: error: 300 is out of range for apm: 1...254, or off\n"
-                 "test-cli-status: the configuration has 1 error, and what it is about is not in force; 'drivekeep check' names all\n" },
+                 "drivekeep: the configuration has 1 error, and what it is about is not in force; 'drivekeep check' names all\n" },
         /* Nobody knows. */
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } }, .unsaid = true, .err = "" },
         { .then = { { "unreadable", APM("1") } }, .now = { { "unreadable", NULL } }, .err = "" },
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } }, .ended = true,
-          .err = "test-cli-status: drivekeep.service does not run, and this is what it knew when it ended; "
+          .err = "drivekeep: drivekeep.service does not run, and this is what it knew when it ended; "
                  "'systemctl start drivekeep.service' starts it\n" },
 };
 /* clang-format on */
@@ -207,6 +207,7 @@ START_TEST(test_not_in_force) {
         config_files = not_in_force[_i].then;
         ck_assert_int_eq(config_load(c, &all_settings, (const char *[]){ "/etc", NULL }), 0);
         ck_assert_int_eq(config_format_in_force(c, &in_force), 0);
+        program_invocation_short_name = (char *) "drivekeep";
         if (!not_in_force[_i].unsaid)
                 file_write(CONFIG_IN_FORCE_FILE, in_force);
         if (not_in_force[_i].ended)

@@ -10,6 +10,7 @@
 #include "inject.h"
 #include "config.h"
 #include "guard-record.h"
+#include "record-sum.h"
 #include "record.h"
 #include "scope.h"
 #include "test-cli.h"
@@ -470,6 +471,68 @@ START_TEST(test_record_file) {
 }
 END_TEST
 
+/* What one has read, and another one finds. */
+static bool in_force_once(Injected what, size_t nth) {
+        static const char *const then[] = { "a", "b", "c" };
+        _cleanup_free_ char *in_force = NULL, *file = NULL;
+        _cleanup_(config_freep) Config *c = NULL, *less = NULL;
+        bool failed;
+        int r;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_new(&less), 0);
+        for (size_t i = 0; i < ELEMENTSOF(then); i++) {
+                ck_assert_int_eq(config_parse(c, &fake_table, then[i], "", 0), 0);
+                if (i < 2)
+                        ck_assert_int_eq(config_parse(less, &fake_table, then[i], "", 0), 0);
+        }
+        inject_arm(what, nth);
+        r = config_format_in_force(c, &in_force);
+        if (r >= 0)
+                r = config_compare_in_force(less, in_force, &file);
+        failed = inject_disarm();
+        ck_assert_int_eq(r, failed ? -ENOMEM : (int) CONFIG_GONE);
+        return failed;
+}
+
+static bool in_force_new_once(Injected what, size_t nth) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *file = NULL;
+        bool failed;
+        int r;
+
+        ck_assert_int_eq(config_new(&c), 0);
+        ck_assert_int_eq(config_parse(c, &fake_table, "a", "", 0), 0);
+        inject_arm(what, nth);
+        r = config_compare_in_force(c, "", &file);
+        failed = inject_disarm();
+        ck_assert_int_eq(r, failed ? -ENOMEM : (int) CONFIG_NEW);
+        return failed;
+}
+
+START_TEST(test_in_force) {
+        (void) inject_each(in_force_once, INJECT_MEMORY);
+        (void) inject_each(in_force_new_once, INJECT_MEMORY);
+}
+END_TEST
+
+static bool sum_once(Injected what, size_t nth) {
+        static const RecordSum sum = { .n_kept = 1, .n_missed = { [VERDICT_REFUSED] = 1 } };
+        _cleanup_free_ char *line = NULL, *settings = NULL;
+        int r;
+
+        inject_arm(what, nth);
+        r = record_sum_format(&sum, &line);
+        if (r >= 0)
+                r = record_sum_format_settings(&sum, &settings);
+        return memory_end(r);
+}
+
+START_TEST(test_sum) {
+        (void) inject_each(sum_once, INJECT_MEMORY);
+}
+END_TEST
+
 static bool complaint_once(Injected what, size_t nth) {
         static const Complaint c = { .file = (char *) "f", .line = 1, .sentence = (char *) "no" };
         _cleanup_free_ char *line = NULL;
@@ -499,6 +562,8 @@ int main(void) {
         tcase_add_test(t, test_guard);
         tcase_add_test(t, test_match);
         tcase_add_test(t, test_check);
+        tcase_add_test(t, test_in_force);
+        tcase_add_test(t, test_sum);
         tcase_add_test(t, test_complaint);
         tcase_add_checked_fixture(files, files_make, scratch_remove);
         tcase_add_loop_test(files, test_load, INJECT_MEMORY, INJECT_INTERRUPT + 1);

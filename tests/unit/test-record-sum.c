@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What became of some drives, in a line. */
+
+#include "record-sum.h"
+#include "suite.h"
+
+#define SETTING(i, fields) "SETTING_" i "_NAME=s" i "\n" fields
+#define VERDICT(i, v) SETTING(i, "SETTING_" i "_VERDICT=" v "\n")
+#define DRIVE(fields) "VERSION=1\nNAME=sda\n" fields
+#define STATE(s) DRIVE("STATE=" s "\n")
+
+/* clang-format off */
+static const struct {
+        const char *records[4];
+        size_t n_missed, n_absent;
+        const char *line, *settings;
+} rows[] = {
+        { {}, 0, 0, "0 drives, 0 settings kept", "none" },
+        { { DRIVE("") }, 0, 0, "1 drive, 0 settings kept", "none" },
+        { { DRIVE("SETTINGS=1\n" VERDICT("0", "applied")) }, 0, 0, "1 drive, 1 setting kept", "1 kept" },
+        { { DRIVE("SETTINGS=3\n" VERDICT("0", "applied") VERDICT("1", "unchanged") VERDICT("2", "unverifiable")) }, 0, 0,
+          "1 drive, 3 settings kept", "3 kept" },
+        { { DRIVE("SETTINGS=2\n" VERDICT("0", "refused") VERDICT("1", "ignored")), DRIVE("SETTINGS=1\n" VERDICT("0", "refused")) }, 3, 0,
+          "2 drives, 0 settings kept, 1 ignored, 2 refused", "1 ignored, 2 refused" },
+        /* No verdict yet. */
+        { { DRIVE("SETTINGS=2\n" VERDICT("0", "applied") SETTING("1", "")) }, 1, 0, "1 drive, 1 setting kept, 1 pending",
+          "1 kept, 1 pending" },
+        /* A drive need not have what a rule for a class of drives asks for. */
+        { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported") "SETTING_0_OPTIONAL=1\n") }, 0, 1, "1 drive, 0 settings kept", "none" },
+        { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported")) }, 1, 0, "1 drive, 0 settings kept, 1 unsupported", "1 unsupported" },
+        { { STATE("queued"), STATE("visiting"), STATE("idle") }, 0, 0, "3 drives, 0 settings kept; 2 being visited", "none" },
+        { { STATE("waiting") }, 0, 0, "1 drive, 0 settings kept; 1 waiting", "none" },
+        { { STATE("waiting"), STATE("queued"), DRIVE("SETTINGS=1\n" VERDICT("0", "failed")) }, 1, 0,
+          "3 drives, 0 settings kept, 1 failed; 1 being visited; 1 waiting", "1 failed" },
+};
+/* clang-format on */
+
+START_TEST(test_sum) {
+        _cleanup_free_ char *line = NULL, *settings = NULL;
+        RecordSum sum = {};
+
+        for (const char *const *text = rows[_i].records; *text; text++) {
+                _cleanup_(drive_record_freep) DriveRecord *r = NULL;
+
+                ck_assert_int_eq(drive_record_parse(*text, strlen(*text), &r), 0);
+                record_sum_add(&sum, r);
+        }
+        ck_assert_int_eq(record_sum_format(&sum, &line), 0);
+        ck_assert_int_eq(record_sum_format_settings(&sum, &settings), 0);
+        ck_assert_str_eq(line, rows[_i].line);
+        ck_assert_str_eq(settings, rows[_i].settings);
+        ck_assert_uint_eq(record_sum_missed(&sum), rows[_i].n_missed);
+        ck_assert_uint_eq(sum.n_absent, rows[_i].n_absent);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("record-sum");
+        TCase *t = tcase_create("record-sum");
+
+        tcase_add_loop_test(t, test_sum, 0, ELEMENTSOF(rows));
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}
