@@ -40,7 +40,7 @@ static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MA
         static const char *const nouns[_VALUE_TYPE_MAX] = {
                 [VALUE_INT] = "number",         [VALUE_DURATION] = "time", [VALUE_MICROSECONDS] = "time",
                 [VALUE_STANDBY_TIMER] = "time", [VALUE_SIZE] = "size",     [VALUE_CELSIUS] = "degrees",
-                [VALUE_NAME] = "word",          [VALUE_ANY] = "-",
+                [VALUE_NAME] = "word",          [VALUE_ANY] = "-",         [VALUE_BOOL] = "on, off",
         };
 
         (void) value_range_format(r, buf, RANGE_MAX);
