@@ -34,20 +34,38 @@ static bool was_used(const Drive *d, const DriveRecord *record) {
         return streq(record->power, "suspended") || activity_read(d->syspath, &used) < 0 || used != record->used;
 }
 
-/* "standby 2 h" in the table. NULL record: only the kernel knows. */
+#define MINUTE_USEC (60ULL * 1000 * 1000)
+
+/* When that was known last. Of a drive that sleeps the kernel's counter tells at any time that it still does; one that is awake may have
+ * fallen asleep since, by its own timer or another program's command. */
+static uint64_t power_as_of(const char *power, const DriveRecord *record, uint64_t now) {
+        if (!power)
+                return 0;
+        if (!streq(power, "active/idle"))
+                return now;
+        return record->power_seen > 0 ? record->power_seen : record->power_when;
+}
+
+/* "standby 2 h" in the table: for so long; "active/idle 3 min ago". NULL record: only the kernel knows. */
 static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
         bool stale = record && !suspended && drive_record_sleeps(record) && was_used(d, record);
         const char *power = suspended ? "suspended" : record && !stale ? record->power : NULL;
         uint64_t when = power && record && streq_ptr(power, record->power) ? record->power_when : 0;
-        char since[HUMAN_MAX], duration[VALUE_TEXT_MAX];
+        uint64_t as_of = power_as_of(power, record, now);
+        bool awake = streq_ptr(power, "active/idle");
+        uint64_t from = awake ? as_of : when, usec = now - MIN(from, now);
+        char since[HUMAN_MAX], known[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
 
         output_text(o, "power", power);
         output_text(o, "power_since", time_format_rfc3339(when, since));
+        output_text(o, "power_as_of", time_format_rfc3339(as_of, known));
         /* The clock may have been set back. */
-        if (when > 0 && when <= now)
-                text = must_format("%s %s", power, duration_format_short(now - when, duration));
+        if (awake && from > 0 && usec >= MINUTE_USEC)
+                text = must_format("%s %s ago", power, duration_format_short(usec - usec % MINUTE_USEC, duration));
+        else if (!awake && from > 0 && from <= now)
+                text = must_format("%s %s", power, duration_format_short(usec, duration));
         output_cell(o, "power", text ?: power);
 }
 

@@ -40,6 +40,7 @@ static const Field drive_fields[] = {
         { "ATA_SLEEP",                  FIELD_BOOL,     offsetof(DriveRecord, ata_sleep) },
         { "POWER",                      FIELD_TEXT,     offsetof(DriveRecord, power) },
         { "POWER_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_when), WHEN_MAX },
+        { "POWER_SEEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_seen), WHEN_MAX },
         { "AWAKE_REASON",               FIELD_TEXT,     offsetof(DriveRecord, awake_reason) },
         { "QUIET_SINCE",                FIELD_UNSIGNED, offsetof(DriveRecord, quiet_since) },
         { "QUIET_USED",                 FIELD_UNSIGNED, offsetof(DriveRecord, quiet_used) },

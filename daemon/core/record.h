@@ -55,7 +55,8 @@ typedef struct DriveRecord {
         uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
         bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
         char *power;    /* what it was found to be last, "active/idle", "standby" or "suspended"; NULL: not known … */
-        uint64_t power_when; /* … and since when it is known to be so; CLOCK_REALTIME, µs */
+        uint64_t power_when; /* … since when it is known to be so … */
+        uint64_t power_seen; /* … and when it was found so last; CLOCK_REALTIME, µs */
         char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */
         uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
         uint64_t quiet_used;   /* … as the kernel's count has been this since */

@@ -120,9 +120,12 @@ void target_spindown_begins(Target *t) {
 /* ---- what came of it ---- */
 
 static void note_power(Target *t, const char *power) {
+        uint64_t now = power ? now_usec() : 0;
+
+        t->record->power_seen = now;
         if (streq_ptr(t->record->power, power))
                 return;
-        t->record->power_when = power ? now_usec() : 0;
+        t->record->power_when = now;
         note_text(t, &t->record->power, power);
 }
 

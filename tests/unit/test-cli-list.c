@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "inventory.h"
 #include "must.h"
+#include "output.h"
 #include "test-cli.h"
 #include "text-file.h"
 #include "verb.h"
@@ -90,6 +91,7 @@ START_TEST(test_json) {
                                "    \"size\": 2000398934016,\n"
                                "    \"power\": null,\n"
                                "    \"power_since\": null,\n"
+                               "    \"power_as_of\": null,\n"
                                "    \"spindown\": null,\n"
                                "    \"settings_kept\": 2,\n"
                                "    \"settings_not_kept\": 1\n"
@@ -108,6 +110,7 @@ START_TEST(test_json) {
                                "    \"size\": 0,\n"
                                "    \"power\": null,\n"
                                "    \"power_since\": null,\n"
+                               "    \"power_as_of\": null,\n"
                                "    \"spindown\": null,\n"
                                "    \"settings_kept\": null,\n"
                                "    \"settings_not_kept\": null\n"
@@ -126,7 +129,7 @@ static const struct {
         const char *row, *power_json, *spindown_json;
 } powers[] = {
         { "standby",     125,      "20 min, by the service", true, " standby 2 h 5 min 20 min, by the service 0x5000", "\"standby\"", "\"20 min, by the service\"" },
-        { "active/idle", 60,       "20 min", true,  " active/idle 1 h 20 min   0x5000", "\"active/idle\"", "\"20 min\"" },
+        { "active/idle", 60,       "20 min", true,  " active/idle 1 h ago 20 min   0x5000", "\"active/idle\"", "\"20 min\"" },
         { "standby",     365 * 24 * 60, NULL, true, " standby 8760 h -        0x5000",  "\"standby\"",     "null"       },
         { "standby",     0,        NULL,     true,  " standby -        0x5000",         "\"standby\"",     "null"       },
         /* The clock was set back. */
@@ -176,7 +179,39 @@ START_TEST(test_since) {
         json = list((char *) "--json", &status);
         json_take_list(&json, "drives");
         ck_assert_ptr_nonnull(strstr(json, "\"power\": \"standby\",\n    \"power_since\": \"2025-11-21T02:39:11Z\",\n"
-                                           "    \"spindown\": null,\n"));
+                                           "    \"power_as_of\": \"2"));
+        ck_assert_ptr_null(strstr(json, "\"power_as_of\": \"2025-11-21"));
+}
+END_TEST
+
+/* Of a drive that was found awake it is told when that was: since then it may have spun down, and nobody has told the service. */
+static const struct {
+        int64_t seen; /* s ago; 0: not known */
+        const char *row;
+} ages[] = {
+        { 5, " active/idle -  " },         { 59, " active/idle -  " },   { 185, " active/idle 3 min ago -  " },
+        { 7215, " active/idle 2 h ago " }, { -100, " active/idle -  " }, /* the clock was set back */
+        { 0, " active/idle 3 h ago " },
+};
+
+START_TEST(test_as_of) {
+        _cleanup_close_ int lock = record_directory_lock(".");
+        _cleanup_free_ char *text = NULL, *json = NULL, *record = NULL, *as_of = NULL;
+        int64_t now = (int64_t) now_usec(), since = now - INT64_C(3) * 3600 * 1000000 - 10000000,
+                seen = ages[_i].seen ? now - ages[_i].seen * 1000000 : 0;
+        char when[HUMAN_MAX];
+        int status;
+
+        record = must_format("VERSION=1\nNAME=sda\nPOWER=active/idle\nPOWER_WHEN=%" PRId64 "\nPOWER_SEEN=%" PRId64
+                             "\nSETTINGS=0\n",
+                             since, seen);
+        file_write("sda", record);
+        file_make(".block-sda/stat", UNUSED);
+        text = list(NULL, &status);
+        ck_assert_msg(strstr(text, ages[_i].row), "%s", text);
+        json = list((char *) "--json", &status);
+        as_of = must_format("\"power_as_of\": \"%s\",\n", time_format_rfc3339((uint64_t) (seen ?: since), when));
+        ck_assert_msg(strstr(json, as_of), "%s", json);
 }
 END_TEST
 
@@ -282,6 +317,7 @@ int main(void) {
         tcase_add_loop_test(t, test_used_since, 0, 5);
         tcase_add_loop_test(t, test_suspended, 0, 6);
         tcase_add_test(t, test_since);
+        tcase_add_loop_test(t, test_as_of, 0, ELEMENTSOF(ages));
         tcase_add_test(t, test_no_service);
         tcase_add_test(t, test_no_drives);
         tcase_add_test(t, test_no_rules);

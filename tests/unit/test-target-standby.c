@@ -288,6 +288,31 @@ START_TEST(test_not_watched) {
 }
 END_TEST
 
+/* When it was found awake last is noted: by its answer, and by its use; not where only nothing says otherwise. */
+START_TEST(test_seen) {
+        Target *t = look_after(SPIN, WAKE_LOG_ON);
+        uint64_t seen;
+
+        target_visit(t, VISIT_REQUEST);
+        answer(t, POWER_AWAKE);
+        seen = t->record->power_seen;
+        ck_assert_uint_gt(seen, 0);
+
+        ck_assert(!next_look(t));
+        ck_assert_str_eq(t->record->power, "active/idle");
+        ck_assert_uint_eq(t->record->power_seen, seen);
+        activity++;
+        ck_assert(!next_look(t));
+        ck_assert_uint_gt(t->record->power_seen, seen);
+        ck_assert_uint_le(t->record->power_when, seen);
+        ck_assert(wait_out(t));
+        seen = t->record->power_seen;
+        answer(t, POWER_AWAKE);
+        ck_assert_uint_gt(t->record->power_seen, seen);
+        leave(t);
+}
+END_TEST
+
 int main(void) {
         TCase *t = tcase_create("target-standby");
 
@@ -301,6 +326,7 @@ int main(void) {
         tcase_add_test(t, test_no_counter);
         tcase_add_loop_test(t, test_asks_as_well, 0, 2);
         tcase_add_loop_test(t, test_sleeps, 0, 3);
+        tcase_add_test(t, test_seen);
         tcase_add_loop_test(t, test_not_watched, 0, ELEMENTSOF(unwatchable));
 
         return test_main("target-standby", t);
