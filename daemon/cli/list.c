@@ -41,7 +41,7 @@ static bool was_used(const Drive *d, const DriveRecord *record) {
 static uint64_t power_as_of(const char *power, const DriveRecord *record, uint64_t now) {
         if (!power)
                 return 0;
-        if (!streq(power, "active/idle"))
+        if (!record || !streq(power, "active/idle"))
                 return now;
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
