@@ -81,9 +81,9 @@ static int send_report(const Options *o, const char *subject, FILE *report) {
 
         r = child_start_reader(words, fileno(report), &pid);
         if (r == -ENOENT && !is_own)
-                warn_escaped("nobody can be told: " OUTLET_NO_PROGRAM, own);
+                warn_escaped("no alert can be sent: " OUTLET_NO_PROGRAM, own);
         else if (r < 0)
-                warn_escaped("nobody can be told: %s cannot be started: %s", words[0], strerror(-r));
+                warn_escaped("no alert can be sent: %s cannot be started: %s", words[0], strerror(-r));
         if (r < 0)
                 return EXIT_BAD_INPUT;
 

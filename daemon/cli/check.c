@@ -66,7 +66,7 @@ static int check_readable(Config *c, const char *const *roots) {
 
 /* ---- the files ---- */
 
-/* Standard input can be read only once. */
+/* Standard input, which can be read only once. */
 typedef struct Input {
         char *text; /* NULL: not read */
         size_t size;
@@ -132,7 +132,7 @@ static bool fits_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-/* Of the drives that are to spin down. */
+/* The first rule that spins a drive down. NULL: none does. */
 static const Wish *find_spin_down(const Config *c, const Inventory *inventory, Wishes *w) {
         for (size_t i = 0; i < inventory->n_drives; i++) {
                 const Drive *d = inventory->drives[i];
@@ -149,7 +149,7 @@ static const Wish *find_spin_down(const Config *c, const Inventory *inventory, W
         return NULL;
 }
 
-/* That the service cannot find out who wakes these drives harms no setting. */
+/* A notice only: settings need no trace of wakers. */
 static void check_tracing(Config *c, const Inventory *inventory) {
         const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
         _cleanup_(wishes_done) Wishes w = {};

@@ -277,7 +277,7 @@ const Verb verb_edit = {
         .arguments = "[NAME.conf]",
         .help = "Opens a copy of /etc/drivekeep/drivekeep.conf, or of the drop-in of that name, in an editor. When the configuration "
                 "with it is without an error, it takes the place of the file, and drivekeep.service reads it. On a terminal, "
-                "or with --wait, it waits for the drives whose wanted settings changed, and says what became of them."
+                "or with --wait, it waits for the drives whose wanted settings changed, and shows the results."
                 "\vThe editor is $SYSTEMD_EDITOR, $EDITOR or $VISUAL. Needs root.",
         .options = OPTION_WAIT | OPTION_STATE_DIR,
         .run = run,

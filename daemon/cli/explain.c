@@ -135,7 +135,7 @@ static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
         return found;
 }
 
-/* What came of it at the last visit. Without one (NULL record): that no drive of the kind has it. */
+/* Shows the verdict of the last visit; without a verdict, that no drive of this kind has the setting. NULL record: there was no visit. */
 static void tell_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
         const SettingRecord *s = record ? drive_record_find(record, w->name) : NULL;
         const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
@@ -168,7 +168,7 @@ static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_end(o);
 }
 
-/* With what lost to it. NULL value: the rule is in error. NULL drive: nothing is wanted of it. */
+/* Shows the wish and the rules that it overrides. NULL value: the rule is in error. NULL drive: the wish is not in force. */
 static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, const Wish *w, const char *value,
                       const Drive *d, const DriveRecord *record) {
         output_object(o, NULL);

@@ -18,7 +18,7 @@ static char *read_in_force(const char *state_dir) {
         return text;
 }
 
-/* The service has other rights. */
+/* Can this user read all files? The service may read others. */
 static bool may_read(const Config *c) {
         for (const Complaint *x = c->complaints.items; x < c->complaints.items + c->complaints.n_items; x++)
                 if (x->line == 0 && access(x->file, R_OK) < 0 && errno == EACCES)
@@ -38,8 +38,8 @@ static void tell_errors(const Config *c, bool changed) {
                       "'drivekeep check' names all",
                       n, n == 1 ? "" : "s");
         else
-                warnx("the configuration has %zu error%s, and what %s about is not in force; 'drivekeep check' names all",
-                      n, n == 1 ? "" : "s", n == 1 ? "it is" : "they are");
+                warnx("the configuration has %zu error%s, and %s not in force; 'drivekeep check' names all", n,
+                      n == 1 ? "" : "s", n == 1 ? "the part in error is" : "the parts in error are");
 }
 
 void in_force_tell(const char *state_dir, const char *const *roots) {

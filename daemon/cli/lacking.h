@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What drives lack that a rule for a class of them wants, where something can be done about it: a line for each rule, however many drives
- * it is for. What nothing can be done about is shown with -v only. */
+/* Settings that drives lack, that a rule for a class of drives wants, and that have a remedy: one line for each rule, whatever the
+ * number of drives. Settings without a remedy are shown with -v only. */
 
 #include "output.h"
 

@@ -36,8 +36,8 @@ static bool was_used(const Drive *d, const DriveRecord *record) {
 
 #define MINUTE_USEC (60ULL * 1000 * 1000)
 
-/* When that was known last. Of a drive that sleeps the kernel's counter tells at any time that it still does; one that is awake may have
- * fallen asleep since, by its own timer or another program's command. */
+/* When the power state was last known. The kernel's I/O counter shows at any time that a sleeping drive still sleeps; an awake drive may
+ * have spun down since, by its own timer or another program's command. */
 static uint64_t power_as_of(const char *power, const DriveRecord *record, uint64_t now) {
         if (!power)
                 return 0;
@@ -46,7 +46,8 @@ static uint64_t power_as_of(const char *power, const DriveRecord *record, uint64
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
 
-/* "standby 2 h" in the table: for so long; "active/idle 3 min ago". NULL record: only the kernel knows. */
+/* In the table: "standby 2 h" is the time in that state, "active/idle 3 min ago" the age of the last poll. NULL record: only the kernel
+ * knows. */
 static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
         bool stale = record && !suspended && drive_record_sleeps(record) && was_used(d, record);

@@ -27,7 +27,7 @@ static const struct {
         { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
         { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Also show what a drive does not have and need not have, and drives that no rule is for", 0 }, offsetof(Options, verbose) },
         { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only what did not come true", 0 }, offsetof(Options, failed) },
-        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until no visit to these drives is under way or to come", 0 },
+        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until all visits to these drives, also queued ones, are over", 0 },
           offsetof(Options, wait) },
         { OPTION_NOW, { "now", 0x10e, NULL, 0, "Have the service read the drives first; those that sleep are not woken; needs root", 0 },
           offsetof(Options, now) },
@@ -58,7 +58,7 @@ static const struct {
                        "in match, node for its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
-        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "What the files are; without it their names and first lines say so", 0 }, offsetof(Options, format) },
+        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "The kind of the files; by default found by their names and first lines", 0 }, offsetof(Options, format) },
         { OPTION_IMPORT, { "write", 0x11b, "NAME", 0, "Write it to drivekeep.conf.d/NAME.conf below /etc; needs root", 0 }, offsetof(Options, write_to) },
         { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Replace the file that --write names", 0 }, offsetof(Options, force) },
         { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },

@@ -7,7 +7,7 @@
 #include "tree.h"
 #include "unit.h"
 
-/* For services without a PATH of their own: systemd.exec(5). */
+/* The PATH of services that set none: systemd.exec(5). */
 #define PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* "--option=VALUE" or "--option VALUE"; NULL: it is not there. */
@@ -33,7 +33,7 @@ static bool is_missing(const char *root, const char *path) {
         return access(whole, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* Not even root can execute it. */
+/* Is it a file that not even root can execute? */
 static bool is_no_program(const char *root, const char *path) {
         _cleanup_free_ char *whole = must_format("%s%s", root, path);
         struct stat st;
@@ -43,7 +43,7 @@ static bool is_no_program(const char *root, const char *path) {
 
 /* ---- metrics ---- */
 
-/* Is it one of the words of these lines? */
+/* Is the word in one of the unit's lines with this key? */
 static bool is_listed(const Unit *u, const char *key, const char *word) {
         _cleanup_(words_done) Words words = {};
 
@@ -75,7 +75,7 @@ static void check_metrics(const char *root, const Unit *u, const Words *command,
         const char *file = find_option(command, "--output");
         _cleanup_free_ char *directory = NULL;
 
-        /* What systemd puts in for a specifier is not known. */
+        /* The value of a systemd specifier is not known here. */
         if (!file || *file != '/' || strchr(file, '%'))
                 return;
         directory = must_directory(file);
@@ -105,19 +105,18 @@ static void check_mail(const char *root, const Unit *u, const Words *command, co
 
         if (is_missing(root, own) && !has_program(root, u, "mail"))
                 must_work(complain(to, COMPLAINT_NOTICE, at->file, at->line, 1,
-                                   "nobody can be told of verdicts: " OUTLET_NO_PROGRAM, own));
+                                   "no alerts are sent: " OUTLET_NO_PROGRAM, own));
         if (is_no_program(root, own))
-                must_work(complain(
-                                to, COMPLAINT_NOTICE, own, 0, 0,
-                                "nobody can be told of verdicts, as this file is no program: 'chmod +x %s' makes it one",
-                                own));
+                must_work(complain(to, COMPLAINT_NOTICE, own, 0, 0,
+                                   "no alerts are sent, as this file is not executable: 'chmod +x %s' makes it so",
+                                   own));
 }
 
 /* ---- both ---- */
 
 void outlets_check(const char *root, Complaints *to) {
         static const struct {
-                const char *unit, *verb; /* whoever has it run another program knows what that needs */
+                const char *unit, *verb; /* a unit that runs another program is not checked */
                 void (*check)(const char *root, const Unit *u, const Words *command, const UnitLine *at,
                               Complaints *to);
         } outlets[] = {

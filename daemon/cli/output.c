@@ -174,7 +174,7 @@ static void column_add_flag(Output *o, size_t i, int flag) {
         must_work(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
 }
 
-/* How many bytes of the text are a line of at most `width` columns: up to a blank, or within a word where that alone is wider. */
+/* The length in bytes of the first line, of at most `width` columns: up to a blank, or within a word that alone is wider. */
 static size_t line_length(const char *text, size_t width) {
         size_t n = 0, used = 0, blank = 0, indent = strspn(text, " ");
         mbstate_t state = {};
@@ -202,7 +202,7 @@ static size_t line_length(const char *text, size_t width) {
         return n;
 }
 
-/* The library breaks a cell within words. Where it has made this column as wide as it may be, cells are broken at blanks. */
+/* Breaks the cells of a column at blanks, as the library breaks within words. The library has set the width of the column before. */
 static void break_cells(Output *o, size_t column) {
         struct libscols_column *c = scols_table_get_column(o->table, column);
         size_t width = MAX(scols_column_get_width(c), 1U);
@@ -325,12 +325,13 @@ size_t output_width(const Output *o) {
         return isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
 }
 
-/* Broken at blanks, since a terminal breaks within words: other lines than the first begin with so many blanks. `used`: of the first. */
+/* Breaks the text at blanks, as a terminal breaks within words. `used`: columns already printed on the first line; `indent`: blanks
+ * before each other line. */
 static void print_broken(FILE *f, const char *text, size_t used, size_t indent, size_t width) {
         while (width > indent && strlen(text) + used > width) {
                 size_t n = line_length(text, width - used);
 
-                if (!text[n] || text[n] != ' ') { /* a word that is wider, such as a path, is left whole */
+                if (!text[n] || text[n] != ' ') { /* a wider word, such as a path, stays whole */
                         n += strcspn(text + n, " ");
                         if (!text[n])
                                 break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits for the daemon's word on its files, and for people for what
- * became of the drives. */
+/* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits until the service has read its files; with --wait or on a
+ * terminal also for the visits that follow, and shows their results. */
 
 #include <err.h>
 #include <stdio.h>
@@ -11,19 +11,19 @@
 #include "record-sum.h"
 #include "reload.h"
 
-/* systemd waits for files only: a check of a file system would hold up its job. */
+/* systemd waits for the files only: a file system check would hold up its job. */
 static bool waits(const Options *o) {
         return o->wait || isatty(STDOUT_FILENO);
 }
 
 int reload_ask(const Options *o, sd_bus *bus, Records *ret_before) {
-        /* Where there is no record, all of a drive is new. */
+        /* Without a record every setting of a drive is new. */
         if (waits(o))
                 (void) records_read(o->state_dir, ret_before);
         return request_reload(bus, waits(o));
 }
 
-/* A setting that was in order may have been found so again. */
+/* Is there something to report? A setting that was as wanted, and was confirmed, is no news; a repeated failure is. */
 static bool is_news(const SettingRecord *s, const SettingRecord *then) {
         if (verdict_is_absent(s->verdict, s->optional))
                 return false;
@@ -42,7 +42,7 @@ static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
         return exit_of_verdict(s->verdict, s->optional);
 }
 
-/* Adds to *status what it says. False: nothing of the drive is other. */
+/* Adds the drive's results to *status. Returns false when nothing about the drive changed. */
 static bool tell_drive(Output *o, const DriveRecord *d, const DriveRecord *then, ExitStatus *status) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -85,7 +85,7 @@ int reload_tell(const Options *options, const Records *before) {
                 record_sum_add(&sum, now.items[i]);
         }
         must_work(record_sum_format(&sum, &line));
-        output_line(o, "%s%s", any ? "" : "no drive has other settings now: ", line);
+        output_line(o, "%s%s", any ? "" : "the settings of no drive changed: ", line);
         return status;
 }
 
@@ -106,8 +106,7 @@ const Verb verb_reload = {
         .changes = true,
         .summary = "Have the service read its files anew",
         .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
-                "a file the old settings stay in force. On a terminal, or with --wait, it waits for the drives, and says what "
-                "became of them.",
+                "a file the old settings stay in force. On a terminal, or with --wait, it waits for the drives, and shows the results.",
         .options = OPTION_WAIT | OPTION_STATE_DIR,
         .run = run,
 };

@@ -35,8 +35,8 @@ int visited_show_status(const Options *o, const Records *records, size_t n, uint
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
 int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
 
-/* Has the daemon read its files anew, and with `wait` returns when the visits are over that this leads to. EXIT_WANTED, or says on
- * stderr why it did not. */
+/* Has the daemon read its files anew; with `wait` returns after the visits that follow. Returns EXIT_WANTED, or prints the cause on
+ * stderr. */
 ExitStatus request_reload(sd_bus *bus, bool wait);
 
 /* Says on stderr why it did not work: `r` is what opening the bus or a call returned. */

@@ -117,7 +117,7 @@ static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *
                             strna(time_format_rfc3339(s->drift_when, drift_when)));
 }
 
-/* Of a drive without a setting to show: what it waits for, or, with -v, that it is there. */
+/* The row of a drive without a setting to show: what it waits for, or, with -v, an empty row. */
 static void tell_bare(Output *o, const DriveRecord *d) {
         output_row(o);
         output_cell(o, "drive", d->name);
@@ -172,7 +172,7 @@ static void tell_sum(Output *o, const RecordSum *sum) {
         output_head(o, "%s", line);
 }
 
-/* What is not shown, and how old it is. */
+/* Notes on the settings that are not shown, and on the age of the records. */
 static void tell_rest(const Telling *t, const Records *records, const RecordSum *sum) {
         bool one = sum->n_absent == 1, one_drive = sum->n_drives == 1;
         char since[HUMAN_MAX];
@@ -264,7 +264,7 @@ static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n
         }
 }
 
-/* Is one of the drives to spin down, so that somebody may ask who wakes it? */
+/* Does one of the drives spin down, so that its wakers matter? */
 static bool wants_wakes(const Records *records, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (records->items[i]->spindown || records->items[i]->tracing != TRACING_FINE)

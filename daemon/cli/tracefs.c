@@ -15,7 +15,7 @@ static bool exists(const char *root, const char *path) {
         return access(whole, F_OK) == 0;
 }
 
-/* Whoever is not root sees in proc(5) only that it is mounted. */
+/* Users other than root can see the mount only in proc(5). */
 static bool is_mounted(const char *root) {
         _cleanup_free_ char *path = must_format("%s/proc/self/mountinfo", root), *line = NULL;
         bool mounted = false;

@@ -28,7 +28,7 @@ void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
         bool has_serial = d->serial && d->model;
 
         fputs("    { match = ", f);
-        /* Of an ATA drive without a WWN libata makes one of these two, with many blanks. */
+        /* For an ATA drive without a WWN, libata makes one from model and serial number, padded with blanks. */
         if (d->wwn && !(has_serial && starts_with(d->wwn, "t10.ATA "))) {
                 fputs("{ wwn = ", f);
                 put_pattern(f, d->wwn);

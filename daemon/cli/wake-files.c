@@ -22,14 +22,15 @@ static bool has_number(const char *classdir, char *const *devices, const char *n
         return false;
 }
 
-/* btrfs has a number of its own: then the mount names one of its devices. */
+/* A btrfs has a device number of its own; the source of its mount names one of its devices. */
 static bool is_source(char *const *devices, const char *source) {
         _cleanup_free_ char *path = realpath(source, NULL);
 
         return names_contain(devices, base_name(path ?: source));
 }
 
-/* Of each file system the first mount of the whole: proc(5), mountinfo. Blanks in its name are "\040" there, which no shell takes. */
+/* The first mount of each whole file system: proc(5), mountinfo. Left out: mount points with characters that a shell interprets, also
+ * blanks, which are "\040" there. */
 static char **mount_points(const char *mountinfo, const char *classdir, char *const *devices) {
         _cleanup_(names_freep) char **numbers = NULL;
         _cleanup_free_ char *line = NULL;

@@ -68,7 +68,7 @@ bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord
 void wake_history_tell_untraced(const Records *here) {
         const char *obstacle = tracefs_obstacle("");
 
-        /* Of tracefs the files tell how it is now. */
+        /* The files show the present state of tracefs. */
         for (size_t i = 0; here->served && i < here->n_items && !obstacle; i++)
                 if (here->items[i]->tracing != TRACING_UNMOUNTED)
                         obstacle = tracing_obstacle(here->items[i]->tracing);

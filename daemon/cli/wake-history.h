@@ -23,7 +23,7 @@ void wake_history_done(WakeHistory *h);
 /* Is it about a drive that the user means? */
 bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w);
 
-/* Says on stderr why the service cannot know who wakes drives, and the remedy. */
+/* Prints on stderr why the service cannot trace who wakes drives, and the remedy. */
 void wake_history_tell_untraced(const Records *here);
 
 /* Says on stderr that there is no record about these drives. */

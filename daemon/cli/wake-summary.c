@@ -68,7 +68,7 @@ static const char *telling_unit(const WakeRecord *w) {
         return w->unit && fnmatch("session-*.scope", w->unit, 0) != 0 ? w->unit : NULL;
 }
 
-/* Which of the kernel's workers it was says nothing. */
+/* Kernel workers share one name: the number of a worker tells people nothing. */
 static const char *telling_who(const WakeRecord *w) {
         return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->who;
 }

@@ -52,10 +52,10 @@ static void tell(Output *o, const WakeRecord *w, uint64_t now) {
 
 /* ---- files ---- */
 
-/* More make no command that anybody would run. */
+/* Keeps the command short enough to run. */
 #define INODES_MAX 8U
 
-/* The drive's name, if the drive of the record has it still. */
+/* The name in the record, if the drive is present and still has this name. */
 static const char *find_here(const Records *here, const WakeRecord *w) {
         for (size_t i = 0; i < here->n_items; i++)
                 if (wake_record_is_of(w, here->items[i]->name, here->items[i]->serial))
@@ -63,7 +63,7 @@ static const char *find_here(const Records *here, const WakeRecord *w) {
         return NULL;
 }
 
-/* Of a drive the inodes in the newest records, each once. */
+/* The inodes in a drive's newest records, each once. */
 static size_t collect_inodes(const WakeRecords *records, const char *drive, uint64_t ret[static INODES_MAX]) {
         size_t n = 0;
 

@@ -39,19 +39,19 @@ void rivals_check(_unused_ const char *root, _unused_ Config *c, _unused_ const 
                   _unused_ Drive *const *found, _unused_ size_t n) {
 }
 
-/* What is in the way of the kernel's trace; NULL: nothing. */
+/* The obstacle to the kernel's trace; NULL: none. */
 static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
         return obstacle;
 }
 
-/* A program that mail lacks; NULL: none. */
+/* The program that is missing for mail; NULL: none. */
 static const char *lacking;
 void outlets_check(const char *root, Complaints *to) {
         ck_assert_str_eq(root, "");
         if (lacking)
-                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "nobody can be told: %s", lacking),
+                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "no alerts are sent: %s", lacking),
                                  0);
 }
 
@@ -110,7 +110,7 @@ static const struct {
         const char *out, *said;
         bool raid; /* the drive that is there is a member of an array */
 } checks[] = {
-        /* What no drive of the transport has, unless it is done otherwise. */
+        /* Settings that no drive of the transport has: a warning, unless the remedy is in the files. */
 #define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
 #define NO_SAS "f.conf:1:11: notice: no drive that is present fits this rule\n"
 #define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: a SCSI drive has standby_z in the " \
@@ -212,7 +212,7 @@ START_TEST(test_check) {
 END_TEST
 
 /* Where there are no drives, a build machine or a container, that is no reason to name each rule. */
-/* Of a drive that is to spin down it is said why nobody will know who wakes it. */
+/* For a drive that spins down, a notice names the obstacle to tracing its wakers. */
 static const struct {
         const char *text;
         bool no_drives, solid;
@@ -248,7 +248,7 @@ START_TEST(test_check_outlets) {
         lacking = "there is no program";
         file_write("f.conf", "drives = ();");
         out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &said, &status);
-        ck_assert_str_eq(out, "/x.service:3:1: notice: nobody can be told: there is no program\n");
+        ck_assert_str_eq(out, "/x.service:3:1: notice: no alerts are sent: there is no program\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -360,7 +360,7 @@ START_TEST(test_check_input) {
 }
 END_TEST
 
-/* What cannot be read, or is too much, is said of the name, too. */
+/* Complaints about a text that cannot be read, or is too long, have the name, too. */
 START_TEST(test_check_input_unread) {
         _cleanup_free_ char *out = NULL, *said = NULL, *out2 = NULL, *said2 = NULL;
         int status, status2;
@@ -743,7 +743,7 @@ START_TEST(test_explain_json) {
 }
 END_TEST
 
-/* A rule for a class that names no transport; told once. */
+/* A rule for a class without a transport; one warning for all drives. */
 START_TEST(test_check_kind) {
         static Drive one = { .name = (char *) "sda",
                              .node = (char *) "/dev/sda",

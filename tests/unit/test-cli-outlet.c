@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What metrics and mail lack, by the units that are in force on a made-up machine. */
+/* Notices of what metrics and mail lack, from the units in force on a made-up machine. */
 
 #include "outlet.h"
 #include "test-cli.h"
@@ -19,8 +19,8 @@
 #define NO_DIRECTORY(directory)                                    \
         "no metrics are written: there is no directory " directory \
         "; drivekeep-fleet(7) says how to name another, and 'mkdir -p' makes it\n"
-#define NO_MAIL(own)                                                                                                    \
-        "nobody can be told of verdicts: there is no program 'mail', which a package such as bsd-mailx or s-nail has, " \
+#define NO_MAIL(own)                                                                                        \
+        "no alerts are sent: there is no program 'mail', which a package such as bsd-mailx or s-nail has, " \
         "and no " own "\n"
 #define NOTICE ": notice: "
 
@@ -58,7 +58,7 @@ static const struct {
             FILE_MADE(DROP_IN("metrics"), "[Service]\nExecStart=\n"
                                           "ExecStart=/usr/bin/drivekeep status --metrics --output /srv/o/d.prom\n") },
           "/" DROP_IN("metrics") ":3:1" NOTICE NO_DIRECTORY("/srv/o") },
-        /* drivekeep-fleet(7): systemd makes it, and not before the unit starts. */
+        /* drivekeep-fleet(7): systemd makes the directory when the unit starts. */
         { { ENABLED("metrics"),
             FILE_MADE(DROP_IN("metrics"),
                       "[Service]\nEnvironment=PLACE=/run/metrics/d.prom\nRuntimeDirectory=a metrics\n") },
@@ -67,7 +67,7 @@ static const struct {
             FILE_MADE(DROP_IN("metrics"),
                       "[Service]\nEnvironment=PLACE=/run/metrics/d.prom\nStateDirectory=metrics\n") },
           "/" DROP_IN("metrics") ":2:1" NOTICE NO_DIRECTORY("/run/metrics") },
-        /* Nobody knows where. */
+        /* The place of the file is not known. */
         { { ENABLED("metrics"), FILE_MADE(DROP_IN("metrics"), "[Service]\nEnvironment=PLACE=%t/metrics/d.prom\n") },
           "" },
         { { ENABLED("metrics"),
@@ -93,7 +93,7 @@ static const struct {
         { { ENABLED("alert"), PROGRAM("etc/drivekeep/alert") }, "" },
         { { ENABLED("alert"), PROGRAM("usr/bin/mail"), FILE_MADE("etc/drivekeep/alert", "#!/bin/sh\n") },
           "/etc/drivekeep/alert" NOTICE
-          "nobody can be told of verdicts, as this file is no program: 'chmod +x /etc/drivekeep/alert' makes it one\n" },
+          "no alerts are sent, as this file is not executable: 'chmod +x /etc/drivekeep/alert' makes it so\n" },
         { { ENABLED("alert"), PROGRAM("etc/drivekeep/alert"),
             FILE_MADE(DROP_IN("alert"),
                       "[Service]\nExecStart=\nExecStart=/usr/bin/drivekeep alert --config-root=/srv\n") },

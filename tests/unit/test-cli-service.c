@@ -51,7 +51,7 @@ typedef struct Answer {
         unsigned n_released;
         const char *error, *message;
         bool caught_up;    /* "CatchUp" came before */
-        const char *after; /* the record of sda when the visits are over that it waits for */
+        const char *after; /* the record of sda after the visits that it waits for */
 } Answer;
 
 static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -229,7 +229,7 @@ START_TEST(test_verb) {
 }
 END_TEST
 
-/* ---- what a reload makes of the drives ---- */
+/* ---- results of a reload ---- */
 
 static bool terminal;
 
@@ -255,10 +255,10 @@ static const struct {
         const char *out; /* sdb stays refused */
 } reloads[] = {
         { KEPT("1", "applied", "5"), NULL,                           EXIT_WANTED,
-          "no drive has other settings now: 2 drives, 1 setting kept, 1 refused\n" },
-        /* It was looked at again. */
+          "the settings of no drive changed: 2 drives, 1 setting kept, 1 refused\n" },
+        /* It was confirmed. */
         { KEPT("1", "applied", "5"), KEPT("1", "unchanged", "6"),    EXIT_WANTED,
-          "no drive has other settings now: 2 drives, 1 setting kept, 1 refused\n" },
+          "the settings of no drive changed: 2 drives, 1 setting kept, 1 refused\n" },
         { KEPT("1", "applied", "5"), KEPT("2", "applied", "6"),      EXIT_WANTED,
           "sda: apm 2 applied\n2 drives, 1 setting kept, 1 refused\n" },
         { KEPT("1", "applied", "5"), MISSED("refused", "6"),         EXIT_NOT_WANTED,
@@ -269,14 +269,14 @@ static const struct {
         { MISSED("refused", "5"),    MISSED("refused", "6"),         EXIT_NOT_WANTED,
           "sda: apm 128 refused (why\\x1b)\n2 drives, 0 settings kept, 2 refused\n" },
         { MISSED("refused", "5"),    NULL,                           EXIT_WANTED,
-          "no drive has other settings now: 2 drives, 0 settings kept, 2 refused\n" },
+          "the settings of no drive changed: 2 drives, 0 settings kept, 2 refused\n" },
         { MISSED("refused", "5"),    KEPT("128", "applied", "6"),    EXIT_WANTED,
           "sda: apm 128 applied\n2 drives, 1 setting kept, 1 refused\n" },
         { KEPT("1", "applied", "5"), TWO("applied"),                 EXIT_WANTED,
           "sda: lookahead on applied\n2 drives, 2 settings kept, 1 refused\n" },
         /* What the drive does not have, and need not have, is no news. */
         { KEPT("1", "applied", "5"), TWO("unsupported") "SETTING_1_OPTIONAL=1\n", EXIT_WANTED,
-          "no drive has other settings now: 2 drives, 1 setting kept, 1 refused\n" },
+          "the settings of no drive changed: 2 drives, 1 setting kept, 1 refused\n" },
         { TWO("unchanged"),          KEPT("1", "unchanged", "8"),    EXIT_WANTED,
           "sda: lookahead not managed any more\n2 drives, 1 setting kept, 1 refused\n" },
         { TWO("unchanged"),          KEPT("2", "applied", "8"),      EXIT_WANTED,
@@ -288,7 +288,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* On a terminal, or where it is asked for. */
+/* On a terminal, or with --wait. */
 START_TEST(test_reload) {
         const char *words[][2] = { { "--wait", NULL }, { NULL } };
 
@@ -312,7 +312,7 @@ START_TEST(test_reload) {
 }
 END_TEST
 
-/* Nobody is told of drives when the files are refused. */
+/* When the files are refused, no drive is shown. */
 START_TEST(test_reload_refused) {
         Answer answer = { "ReloadAndVisit", 0, SD_BUS_ERROR_INVALID_ARGS, "there is an error" };
         pid_t pid = bus_play(on_call, &answer, &service);

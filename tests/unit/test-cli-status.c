@@ -14,14 +14,14 @@
 #include "tracefs.h"
 #include "verb.h"
 
-/* What is in the way of the kernel's trace; NULL: nothing. */
+/* The obstacle to the kernel's trace; NULL: none. */
 static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
         return obstacle;
 }
 
-/* The files of the configuration, in the place of the machine's. */
+/* Configuration files that stand in for the machine's. */
 typedef struct ConfigFile {
         const char *name, *text;
 } ConfigFile;
@@ -39,12 +39,12 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
         return 0;
 }
 
-/* A program that mail lacks; NULL: none. */
+/* The program that is missing for mail; NULL: none. */
 static const char *lacking;
 void outlets_check(const char *root, Complaints *to) {
         ck_assert_str_eq(root, "");
         if (lacking)
-                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "nobody can be told: %s", lacking),
+                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "no alerts are sent: %s", lacking),
                                  0);
 }
 
@@ -112,7 +112,7 @@ START_TEST(test_status) {
 }
 END_TEST
 
-/* Where a drive is to spin down, or was to be watched, it is said why nobody knows who wakes it. */
+/* When a drive spins down, or should have been traced, status names the obstacle to tracing its wakers. */
 static const struct {
         const char *record, *obstacle; /* of tracefs */
         bool ended;                    /* the service has */
@@ -150,11 +150,11 @@ END_TEST
 #define READ " until 'drivekeep reload'\n"
 #define MAIN "/etc/drivekeep.conf"
 
-/* What the service has read, and what stands there now. */
+/* The files as the service read them, and the present files. */
 /* clang-format off */
 static const struct {
         ConfigFile then[FILES_MAX], now[FILES_MAX];
-        bool ended, unsaid; /* the service has; it could not say what it has read */
+        bool ended, unsaid; /* the service has ended; it could not write the list of its files */
         const char *err; /* all of it */
 } not_in_force[] = {
         { .err = "" },
@@ -180,8 +180,8 @@ static const struct {
         /* It was started with them. */
         { .then = { { MAIN, APM("300") } }, .now = { { MAIN, APM("300") } },
           .err = MAIN ":1:32: error: 300 is out of range for apm: 1...254, or off\n"
-                 "drivekeep: the configuration has 1 error, and what it is about is not in force; 'drivekeep check' names all\n" },
-        /* Nobody knows. */
+                 "drivekeep: the configuration has 1 error, and the part in error is not in force; 'drivekeep check' names all\n" },
+        /* The files in force are not known. */
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } }, .unsaid = true, .err = "" },
         { .then = { { "unreadable", APM("1") } }, .now = { { "unreadable", NULL } }, .err = "" },
         { .then = { { MAIN, APM("1") } }, .now = { { MAIN, APM("2") } }, .ended = true,
@@ -190,7 +190,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Of these the tests' user can read all, also when that is root. */
+/* The user of the tests can read all of these, also as root. */
 int access(const char *path, int mode) {
         if (streq(path, "unreadable")) {
                 errno = EACCES;
@@ -219,7 +219,7 @@ START_TEST(test_not_in_force) {
 }
 END_TEST
 
-/* What others have written there is not believed, and does no harm. */
+/* A file from somebody else is not believed, and does no harm. */
 START_TEST(test_in_force_damaged) {
         static const char *const texts[] = {
                 "", "\n", "x", "x\n\n\n", "0123456789abcdef \n", "0123456789abcdef \\x0\n", "0123456789abcdef"
@@ -236,18 +236,18 @@ START_TEST(test_in_force_damaged) {
 }
 END_TEST
 
-/* So it is where nobody would be told of verdicts. */
+/* The same when no alerts would be sent. */
 START_TEST(test_outlets) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
         lacking = "there is no program\x1b";
         ck_assert_int_eq(status("sda", _i == 0 ? NULL : "--json", &out, &err), EXIT_WANTED);
-        ck_assert_msg(strstr(err, ": nobody can be told: there is no program\\x1b\n"), "%s", err);
+        ck_assert_msg(strstr(err, ": no alerts are sent: there is no program\\x1b\n"), "%s", err);
         closep(&lock);
         free(out);
         free(err);
         ck_assert_int_eq(status("sda", NULL, &out, &err), EXIT_NO_SERVICE);
-        ck_assert_msg(!strstr(err, "nobody can be told"), "%s", err);
+        ck_assert_msg(!strstr(err, "no alerts are sent"), "%s", err);
         lock = record_directory_lock(".");
         lacking = NULL;
 }

@@ -190,19 +190,19 @@ class Installed(Keeping):
         self.match("and shows what was known", asked.stdout, r"^sd\w +.*apm +240 +240 ")
         self.equal("no boot starts it", machine.run("systemctl is-enabled drivekeep.service", check=False).stdout, "disabled\n")
         machine.wait_until(f"[ -z \"$({ACTIVE})\" ]", 60)
-        self.equal("no unit of drivekeep's is active, nor is a socket left", machine.run("find /run -maxdepth 1 -name 'drivekeep*' -type s").stdout, "")
+        self.equal("no unit of drivekeep is active, and no socket remains", machine.run("find /run -maxdepth 1 -name 'drivekeep*' -type s").stdout, "")
         self.equal("the drives keep what they have", [(settings(d, mark), d["apm"]) for d, mark in zip(drives, marks)], [([], 240)] * 2)
         machine.run("systemctl enable --now drivekeep.service")
         self.settle(machine)
         self.equal("started: it is as before", machine.run(ask, check=False).status, 0)
-        self.equal("and so are the units that watch it", machine.run(f"systemctl is-active {PATHS}", check=False).stdout, "active\n" * 2)
+        self.equal("the units for metrics and mail start with the service", machine.run(f"systemctl is-active {PATHS}", check=False).stdout, "active\n" * 2)
         machine.run("systemctl kill --signal=KILL --kill-whom=main drivekeep; systemctl stop drivekeep")
         self.equal("killed: status says so, too", machine.run(ask, check=False).status, 3)
         self.check_stopped_in_visit(machine, drives[0])
 
     def check_outlets(self, machine, ask):
         directory, own = "/var/lib/prometheus/node-exporter", "/etc/drivekeep/alert"
-        missing = f"no metrics are written: there is no directory {directory};", "nobody can be told of verdicts: there is no program 'mail',"
+        missing = f"no metrics are written: there is no directory {directory};", "no alerts are sent: there is no program 'mail',"
         for what, command, found in (("not enabled", "true", []), ("enabled", f"systemctl enable --now {PATHS}", list(missing)),
                                      ("made", f"mkdir -p {directory}; ln -s /bin/true {own}", []), ("gone", f"rm -r {directory} {own}", list(missing))):
             machine.run(command)
@@ -220,7 +220,7 @@ class Installed(Keeping):
         machine.start("drivekeep apply")
         drive.log.wait(mark, 60, fault="hang", status=None)
         machine.run("systemctl stop drivekeep", 60)
-        self.equal("stopped in mid-visit: its broker goes on, and so does the socket", machine.run(ACTIVE).stdout,
+        self.equal("stopped during a visit: the broker and its socket stay active", machine.run(ACTIVE).stdout,
                    "drivekeep-broker.service\ndrivekeep-broker.socket\n")
         self.equal("the service can be started again", machine.run("systemctl start drivekeep", check=False).status, 0)
         drive.release()

@@ -48,33 +48,33 @@ class Reload(Keeping):
         self.equal("no change, no command", [len(ours(d, marks[n])) for n, d in self.ata.items()], [0, 0])
 
     def check_said(self, machine):
-        """What became of the drives, and which files are in force."""
-        # Who wakes drives is another matter.
+        """The results of a reload, and the files in force."""
+        # Without the warning about wakers.
         status = "drivekeep status {} 2>&1 >/dev/null | grep -v 'who wakes' || :"
-        self.equal("with the files that the service has read, status says nothing of them", machine.run(status.format("")).stdout, "")
+        self.equal("status is silent about files that the service has read", machine.run(status.format("")).stdout, "")
         machine.push(CONF, file(b="apm = 60;"))
-        self.match("of a file that has changed since, it says that",
+        self.match("status names a file that has changed since",
                    machine.run(status.format("")).stdout, f"^drivekeep: {CONF} has changed since .* not in force until 'drivekeep reload'$")
         result = machine.run("drivekeep reload --wait")
         lines = result.stdout.splitlines()
-        self.match("reload --wait says which drive has another setting, and what became of it", lines[0], r"^sd[a-z]: apm 60 applied$")
-        self.equal("of no other drive, and the sum", lines[1:], [machine.run("drivekeep status").stdout.splitlines()[0]])
-        self.equal("the drive has it by then", self.ata["SN-B"]["apm"], 60)
+        self.match("reload --wait shows the drive whose setting changed, and the verdict", lines[0], r"^sd[a-z]: apm 60 applied$")
+        self.equal("no other drive, and the sum", lines[1:], [machine.run("drivekeep status").stdout.splitlines()[0]])
+        self.equal("the drive has the setting by then", self.ata["SN-B"]["apm"], 60)
         shown = machine.run("systemctl status drivekeep.service --no-pager").stdout
-        self.equal("that line is the one of systemctl status", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
-        self.equal("and again nothing is said of the files", machine.run(status.format("--failed")).stdout, "")
-        self.match("reload says so when no drive has other settings",
-                   machine.run("drivekeep reload --wait").stdout, rf"^no drive has other settings now: {lines[1]}$")
-        self.equal("without --wait and a terminal it says nothing", machine.run("drivekeep reload").stdout, "")
+        self.equal("the sum is the line of systemctl status", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
+        self.equal("status is silent about the files again", machine.run(status.format("--failed")).stdout, "")
+        self.match("reload says so when the settings of no drive changed",
+                   machine.run("drivekeep reload --wait").stdout, rf"^the settings of no drive changed: {lines[1]}$")
+        self.equal("without --wait and a terminal reload prints nothing", machine.run("drivekeep reload").stdout, "")
         machine.push(CONF, file(b="apm = 300;"))
         said = machine.run(status.format("")).stdout
-        self.match("of a file with an error, which is not in force, it says where that is", said, rf"^{CONF}:3:\d+: error: 300 is out of range")
-        self.match("and that the old one is", said, r"^drivekeep: the configuration has 1 error and is not in force: what the service read before")
-        self.equal("not to who may not read it", machine.run(
+        self.match("status names the place of an error in a file that is not in force", said, rf"^{CONF}:3:\d+: error: 300 is out of range")
+        self.match("and reports that the old file stays in force", said, r"^drivekeep: the configuration has 1 error and is not in force: what the service read before")
+        self.equal("no report to users who cannot read the file", machine.run(
                    f"chmod o-r {CONF}; setpriv --reuid=65534 --regid=65534 --clear-groups {status.format('')}; chmod o+r {CONF}").stdout, "")
         machine.push(CONF, file(b="apm = 100;"))
         machine.run("drivekeep reload --wait")
-        self.equal("waited for", self.ata["SN-B"]["apm"], 100)
+        self.equal("reload --wait waits for the visit", self.ata["SN-B"]["apm"], 100)
 
     def check_hangup(self, machine):
         """A signal has nobody to answer."""
