@@ -39,8 +39,7 @@ static char *unescape(const char *name, size_t n) {
         return text;
 }
 
-/* With the instance of the unit that `file` is of in the place of %i, %I and %f. *ret_open: another specifier is left as it is. The
- * caller frees it. */
+/* Replaces %i, %I and %f by the instance in the unit's file name. *ret_open: another specifier remains. The caller frees the result. */
 static char *put_specifiers(const char *value, const char *file, bool *ret_open) {
         static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-";
         const char *type = strstr(file, ".service"), *at = type ? memrchr(file, '@', (size_t) (type - file)) : NULL;
@@ -69,7 +68,7 @@ static char *put_specifiers(const char *value, const char *file, bool *ret_open)
         return text;
 }
 
-/* `value` stands behind the signs that systemd has in front of a path or program; `differs`: the last one of them is '!'. */
+/* `value`: what follows systemd's prefixes of a path or program; `differs`: the last prefix is '!'. */
 static bool is_condition(const UnitLine *l, const char *value, bool differs) {
         return streq(l->key, "ExecCondition") || ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
                                                   (differs || !word_is_program_or_drive(value)));
@@ -91,13 +90,13 @@ void unit_read(const char *text, Import *ret) {
                         import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
                                        streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
                 if (streq(l->key, "OnCalendar") || (starts_with(l->key, "On") && ends_with(l->key, "Sec")))
-                        import_note(ret, l->line, "a timer only starts a unit: import the file of that");
+                        import_note(ret, l->line, "a timer only starts a unit: import that unit's file");
                 if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
                         place.held = "systemd takes a shell's signs for words";
                 else if (open)
-                        place.held = "a specifier of systemd's is known only when it runs";
+                        place.held = "the value of a systemd specifier is known only when the unit runs";
                 commands_read(&place, value, l->line);
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)

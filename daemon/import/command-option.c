@@ -292,7 +292,7 @@ void idle3_command(Command *c) {
                         command_note(c, "idle3ctl %s changes the drive for good, and is no setting", c->words[i]);
 }
 
-/* ---- powertop(8), 2.14: what it sets of all disks, and of all SATA ports ---- */
+/* ---- powertop(8), 2.14: its settings for all disks, and for all SATA ports ---- */
 
 void powertop_command(Command *c) {
         bool tunes = false;

@@ -150,8 +150,8 @@ static bool has_pattern(const ImportRule *rule) {
         return false;
 }
 
-/* The first block of a drive counts in this file, and the last one in drivekeep's: a block for a pattern, which Debian never set, goes
- * before those that it stands behind. An empty one of these may be an exception. */
+/* hdparm.conf uses the first block of a drive, drivekeep the last one: a block with a pattern, which Debian never applied, moves before
+ * all others. An empty block before it may be an exception. */
 static void order_patterns(Import *import) {
         for (size_t i = 2; i < import->n_rules; i++) {
                 ImportRule rule = import->rules[i];

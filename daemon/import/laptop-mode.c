@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* laptop-mode-tools' disk settings: those for laptop mode and those without it, by the power source (laptop-mode.conf(8), modules hdparm,
- * laptop-mode and intel-sata-powermgmt of 1.74). At a critical battery level it takes other values, which are left out here. */
+/* Disk settings of laptop-mode-tools with and without laptop mode, by power source (laptop-mode.conf(8), modules hdparm, laptop-mode and
+ * intel-sata-powermgmt of 1.74). Its values for a critical battery level are left out. */
 
 #include "reader.h"
 #include "words.h"
@@ -11,7 +11,7 @@
 #define LID_CLOSED "ENABLE_LAPTOP_MODE_WHEN_LID_CLOSED"
 
 typedef enum Scope {
-        DISKS, /* those of HD */
+        DISKS, /* the drives in the variable HD */
         LINKS, /* all SATA ports */
 } Scope;
 
@@ -19,7 +19,7 @@ typedef enum Scope {
 static const struct {
         const char *control, *key;
         Scope scope;
-        const char *names[2][2]; /* on mains and on battery: without laptop mode, and with it */
+        const char *names[2][2]; /* [on battery][laptop mode is on] */
 } parameters[] = {
         { "CONTROL_HD_POWERMGMT", "apm", DISKS,
           { { "NOLM_AC_HD_POWERMGMT", "LM_AC_HD_POWERMGMT" }, { "BATT_HD_POWERMGMT", "BATT_HD_POWERMGMT" } } },
@@ -35,7 +35,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* The value of a variable as a shell takes it, in its line. NULL: it has none. */
+/* The last assignment of the variable, as a shell uses it. NULL: there is none, or it is empty. */
 static const Pair *find_value(const Pairs *pairs, const char *name) {
         const Pair *p = pairs_last(pairs, NULL, name);
 
@@ -91,7 +91,7 @@ static void want_values(const Pairs *pairs, ImportRule *rule, Scope scope) {
                         want_value(pairs, rule, i, b);
 }
 
-/* It leaves alone what does not turn, and what is not on ATA. */
+/* laptop-mode-tools sets only rotational ATA drives. */
 static void add_disks_rule(const Pairs *pairs, Import *import) {
         const Pair *disks = find_value(pairs, "HD");
         unsigned line = disks ? disks->line : 1;
@@ -103,13 +103,13 @@ static void add_disks_rule(const Pairs *pairs, Import *import) {
                 if (!strpbrk(words.items[i], "$`"))
                         (void) import_match(rule, MATCH_NODE, "%s", words.items[i]);
                 else
-                        import_hold_drives(rule, "which drives \"%.40s\" in line %u is, only a shell tells",
+                        import_hold_drives(rule, "only a shell knows the drives of \"%.40s\" in line %u",
                                            words.items[i], line);
         (void) import_match(rule, MATCH_ROTATIONAL, "true");
         (void) import_match(rule, MATCH_TRANSPORT, "sata");
         (void) import_match(rule, MATCH_TRANSPORT, "pata");
         if (words.n_items == 0)
-                import_hold_drives(rule, "the drives are in another file, as HD");
+                import_hold_drives(rule, "HD, in another file, names the drives");
         want_values(pairs, rule, DISKS);
 }
 
@@ -127,7 +127,7 @@ static void add_links_rules(const Pairs *pairs, Import *import) {
         import_add_wish(rule, suspends->line, "runtime_pm", must(strdup("auto")), true);
 }
 
-/* What may be about drives and is not taken over. */
+/* Lists variables about drives that are not imported. */
 static void note_others(const Pairs *pairs, Import *import) {
         static const char *const words[] = { "HD", "DISK", "SATA", "AHCI", "CONTROL_RUNTIME_AUTOSUSPEND" };
         static const char *const known[] = { "HD", "ASSUME_SCSI_IS_SATA", "CONTROL_AHCI_RUNTIME_PM",
@@ -160,6 +160,6 @@ void laptop_mode_read(const char *text, Import *ret) {
         while (i < pairs.n_items && pairs.items[i].value)
                 i++;
         for (size_t k = 0; k < ret->n_rules && i < pairs.n_items; k++)
-                import_hold(&ret->rules[k], "what line %u does, only a shell tells: %.60s", pairs.items[i].line,
+                import_hold(&ret->rules[k], "only a shell knows what line %u does: %.60s", pairs.items[i].line,
                             pairs.items[i].name);
 }

@@ -242,7 +242,7 @@ static void read_words(Script *s, Words *to) {
 
 /* ---- what decides ---- */
 
-/* Whether a program or drive is there; and what always succeeds. */
+/* Does the command only test for a program or drive, or always succeed? */
 static bool asks_presence(const Script *s) {
         const Words *w = &s->command.words;
         bool asks = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L");

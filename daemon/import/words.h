@@ -32,8 +32,7 @@ typedef struct Lines {
  * *ret replaces what it held before; the caller frees it in the end. */
 bool lines_next(Lines *l, bool continued, char **ret);
 
-/* The next line of a unit or of udev's rules, the same way: comments, which are left out, neither join the next line nor end one that is
- * joined. */
+/* The next line of a unit or of udev rules, the same way. Comments are skipped: they neither continue a line nor end a continued one. */
 bool systemd_lines_next(Lines *l, char **ret);
 
 /* The next entry of a smartd.conf, the same way: '#' ends a line, and only a backslash before it joins the next one. */

@@ -166,7 +166,7 @@ static bool is_possible(const char *root, const Unit *u) {
         return true;
 }
 
-/* The unit's file, if one is there that is not masked, and the unit is wanted. NULL: it is not; the caller frees it. */
+/* The file of a unit that is wanted and not masked. NULL: there is none. The caller frees it. */
 static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
         _cleanup_free_ char *text = found.n_items > 0 ? tree_read(u->root, found.items[0], false) : NULL;
@@ -188,7 +188,7 @@ bool unit_read_started(const Units *u, const char *name, Unit *ret) {
         return path && read_possible(u, path, base_name(path), ret);
 }
 
-/* The unit, or of a template the instances that links name: it is itself one where nothing tells of which. */
+/* Adds the unit, or the instances of a template that links name; without such links the template itself. */
 static void add_services(Units *u, const char *name) {
         _cleanup_free_ char *path = find_started(u, name), *instances = NULL;
         _cleanup_(words_done) Words links = {}, seen = {};

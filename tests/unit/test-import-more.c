@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Files of other programs as drivekeep configuration: laptop-mode-tools, templates of units, and what a file leaves open. */
+/* Files of other programs as drivekeep configuration: laptop-mode-tools, templates of units, and what a file alone does not decide. */
 
 #include "suite.h"
 #include "written-case.h"
@@ -26,10 +26,10 @@ static const WrittenCase cases[] = {
         { LMT, HD "CONTROL_HD_WRITECACHE=1\nNOLM_AC_HD_WRITECACHE=1\nNOLM_BATT_HD_WRITECACHE=0\nLM_HD_WRITECACHE=0\nENABLE_LAPTOP_MODE_ON_AC=0\nENABLE_LAPTOP_MODE_ON_BATTERY=1\n",
           { "\n        write_cache = true;", "on_battery = { write_cache = false; };" } },
         { LMT, "HD='/dev/sda /dev/disk/by-id/ata-X'\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "( \"/dev/sda\", \"/dev/disk/by-id/ata-X\" )", "on_battery = { apm = 128; };" } },
-        /* Which drives, and which values, only a shell or another file tells. */
-        { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "which drives \"$DISKS\" in line 1 is" }, "\n        match" },
-        { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "in another file, as HD" }, "\n        match" },
-        { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "what line 6 does, only a shell tells: if [ -e /run/x ]; then" }, "\n        match" },
+        /* Drives and values that only a shell or another file knows. */
+        { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "only a shell knows the drives of \"$DISKS\" in line 1" }, "\n        match" },
+        { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "HD, in another file, names the drives" }, "\n        match" },
+        { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell knows what line 6 does: if [ -e /run/x ]; then" }, "\n        match" },
         { LMT, APM "ENABLE_LAPTOP_MODE_WHEN_LID_CLOSED=1\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// apm = 254; // while the lid is closed, line 4 is in force", "on_battery = { apm = 1; };" } },
         { LMT, APM, { "// apm = 254; // ENABLE_LAPTOP_MODE_ON_AC in another file decides between this and line 4" } },
         { LMT, HD "CONTROL_READAHEAD=1\nLM_READAHEAD=3072\nNOLM_READAHEAD=128\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// read_ahead_kb = 128; // it is set while a file system" }, "\n        read" },
@@ -51,7 +51,7 @@ static const WrittenCase cases[] = {
         { "hd@dev-sda.service", TEMPLATE("/sbin/hdparm -S 120 /%I"), { "\n        match = \"/dev/sda\";" } },
         { "hd@120.service", TEMPLATE("/sbin/hdparm -S %i /dev/sda"), { "\n        spindown_time = 120;" } },
         { "hd@a\\x20b.service", TEMPLATE("/sbin/hdparm -S 120 %f"), { OPEN }, "\n        match" },
-        { "x.service", TEMPLATE("/bin/sh -c 'echo %H > /sys/block/sda/queue/scheduler'"), { "a specifier of systemd's is known only when it runs", "//     // scheduler" }, "\n        match" },
+        { "x.service", TEMPLATE("/bin/sh -c 'echo %H > /sys/block/sda/queue/scheduler'"), { "the value of a systemd specifier is known only when the unit runs", "//     // scheduler" }, "\n        match" },
         { "hd@sda.service", "[Unit]\nConditionPathExists=/dev/%i\n" TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";" } },
 
         /* PowerTOP. */
@@ -63,7 +63,7 @@ static const WrittenCase cases[] = {
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "names another drive than the rule", "runtime_pm" }, "\n        match" },
         { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
 
-        /* What was dropped without a word. */
+        /* Once dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
         { "/etc/tmpfiles.d/x.conf", "w \"/sys/block/sda/queue/scheduler\" - - - - none\n", { "\n        scheduler = \"none\";" } },
@@ -72,14 +72,14 @@ static const WrittenCase cases[] = {
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==\"sd?\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"hd@%k.service\"\n",
           { "systemd starts a unit, and what that does is not known: hd@%k.service" } },
         { "x.rules", "SUBSYSTEM==\"net\", ENV{SYSTEMD_WANTS}=\"x.service\"\n", { NOTHING } },
-        /* What always succeeds decides nothing. */
+        /* A command that always succeeds decides nothing. */
         { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
         { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { HELD("line 1 decides") }, "\n        match" },
-        { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import the file of that" } },
+        { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import that unit's file" } },
         /* Patterns of bash and of udev that match() does not read so. */
         { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match like KERNEL==i\"SDA\"" }, "\n        match" },
-        /* A comment in a unit and in udev's rules joins no line, and ends none that is joined. */
+        /* A comment in a unit or in udev rules neither continues a line nor ends a continued one. */
         { "x.rules", "# a comment \\\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"none\"\n", { "line 2", "\n        match = \"/dev/sda\";" } },
         { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
           { "line 1", "\n        match = { node = \"/dev/sda\"; ID_BUS = \"usb\"; };" } },

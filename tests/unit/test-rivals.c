@@ -193,16 +193,16 @@ static const Case cases[] = {
         /* PowerTOP */
 #define LMT(text) UNIT("laptop-mode.service"), ENABLED("laptop-mode.service"), "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\n" text
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=auto\nENABLE_LAPTOP_MODE_ON_AC=0\nNOLM_AC_HD_POWERMGMT=254\n"), END },
-          "/etc/laptop-mode/laptop-mode.conf:4:1: warning: laptop-mode-tools sets apm to 254 by this, at boot, after sleep and when the power "
+          "/etc/laptop-mode/laptop-mode.conf:4:1: warning: laptop-mode-tools sets apm to 254 by this line, at boot, after sleep and when the power "
           "source changes, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=0\nNOLM_AC_HD_POWERMGMT=254\n"), END }, NULL },
         { WANTS_APM, { "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\nCONTROL_HD_POWERMGMT=1\nNOLM_AC_HD_POWERMGMT=254\n", END }, NULL },
-        /* What is in conf.d comes first. */
+        /* Files in conf.d come first. */
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
           { LMT("CONTROL_INTEL_SATA_POWER=0\n"), "FILE", "etc/laptop-mode/conf.d/intel.conf", "CONTROL_INTEL_SATA_POWER=1\nNOLM_AC_SATA_POLICY=max_performance\n", END }, NULL },
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
           { LMT(""), "FILE", "etc/laptop-mode/conf.d/intel.conf", "CONTROL_INTEL_SATA_POWER=1\nNOLM_AC_SATA_POLICY=max_performance\n", END },
-          "/etc/laptop-mode/conf.d/intel.conf:2:1: warning: laptop-mode-tools sets link_power_management to max_performance by this, at boot, "
+          "/etc/laptop-mode/conf.d/intel.conf:2:1: warning: laptop-mode-tools sets link_power_management to max_performance by this line, at boot, "
           "after sleep and when the power source changes, and f.conf:1 wants min_power for /dev/sda" },
 #define POWERTOP(options) "FILE", "etc/systemd/system/tune.service", SERVICE("/usr/sbin/powertop " options), ENABLED("tune.service")
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--auto-tune"), END },
