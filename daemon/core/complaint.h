@@ -29,7 +29,7 @@ const char *complaint_level_to_string(ComplaintLevel l);
 /* Puts it where it belongs: by file in order of first mention, then line and column. Returns c->error. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
-/* Was a sentence with this end said of the place before? One rule may be for many drives. */
+/* Is there already a complaint about this place that ends so? One rule may match many drives. */
 bool complaints_have(const Complaints *c, const char *file, unsigned line, unsigned column, const char *end);
 /* Is there an error in the file? And without all complaints about it. */
 bool complaints_have_error(const Complaints *c, const char *file);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which files were read, and whether the same stands in them still: "0123456789abcdef /etc/drivekeep/drivekeep.conf", a line for each. */
+/* The list of files in force, with a hash of each text, and its comparison with the present files. A line: "0123456789abcdef
+ * /etc/drivekeep/drivekeep.conf". */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #define HASH_LENGTH 16U
 
-/* The line of the file with this number, without a newline. */
+/* The line of file `i`, without a newline. */
 static int format_line(const Config *c, size_t i, char **ret) {
         _cleanup_free_ char *file = text_escape(c->files[i], "\\");
 
@@ -43,7 +44,7 @@ int config_format_in_force(const Config *c, char **ret) {
         return 0;
 }
 
-/* The first line of `text` that ends with this file's name and its own newline; NULL: there is none. */
+/* The line of `text` that is about the same file as `line`; NULL: none is. */
 static const char *find_line(const char *text, const char *line) {
         const char *name = line + HASH_LENGTH;
         size_t n = strlen(name);

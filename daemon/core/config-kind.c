@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings that no drive of a kind has, and that can be had otherwise (Remedy). */
+/* Warnings of settings that no drive of a kind has, where there is a remedy (Remedy). */
 
 #include "config.h"
 
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
 
-/* The service does it, or it is off anyway. */
+/* The service spins the drive down itself, or a drive without the setting is as good as off. */
 static bool needs_no_drive(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
         const Setting *s = setting_find(t, name);
 
         return (by != SPINDOWN_BY_DRIVE && s->spins_down) || (s->off_without && !setting_is_active(s, v));
 }
 
-/* Of all transports that the match names. NULL: some of their drives may have it, none is named, or nothing can be done. */
+/* The remedy for all transports in the match. NULL: no transport is named, drives of one may have the setting, or there is no remedy. */
 static const Remedy *find_remedy(const SettingTable *t, const Match *m, const char *name) {
         const Remedy *r = NULL;
 

@@ -48,8 +48,8 @@ typedef struct Block {
 } Block;
 
 typedef struct Config {
-        char **files;     /* in order of reading, NULL-terminated … */
-        uint64_t *hashes; /* … and of their texts (text_hash()) */
+        char **files;     /* in order of reading, NULL-terminated */
+        uint64_t *hashes; /* hashes of the files' texts (text_hash()), in the same order */
         size_t n_files;
         GROWING_ARRAY(Block, blocks);
         uint64_t fsck_wait_ms;    /* how long a visit waits for fsck before its verdict is `deferred` */
@@ -91,22 +91,22 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
  * caller's own. Unreadable: a complaint. */
 int config_load_file(Config *c, const SettingTable *t, const char *path);
 
-/* The state file in which the service says which files are in force, and which text stood in each: beside those of the drives. */
+/* The state file that lists the files in force, with a hash of each text. It is beside the state files of the drives. */
 #define CONFIG_IN_FORCE_FILE ".configuration"
 
-/* What stands in it (config-in-force.c). The caller frees it. -ENOMEM. */
+/* The content of this state file (config-in-force.c). The caller frees it. -ENOMEM. */
 int config_format_in_force(const Config *c, char **ret);
 
-/* How the files differ from those that such a text is of. */
+/* How the present files differ from such a list. */
 typedef enum ConfigNews {
         CONFIG_SAME,
-        CONFIG_CHANGED, /* a file has another text … */
-        CONFIG_NEW,     /* … was not read then … */
-        CONFIG_GONE,    /* … or is not read any more */
+        CONFIG_CHANGED, /* a file has another text */
+        CONFIG_NEW,     /* a file is not in the list */
+        CONFIG_GONE,    /* a file in the list is not read any more */
 } ConfigNews;
 
-/* Returns a ConfigNews of the first file that differs, and its name, which the caller frees; or -ENOMEM, or -EBADMSG for a text that is none
- * of these. */
+/* Returns the ConfigNews of the first file that differs; *ret_file gets its name, which the caller frees. -ENOMEM; -EBADMSG: the text is
+ * no such list. */
 int config_compare_in_force(const Config *c, const char *in_force, char **ret_file);
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
@@ -159,7 +159,7 @@ Wish *wishes_find(const Wishes *w, const char *name);
 /* The last one, in the place of an earlier one for the same setting; `via_stacked` is the list's own from now on. */
 int wishes_add(Wishes *w, const Wish *wish);
 
-/* Is a setting wanted that has the same effect (plan.c)? */
+/* Do the wishes include a setting with the same effect (plan.c)? */
 bool wishes_remedy(const Wishes *w, const Remedy *r);
 
 /* Whether what the machine runs on makes a difference to any drive. */
@@ -176,7 +176,8 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t);
  * looks at no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 
-/* config-kind.c, called by these: a rule for a transport, or for a drive that is there, wants what no drive of the kind has. */
+/* config-kind.c, called by config_check() and config_check_drive(): warn of a rule for a transport, or for a present drive, that wants a
+ * setting no drive of the kind has. */
 void config_check_kind(Config *c, const SettingTable *t);
 void config_check_kind_of(Config *c, const SettingTable *t, const Drive *d, const Wishes *w);
 

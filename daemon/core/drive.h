@@ -40,8 +40,8 @@ typedef struct DriveLink {
 typedef struct Bridge {
         bool asked;             /* it was asked which drive is behind it … */
         bool identified;        /* … and that one answered */
-        bool without_sat;       /* it passes no ATA commands … */
-        bool uas_blocks;        /* … since the kernel's driver uas has none sent to it */
+        bool without_sat;       /* it passes no ATA commands */
+        bool uas_blocks;        /* without_sat, as the kernel's uas driver blocks ATA commands to it */
         bool without_registers; /* it takes them and hands no registers back */
         bool repeats_identify;  /* as far as can be told it answers IDENTIFY from its memory */
         bool fragile;           /* it fell off the bus when it got one */

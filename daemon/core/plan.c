@@ -302,7 +302,7 @@ static void step_end_absent(Step *s) {
                  s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
-/* It was done, and is not done again. What the drive is in now is told all the same. */
+/* The action was done and is not repeated. The verdict and the value show the present state. */
 static void step_end_done(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 

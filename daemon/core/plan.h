@@ -78,14 +78,14 @@ typedef struct Memory {
 typedef struct Step {
         const Wish *wish;
         const Setting *setting; /* NULL: no row for this kind of drive */
-        const Remedy *remedy;   /* where it is unsupported; NULL: nothing can be done */
+        const Remedy *remedy;   /* what to do when the setting is unsupported; NULL: nothing */
         Value wanted;           /* the wish's value, as this drive would read it */
         Reading before, after;
         const struct Step *winner;    /* the step that excludes this one, which is not written then; NULL: none */
         bool remembered;              /* the verdict rests on memory alone, and a loss that shows makes it void */
         bool lost;                    /* that it was sent is void, as some reading has shown a loss */
-        bool remedied;                /* its remedy is wanted, too (Setting.remedy) */
-        bool remediable;              /* unsupported, and the reason says what can be done about that */
+        bool remedied;                /* a rule wants a setting of the remedy, too */
+        bool remediable;              /* unsupported, and the reason names a remedy */
         bool write;                   /* the plan: send it */
         bool saving;                  /* the drive is to save it too */
         bool written;                 /* it was sent and accepted */

@@ -26,7 +26,7 @@ size_t record_sum_missed(const RecordSum *s) {
         return n;
 }
 
-/* ", 1 ignored, 1 refused" behind what stands in the file already. */
+/* Appends ", 1 ignored, 1 refused". */
 static void put_missed(FILE *f, const RecordSum *s) {
         for (Verdict v = 0; v <= _VERDICT_MAX; v++)
                 if (s->n_missed[v] > 0)

@@ -54,14 +54,14 @@ typedef struct DriveRecord {
         uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/kernel-view.h) */
         uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
         bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
-        char *power;    /* what it was found to be last, "active/idle", "standby" or "suspended"; NULL: not known … */
-        uint64_t power_when; /* … since when it is known to be so … */
-        uint64_t power_seen; /* … and when it was found so last; CLOCK_REALTIME, µs */
+        char *power;    /* what it was found to be last, "active/idle", "standby" or "suspended"; NULL: not known */
+        uint64_t power_when; /* since when `power` is known; CLOCK_REALTIME, µs */
+        uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
         char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */
         uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
         uint64_t quiet_used;   /* … as the kernel's count has been this since */
         uint64_t own_commands; /* of those that the kernel counts, the service's own (target-standby.h) */
-        Tracing tracing;       /* whether the tracer could watch it when it last slept */
+        Tracing tracing;       /* whether the tracer could watch the drive when it last slept */
         bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
         char *spindown; /* what spins it down, and when: "20 min, by the service" (spin_down_format()); NULL: nothing … */
         bool spindown_served; /* … and it does so only while the service runs */
@@ -105,7 +105,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
  * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
 bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
 
-/* Forgets what a run of the service finds out anew: why it could not spin the drive down, or not watch it. */
+/* Forgets what each run of the service finds out anew: why it could not spin the drive down, or could not trace it. */
 void drive_record_begin_run(DriveRecord *r);
 
 /* Was it in standby, or suspended by the kernel, when that was last known? */
@@ -124,7 +124,7 @@ void drive_record_seen(DriveRecord *r, const Step *s, uint64_t when);
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
 /* The drive may have lost its state: what was sent to it, and cannot be read, is taken for lost. */
 void drive_record_forget(DriveRecord *r, const SettingTable *table);
-/* The same after the machine has slept: what is done after each resume is to be done again. */
+/* The same after a resume of the machine: actions with AT_RESUME become due again. */
 void drive_record_resume(DriveRecord *r, const SettingTable *table);
 /* Somebody wants what cannot be read to be sent, whatever was sent before. */
 void drive_record_distrust(DriveRecord *r, const SettingTable *table);

@@ -38,9 +38,7 @@ typedef enum SettingFlags {
         SETTING_ATA_SLEEP = 1 << 12, /* ATA's Sleep mode, which only a reset ends; any command causes one */
         /* Its read function need not know whether the drive sleeps: it asks that itself, or sends nothing. */
         SETTING_READ_SAFE = 1 << 13,
-        SETTING_ABSENT =
-                        1
-                        << 14, /* no drive of this kind has it; the row has the remedy, and what others do in its place */
+        SETTING_ABSENT = 1 << 14, /* no drive of this kind has it; the row is there for its remedy */
 } SettingFlags;
 
 /* Whom a harmful value harms. */
@@ -61,8 +59,8 @@ typedef struct Harm {
 /* What to do where a setting is unsupported. */
 typedef struct Remedy {
         const char *how;         /* as a clause */
-        const char *settings[4]; /* that have the same effect: once one of them is wanted, too, nothing is left to do */
-        unsigned backends; /* drives with one of these (mask), which have no row of this name; 0: drives of the row's own kind */
+        const char *settings[4]; /* with the same effect: when a rule wants one of them, the remedy is not shown */
+        unsigned backends; /* mask: drives with one of these backends, which have no row of this name; 0: drives of the row's own kind */
 } Remedy;
 
 /* What a device says of one setting. */
@@ -82,7 +80,7 @@ typedef struct Reading {
 /* The row by which a drive is put into standby: "is it?" and "do it", whatever the kind of drive. */
 #define SETTING_STANDBY "standby"
 
-/* Value.number of a row with SETTING_AT_ATTACH: "resume", which does it after each resume, too. */
+/* Value.number of a row with SETTING_AT_ATTACH: "resume", which repeats the action after each resume. */
 #define AT_RESUME 2
 
 typedef struct Device Device; /* device/device.h; core never looks inside */
@@ -120,8 +118,8 @@ struct Setting {
          * has the drive save it too where device->save is set. */
         int (*read)(Device *d, const Setting *s, Reading *ret);
         int (*write)(Device *d, const Setting *s, const Value *v);
-        /* Can this value be written now, as far as can be told without changing or waking the drive? Asked by a dry run, too, and
-         * once more before write(). NULL: always. */
+        /* Can this value be written now? Called by dry runs, too, and again right before write(); neither changes nor wakes the drive.
+         * NULL: always. */
         int (*permit)(Device *d, const Setting *s, const Value *v);
         /* Where a value of the file means another one on each drive ("2 stripes"): makes it what this drive would
          * read. NULL: it is that already. */
@@ -150,7 +148,7 @@ const Setting *setting_find(const SettingTable *t, const char *name);
  * every drive. NULL when none fits. */
 const Setting *setting_for_backends(const SettingTable *t, const char *name, unsigned backends);
 
-/* Has no drive with these backends the setting? Then what can be done about that; NULL: nothing, or some have it. */
+/* The remedy for a setting that no drive with these backends has. NULL: there is none, or some drives have the setting. */
 const Remedy *setting_kind_remedy(const SettingTable *t, const char *name, unsigned backends);
 
 /* The name of the state that `s` sets: alias_of, or its own name. */

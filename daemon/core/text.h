@@ -25,7 +25,7 @@ char text_escaped_character(const char *s);
 /* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
 char *text_strip(char *s);
 
-/* FNV-1a: tells texts apart. Not made against somebody who wants two to be alike. */
+/* FNV-1a: tells texts apart. No protection against texts that are made to collide. */
 uint64_t text_hash(const char *text, size_t size);
 
 bool text_is_utf8(const char *s, size_t size);

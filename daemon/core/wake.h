@@ -20,7 +20,7 @@ typedef enum WakeKind {
         WAKE_UDEV, /* udev looked at the drive, as a device node was opened for writing and closed, or somebody asked for it */
         WAKE_TOGETHER, /* a process used another drive, with which it is woken (wake_together) */
         WAKE_COMMAND, /* a command that the kernel passed through from a program (SG_IO), or sent by itself, maybe to resume the drive */
-        WAKE_UNKNOWN, /* it was woken, and nothing that was traced did it */
+        WAKE_UNKNOWN, /* the drive was woken, and the trace does not show by whom */
         _WAKE_KIND_MAX,
         _WAKE_KIND_INVALID = -1,
 } WakeKind;
@@ -31,7 +31,7 @@ const char *wake_kind_to_string(
 /* Can the kernel's trace show who wakes a drive? */
 typedef enum Tracing {
         TRACING_FINE,      /* as far as is known */
-        TRACING_UNMOUNTED, /* there is no tracefs */
+        TRACING_UNMOUNTED, /* tracefs is not mounted */
         TRACING_NO_EVENTS, /* the kernel lacks a trace event */
         TRACING_DENIED,    /* tracefs cannot be read or written */
         TRACING_NO_SOCKET, /* the tracer cannot be started */
@@ -42,7 +42,7 @@ typedef enum Tracing {
 
 const char *tracing_to_string(Tracing t); /* "fine", "unmounted", "no-events", "denied", "no-socket", "ended" */
 
-/* What is in the way, and the remedy: a clause. NULL: nothing is. */
+/* The obstacle and the remedy: a clause. NULL: there is no obstacle. */
 const char *tracing_obstacle(Tracing t);
 
 #define WAKE_COMM_MAX 16U /* the kernel's TASK_COMM_LEN */
@@ -64,7 +64,7 @@ typedef struct Wake {
         WakeKind kind;
         WakeProcess process; /* who wanted it */
         char thread[WAKE_COMM_MAX]; /* the kernel thread that did it, for the process or for the kernel; "": the process itself */
-        bool has_sector, content;  /* content: of the file with this inode more was changed than what the inode holds */
+        bool has_sector, content;  /* content: the content of the file `inode` was changed, not the inode alone */
         uint64_t sector;           /* of the drive, in units of 512 bytes */
         uint64_t inode;            /* the changed file's number, on a file system of the drive; 0: not known */
         uint8_t cdb[WAKE_CDB_MAX]; /* of the command that reached the drive */

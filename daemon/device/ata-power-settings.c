@@ -13,7 +13,7 @@
 
 #define STANDBY_Z "standby_z"
 
-/* What a drive has in the place of APM. */
+/* What a SCSI drive has in the place of APM. */
 static const Remedy no_apm_remedy = {
         "such a drive has idle_b and idle_c, which park its heads, and standby_z in the place of apm",
         { "idle_b", "idle_c", "standby_z" },

@@ -88,15 +88,15 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         return q;
 }
 
-/* The bridge's USB interface, which its SCSI host hangs on: the length of its path. 0: not known. */
+/* Length of the path of the bridge's USB interface, the parent of its SCSI host. 0: not known. */
 static int usb_interface(const Device *d) {
         const char *host = strstr(d->drive->syspath, "/host");
 
         return d->drive->transport == TRANSPORT_USB && host ? (int) (host - d->drive->syspath) : 0;
 }
 
-/* For bridges with the quirk US_FL_NO_ATA_1X, as all of Seagate's, the driver gives this answer itself (drivers/usb/storage/uas.c,
- * unusual_uas.h). usb-storage takes no notice of that list. */
+/* The uas driver itself gives this answer for bridges with the quirk US_FL_NO_ATA_1X, such as all of Seagate's
+ * (drivers/usb/storage/uas.c, unusual_uas.h). usb-storage does not use that list. */
 static bool uas_blocks(const Device *d, const Sense *s) {
         char path[PATH_MAX], driver[PATH_MAX];
         ssize_t n;

@@ -73,7 +73,7 @@ struct Device {
         bool permanent;       /* the file wants it saved, so what the drive has saved is of interest */
 
         char note[192];  /* about a success that is not quite one; cleared before every setting */
-        bool remediable; /* what is unsupported has a remedy, and `error` says which */
+        bool remediable; /* the setting is unsupported, and `error` names a remedy */
         char error[256]; /* a sentence's end: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
         bool rejected;   /* … by an answer that says: unknown command, or invalid value */
 };
@@ -119,7 +119,7 @@ void power_forget(Device *d);
 /* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep"; or "suspended". NULL: not known for certain. */
 const char *power_state(const Device *d);
 
-/* Adds the remedy of its row to what was said of a setting that is unsupported. Returns STEP_UNSUPPORTED. */
+/* Adds the remedy in the setting's row to `error`. Returns STEP_UNSUPPORTED. */
 int device_lacks(Device *d, const Setting *s);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */

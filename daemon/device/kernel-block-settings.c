@@ -157,7 +157,7 @@ const Setting kernel_block_settings[] = {
           SYSFS_ROW_BY(cache_belief_read, sysfs_setting_permit, cache_belief_write, .path = "queue/write_cache") },
         { .brief = "hold writes to their share", .also = "strictlimit bdi_strict_limit",
           .name = "strict_limit", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 830, .lost_by = "re-add",
-          .summary = "whether it may have no more unwritten pages in memory than its share of them, even where there is room (Linux 6.2)",
+          .summary = "whether its unwritten pages in memory are limited to its share even while there is room for more (Linux 6.2)",
           .equivalent = "/sys/block/*/bdi/strict_limit", .source = "Linux mm/backing-dev.c",
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "bdi/strict_limit") },

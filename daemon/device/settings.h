@@ -34,7 +34,7 @@ extern const ValueWord standby_words[];
 #define RANGE_TIMER \
         { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
-/* Of timers, and of limits, that a drive does not have. */
+/* Remedies for timers and for recovery limits that a drive does not have. */
 extern const Remedy by_service_remedy, recovery_remedy;
 
 /* Of all that limits how long the kernel waits for a drive. */

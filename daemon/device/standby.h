@@ -8,7 +8,7 @@
 /* Asks the drive whether it sleeps, and nothing else. */
 int standby_read(Device *d, const Setting *s, Reading *ret);
 
-/* A drive says only whether it is in standby, not since when it is to be so. */
+/* A drive reports only whether it is in standby, so "resume" is compared as "on". */
 int standby_localize(Device *d, const Setting *s, Value *v);
 
 /* STEP_DEFERRED: the drive is at something that this would end, and the command was not sent. */

@@ -117,7 +117,7 @@ static char *find_choice(char *line) {
         return open ? open + 1 : line;
 }
 
-/* The same of a row's attribute: with its remedy. */
+/* The same for a row's attribute, with the remedy in the row. */
 static int row_unreadable(Device *d, const Setting *s, int error) {
         const SysfsAttribute *a = s->detail;
         int r = sysfs_unreadable(d, a->path, error);

@@ -41,7 +41,7 @@ typedef struct SysfsAttribute {
 /* Of a setting whose values are words the whole line is the value; or the word in brackets, where the line has all there are. */
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
-/* Root may open a file for writing that the kernel never lets anybody write: the mode tells. */
+/* Checks the mode of the file: root can open even a file that the kernel lets nobody write. */
 int sysfs_setting_permit(Device *d, const Setting *s, const Value *v);
 
 /* What rows need that have no functions of their own; the arguments are the members of their SysfsAttribute. */

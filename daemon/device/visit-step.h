@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a visit makes of one setting: how it failed, and whether the drive may be sent what it takes. */
+/* One setting of a visit: its errors, and whether its commands may be sent to the drive. */
 
 #include "device.h"
 #include "plan.h"
 
 void step_error(Step *s, int error, const char *why);
 
-/* The same, with the sentence that the row left. */
+/* The same, with the sentence in Device.error. */
 void step_fail(Step *s, const Device *d, int error);
 
 /* What the user can do about a command or value that the drive, its controller or the kernel has rejected. */
@@ -23,7 +23,6 @@ bool step_resumes(const Step *s, const Device *d);
 /* Would this setting wake the drive? */
 bool step_would_wake(const Step *s, const Device *d);
 
-/* What the kernel holds is found as wanted, and then a drive's setting before it makes the kernel look at the drive anew: that
- * resets some (Linux drivers/scsi/sd.c, sd_revalidate_disk()). They are looked at once more when it is their turn to be
- * written. */
+/* Writing a drive's setting can make the kernel revalidate the drive, which resets some kernel settings that were as wanted (Linux
+ * drivers/scsi/sd.c, sd_revalidate_disk()). Such settings are read again at their turn to be written. */
 bool step_may_be_reset(const Step *s, bool after_writing);

@@ -255,7 +255,7 @@ static void run_write(Run *run) {
                 if (!s->write)
                         continue;
 
-                /* What was written before it may have changed that. */
+                /* An earlier write may have changed the answer. */
                 run_permit(run, s);
                 if (!step_is_open(s)) {
                         run_ended(run, s);

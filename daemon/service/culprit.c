@@ -146,7 +146,7 @@ static bool is_at(const TraceEvent *e, const WatchDrive *d) {
         return e->host == d->host && e->channel == d->channel && e->id == d->id && e->lun == d->lun;
 }
 
-/* To resume a drive that it has suspended, the kernel starts it; whoever needs the drive waits for that. */
+/* The kernel resumes a suspended drive by START STOP UNIT, and the process that needs the drive waits for that. */
 static bool is_resume(const TraceEvent *e, const Touch *by) {
         return e->cdb_len > 0 && e->cdb[0] == SCSI_START_STOP_UNIT && by->kernel &&
                starts_with(by->process.comm, "kworker/");
@@ -205,7 +205,7 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
                 if (!w->dirty.is_set || !t.kernel)
                         w->dirty = t;
         } else if (e->kind == TRACE_DIRTY && watch_device_equal(w->dirty.device, device) && e->inode == w->dirty.inode)
-                /* The inode of a file that is written to changes first. */
+                /* A write to a file changes its inode before its content. */
                 w->dirty.content = w->dirty.content || e->content;
         else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
                 t = touch(e, lookup, userdata);

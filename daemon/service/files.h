@@ -16,7 +16,7 @@ Files *files_ref(Files *f);
 Files *files_unref(Files *f);
 DEFINE_CLEANUP(Files *, files_unref);
 
-/* Says there that these are in force (CONFIG_IN_FORCE_FILE), for `drivekeep status`. Where it cannot, nothing is said of others either. */
+/* Writes the list of the files in force (CONFIG_IN_FORCE_FILE), for `drivekeep status`. On failure removes the old list. */
 void files_tell_in_force(const Files *f, const char *dir);
 
 /* The first error as one sentence, with how many there are more. NULL when there is none, or no memory. */

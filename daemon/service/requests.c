@@ -79,11 +79,11 @@ static bool request_is_over(Request *q, Manager *m) {
         return true;
 }
 
-/* Takes it over. */
+/* Takes ownership of `q`. */
 static int requests_add(Requests *requests, Request *q) {
         q->next = requests->items;
         requests->items = q;
-        /* Some have rested at once. */
+        /* Some visits may be over already. */
         requests_drive_rested(requests);
         return 1;
 }

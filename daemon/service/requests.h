@@ -18,7 +18,7 @@ typedef struct Requests {
  * takes no empty list. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
-/* Answers as Apply() does, when the visits that are under way or begun are over. */
+/* Answers as Apply() does, after all visits that are under way now. */
 int requests_wait(Requests *r, sd_bus_message *m);
 
 /* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */

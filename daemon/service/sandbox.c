@@ -133,7 +133,7 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
         if (!own)
                 return -ENOMEM;
         r = rules_allow_controllers(rules, own, WRITING);
-        /* A link to a directory of this drive's, elsewhere. */
+        /* The link "bdi" leads to a directory elsewhere in sysfs. */
         (void) snprintf(path, sizeof path, "%s/bdi", syspath);
         if (r >= 0 && *syspath)
                 r = rules_allow(rules, path, WRITING);

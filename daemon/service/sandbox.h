@@ -11,8 +11,8 @@
 int sandbox_prepare(void);
 
 /* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
- * and /proc for reading. For writing: what is below sandbox_own() of the disk's `syspath`, below the NVMe controllers that this has links
- * to, and below the disk's link "bdi"; of "" nothing. No new process, program, connection or signal, and of ioctl() only the drives' own. */
+ * and /proc for reading. For writing: files below sandbox_own() of the disk's `syspath`, below the NVMe controllers linked there, and below
+ * the disk's link "bdi"; with "" none. No new process, program, connection or signal, and of ioctl() only the drives' own. */
 int sandbox_worker(const char *node, char *const *partitions, const char *syspath);
 
 /* From now on this process has no capability, can open no file, start no process and signal none; it can connect to sockets. */

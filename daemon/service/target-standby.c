@@ -69,10 +69,10 @@ void target_own_commands_end(Target *t) {
         t->visit.commands = 0;
 }
 
-/* ---- it spins up ---- */
+/* ---- spin-ups ---- */
 
-/* Each spin-up is counted here alone: what `wakes`, the metrics and `explain` show is the same. `w`: NULL: nobody knows who it was.
- * `until`: the drive still slept then. */
+/* Counts a spin-up, for `wakes`, the metrics and `explain` alike. `w`: NULL: the waker is not known. `until`: when the drive was last
+ * known to sleep. */
 static void count_spin_up(Target *t, const Wake *w, uint64_t since, uint64_t until) {
         target_use_spun_up(t, since);
         if (!target_logs_wakes(t))
@@ -239,7 +239,7 @@ void target_standby_tick(Target *t) {
                 uint64_t from = s->quiet_at ?: s->quiet_since;
 
                 target_use_seen(t, from, now);
-                /* Nothing traced it while it slept. */
+                /* No trace ran while the drive slept. */
                 if (t->spindown.stopped_at > 0)
                         count_spin_up(t, NULL, t->spindown.stopped_at, from);
                 target_spindown_woken(t, NULL, true);
@@ -387,7 +387,7 @@ void target_standby_told(void *target, PowerMode power) {
         Target *t = target;
         TargetStandby *s = &t->standby;
 
-        /* The service has just begun: its time asleep counts, too. */
+        /* The service has just started and finds the drive asleep: this sleep counts, too. */
         if (power != POWER_AWAKE && !s->asleep && s->look_at == 0 && target_logs_wakes(t))
                 standby_go_on(t);
         target_spindown_told_power(t, power);

@@ -15,7 +15,7 @@ void target_use_note(Target *t);
 /* It is used again: the first use since it was found without was between these (CLOCK_MONOTONIC, µs). */
 void target_use_seen(Target *t, uint64_t from, uint64_t to);
 
-/* It has spun up after it had slept since then (CLOCK_MONOTONIC, µs). Whoever calls this has the journal know of the wake. */
+/* The drive has spun up. `slept_from`: when it fell asleep (CLOCK_MONOTONIC, µs). The caller logs the wake. */
 void target_use_spun_up(Target *t, uint64_t slept_from);
 
 /* It was used just now, so that a command more does not wake it: it is asked how worn it is, if that is due. */

@@ -25,7 +25,7 @@ typedef struct TraceEvent {
         uint64_t sector;    /* TRACE_BIO */
         uint32_t n_sectors; /* TRACE_BIO; 0: it only flushes */
         uint64_t inode;     /* TRACE_DIRTY */
-        bool content; /* TRACE_DIRTY: of the file's content; else of its inode, as when it was read (atime) or its size changed */
+        bool content; /* TRACE_DIRTY: the file's content changed; else only its inode, as by a read (atime) or a new size */
 
         unsigned host, channel, id; /* TRACE_COMMAND, TRACE_RESUME: the SCSI address … */
         uint64_t lun;

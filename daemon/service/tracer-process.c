@@ -22,7 +22,7 @@
 #define FILTER_MAX 4096U
 #define LINE_MAX_BYTES 512U
 
-/* `other`: the name that kernels before 5.18 have for it. Without one that is `optional` some wakers have no name. */
+/* `other`: the name in kernels before 5.18. `optional`: without this event some wakers have no name. */
 static const struct {
         const char *name, *other;
         TraceKind kind;
@@ -151,7 +151,7 @@ static int trace_filter(const Trace *t, size_t event) {
         return room ? trace_write_event(t, event, "filter", f.text) : -ENOSPC;
 }
 
-/* The drives are others now. -ENOSYS: the kernel lacks an event. */
+/* Adapts the events and filters to the watched drives. -ENOSYS: the kernel lacks an event. */
 static int trace_adapt(const Trace *t) {
         int r = 0;
 
@@ -190,7 +190,7 @@ static int send_answer(const Trace *t, const TracerAnswer *a) {
         return send(t->manager, a, sizeof *a, MSG_NOSIGNAL) < 0 ? -errno : 1;
 }
 
-/* Returns 0 where that is how the machine is, and no failure of this unit. */
+/* Reports that nothing can be traced. Returns 0 when the machine does not offer it, which is no failure of this unit. */
 static int end_untraced(const Trace *t, WatchDevice disk, int error) {
         const TracerAnswer a = { .disk = disk,
                                  .tracing = error == -ENODEV   ? TRACING_UNMOUNTED

@@ -2,7 +2,7 @@
 #pragma once
 
 /* The process that finds out who wakes a drive, in a unit of its own (drivekeep-tracer.service), which alone may read the kernel's
- * trace. It exists only while a drive sleeps whose wakes are to be told of. It has an instance of tracefs to itself
+ * trace. It exists only while a drive sleeps whose wakes are logged. It has an instance of tracefs to itself
  * (Documentation/trace/ftrace.rst, "Instances"), with five events and with filters that let through what is about these drives: while
  * nothing happens to them, the process does not run. It takes one kind of message, of fixed size, from the manager alone. */
 
@@ -40,7 +40,7 @@ DEFINE_CLEANUP(Tracer *, tracer_free);
 int tracer_watch(Tracer *t, const WatchDrive *d);
 void tracer_unwatch(Tracer *t, WatchDevice disk); /* one that is not watched: nothing happens */
 
-/* Why the last drive that was to be watched was not. */
+/* Whether the last drive given to tracer_watch() could be watched, and if not, why. */
 Tracing tracer_tracing(const Tracer *t);
 
 /* ---- messages; each is one datagram ---- */
