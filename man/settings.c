@@ -80,8 +80,8 @@ static void row(const Setting *s) {
         if (s->flags & SETTING_AT_ATTACH)
                 puts("Done once, when the drive is attached.\n.br");
         if ((s->flags & SETTING_AT_ATTACH) && s->range.words)
-                puts("With\n.Dq resume ,\nonce after each resume, too.\nOnce the drive is awake again, the verdict is\n"
-                     ".Dq applied ,\nwith this reason and the value\n.Dq off .\n.br");
+                puts("With\n.Dq resume ,\nalso done once after each resume.\nWhen the drive is awake again, the verdict is\n"
+                     ".Dq applied ,\nwith the value\n.Dq off\nand a reason that says so.\n.br");
         if (s->danger)
                 line("Dangerous, so that its block needs allow_dangerous = true", s->danger);
         if (s->harm)
