@@ -283,7 +283,7 @@ static const Case cases[] = {
         { "standby, done before, and still so", { { "standby", "on", VERDICT_UNCHANGED } }, .memory = { .sent = { true, 1 } }, .rows = ROWS(ASLEEP) },
         { "standby, done before, and woken since", { { "standby", "on", VERDICT_APPLIED, "attached; it was woken since" } },
           .memory = { .sent = { true, 1 } }, .rows = ROWS(AWAKE) },
-        { "standby, done before, of a drive that does not say", { { "standby", "on", VERDICT_UNVERIFIABLE, "not known" } },
+        { "standby, done before, of a drive that does not report its power mode", { { "standby", "on", VERDICT_UNVERIFIABLE, "not known" } },
           .memory = { .sent = { true, 1 } }, .rows = ROWS({ .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = ABORTED }) },
         { "standby, done before, of a drive that is gone", { { "standby", "on", VERDICT_VANISHED } },
           .memory = { .sent = { true, 1 } }, .rows = ROWS({ .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .host_status = 1 }) },

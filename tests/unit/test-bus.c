@@ -520,7 +520,7 @@ START_TEST(test_reload) {
 }
 END_TEST
 
-/* The answer comes when the drives have rested that the new files, or what came before, have led to a visit of. */
+/* The answer comes after all visits are over: those for the new files, and those from before. */
 START_TEST(test_reload_and_visit) {
         concerned = &second;
         call(root, "ReloadAndVisit", "");

@@ -294,7 +294,7 @@ START_TEST(test_service) {
         edit(EXIT_WANTED, "sed -i s/128/1/", NULL);
         ck_assert_str_eq(out, CONF " is written, and drivekeep.service has read it\n");
 
-        /* At a terminal it waits for the drives, too. */
+        /* On a terminal it also waits for the drives. */
         replies = "";
         file_write("state/sda", APPLIED("128"));
         file_write(CONF, GOOD);

@@ -184,7 +184,7 @@ START_TEST(test_since) {
 }
 END_TEST
 
-/* Of a drive that was found awake it is told when that was: since then it may have spun down, and nobody has told the service. */
+/* An awake drive is shown with the age of the last poll: it may have spun down since without notice to the service. */
 static const struct {
         int64_t seen; /* s ago; 0: not known */
         const char *row;

@@ -137,7 +137,7 @@ START_TEST(test_noted) {
         /* The sum stands above all. */
         ck_assert(starts_with(text, "1 drive, 0 settings kept"));
         table = strchr(text, '\n') + 1;
-        /* Behind the header and the one row, where there is one to show. */
+        /* After the header and the row, if there is one to show. */
         notes = starts_with(table, "DRIVE") ? strchr(strchr(table, '\n') + 1, '\n') + 1 : table;
         ck_assert_str_eq(notes, noted[_i].note ?: "");
 }
@@ -242,7 +242,7 @@ static const struct {
           .text = "1 drive, 4 settings kept\n" HEAD
                   "sda   -     apm           -      -      unsupported  -    -\n" SHOWN
                   "sda apm: it has no apm\nsda cd_speed: sent; nobody knows\n" UNREAD },
-        /* Where something can be done about that, once for each rule. */
+        /* With a remedy: one line for each rule. */
         { .records = { TWO_LACK("sda", REMEDIABLE), TWO_LACK("sdb", REMEDIABLE) },
           .text = "2 drives, 2 settings kept\n" TWO_SHOWN
                   "/f:3: spindown_time is unsupported by sda and 1 more: it has standby_z\n"

@@ -57,7 +57,7 @@ START_TEST(test_format) {
 }
 END_TEST
 
-/* Which columns go first, and of equals the last. */
+/* The order in which columns are left out; among equals the last goes first. */
 START_TEST(test_spared) {
         /* clang-format off */
         static const Column ranked[] = {
@@ -87,7 +87,7 @@ START_TEST(test_fits) {
 }
 END_TEST
 
-/* A sentence is broken at blanks as long as no word is wider than its column. */
+/* A sentence is broken at blanks unless a word is wider than the column. */
 START_TEST(test_words) {
         static const Column two[] = { { "name", "SETTING" }, { "reason", "REMARK", .wrap = true } };
         static const char reason[] = "the drive counts this time in a way of its own, says that it cannot be read";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is in the way of the kernel's trace, by a machine's files. */
+/* Obstacles to the kernel's trace, from the files of a machine. */
 
 #include "test-cli.h"
 #include "tracefs.h"

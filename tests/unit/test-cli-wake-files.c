@@ -25,11 +25,11 @@ static const struct {
         { "", "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { NULL, "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { "8:1 /\n\n - ext4\n30 1 8:1 / /data rw - ext4\n" DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* Once each, and the whole of it. */
+        /* Each file system once, and mounts of the whole only. */
         { LINE("8:1", "/sub", "/bind", "ext4", "/dev/sda1") DATA LINE("8:1", "/", "/again", "ext4", "/dev/sda1"), "sda",
           1, "find /data -xdev -inum 12" },
         { LINE("0:5", "/", "/dev", "devtmpfs", "udev") DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* No shell would take these as they are. */
+        /* A shell would interpret these names. */
         { LINE("8:1", "/", "/my\\040data", "ext4", "/dev/sda1") SRV, "sda", 1, "find /srv -xdev -inum 12" },
         { LINE("8:1", "/", "/$(reboot)", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { LINE("8:1", "/", "/it's", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },

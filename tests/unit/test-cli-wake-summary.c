@@ -37,7 +37,7 @@ START_TEST(test_summary) {
 }
 END_TEST
 
-/* Who only wrote out what nobody is known to have changed is one, and says nothing of times of access. */
+/* Kernel workers without a known process count as one, without advice on times of access. */
 START_TEST(test_workers) {
         journal_set(workers, ELEMENTSOF(workers), ELEMENTSOF(workers));
         assert_wakes(WORDS("--summary"), EXIT_WANTED,

@@ -5,7 +5,7 @@
 #include "tracefs.h"
 #include "wakes-journal.h"
 
-/* What is in the way of the kernel's trace; NULL: nothing. */
+/* The obstacle to the kernel's trace; NULL: none. */
 static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
@@ -192,7 +192,7 @@ static const Fields changed[] = {
         CHANGED("sdx", "8"), CHANGED("sdx", "9"), CHANGED("sdx", "10"),
 };
 
-/* One command for each drive, with the newest of its inodes; nothing of it in JSON. */
+/* One command for each drive, with its newest inodes; none in JSON. */
 START_TEST(test_files) {
         _cleanup_free_ char *text = NULL, *said = NULL, *json = NULL, *said2 = NULL;
 
@@ -209,7 +209,7 @@ START_TEST(test_files) {
 }
 END_TEST
 
-/* Why there is none may be said, with the remedy. */
+/* When there are no wakes, the cause and the remedy are shown. */
 START_TEST(test_untraced) {
         const char *row = _i ? "TIME DRIVE SLEPT      WHO      UNIT           WHAT\n"
                                "2009 sdb   3 h 12 min smartctl smartd.service sent SMART READ DATA\n"

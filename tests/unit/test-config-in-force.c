@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which files were read, and which of them is another one now. */
+/* The list of files in force, and which file has changed since. */
 
 #include "config-dump.h"
 #include "suite.h"
@@ -57,7 +57,7 @@ START_TEST(test_compare) {
 }
 END_TEST
 
-/* Nothing that stands there does harm. */
+/* No text of the list does harm. */
 static const struct {
         const char *text;
         int news;

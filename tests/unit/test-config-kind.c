@@ -28,7 +28,7 @@ static const SettingTable table = { .tables = { rows } };
 #define SAS "drives = ({ match = { transport = \"sas\" };\n"
 #define KIND(name, how) name " is unsupported by drives of this transport: " how
 
-/* Of the rule alone. */
+/* From the rule alone. */
 static const struct {
         const char *text;
         Expected complaints[EXPECTED_MAX];
@@ -36,7 +36,7 @@ static const struct {
         { SAS "spindown_time = \"1h\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "apm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "sleep = true });", { { 2, 1, 'w', KIND("sleep", "boot another kernel") } } },
-        /* All transports that the match names lack it, or some have it, or there is none of that name. */
+        /* All transports in the match lack the setting, or some have it, or the name is no transport. */
         { "drives = ({ match = { transport = [\"sas\", \"scsi\"] };\napm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { "drives = ({ match = { transport = [\"sas\", \"sata\"] };\napm = 127 });", {} },
         { "drives = ({ match = { transport = [\"sas\", \"pata\"] };\napm = 127 });", {} },
@@ -62,14 +62,14 @@ static const struct {
         { SAS "only_in_raid = true; apm = 127 },\n{ match = {}; only_in_raid = true; standby_z = \"1min\" });", {} },
         { SAS "apm = 127 },\n{ match = \"/dev/sda\"; standby_z = \"1min\" });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "apm = 127; on_battery = { standby_z = \"1min\" } });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
-        /* What is in error asks for nothing. */
+        /* A setting in error wants nothing. */
         { SAS "apm = \"x\" });", { { 2, 7, 'e', "apm" } } },
         { SAS "apm = 127; standby_z = 1 1 });", { { 2, 26, 'e', "" } } },
 };
 
 #define FOR(name, how) name " is unsupported by /dev/sda: " how
 
-/* Of a drive that is there: all rules that are for it count together. */
+/* For a present drive: all its rules count together. */
 static const struct {
         const char *text;
         Transport transport;
@@ -88,7 +88,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sdb\"; standby_y = \"1min\" });", TRANSPORT_SAS, { { 1, 25, 'w', FOR("apm", "use standby_z") } } },
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sda\"; standby_y = \"x\" });", TRANSPORT_SAS,
           { { 1, 25, 'w', FOR("apm", "use standby_z") }, { 2, 35, 'e', "standby_y" } } },
-        /* The rule alone has been complained of. */
+        /* The rule alone has a warning already. */
         { SAS "apm = 127 });", TRANSPORT_SAS, { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
 };
 /* clang-format on */

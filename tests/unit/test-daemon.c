@@ -137,7 +137,7 @@ void bus_connect(Bus *b, _unused_ const char *address, Sleep *s) {
         note("connect");
 }
 
-static uint64_t in_force; /* as is said to others: the file's hash */
+static uint64_t in_force; /* the hash of the file in the list that others read */
 
 int files_load(Files **ret) {
         Files *f;

@@ -471,7 +471,7 @@ START_TEST(test_record_file) {
 }
 END_TEST
 
-/* What one has read, and another one finds. */
+/* The list of files in force, and its comparison. */
 static bool in_force_once(Injected what, size_t nth) {
         static const char *const then[] = { "a", "b", "c" };
         _cleanup_free_ char *in_force = NULL, *file = NULL;

@@ -103,7 +103,7 @@ START_TEST(test_no_memory_at_last) {
 }
 END_TEST
 
-/* Written whole or not at all: what an older one says is not so any more. */
+/* Written whole or not at all: an older list would be wrong. */
 START_TEST(test_in_force) {
         char read[128] = "";
         FILE *f;

@@ -356,7 +356,7 @@ START_TEST(test_spindown_by) {
 }
 END_TEST
 
-/* What is unsupported, and whether something can be done about it. */
+/* Unsupported settings, with and without a remedy. */
 static const struct {
         const char *name, *other; /* `other`: is wanted, too */
         bool other_withheld;
@@ -370,7 +370,7 @@ static const struct {
         { "apm", "idle_a", true, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", "recovery", false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", NULL, false, 0, NVME, false, "apm is not a setting of this kind of drive" },
-        /* Its drive says that it has none; what others have in its place is of no use. */
+        /* The drive reports that it has none; a remedy for other kinds does not help. */
         { "apm", NULL, false, 0, ATA, false, "the drive says that it has no apm" },
         { "recovery", NULL, false, 0, ATA, true, "the drive says that it has no recovery: fallback does it" },
         { "recovery", "fallback", false, 0, ATA, false, "the drive says that it has no recovery: fallback does it" },

@@ -84,7 +84,7 @@ START_TEST(test_not_root) {
 }
 END_TEST
 
-/* Why the drive cannot be asked for its power mode is said of each setting. */
+/* Each setting names the error of the power mode's query. */
 START_TEST(test_no_passthrough) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What became of some drives, in a line. */
+/* The results of some drives in one line. */
 
 #include "record-sum.h"
 #include "suite.h"

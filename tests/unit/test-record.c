@@ -684,7 +684,7 @@ START_TEST(test_readings) {
 }
 END_TEST
 
-/* After a resume a deed is done again where the value says so, and after no other loss. */
+/* An action is repeated after a resume if its value is "resume", and after no other loss. */
 START_TEST(test_resume) {
         const Setting rows[] = { { .name = "timer" }, { .name = "standby", .flags = SETTING_AT_ATTACH }, {} };
         const SettingTable table = { .tables = { rows } };

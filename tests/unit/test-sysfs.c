@@ -256,7 +256,7 @@ START_TEST(test_row) {
                 put(other, sign + 1);
         }
 
-        /* A dry run says the same of what nobody may write. */
+        /* A dry run reports the same for a file that nobody may write. */
         if (c->before && *c->before == '!') {
                 v.dry = true;
                 ck_assert_int_eq(visit_run(&v, &p), 0);

@@ -288,7 +288,7 @@ START_TEST(test_not_watched) {
 }
 END_TEST
 
-/* When it was found awake last is noted: by its answer, and by its use; not where only nothing says otherwise. */
+/* The time at which the drive was last found awake is recorded after an answer or I/O, not after a poll that shows no change. */
 START_TEST(test_seen) {
         Target *t = look_after(SPIN, WAKE_LOG_ON);
         uint64_t seen;

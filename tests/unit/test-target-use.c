@@ -299,13 +299,13 @@ static const struct {
 } courses[] = {
         { "traced", SPIN, "ZRZRZR", WAKE_LOG_AUTO, 0, 3 },
         { "traced, by the service", BY_SERVICE, "ZRZR", WAKE_LOG_AUTO, 0, 2 },
-        { "nobody knows who", SPIN, "ZAZR", WAKE_LOG_AUTO, 0, 2 },
+        { "the waker is not known", SPIN, "ZAZR", WAKE_LOG_AUTO, 0, 2 },
         { "cannot be traced", BY_SERVICE, "ZrZr", WAKE_LOG_AUTO, -ENOSPC, 2 },
         { "cannot be traced, nor counted", SPIN, "ZrZr", WAKE_LOG_AUTO, -ENOSPC, 0 },
         { "the tracer is lost", SPIN, "ZLZR", WAKE_LOG_AUTO, 0, 1 },
         { "asleep over a restart", SPIN, "ZDZRZR", WAKE_LOG_AUTO, 0, 2 },
         { "awake over a restart", SPIN, "ZRDZR", WAKE_LOG_AUTO, 0, 2 },
-        { "not to be recorded", BY_SERVICE, "ZrZr", WAKE_LOG_OFF, 0, 2 },
+        { "wakes are not recorded", BY_SERVICE, "ZrZr", WAKE_LOG_OFF, 0, 2 },
 };
 
 static unsigned tallied(const char *tally) {

@@ -536,7 +536,7 @@ static const struct {
         { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
         { VERDICT_APPLIED, true, false, { .verdict = VERDICT_UNCHANGED }, 128, false },
         { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_UNCHANGED }, 127, true },
-        /* What is done once was undone since. */
+        /* An action that is done once was undone since. */
         { VERDICT_APPLIED, true, false, { .verdict = VERDICT_APPLIED }, 128, false },
         { VERDICT_APPLIED, true, false, { .verdict = VERDICT_APPLIED }, 127, true },
         { VERDICT_UNCHANGED, true, false, { .verdict = VERDICT_APPLIED }, 127, true },

@@ -284,7 +284,7 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* Why it could not be watched holds until it can, or is not to be any more. */
+/* The reason why the drive could not be traced is kept until it can, or need not, be traced. */
 START_TEST(test_traced_again) {
         Target *t = asleep();
 

@@ -216,7 +216,7 @@ START_TEST(test_filters) {
 }
 END_TEST
 
-/* By the names of the SCSI devices, and of these alone. */
+/* Filters by the names of these SCSI devices alone. */
 START_TEST(test_filter_resume) {
         const WatchDrive a = { .disk = { 8, 0 }, .host = 2, .id = 1, .lun = 3, .above = { { 9, 0 } }, .n_above = 1 },
                          b = SDB;
@@ -622,12 +622,12 @@ static const struct {
         Tracing told;
         int error;
 } instances[] = {
-        { "true", "none/instance", TRACING_UNMOUNTED, 0 },  /* that is told, and no failure */
+        { "true", "none/instance", TRACING_UNMOUNTED, 0 },  /* reported, and no failure */
         { "true", "other", TRACING_UNMOUNTED, 0 },          /* it could not be made, and is not made here */
         { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* it is no tracefs */
         { "rm instance/buffer_size_kb", "instance", TRACING_DENIED, ENOENT },
         { "rm instance/trace_pipe", "instance", TRACING_DENIED, ENOENT },
-        /* The kernel lacks an event: no failure either. Without the last ones it can do. */
+        /* The kernel lacks an event: no failure either. The last events are optional. */
         { "rm instance/events/block/block_bio_queue/filter", "instance", TRACING_NO_EVENTS, 0 },
         { "rm instance/events/block/block_bio_queue/enable", "instance", TRACING_NO_EVENTS, 0 },
         { "rm -r instance/events/scsi", "instance", TRACING_NO_EVENTS, 0 },
@@ -637,7 +637,7 @@ static const struct {
         { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", TRACING_FINE, EISDIR },
 };
 
-/* Some wakers have no name then. */
+/* Then some wakers have no name. */
 START_TEST(test_no_writeback) {
         const WatchDrive a = SDA;
 

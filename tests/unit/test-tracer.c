@@ -232,7 +232,7 @@ START_TEST(test_ends) {
 }
 END_TEST
 
-/* It says why it cannot trace; that is forgotten when it can. */
+/* The tracer reports why it cannot trace; the reason is forgotten when it can. */
 START_TEST(test_untraced) {
         const TracerAnswer a = { .disk = { 8, 0 }, .tracing = (Tracing) _i }, fine = { .disk = { 8, 0 } };
 

@@ -240,7 +240,7 @@ END_TEST
 #define BLOCKED "the kernel's uas driver blocks ATA commands: usb-storage.quirks=0bc2:ab24:u on"
 #define BAD_FIELD_DESCRIPTOR "72 05 24 00 00 00 00 00"
 
-/* Who refused the first command: the kernel's driver uas, which has a remedy, or the bridge. */
+/* The first command is refused by the kernel's uas driver, which has a remedy, or by the bridge. */
 static const struct {
         const char *driver, *sense, *reason;
         bool without_ids;
@@ -291,7 +291,7 @@ START_TEST(test_refused_by) {
         ck_assert(t.bridge.without_sat && t.bridge.uas_blocks == blocked);
         ck_assert(remediable == blocked);
 
-        /* From what is remembered of the bridge. */
+        /* From the bridge's record. */
         (void) visit(d, NULL, 0, &t.bridge, &v, refusals[_i].reason);
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
         ck_assert(remediable == blocked);

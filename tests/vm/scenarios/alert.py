@@ -165,9 +165,9 @@ class Alert(Keeping):
         self.refuse(machine, "SN-FIRST", LOOKAHEAD)
         self.wait_current(machine)
         waits = r"^(drivekeep-alert-later-\d+\.timer\n)+drivekeep-alert\.path\n$"
-        self.match("the next try waits", machine.run(active).stdout, waits)
+        self.match("after a failure the next try waits", machine.run(active).stdout, waits)
         machine.run("systemctl restart drivekeep")
         self.settle(machine)
-        self.match("the service is restarted: it waits still", machine.run(active).stdout, waits)
+        self.match("after a restart of the service the next try still waits", machine.run(active).stdout, waits)
         machine.run("systemctl stop drivekeep")
-        self.equal("the service stops: nothing watches it, and no try waits", machine.run(active).stdout, "")
+        self.equal("after a stop of the service no unit is active, and no try waits", machine.run(active).stdout, "")

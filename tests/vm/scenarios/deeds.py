@@ -1,7 +1,7 @@
 """What is done once when a drive is attached, and left at that: standby, and sleep, after which a drive hears nothing."""
 from keeping import CONF, Keeping, by_id, ours, settings
 
-# "resume" does it after each resume, too.
+# "resume" repeats the action after each resume.
 STANDBY, SLEEP = "E0/00 00 000000", "E6/00 00 000000"
 FILE = """
 drives = (
@@ -46,8 +46,8 @@ class Deeds(Keeping):
             machine.run(f"dd if={by_id('DEED-STANDBY')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.run("drivekeep apply", 180, check=False)
             self.equal("a drive that its user has woken is not spun down again", settings(self.standby, mark[1]), [])
-            self.equal("and its verdict says so", self.told(machine, "DEED-STANDBY"), ("applied", "off"))
-            self.equal("that of one that still sleeps", self.told(machine, "DEED-AGAIN"), ("unchanged", "on"))
+            self.equal("the verdict of the awake drive shows it", self.told(machine, "DEED-STANDBY"), ("applied", "off"))
+            self.equal("the verdict of the sleeping drive", self.told(machine, "DEED-AGAIN"), ("unchanged", "on"))
 
             machine.run(f"dd if={by_id('DEED-SLEEP')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.wait_until("drivekeep status --json | grep -A9 '\"name\": *\"apm\"' | grep -q applied", 180)
@@ -61,9 +61,9 @@ class Deeds(Keeping):
             self.settle(machine)
             for drive, deed in ((self.standby, STANDBY), (self.asleep, SLEEP)):
                 self.equal(f"resume is no attach: {deed.split()[0]} was sent once all in all", settings(drive).count(deed), 1)
-            self.equal("standby = \"resume\": once more after it", settings(self.again).count(STANDBY), 2)
-            self.equal("it sleeps, as its verdict says", (self.again["mode"], self.told(machine, "DEED-AGAIN")), ("standby", ("applied", "on")))
-            self.equal("the other runs, as its verdict says", (self.standby["mode"] == "standby", self.told(machine, "DEED-STANDBY")), (False, ("applied", "off")))
+            self.equal("standby = \"resume\": sent once more after the resume", settings(self.again).count(STANDBY), 2)
+            self.equal("the drive with \"resume\" sleeps, with that verdict", (self.again["mode"], self.told(machine, "DEED-AGAIN")), ("standby", ("applied", "on")))
+            self.equal("the drive without \"resume\" runs, with that verdict", (self.standby["mode"] == "standby", self.told(machine, "DEED-STANDBY")), (False, ("applied", "off")))
             self.check_joined(machine)
 
     def told(self, machine, serial):

@@ -217,7 +217,7 @@ class Metrics(Keeping):
     def check_end(self, machine):
         machine.run("systemctl stop drivekeep.service")
         machine.wait_until(f"grep -qx 'drivekeep_up 0' {PROM}", 60)
-        self.equal("nothing watches a service that was stopped", machine.run("systemctl is-active drivekeep-metrics.path", check=False).stdout, "inactive\n")
+        self.equal("the path unit stops with the service", machine.run("systemctl is-active drivekeep-metrics.path", check=False).stdout, "inactive\n")
         machine.run("systemctl start drivekeep.service")
         machine.wait_until(f"grep -qx 'drivekeep_up 1' {PROM}", 60)
         self.claim("the service stops and starts: the file has it", True)

@@ -160,7 +160,7 @@ class Package(Keeping):
         self.settle(machine)
 
     def check_removed(self, machine):
-        """What remains is what UNINSTALLING in drivekeep(1) lists."""
+        """UNINSTALLING in drivekeep(1) lists what remains."""
         machine.run(f"mkdir -p {METRICS}; systemctl enable --now {PATHS}; drivekeep try SN-AWAKE lookahead=false && drivekeep try --keep SN-AWAKE && "
                     f"drivekeep try SN-AWAKE apm={TRIED}", 120)
         machine.wait_until(f"test -e {METRICS}/drivekeep.prom", 60)
@@ -171,10 +171,10 @@ class Package(Keeping):
                                                         f"drivekeep-tracer.service drivekeep-tracer.socket {PATHS}; systemctl --failed --no-legend", check=False).stdout,
                    "inactive\n" * 7)
         self.claim_untouched("removed", marks)
-        self.equal("removed: the drive has what was set last", (self.all[0]["apm"], self.all[0]["lookahead"]), (TRIED, False))
+        self.equal("removed: the drive keeps its last values", (self.all[0]["apm"], self.all[0]["lookahead"]), (TRIED, False))
         self.equal("removed: the user's file stays", machine.run(f"cat {CONF}").stdout, FILE)
         kept = machine.run(f"ls -d {CONF}.d/*").stdout.split()
-        self.match("removed: so does what 'try --keep' wrote", machine.run(f"cat {CONF}.d/*").stdout, "lookahead = false;")
+        self.match("removed: the file of 'try --keep' remains", machine.run(f"cat {CONF}.d/*").stdout, "lookahead = false;")
         left = sorted(file for file in find_files(machine) - self.files if not file.startswith("/var/lib/drivekeep/drives/"))
         self.equal("removed: beside it only what is known of drives, and what enabled the service", left, sorted([
             "/etc/drivekeep", CONF, f"{CONF}.d", *kept, "/var/lib/drivekeep-alert", "/var/lib/drivekeep", "/var/lib/drivekeep/drives", "/etc/systemd/system/drivekeep-udev.service",
@@ -184,5 +184,5 @@ class Package(Keeping):
     def check_purged(self, machine):
         machine.run("dpkg -P drivekeep", 120)
         self.equal("purged: no file is left", sorted(find_files(machine) - self.files), [])
-        self.match("purged: the journal has its records still", machine.run("journalctl -b -o cat -t drivekeepd -n 1").stdout, "\\S")
-        self.match("purged: and its user is there", machine.run("getent passwd drivekeep").stdout, "^drivekeep:")
+        self.match("purged: the journal still has the records", machine.run("journalctl -b -o cat -t drivekeepd -n 1").stdout, "\\S")
+        self.match("purged: the user drivekeep remains", machine.run("getent passwd drivekeep").stdout, "^drivekeep:")

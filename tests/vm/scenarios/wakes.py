@@ -219,7 +219,7 @@ class Wakes(Keeping):
         return record
 
     def check_resumed(self, machine, names):
-        """The kernel had suspended the drive, and starts it by a command of its own, for whoever needs it."""
+        """The kernel resumes a suspended drive by its own command, for the process that needs the drive."""
         node = names["btrfs"]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout.strip()
         host = device.rpartition("/")[2].partition(":")[0]
@@ -229,12 +229,12 @@ class Wakes(Keeping):
             machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; "
                         f"echo 100 > {device}/power/autosuspend_delay_ms; echo auto > {device}/power/control")
             machine.wait_until(f"grep -q '^suspended' {device}/power/runtime_status", 30)
-            # As it was idle for long before, it is polled seldom.
+            # After a long idle time the drive is polled seldom.
             self.leap(machine, 1800, lambda: machine.run(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", check=False).status == 0, step=60)
             before = len(self.wakes(machine))
             machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
             machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
-            self.equal(f"{process} has the kernel resume the drive: it is named, and no thread of the kernel's",
+            self.equal(f"{process} has the kernel resume the drive: the record names {process}, no kernel thread",
                        [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[before:]], [(kind, process)])
             self.note(self.wakes(machine)[-1]["MESSAGE"])
         machine.run(f"echo on > {device}/power/control")
