@@ -137,6 +137,42 @@ static bool is_for_block(const BlockReader *b, const char *key, bool match) {
         return block_has_key(key) || (match && setting_find(b->r->table, key));
 }
 
+/* Two ";" with nothing between them: the second one was behind a "}". 0: there are none. */
+static size_t find_lost_brace(const Reader *r, size_t i, size_t end) {
+        for (; i + 1 < end; i++)
+                if (token_type(r, i) == TOKEN_SEMICOLON && token_type(r, i + 1) == TOKEN_SEMICOLON)
+                        return i + 1;
+
+        return 0;
+}
+
+/* Whether the setting stands in the group before: twice, it is that of on_battery, and that of its block. */
+static bool is_repeated(const BlockReader *b, size_t first, size_t name) {
+        char key[TOKEN_TEXT_MAX];
+
+        if (!setting_find(b->r->table, token_copy(b->r->text, name, key)))
+                return false;
+        while (first < name && !(token_starts_statement(b->r->text, first) && token_is_name(b->r->text, first, key)))
+                first++;
+        return first < name;
+}
+
+static void complain_group(BlockReader *b, size_t value, const char *name, size_t key, size_t end) {
+        ConfigText *t = b->r->text;
+        size_t brace = find_lost_brace(b->r, value + 1, key > 0 ? key : end);
+
+        if (brace > 0)
+                config_text_error(t, value, "this %s is not closed; write \"}\" before \";\" in line %u, column %u",
+                                  name, t->tokens[brace].line, t->tokens[brace].column);
+        else if (key > 0)
+                config_text_error(t, value,
+                                  "this %s is not closed; write \"};\" behind its last key, before \"%s\" in line %u",
+                                  name, TOKEN_QUOTED(t, key), t->tokens[key].line);
+        else
+                config_text_error(t, value, "this %s, or its block, is not closed: write \"}\" where it ends", name);
+        b->r->broken = t->muted = true;
+}
+
 /* In a block without a "}", a key of the block inside match or on_battery shows that this group lacks its "}". One complaint covers the
  * whole group. */
 static bool group_is_open(BlockReader *b, size_t value, const char *name) {
@@ -148,12 +184,10 @@ static bool group_is_open(BlockReader *b, size_t value, const char *name) {
         if (!b->closed && token_type(b->r, value) == TOKEN_GROUP)
                 end = reader_find_closing(b->r, value + 1);
         for (size_t i = value + 1; i < end; i++) {
-                if (!token_starts_statement(t, i) || !is_for_block(b, token_copy(t, i, key), match))
+                if (!token_starts_statement(t, i) ||
+                    (!is_for_block(b, token_copy(t, i, key), match) && (match || !is_repeated(b, value + 1, i))))
                         continue;
-                config_text_error(t, value,
-                                  "this %s is not closed; write \"};\" behind its last key, before \"%s\" in line %u",
-                                  name, key, t->tokens[i].line);
-                b->r->broken = t->muted = true;
+                complain_group(b, value, name, i, end);
                 return true;
         }
 
@@ -195,11 +229,8 @@ static void read_battery(BlockReader *b, size_t name) {
         if (group_is_open(b, value, CONFIG_ON_BATTERY))
                 return;
         end = reader_find_closing(b->r, value + 1);
-        if (!b->closed && token_type(b->r, end + 1) != TOKEN_SEMICOLON) {
-                config_text_error(b->r->text, value,
-                                  "this " CONFIG_ON_BATTERY ", or its block, is not closed: write \"}\" where it ends");
-                b->r->broken = b->r->text->muted = true;
-        }
+        if (!b->closed && token_type(b->r, end + 1) != TOKEN_SEMICOLON && !token_starts_statement(b->r->text, end + 1))
+                complain_group(b, value, CONFIG_ON_BATTERY, 0, end);
         if (end == value + 1)
                 config_text_warning(b->r->text, value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
         b->battery = true;
@@ -320,15 +351,18 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Whether settings follow this '}', which is one too many then. A match would begin another block. */
+/* Whether settings or the block's own '}' follow this '}', which is one too many then. A match would begin another block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
+        size_t brace = i;
 
         if (token_type(r, i) != TOKEN_GROUP_END)
                 return false;
         do
                 i++;
         while (token_type(r, i) == TOKEN_SEMICOLON);
+        if (i > brace + 1 && token_type(r, i) == TOKEN_GROUP_END)
+                return token_type(r, r->list) != TOKEN_GROUP; /* which ends a list that a brace began */
         return token_starts_statement(r->text, i) && config_is_key(token_copy(r->text, i, name), r->table) &&
                !config_is_option(name) && !streq(name, CONFIG_MATCH);
 }

@@ -24,8 +24,14 @@ static void hide_secrets(ConfigText *t, const SettingTable *table) {
         }
 }
 
-/* Is there text in it, but nothing that only a configuration has: a list of blocks, or a key of ours with "=" behind it? Then it is
- * not quoted from at all: /etc/shadow, say, where a colon is behind the words. */
+static bool opens_list(const ConfigText *t, size_t i) {
+        TokenType type = t->tokens[i].type;
+
+        return type == TOKEN_LIST || type == TOKEN_GROUP || type == TOKEN_ARRAY;
+}
+
+/* Is there text in it, but nothing that only a configuration has: a list of blocks, a key of ours with "=" behind it, or with a bracket?
+ * Then it is not quoted from at all: /etc/shadow, say, where a colon is behind the words. */
 static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         char name[TOKEN_TEXT_MAX];
         size_t i = 0;
@@ -34,7 +40,7 @@ static bool is_foreign(const ConfigText *t, const SettingTable *table) {
                 const Token *next = &t->tokens[i + 1];
 
                 if ((t->tokens[i].type == TOKEN_LIST && next->type == TOKEN_GROUP) ||
-                    (next->type == TOKEN_EQUALS && t->text[next->offset] == '=' &&
+                    (next->type == TOKEN_EQUALS && (t->text[next->offset] == '=' || opens_list(t, i + 2)) &&
                      config_is_key(token_copy(t, i, name), table)))
                         return false;
         }

@@ -57,6 +57,10 @@ static bool complain_key(ConfigText *t, size_t token, const char *name) {
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const char *pattern) {
+        /* Joined to what stands behind it, it is no pattern. */
+        if (t->tokens[token + 1].type == TOKEN_STRING)
+                return config_text_error(t, token + 1, "a comma is missing before this");
+
         switch (key) {
         case MATCH_NODE:
                 return complain_node(t, token, pattern);

@@ -32,6 +32,32 @@ static const char *const files[] = {
         ");\n",
         "drives = ({ match = {}; apm = 1; }, { match = \"/dev/a\"; apm = 2; })",
         "drives = ({ match = { serial = \"x\"; }; spindown_time = \"20min\"; scheduler = \"none\"; });",
+        "drives = (\n"
+        "  { match = { transport = [ \"sata\", \"usb\" ]; rotational = true; };\n"
+        "    apm = 254;\n"
+        "    on_battery = { apm = 128; spindown_time = \"5min\"; }; },\n"
+        "  { match = { model = [ \"A\", \"B\" ]; };\n"
+        "    on_battery = {\n"
+        "      scheduler = \"none\";\n"
+        "      lookahead = true;\n"
+        "    };\n"
+        "    spindown_time = \"10min\";\n"
+        "    wake = true; }\n"
+        ");\n",
+        "drives: (\n"
+        "  {\n"
+        "    match: {\n"
+        "      transport: [\"sata\", \"usb\"]\n"
+        "      rotational: true\n"
+        "    }\n"
+        "    on_battery: {\n"
+        "      apm: 128\n"
+        "      spindown_time: \"3min\"\n"
+        "    }\n"
+        "    apm: 254\n"
+        "    wake: true\n"
+        "  }\n"
+        ")\n",
 };
 
 static char *read_readme(void) {
