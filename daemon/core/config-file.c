@@ -166,7 +166,7 @@ static void read_stray(Reader *r) {
         bool word = token_type(r, r->i) > TOKEN_END;
         char name[TOKEN_TEXT_MAX];
 
-        if (r->told || token_type(r, r->i) == TOKEN_REFUSED)
+        if (r->told || token_type(r, r->i) == TOKEN_REFUSED || reader_complain_slash(r, r->i))
                 ;
         else if (is_section(r, r->i)) {
                 config_text_error(r->text, r->i,

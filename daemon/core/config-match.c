@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include "config-reader.h"
+#include "text.h"
 
 /* What is no path, but perhaps the name of a disk, or of a link. */
 static bool complain_node(ConfigText *t, size_t token, const char *pattern) {
@@ -14,7 +15,7 @@ static bool complain_node(ConfigText *t, size_t token, const char *pattern) {
                 { "disk/by-*", "/dev/" },
                 { "by-*/*", "/dev/disk/" },
                 { "@(ata|mmc|nvme|scsi|usb|wwn)-*", "/dev/disk/by-id/" },
-                { "@(sd|hd|vd|xvd)[a-z]*", "/dev/" },
+                { "@(sd|hd|vd|xvd)[][a-z*?]*", "/dev/" },
                 { "@(nvme|mmcblk|md|sr)[0-9]*", "/dev/" },
         };
 
@@ -42,10 +43,27 @@ static bool complain_transport(ConfigText *t, size_t token, const char *pattern)
 }
 
 static bool complain_key(ConfigText *t, size_t token, const char *name) {
+        /* Words of lsblk, udev, smartctl and others. */
+        static const struct {
+                const char *words;
+                MatchKey key;
+        } others[] = {
+                { "bus tran type interface protocol subsystem connection", MATCH_TRANSPORT },
+                { "device dev disk drive path name kname kernel id link by_id devlinks", MATCH_NODE },
+                { "hdd rota rotating spinning", MATCH_ROTATIONAL },
+                { "product model_name device_model", MATCH_MODEL },
+                { "manufacturer make", MATCH_VENDOR },
+                { "sn serial_number", MATCH_SERIAL },
+                { "rev revision fw firmware_version", MATCH_FIRMWARE },
+                { "hotplug removeable", MATCH_REMOVABLE },
+        };
         Nearest n = { .typed = name };
 
         for (MatchKey k = 0; k < MATCH_PROPERTY; k++)
                 nearest_offer(&n, match_key_to_string(k));
+        for (size_t i = 0; !n.word && i < ELEMENTSOF(others); i++)
+                if (text_has_word(others[i].words, name))
+                        n.word = match_key_to_string(others[i].key);
         if (n.word)
                 return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
                                          n.word);
@@ -103,6 +121,13 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
                 config_text_warning(r->text, token,
                                     "braces stand for themselves in a pattern; for any of several write a list: "
                                     "(\"...\", \"...\")");
+        else if (key != MATCH_NODE && strchr(pattern, '|'))
+                config_text_warning(r->text, token,
+                                    "\"|\" stands for itself in a pattern; for any of several write a list: "
+                                    "(\"...\", \"...\")");
+        else if (key != MATCH_NODE && (strstr(pattern, ".*") || *pattern == '^'))
+                config_text_warning(r->text, token,
+                                    "a pattern is a glob and no regular expression: \"*\" alone stands for any text");
         return true;
 }
 

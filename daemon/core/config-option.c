@@ -50,6 +50,8 @@ static void complain_option(Reader *r, size_t token, const char *name) {
         for (size_t i = 0; i < ELEMENTSOF(options); i++)
                 nearest_offer(&n, options[i].name);
 
+        if (!n.word && token_type(r, token + 2) == TOKEN_LIST && token_type(r, token + 3) == TOKEN_GROUP)
+                n.word = CONFIG_DRIVES;
         if (n.word)
                 config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
         else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))

@@ -59,6 +59,9 @@ bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
 bool reader_is_twice(const Reader *r, size_t token);
 bool reader_complain_twice(Reader *r, size_t token);
 
+/* A complaint if the token is "/", the rest of "//". */
+bool reader_complain_slash(Reader *r, size_t token);
+
 /* From inside braces, the '}' that closes them; else where something begins that cannot be in them, and they are not closed. */
 size_t reader_find_closing(const Reader *r, size_t i);
 

@@ -23,7 +23,7 @@ static bool ends_list(const Reader *r, size_t i) {
 static bool opens_value(const Reader *r, size_t brace, bool in_list) {
         TokenType before = token_type(r, brace - 1);
 
-        if (!in_list && before != TOKEN_EQUALS && before != TOKEN_NAME)
+        if (!in_list && before != TOKEN_EQUALS && before != TOKEN_NAME && before != TOKEN_REFUSED)
                 return false;
         return r->text->tokens[brace - 1].line == r->text->tokens[brace].line ||
                !token_is_name(r->text, brace + 1, CONFIG_MATCH);
@@ -191,8 +191,33 @@ static size_t find_value_end(Reader *r, size_t name, size_t i) {
         return 0;
 }
 
+bool reader_complain_slash(Reader *r, size_t token) {
+        const Token *k = &r->text->tokens[token];
+
+        return token_type(r, token) == TOKEN_WORD && k->length == 1 && r->text->text[k->offset] == '/' &&
+               !config_text_error(r->text, token, "a comment begins with \"//\"; write \"//\" here in place of \"/\"");
+}
+
+/* "!", "~", "+": what other languages have before or behind a "=". */
+static bool complain_operator(Reader *r, size_t token) {
+        const Token *k = &r->text->tokens[token];
+        char sign = token_type(r, token) == TOKEN_WORD && k->length == 1 ? r->text->text[k->offset] : '\0';
+
+        if (sign == '!')
+                config_text_error(r->text, token,
+                                  "a match has no \"not\": write a later block for the drives that it leaves out, with "
+                                  "\"keep\" as the value");
+        else if (sign && strchr("~+?<>|^&", sign))
+                config_text_error(r->text, token, "there is no operator but \"=\"; \"%c\" has no meaning here", sign);
+        else
+                return false;
+        return true;
+}
+
 /* Of what is not the name of a statement. */
 static void complain_name(Reader *r, size_t token) {
+        if (reader_complain_slash(r, token) || (token_type(r, token) == TOKEN_NAME && complain_operator(r, token + 1)))
+                return;
         if (token_type(r, token) == TOKEN_NAME)
                 config_text_error(r->text, token, "a \"=\" is missing behind \"%s\"", TOKEN_QUOTED(r->text, token));
         else
@@ -206,7 +231,7 @@ static void complain_name(Reader *r, size_t token) {
 static void complain_behind(Reader *r, size_t name, size_t token) {
         const ConfigText *t = r->text;
 
-        if (token_type(r, token) == TOKEN_REFUSED)
+        if (token_type(r, token) == TOKEN_REFUSED || reader_complain_slash(r, token) || complain_operator(r, token - 1))
                 return;
         if (token_type(r, token) < TOKEN_END && reader_is_twice(r, token))
                 reader_complain_twice(r, token);

@@ -70,11 +70,34 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
         advance(t, length);
 }
 
+/* What stands on the line up to here gets no other complaint. */
+static void doubt_line(ConfigText *t, unsigned line) {
+        for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == line;)
+                k->doubtful = true;
+}
+
+/* The first full-width form of an ASCII character (U+FF01 to U+FF5E), as input methods for Chinese and Japanese write it. NULL: none. */
+static const char *find_full_width(const char *s, size_t size, char *ret) {
+        for (const unsigned char *p = (const unsigned char *) s; size >= 3; p++, size--) {
+                int c = (p[1] - 0xbc) * 0x40 + (p[2] - 0x80);
+
+                if (p[0] == 0xef && p[1] >= 0xbc && c >= 0x01 && c <= 0x5e) {
+                        *ret = (char) (c + ' ');
+                        return (const char *) p;
+                }
+        }
+
+        return NULL;
+}
+
 /* A string or a word of any bytes: what is not UTF-8 is refused, and a word with something in it that nobody sees. */
 static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
         const char *p = t->text + t->at.offset, *name, *found = text_find_invisible(p, length, &name);
         Token at = t->at;
+        char ascii = 0;
 
+        if (!found && type != TOKEN_STRING)
+                found = find_full_width(p, length, &ascii);
         for (; found && p < found; p++)
                 at.column += ((unsigned char) *p & 0xc0) != 0x80;
 
@@ -84,13 +107,19 @@ static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
                 type = TOKEN_REFUSED;
         } else if (found && type == TOKEN_STRING)
                 config_text_complain(t, COMPLAINT_WARNING, &at, "in this string is %s, which cannot be seen", name);
-        else if (found) {
+        else if (ascii) {
+                config_text_complain(t, COMPLAINT_ERROR, &at, "here is a full-width \"%c\"; write the narrow one",
+                                     ascii);
+                type = TOKEN_REFUSED;
+        } else if (found) {
                 config_text_complain(t, COMPLAINT_ERROR, &at,
                                      "here is %s, which cannot be seen and is no blank; delete it, or write a blank",
                                      name);
                 type = TOKEN_REFUSED;
         }
         add_token(t, type, length);
+        if (ascii)
+                doubt_line(t, at.line);
 }
 
 /* Is the token before this one a string or a word, and joined to it? Words may be several. */
@@ -123,8 +152,7 @@ static void complain_quote(ConfigText *t, const Token *quote) {
                                 t, COMPLAINT_ERROR, at,
                                 "the closing quote of this string is missing on its line, or here is a quote too many");
 
-        for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == quote->line;)
-                k->doubtful = true;
+        doubt_line(t, quote->line);
 }
 
 static void scan_string(ConfigText *t) {

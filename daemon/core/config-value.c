@@ -133,7 +133,8 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
         r->broken = true;
         if (token_type(r, token) == TOKEN_REFUSED)
                 return false;
-        if (*word == '\'' || starts_with(word, "\xe2\x80")) /* U+2018, U+201C and the like */
+        if (*word == '\'' || *word == '`' || starts_with(word, "\xe2\x80") || starts_with(word, "\xc2\xab") ||
+            starts_with(word, "\xc2\xbb")) /* U+2018, U+201C and the like, and guillemets */
                 return config_text_error(r->text, token, "a string has straight double quotes: \"...\"");
 
         if (range && !streq(word, "keep"))

@@ -82,25 +82,10 @@ bool setting_is_dangerous(const Setting *s, const Value *v) {
         return s->danger && setting_is_active(s, v);
 }
 
-/* Letters and digits count alone: "apm-level", "APMLevel". Up to a blank. */
-static bool is_same_word(const char *a, const char *b) {
-        for (;; a++, b++) {
-                a += strspn(a, "-_");
-                b += strspn(b, "-_");
-                if (!*a || *a == ' ' || !*b || *b == ' ')
-                        return (!*a || *a == ' ') && (!*b || *b == ' ');
-                if (tolower((unsigned char) *a) != tolower((unsigned char) *b))
-                        return false;
-        }
-}
-
 const Setting *setting_called(const SettingTable *t, const char *name) {
         SETTING_TABLE_FOREACH(s, t)
-                for (const char *word = s->also; word; word = strchr(word, ' ')) {
-                        word += *word == ' ';
-                        if (is_same_word(name, word))
-                                return s;
-                }
+                if (s->also && text_has_word(s->also, name))
+                        return s;
 
         return NULL;
 }

@@ -206,6 +206,28 @@ static unsigned word_distance(const char *a, size_t n, const char *b, size_t m) 
         return d[n][m];
 }
 
+/* Up to a blank. */
+static bool is_same_word(const char *a, const char *b) {
+        for (;; a++, b++) {
+                a += strspn(a, "-_");
+                b += strspn(b, "-_");
+                if (!*a || *a == ' ' || !*b || *b == ' ')
+                        return (!*a || *a == ' ') && (!*b || *b == ' ');
+                if (tolower((unsigned char) *a) != tolower((unsigned char) *b))
+                        return false;
+        }
+}
+
+bool text_has_word(const char *words, const char *word) {
+        for (const char *w = words; w; w = strchr(w, ' ')) {
+                w += *w == ' ';
+                if (is_same_word(w, word))
+                        return true;
+        }
+
+        return false;
+}
+
 void nearest_offer(Nearest *n, const char *candidate) {
         size_t a = strlen(n->typed), b = strlen(candidate), shorter = MIN(a, b), longer = MAX(a, b), i;
         unsigned d, limit;

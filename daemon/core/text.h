@@ -38,6 +38,9 @@ bool text_is_name(const char *s);
  * NULL: there is none. */
 const char *text_find_invisible(const char *s, size_t size, const char **ret_name);
 
+/* Whether one of the words, with blanks between them, is this one. Letters and digits count alone: "apm-level", "APMLevel". */
+bool text_has_word(const char *words, const char *word);
+
 /* Which known word a mistyped one was meant to be. Offer the candidates one by one; `word` is the best so far. */
 
 typedef struct Nearest {

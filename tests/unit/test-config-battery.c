@@ -99,7 +99,7 @@ static const struct {
         /* Which of these braces is the one too many? */
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
-          { { 3, 70, 'e', "\"}\" is not expected between blocks" } } },
+          { { 3, 67, 'e', "a \"}\" too many, as the block goes on behind it; delete it" } } },
 };
 /* clang-format on */
 

@@ -40,6 +40,21 @@ static const struct {
           "{ match = { model = [ \"a{b}\", \"a\\[\", \"b][\" ] }; apm = 3 })",
           "1: node=/dev/sd{a,b} > apm=1\n2: node=/dev/sd[a-|/dev/sd[ab] > apm=2\n3: model=a{b}|a\\[|b][ > apm=3\n",
           { { 1, 21, 'w', "braces stand for themselves" } } },
+        { "drives = ({ match = { model = \"A|B\"; }; apm = 1 },\n{ match = { model = \"A.*\"; }; apm = 2 },\n"
+          "{ match = { model = \"A.B*\"; }; apm = 3 })",
+          "1: model=A|B > apm=1\n2: model=A.* > apm=2\n3: model=A.B* > apm=3\n",
+          { { 1, 31, 'w', "\"|\" stands for itself" }, { 2, 21, 'w', "a glob and no regular expression" } } },
+        /* Who obeyed "a = is missing" would have the drives that were to be left out. */
+        { BROKEN("  { match = { model != \"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
+          { { 3, 21, 'e', "a match has no \"not\"" } } },
+        { BROKEN("  { match = { model = !\"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
+          { { 3, 23, 'e', "a match has no \"not\"" } } },
+        /* The words of lsblk and others. Not "ssd", which is the opposite of rotational. */
+        { "drives = ({ match = { bus = \"usb\"; }; apm = 1 },\n{ match = { name = \"sda\"; }; apm = 2 },\n"
+          "{ match = { ssd = true; }; apm = 3 },\n{ match = sd*; apm = 4 }, { match = \"sd*\"; apm = 4 })", "",
+          { { 1, 23, 'e', "did you mean \"transport\"?" }, { 2, 13, 'e', "did you mean \"node\"?" },
+            { 3, 13, 'e', "there are node, model" }, { 4, 11, 'e', "in quotes" }, { 4, 37, 'e', "write \"/dev/sd*\"" } } },
+        { "disks = ({ match = {}; apm = 1 });", "1! > apm=!\n", { { 1, 1, 'e', "did you mean \"drives\"?" } } },
         /* Every form of a value. */
         { "drives = ({ match = {}; write_cache = \"on\"; lookahead = 0; apm = \"off\"; spindown_time = 240;\n"
           "acoustic_management = 0x80; error_recovery = false; read_ahead_sect = 1024;\n"

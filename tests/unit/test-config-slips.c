@@ -178,8 +178,22 @@ static bool open_string(_unused_ char *text, char *at, const char *sentence) {
         return true;
 }
 
+static bool narrow_here(_unused_ char *text, char *at, const char *sentence) {
+        if (sscanf(sentence, "here is a full-width \"%c\"; write the narrow one", at) != 1)
+                return false;
+        memmove(at + 1, at + 3, strlen(at + 3) + 1);
+        return true;
+}
+
+static bool comment_here(_unused_ char *text, char *at, const char *sentence) {
+        if (!strstr(sentence, "write \"//\" here in place of \"/\""))
+                return false;
+        insert(at, "/");
+        return true;
+}
+
 static bool (*const edits[])(char *text, char *at, const char *sentence) = {
-        write_before, write_at_end, write_behind, write_here, delete_here, close_string, open_string,
+        write_before, write_at_end, write_behind, write_here, delete_here, close_string, open_string, narrow_here, comment_here,
 };
 
 static void follow(char *text, const Complaint *c) {
@@ -246,10 +260,14 @@ START_TEST(test_slips) {
         meaning = meaning_of(text, &error, &n);
         ck_assert_uint_eq(n, 0);
         for (char *p = text; *p; p++) {
-                _cleanup_free_ char *slip = calloc(1, strlen(text) + 2);
+                _cleanup_free_ char *slip = calloc(1, strlen(text) + 4);
 
-                if (p[0] == '/' && p[1] == '/' && p > text && p[-1] == ' ')
+                if (p[0] == '/' && p[1] == '/' && p > text && p[-1] == ' ') {
+                        memcpy(slip, text, (size_t) (p - text));
+                        strcpy(slip + (p - text), p + 1);
+                        try(slip, meaning);
                         p += strcspn(p, "\n");
+                }
                 if (!strchr(SIGNS, *p))
                         continue;
 
@@ -261,6 +279,12 @@ START_TEST(test_slips) {
                 memcpy(slip, text, (size_t) (p + 1 - text));
                 strcpy(slip + (p + 1 - text), p);
                 try(slip, meaning);
+                /* … in the form of another keyboard, … */
+                if (*p != '"') {
+                        (void) sprintf(slip, "%.*s\xef%c%c%s", (int) (p - text), text, 0xbc + (*p - ' ') / 0x40,
+                                       0x80 + (*p - ' ') % 0x40, p + 1);
+                        try(slip, meaning);
+                }
                 /* … or the other one. */
                 strcpy(slip, text);
                 if (*p == ';' || *p == ',') {

@@ -48,6 +48,9 @@ static const struct {
         { "a\n\xef\xbb\xbf" "b",        "1:1N 2:1R",                      { { 2, 1, 'e', "U+FEFF, a byte order mark" } } },
         { "\"a\xe2\x80\x8b\" b",         "1:1S 1:6N",                      { { 1, 3, 'w', "in this string is U+200B, a zero width space" } } },
         { "# \xc2\xa0\na",               "2:1N",                           {} },
+        /* What looks like a sign. */
+        { "a \xef\xbc\x9d 1\xef\xbc\x9b", "1:1N 1:3R 1:5R",                 { { 1, 3, 'e', "here is a full-width \"=\"; write the narrow one" }, { 1, 6, 'e', "full-width \";\"" } } },
+        { "\"\xef\xbc\x9b\"",           "1:1S",                           {} },
 };
 /* clang-format on */
 
