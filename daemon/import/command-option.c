@@ -78,9 +78,8 @@ static void read_set(Command *c, const char *argument) {
                 import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
-static void want_limit(Command *c, const char *key, const char *tenths) {
-        long long n = strtoll(tenths, NULL, 10);
-
+/* In tenths of a second. */
+static void want_limit(Command *c, const char *key, long long n) {
         if (n == 0)
                 command_want(c, key, "off");
         else
@@ -97,10 +96,10 @@ static void read_log(Command *c, const char *argument) {
             !STR_IN_SET(argument + n, "", ",p"))
                 command_note(c, "the values of -l scterc are known only when it runs, or out of its range");
         else if (streq(reading, writing))
-                want_limit(c, "error_recovery", reading);
+                want_limit(c, "error_recovery", strtoll(reading, NULL, 10));
         else {
-                want_limit(c, "error_recovery_read", reading);
-                want_limit(c, "error_recovery_write", writing);
+                want_limit(c, "error_recovery_read", strtoll(reading, NULL, 10));
+                want_limit(c, "error_recovery_write", strtoll(writing, NULL, 10));
         }
 }
 
@@ -252,6 +251,19 @@ void sdparm_command(Command *c) {
 
 /* ---- nvme set-feature DEVICE -f FID -v VALUE (NVM Express Base 2.0, 5.27.1) ---- */
 
+#define KELVIN 273U
+
+static bool is_thermal(unsigned long kelvin) {
+        return kelvin == 0 || kelvin >= KELVIN;
+}
+
+static void want_thermal(Command *c, const char *key, unsigned long kelvin) {
+        if (kelvin == 0)
+                command_want(c, key, "off");
+        else
+                command_want(c, key, "%luC", kelvin - KELVIN);
+}
+
 void nvme_command(Command *c) {
         const char *value, *feature_text = "", *value_text = "";
         unsigned long feature, v;
@@ -280,7 +292,22 @@ void nvme_command(Command *c) {
                 command_want(c, "write_cache", v & 1 ? "on" : "off");
         else if (known && feature == 0x0c && !(v & 1))
                 command_want(c, "apst_latency", "off");
-        else
+        else if (known && feature == 0x0d && !(v & 1))
+                command_want(c, "hmb", "off");
+        else if (known && feature == 0x04 && v >= KELVIN && v <= UINT16_MAX) /* that of the composite temperature */
+                command_want(c, "temperature_threshold", "%luC", v - KELVIN);
+        else if (known && feature == 0x05 && v <= UINT16_MAX)
+                want_limit(c, "error_recovery", (long long) v);
+        else if (known && feature == 0x08 && v <= UINT16_MAX) {
+                command_want(c, "interrupt_coalescing_threshold", "%lu", (v & 0xff) + 1);
+                if (v >> 8 > 0)
+                        command_want(c, "interrupt_coalescing_time", "%luus", (v >> 8) * 100);
+                else
+                        command_want(c, "interrupt_coalescing_time", "off");
+        } else if (known && feature == 0x10 && v <= UINT32_MAX && is_thermal(v >> 16) && is_thermal(v & UINT16_MAX)) {
+                want_thermal(c, "thermal_light", v >> 16);
+                want_thermal(c, "thermal_heavy", v & UINT16_MAX);
+        } else
                 command_note(c, "nvme set-feature -f %.20s -v %.20s is not translated", feature_text, value_text);
 }
 

@@ -10,6 +10,7 @@
 static const struct {
         const char *option, *key;
         bool timer; /* it takes milliseconds, too */
+        const char *word; /* what it stands for without an argument */
 } options[] = {
         { "--idle_a",               "idle_a",                true  },
         { "--idle_b",               "idle_b",                true  },
@@ -20,6 +21,8 @@ static const struct {
         { "--writeCache",           "write_cache",           false },
         { "--readLookAhead",        "lookahead",             false },
         { "--freeFall",             "free_fall_control",     false },
+        { "--setAPMLevel",          "apm",                   false },
+        { "--disableAPM",           "apm",                   false, "off" },
 };
 
 /* Options with an argument that leave out drives, and options that only show, or change how it is shown. */
@@ -34,6 +37,8 @@ static void read_value(Command *c, size_t row, const char *value) {
         if (options[row].timer && *value && !value[strspn(value, "0123456789")])
                 /* The drive counts in tenths of a second. */
                 command_want_ms(c, options[row].key, strtoll(value, NULL, 10) / 100 * 100);
+        else if (streq(options[row].key, "apm") && *value && !value[strspn(value, "0123456789")])
+                command_want(c, "apm", "%s", value);
         else if (streq(value, "disable") || (streq(value, "enable") && !options[row].timer))
                 command_want(c, options[row].key, streq(value, "enable") ? "on" : "off");
         else
@@ -48,6 +53,10 @@ void seachest_command(Command *c) {
 
                 while (row < ELEMENTSOF(options) && !streq(option, options[row].option))
                         row++;
+                if (row < ELEMENTSOF(options) && options[row].word) {
+                        command_want(c, options[row].key, "%s", options[row].word);
+                        continue;
+                }
                 if (row < ELEMENTSOF(options) || STR_IN_SET(option, "-d", "--device"))
                         value = sign ? sign + 1 : i + 1 < c->n_words ? c->words[++i] : "";
                 if (row < ELEMENTSOF(options))
@@ -56,6 +65,8 @@ void seachest_command(Command *c) {
                         import_hold_drives(c->rule, "\"-d %.40s\" is no node of a drive", value);
                 else if (value)
                         command_device(c, value);
+                else if (*w == '/' && i > 0) /* a loop's other drives, behind the first one */
+                        command_device(c, w);
                 else if (fnmatch(narrow, w, FNM_EXTMATCH) == 0)
                         import_hold_drives(c->rule, "%.40s decides which drives it is for", w);
                 else if (fnmatch(shows, w, FNM_EXTMATCH) == 0)

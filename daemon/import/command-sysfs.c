@@ -2,7 +2,12 @@
 
 /* What is written into files below /sys: by echo and tee, by udev's ATTR, by tmpfiles.d. */
 
+#include <fnmatch.h>
+
 #include "command.h"
+
+/* Ways to a SCSI device beside its block device. */
+#define SCSI_DEVICE "/sys/@(class/scsi_device/*|class/scsi_generic/*|bus/scsi/devices/*|devices/*/target*)/*"
 
 /* clang-format off */
 /* Attributes of a drive's queue, and of its device, NVMe controller or SCSI disk, which are called as drivekeep's keys … */
@@ -70,6 +75,19 @@ static char *split_path(const char *path, const char **ret_attribute) {
         return must_format("/dev/%.*s", (int) (attribute - name), name);
 }
 
+/* What the path sets of a device that it names by its number, /sys/class/scsi_device/0:0:0:0/device/timeout; NULL: nothing that is
+ * known. */
+static const char *find_numbered(const char *path) {
+        for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+                size_t n = strlen(path), m = strlen(others[i].attribute);
+
+                if (n > m && path[n - m - 1] == '/' && streq(path + n - m, others[i].attribute))
+                        return others[i].attribute;
+        }
+
+        return str_in_set(base_name(path), same_name) ? base_name(path) : NULL;
+}
+
 void command_write(const Place *p, unsigned line, const char *path, const char *value) {
         Command c = { .place = p, .line = line };
         _cleanup_free_ char *node = NULL;
@@ -78,9 +96,13 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
         if (!starts_with(path, "/sys/class/scsi_disk/") && !starts_with(path, "/sys/class/bdi/") &&
             !streq(attribute, "link_power_management_policy")) {
                 node = split_path(path, &attribute);
-                if (!node && is_about_drives(path))
+                if (!node && fnmatch(SCSI_DEVICE, path, FNM_EXTMATCH) == 0)
+                        attribute = find_numbered(path);
+                else if (!node)
+                        attribute = NULL;
+                if (!attribute && is_about_drives(path))
                         command_note(&c, "drivekeep does not keep %.60s", base_name(path));
-                if (!node)
+                if (!attribute)
                         return;
         }
 

@@ -194,6 +194,9 @@ static bool join_rule(ImportRule *last, ImportRule *rule) {
 
         if (!streq_ptr(last->held, rule->held) || last->partial != rule->partial)
                 return false;
+        /* Two that name no drive may be for two drives. */
+        if (rule->held && rule->match.n_criteria == 0 && last->line != rule->line)
+                return false;
         /* Of what is held back nothing may be lost. */
         if (import_same_match(&last->match, &rule->match) && (!rule->held || same == count_shared(last, rule, false))) {
                 for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)

@@ -215,6 +215,16 @@ static unsigned find_label(Lines l, const char *label) {
         return 0;
 }
 
+/* The line of a GOTO that may leave out this one; 0: there is none. A label that is not in the text may be anywhere, and of more jumps
+ * than are kept nothing is known. */
+static unsigned find_jump(const Import *import, unsigned line) {
+        for (const ImportJump *j = import->jumps; j < import->jumps + import->n_jumps; j++)
+                if (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX)
+                        return j->line;
+
+        return 0;
+}
+
 /* ---- the rules ---- */
 
 /* `rest` is what stands behind it. */
@@ -223,7 +233,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         _cleanup_free_ char *held = NULL;
         Place place = { .import = import, .match = &match };
         const char *subsystem = "block", *label = NULL;
-        unsigned line = rest->line, by = import->n_jumps > 0 ? import->jumps[0].line : 0;
+        unsigned line = rest->line, by = find_jump(import, line);
         size_t first = import->n_rules;
         bool never = false, unmet = false;
         Item items[64] = {};

@@ -193,7 +193,8 @@ static bool comment_here(_unused_ char *text, char *at, const char *sentence) {
 }
 
 static bool (*const edits[])(char *text, char *at, const char *sentence) = {
-        write_before, write_at_end, write_behind, write_here, delete_here, close_string, open_string, narrow_here, comment_here,
+        write_before, write_at_end, write_behind, write_here,   delete_here,
+        close_string, open_string,  narrow_here,  comment_here,
 };
 
 static void follow(char *text, const Complaint *c) {

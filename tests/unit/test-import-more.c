@@ -66,6 +66,11 @@ static const WrittenCase cases[] = {
         /* Once dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
+        /* Other ways to a SCSI device: each number may be another drive. */
+        { "/etc/tmpfiles.d/x.conf", "w /sys/class/scsi_device/0:0:0:0/device/timeout - - - - 180\nw /sys/bus/scsi/devices/1:0:0:0/queue_depth - - - - 1\n",
+          { HELD("an adapter's or a device's number"), "//     timeout = \"180s\";\n    // },\n", "// line 2: an adapter's", "//     queue_depth = 1;" }, "\n        match" },
+        { "/etc/tmpfiles.d/x.conf", "w /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/power/control - - - - auto\n",
+          { "//     runtime_pm = \"auto\";" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w \"/sys/block/sda/queue/scheduler\" - - - - none\n", { "\n        scheduler = \"none\";" } },
         { "x.sh", "sdparm --command=stop /dev/sda; sdparm -C start /dev/sda; sdparm -C ready /dev/sda\n",
           { "sdparm --command=stop is done once", "sdparm --command=start is done once" }, "ready" },
