@@ -199,6 +199,28 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, c
         output_end(o);
 }
 
+/* On mains: what the rules want on battery only. False: nothing. */
+static bool tell_battery(Output *o, const Config *c, const Drive *d, const char *setting, const Wishes *mains) {
+        _cleanup_(wishes_done) Wishes w = {};
+        char buf[VALUE_TEXT_MAX];
+        bool any = false;
+
+        must_work(config_resolve(c, d, true, &w));
+        for (const Wish *x = w.items; x < w.items + w.n_items; x++) {
+                const Wish *same = wishes_find(mains, x->name);
+
+                if ((setting && !streq(x->name, setting)) || x->withheld ||
+                    (same && same->file == x->file && same->line == x->line && same->column == x->column))
+                        continue;
+                output_line(o, "  on battery: %s = %s, of %s:%u", x->name,
+                            value_format(&setting_find(&all_settings, x->name)->range, &x->value, buf), x->file,
+                            x->line);
+                any = true;
+        }
+
+        return any;
+}
+
 /* NULL setting: all of them. */
 static void tell(Output *o, const Config *c, const Drive *d, const Records *records, const char *setting,
                  bool on_battery) {
@@ -265,7 +287,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const Records *reco
                                         : value_format(&s->range, &x->value, buf),
                           i < n_wished && !x->withheld ? d : NULL, record);
         }
-        if (!any)
+        if ((on_battery || !tell_battery(o, c, d, setting, &w)) && !any)
                 output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
         output_text(o, "spindown", spindown);

@@ -66,7 +66,11 @@ static const Assignment *find_excluding(const Block *b, const Assignment *a) {
 /* A notice, as a drive may support only one of the two; a warning for parts of one setting, which a drive has together. */
 static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
+        size_t own;
 
+        /* What a later block replaces or cancels is written nowhere. */
+        if (find_deciding(c, block, a->name, a->on_battery, &own) != a)
+                return;
         for (size_t i = block; i < c->n_blocks; i++) {
                 const Block *later = &c->blocks[i];
                 const Assignment *x = later->broken || !block_includes(later, b) ? NULL : find_excluding(later, a);

@@ -657,6 +657,27 @@ START_TEST(test_explain_absent) {
 }
 END_TEST
 
+/* A machine on mains has rules for the battery, too. */
+START_TEST(test_explain_on_mains) {
+        _cleanup_free_ char *out = NULL, *said = NULL, *one = NULL;
+        int status;
+
+        ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
+        file_write(CONF, "drives = (\n"
+                         "{ match = {}; lookahead = true; },\n"
+                         "{ match = {};\n"
+                         "on_battery = { apm = 1; }; });\n");
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X"), &said, &status);
+        ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
+                                          "  lookahead = on, of ./" CONF ":2\n"
+                                          "  on battery: apm = 1, of ./" CONF ":4\n"));
+        free(said);
+        one = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X", (char *) "apm"), &said,
+                      &status);
+        ck_assert_ptr_nonnull(strstr(one, "\nSettings:\n  on battery: apm = 1, of ./" CONF ":4\n"));
+}
+END_TEST
+
 /* What --as does not say is not known, and what it says steers no terminal. */
 START_TEST(test_explain_untold) {
         _cleanup_free_ char *out = NULL, *said = NULL, *told = NULL;
@@ -905,6 +926,7 @@ int main(void) {
         tcase_add_test(t, test_explain_nothing);
         tcase_add_test(t, test_explain_absent);
         tcase_add_test(t, test_explain_untold);
+        tcase_add_test(t, test_explain_on_mains);
         tcase_add_test(t, test_explain_keep);
         tcase_add_test(t, test_explain_battery);
         tcase_add_test(t, test_explain_json);

@@ -96,6 +96,10 @@ static const struct {
         /* One that is a part of the other is supported where that is. */
         { "drives = ({ match = {}; error_recovery = \"7s\"; recovery_read = \"4s\" });", { { 1, 25, 'w', ONLY("error_recovery", "recovery_read", 1) } } },
         { "drives = ({ match = {}; recovery_read = \"4s\"; error_recovery = false });", { { 1, 25, 'w', ONLY("recovery_read", "error_recovery", 1) } } },
+        /* It is written nowhere. */
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = \"keep\"; epc = true });", { { 1, 25, 'w', "apm never wins here" } } },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true },\n{ match = {}; apm = \"keep\" });",
+          { { 1, 25, 'w', "apm never wins here" }, { 3, 1, 'w', "one block would do" } } },
         /* For some of the drives, or for a while, or it is not written. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });", {} },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true } });", {} },
