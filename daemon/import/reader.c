@@ -194,8 +194,8 @@ static bool join_rule(ImportRule *last, ImportRule *rule) {
 
         if (!streq_ptr(last->held, rule->held) || last->partial != rule->partial)
                 return false;
-        /* Two that name no drive may be for two drives. */
-        if (rule->held && rule->match.n_criteria == 0 && last->line != rule->line)
+        /* Two may stand in two branches of a script, or, where they name no drive, be for two drives. */
+        if (rule->held && last->line != rule->line)
                 return false;
         /* Of what is held back nothing may be lost. */
         if (import_same_match(&last->match, &rule->match) && (!rule->held || same == count_shared(last, rule, false))) {

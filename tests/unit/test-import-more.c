@@ -66,6 +66,9 @@ static const WrittenCase cases[] = {
         /* Once dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
+        /* Two branches are two blocks. */
+        { "x.sh", "case $1 in\n  a) hdparm -B 254 /dev/sda ;;\n  *) hdparm -S 120 /dev/sda ;;\nesac\n",
+          { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether it is run\n", "//     spindown_time = 120;" }, "\n        match" },
         /* Other ways to a SCSI device: each number may be another drive. */
         { "/etc/tmpfiles.d/x.conf", "w /sys/class/scsi_device/0:0:0:0/device/timeout - - - - 180\nw /sys/bus/scsi/devices/1:0:0:0/queue_depth - - - - 1\n",
           { HELD("an adapter's or a device's number"), "//     timeout = \"180s\";\n    // },\n", "// line 2: an adapter's", "//     queue_depth = 1;" }, "\n        match" },
