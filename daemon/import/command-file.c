@@ -74,6 +74,29 @@ static bool is_condition(const UnitLine *l, const char *value, bool differs) {
                                                   (differs || !word_is_program_or_drive(value)));
 }
 
+/* Whether the rule is for the drive at this path, below /dev or /sys; a path of no drive asks for a program. */
+static bool is_for_drive(const ImportRule *r, const char *path) {
+        const Criterion *nodes = import_nodes(&r->match);
+        const char *name = strstr(path, "/block/");
+        _cleanup_free_ char *node = name ? must_format("/dev/%.*s", (int) strcspn(name + strlen("/block/"), "/"),
+                                                       name + strlen("/block/"))
+                                         : must(strdup(path));
+
+        if (!starts_with(node, "/dev/"))
+                return true;
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
+                if (fnmatch(nodes->patterns[i], node, 0) == 0)
+                        return true;
+        return false;
+}
+
+/* A condition that another drive is there narrows the rule as much as any other. */
+static void hold_conditional(Import *i, const UnitLine *l, const char *path) {
+        for (ImportRule *r = i->rules; r < i->rules + i->n_rules; r++)
+                if (!is_for_drive(r, path))
+                        import_hold(r, "%.40s in line %u decides whether the unit runs", l->key, l->line);
+}
+
 void unit_read(const char *text, Import *ret) {
         _cleanup_(unit_lines_done) UnitLines lines = {};
         _cleanup_free_ char *held = NULL;
@@ -101,6 +124,13 @@ void unit_read(const char *text, Import *ret) {
         }
         for (size_t i = 0; i < ret->n_rules && held; i++)
                 import_hold(&ret->rules[i], "%s", held);
+        UNIT_LINES_FOREACH(l, &lines) {
+                bool open;
+                _cleanup_free_ char *path = put_specifiers(l->value, ret->file, &open);
+
+                if (!held && (starts_with(l->key, "Condition") || starts_with(l->key, "Assert")))
+                        hold_conditional(ret, l, path + strspn(path, "|!"));
+        }
 }
 
 /* What stands behind the first `n` words. */

@@ -66,6 +66,11 @@ static const WrittenCase cases[] = {
         /* Once dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
+        /* That another drive is there is a condition. */
+        { "a.service", "[Unit]\nConditionPathExists=/dev/sdb\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
+          { "ConditionPathExists in line 2 decides" }, "\n        match" },
+        { "a.service", "[Unit]\nConditionPathExists=/sys/block/sda/queue\nAssertPathExists=/usr/sbin/hdparm\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
+          { "\n        match = \"/dev/sda\";" } },
         /* Two branches are two blocks. */
         { "x.sh", "case $1 in\n  a) hdparm -B 254 /dev/sda ;;\n  *) hdparm -S 120 /dev/sda ;;\nesac\n",
           { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether it is run\n", "//     spindown_time = 120;" }, "\n        match" },
