@@ -73,13 +73,13 @@ static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uin
 /* Where the service has not seen the drive, the counts are not known; where it does not run, its record is of a drive as it once was. */
 static void tell_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);
-        _cleanup_free_ char *settings = NULL;
-        char size[HUMAN_MAX];
+        char size[HUMAN_MAX], text[RECORD_SUM_MAX];
+        const char *settings = NULL;
         RecordSum sum = {};
 
         if (record) {
                 record_sum_add(&sum, record);
-                must_work(record_sum_format_settings(&sum, &settings));
+                settings = record_sum_format_settings(&sum, text);
         }
 
         output_row(o);

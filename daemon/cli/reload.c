@@ -68,8 +68,8 @@ static bool tell_drive(Output *o, const DriveRecord *d, const DriveRecord *then,
 int reload_tell(const Options *options, const Records *before) {
         _cleanup_(output_freep) Output *o = output_new(false, NULL, 0);
         _cleanup_(records_done) Records now = {};
-        _cleanup_free_ char *line = NULL;
         ExitStatus status = EXIT_WANTED;
+        char line[RECORD_SUM_MAX];
         RecordSum sum = {};
         bool any = false;
         int r;
@@ -84,8 +84,7 @@ int reload_tell(const Options *options, const Records *before) {
                 any |= tell_drive(o, now.items[i], records_find(before, now.items[i]->name), &status);
                 record_sum_add(&sum, now.items[i]);
         }
-        must_work(record_sum_format(&sum, &line));
-        output_line(o, "%s%s", any ? "" : "the settings of no drive changed: ", line);
+        output_line(o, "%s%s", any ? "" : "the settings of no drive changed: ", record_sum_format(&sum, line));
         return status;
 }
 

@@ -166,10 +166,9 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
 
 /* Of all drives that were asked for, whether or not they are shown. */
 static void tell_sum(Output *o, const RecordSum *sum) {
-        _cleanup_free_ char *line = NULL;
+        char line[RECORD_SUM_MAX];
 
-        must_work(record_sum_format(sum, &line));
-        output_head(o, "%s", line);
+        output_head(o, "%s", record_sum_format(sum, line));
 }
 
 /* Notes on the settings that are not shown, and on the age of the records. */

@@ -22,25 +22,23 @@ static int format_line(const Config *c, size_t i, char **ret) {
 }
 
 int config_format_in_force(const Config *c, char **ret) {
-        char *text = NULL;
-        size_t size;
-        FILE *f = open_memstream(&text, &size);
-        int r = f ? 0 : -ENOMEM;
+        _cleanup_free_ char *text = strdup("");
 
-        for (size_t i = 0; i < c->n_files && r >= 0; i++) {
-                _cleanup_free_ char *line = NULL;
+        if (!text)
+                return -ENOMEM;
+        for (size_t i = 0; i < c->n_files; i++) {
+                _cleanup_free_ char *before = TAKE_PTR(text), *line = NULL;
+                int r;
 
                 r = format_line(c, i, &line);
-                if (r >= 0)
-                        fprintf(f, "%s\n", line);
+                if (r < 0)
+                        return r;
+                if (asprintf(&text, "%s%s\n", before, line) < 0) {
+                        text = NULL;
+                        return -ENOMEM;
+                }
         }
-        if (f && fclose(f) != 0)
-                r = -ENOMEM;
-        if (r < 0) {
-                free(text);
-                return r;
-        }
-        *ret = text;
+        *ret = TAKE_PTR(text);
         return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "record-sum.h"
@@ -26,51 +27,43 @@ size_t record_sum_missed(const RecordSum *s) {
         return n;
 }
 
-/* Appends ", 1 ignored, 1 refused". */
-static void put_missed(FILE *f, const RecordSum *s) {
+_printf_(3, 4) static void put(char *text, size_t *n, const char *format, ...) {
+        va_list ap;
+        int r;
+
+        va_start(ap, format);
+        r = vsnprintf(text + *n, RECORD_SUM_MAX - *n, format, ap);
+        va_end(ap);
+        *n = MIN(*n + (size_t) MAX(r, 0), RECORD_SUM_MAX - 1U);
+}
+
+/* ", 1 ignored, 1 refused" behind the present text. */
+static void put_missed(char *text, size_t *n, const RecordSum *s) {
         for (Verdict v = 0; v <= _VERDICT_MAX; v++)
                 if (s->n_missed[v] > 0)
-                        fprintf(f, "%s%zu %s", ftell(f) > 0 ? ", " : "", s->n_missed[v],
-                                verdict_to_string(v) ?: "pending");
+                        put(text, n, "%s%zu %s", *n > 0 ? ", " : "", s->n_missed[v], verdict_to_string(v) ?: "pending");
 }
 
-static int finish(FILE *f, char **text, char **ret) {
-        if (fclose(f) != 0) {
-                free(*text);
-                return -ENOMEM;
-        }
-        *ret = *text;
-        return 0;
-}
+const char *record_sum_format(const RecordSum *s, char buf[static RECORD_SUM_MAX]) {
+        size_t n = 0;
 
-int record_sum_format(const RecordSum *s, char **ret) {
-        char *text = NULL;
-        size_t size;
-        FILE *f = open_memstream(&text, &size);
-
-        if (!f)
-                return -ENOMEM;
-        fprintf(f, "%zu drive%s, %zu setting%s kept", s->n_drives, s->n_drives == 1 ? "" : "s", s->n_kept,
-                s->n_kept == 1 ? "" : "s");
-        put_missed(f, s);
+        put(buf, &n, "%zu drive%s, %zu setting%s kept", s->n_drives, s->n_drives == 1 ? "" : "s", s->n_kept,
+            s->n_kept == 1 ? "" : "s");
+        put_missed(buf, &n, s);
         if (s->n_visits > 0)
-                fprintf(f, "; %zu being visited", s->n_visits);
+                put(buf, &n, "; %zu being visited", s->n_visits);
         if (s->n_waiting > 0)
-                fprintf(f, "; %zu waiting", s->n_waiting);
-        return finish(f, &text, ret);
+                put(buf, &n, "; %zu waiting", s->n_waiting);
+        return buf;
 }
 
-int record_sum_format_settings(const RecordSum *s, char **ret) {
-        char *text = NULL;
-        size_t size;
-        FILE *f = open_memstream(&text, &size);
+const char *record_sum_format_settings(const RecordSum *s, char buf[static RECORD_SUM_MAX]) {
+        size_t n = 0;
 
-        if (!f)
-                return -ENOMEM;
         if (s->n_kept > 0)
-                fprintf(f, "%zu kept", s->n_kept);
-        put_missed(f, s);
-        if (ftell(f) == 0)
-                fputs("none", f);
-        return finish(f, &text, ret);
+                put(buf, &n, "%zu kept", s->n_kept);
+        put_missed(buf, &n, s);
+        if (n == 0)
+                put(buf, &n, "none");
+        return buf;
 }

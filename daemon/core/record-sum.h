@@ -20,8 +20,10 @@ void record_sum_add(RecordSum *s, const DriveRecord *r);
 /* The number of settings that did not come true. */
 size_t record_sum_missed(const RecordSum *s);
 
-/* The line. The caller frees it. -ENOMEM. */
-int record_sum_format(const RecordSum *s, char **ret);
+#define RECORD_SUM_MAX 768U /* each number has 20 digits at most */
 
-/* The part about settings alone: "4 kept, 1 ignored", or "none". The caller frees it. -ENOMEM. */
-int record_sum_format_settings(const RecordSum *s, char **ret);
+/* The line. */
+const char *record_sum_format(const RecordSum *s, char buf[static RECORD_SUM_MAX]);
+
+/* The part about settings alone: "4 kept, 1 ignored", or "none". */
+const char *record_sum_format_settings(const RecordSum *s, char buf[static RECORD_SUM_MAX]);

@@ -55,13 +55,12 @@ Target *manager_find(Manager *m, const char *name) {
 
 /* The line that `systemctl status drivekeep.service` shows. */
 static void manager_tell_status(const Manager *m) {
-        _cleanup_free_ char *line = NULL;
+        char line[RECORD_SUM_MAX];
         RecordSum sum = {};
 
         for (const Target *t = m->env.drives; t; t = t->next)
                 record_sum_add(&sum, t->record);
-        if (record_sum_format(&sum, &line) >= 0)
-                (void) sd_notifyf(false, "STATUS=%s", line);
+        (void) sd_notifyf(false, "STATUS=%s", record_sum_format(&sum, line));
 }
 
 static void manager_changed(Manager *m) {

@@ -10,7 +10,6 @@
 #include "inject.h"
 #include "config.h"
 #include "guard-record.h"
-#include "record-sum.h"
 #include "record.h"
 #include "scope.h"
 #include "test-cli.h"
@@ -516,23 +515,6 @@ START_TEST(test_in_force) {
 }
 END_TEST
 
-static bool sum_once(Injected what, size_t nth) {
-        static const RecordSum sum = { .n_kept = 1, .n_missed = { [VERDICT_REFUSED] = 1 } };
-        _cleanup_free_ char *line = NULL, *settings = NULL;
-        int r;
-
-        inject_arm(what, nth);
-        r = record_sum_format(&sum, &line);
-        if (r >= 0)
-                r = record_sum_format_settings(&sum, &settings);
-        return memory_end(r);
-}
-
-START_TEST(test_sum) {
-        (void) inject_each(sum_once, INJECT_MEMORY);
-}
-END_TEST
-
 static bool complaint_once(Injected what, size_t nth) {
         static const Complaint c = { .file = (char *) "f", .line = 1, .sentence = (char *) "no" };
         _cleanup_free_ char *line = NULL;
@@ -563,7 +545,6 @@ int main(void) {
         tcase_add_test(t, test_match);
         tcase_add_test(t, test_check);
         tcase_add_test(t, test_in_force);
-        tcase_add_test(t, test_sum);
         tcase_add_test(t, test_complaint);
         tcase_add_checked_fixture(files, files_make, scratch_remove);
         tcase_add_loop_test(files, test_load, INJECT_MEMORY, INJECT_INTERRUPT + 1);

@@ -37,7 +37,7 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_sum) {
-        _cleanup_free_ char *line = NULL, *settings = NULL;
+        char line[RECORD_SUM_MAX], settings[RECORD_SUM_MAX];
         RecordSum sum = {};
 
         for (const char *const *text = rows[_i].records; *text; text++) {
@@ -46,12 +46,21 @@ START_TEST(test_sum) {
                 ck_assert_int_eq(drive_record_parse(*text, strlen(*text), &r), 0);
                 record_sum_add(&sum, r);
         }
-        ck_assert_int_eq(record_sum_format(&sum, &line), 0);
-        ck_assert_int_eq(record_sum_format_settings(&sum, &settings), 0);
-        ck_assert_str_eq(line, rows[_i].line);
-        ck_assert_str_eq(settings, rows[_i].settings);
+        ck_assert_str_eq(record_sum_format(&sum, line), rows[_i].line);
+        ck_assert_str_eq(record_sum_format_settings(&sum, settings), rows[_i].settings);
         ck_assert_uint_eq(record_sum_missed(&sum), rows[_i].n_missed);
         ck_assert_uint_eq(sum.n_absent, rows[_i].n_absent);
+}
+END_TEST
+
+/* Whatever was counted, there is room for it. */
+START_TEST(test_largest) {
+        char line[RECORD_SUM_MAX], settings[RECORD_SUM_MAX];
+        RecordSum sum;
+
+        memset(&sum, 0xff, sizeof sum);
+        ck_assert(ends_with(record_sum_format(&sum, line), "; 18446744073709551615 waiting"));
+        ck_assert(ends_with(record_sum_format_settings(&sum, settings), ", 18446744073709551615 pending"));
 }
 END_TEST
 
@@ -60,6 +69,7 @@ int main(void) {
         TCase *t = tcase_create("record-sum");
 
         tcase_add_loop_test(t, test_sum, 0, ELEMENTSOF(rows));
+        tcase_add_test(t, test_largest);
         suite_add_tcase(s, t);
         return suite_run(s);
 }
