@@ -74,7 +74,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
                 must_work(drive_record_memories(record, wishes, &memories));
 
         v.memories = memories;
-        v.permanent = p->permanent;
+        v.work |= p->permanent ? WORK_PERMANENT : 0;
         return must_not_fail(visit_run(&v, plan));
 }
 

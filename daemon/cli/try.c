@@ -134,7 +134,7 @@ static int read_before(Trial *t, const Wishes *wishes, const DeviceIO *io) {
         FILE *f;
         int r;
 
-        v.no_wake = true;
+        v.work &= ~WORK_WAKE;
         r = wishes->n_items > 0 ? must_not_fail(visit_run(&v, &plan)) : 0;
         if (r < 0) {
                 warn_escaped("%s cannot be read: %s", t->drive->name, strerror(-r));

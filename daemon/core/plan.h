@@ -10,61 +10,6 @@
 #define STEP_REASON_MAX 256U
 #define STEP_NOTE_MAX 192U
 
-/* Why a drive is visited. Every visit has one, and it reaches the log. */
-typedef enum VisitReason {
-        VISIT_BOOT,         /* found at the daemon's start */
-        VISIT_ATTACH,       /* udev says it is new */
-        VISIT_CHANGE,       /* udev says something about it changed */
-        VISIT_RESUME,       /* the machine slept */
-        VISIT_RELOAD,       /* the files changed */
-        VISIT_POWER,        /* the machine went on or off battery */
-        VISIT_REQUEST,      /* somebody asked (drivekeep apply) */
-        VISIT_PERMANENT,    /* … and for what the drives keep themselves, too (apply --permanent) */
-        VISIT_RETRY,        /* what was deferred is taken up again */
-        VISIT_REVALIDATION, /* the kernel looked at it anew, and may have reset what it holds */
-        VISIT_RESET,      /* it says that it was switched on or reset (SCSI unit attention), or the kernel noted that */
-        VISIT_CONTROLLER, /* its NVMe controller was started anew */
-        VISIT_PARAMETERS, /* somebody changed its parameters: it says so (SCSI unit attention), or who does that was run */
-        VISIT_WAKE,       /* its user has woken it: what was deferred for its sleep can be done */
-        VISIT_RECHECK,    /* it is time to look whether all is as it was left */
-        /* Of the following no setting of the files is a part. */
-        VISIT_STANDBY, /* it may have fallen asleep, or have been woken: that is asked, and nothing else */
-        VISIT_SPIN_UP, /* it is to spin up, as another one does with which it is woken */
-        VISIT_SLEEP,   /* it is to be put into standby, and nothing else */
-        VISIT_WEAR,    /* how worn it is is read: it was used just now */
-        _VISIT_REASON_MAX,
-} VisitReason;
-
-const char *visit_reason_to_string(VisitReason r);
-
-/* Must what was sent, and cannot be read, be taken for lost? */
-bool visit_reason_forgets(VisitReason r);
-
-/* Some reasons do more than others, and are not made up for by one that came later. */
-unsigned visit_reason_rank(VisitReason r);
-
-/* What keeps a drive from being visited. The words are the same in the journal, the state files, JSON and the man pages. */
-typedef enum WaitKind {
-        WAIT_NOTHING,
-        WAIT_CHECK,      /* a file system check, queued or running on it; the one kind with a name, of its unit */
-        WAIT_UDEV,       /* udev or systemd does not know all its partitions yet, nor which checks there are to be */
-        WAIT_SYSTEMD,    /* systemd cannot be asked at present */
-        WAIT_MEMORY,     /* there is no memory to find it out */
-        WAIT_CONNECTION, /* it was lost while it was being written to */
-        _WAIT_KIND_MAX,
-        _WAIT_KIND_INVALID = -1,
-} WaitKind;
-
-typedef struct Wait {
-        WaitKind kind;
-        const char *name; /* NULL: it has none */
-} Wait;
-
-const char *wait_kind_to_string(WaitKind k);
-
-/* The end of a sentence that says "waits for". */
-const char *wait_describe(Wait w);
-
 /* What earlier visits to this attach of the drive, since it last lost power, know of one setting. */
 typedef struct Memory {
         KnownNumber sent;    /* this was sent and accepted; of the wish's type, and not of names */

@@ -7,6 +7,7 @@
 
 #include "plan.h"
 #include "use.h"
+#include "visit-reason.h"
 #include "wake.h"
 
 #define RECORD_VERSION 1U

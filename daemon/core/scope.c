@@ -20,11 +20,9 @@ static bool is_to_check(const Wish *wish, const Setting *setting, const DriveRec
         return kernel ? setting->flags & SETTING_KERNEL : (setting->flags & done_unseen) != done_unseen;
 }
 
-int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
-                 const DriveRecord *record, Wishes *ret) {
-        bool all = reason != VISIT_REVALIDATION && reason != VISIT_RECHECK,
-             kernel = reason == VISIT_REVALIDATION || !busy;
-        bool asks = all;
+int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
+                 Wishes *ret) {
+        bool all = work & WORK_ALL, kernel = !(work & WORK_DRIVE), asks = all;
         Wish *items;
         size_t n = 0;
 
@@ -32,7 +30,7 @@ int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTa
         if (!items)
                 return -ENOMEM;
         *ret = (Wishes){ .items = items };
-        if (reason >= VISIT_STANDBY)
+        if (!(work & WORK_SETTINGS))
                 return 0;
 
         /* What cannot be read is nothing to visit a drive for. */

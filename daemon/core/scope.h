@@ -5,16 +5,16 @@
  * would be tried, and told of, again and again. */
 
 #include "record.h"
+#include "visit-reason.h"
 
-/* The wishes of a visit for this reason. At a recheck, and when the kernel looked at the drive anew, these are what was in order
- * and the kernel holds: nothing is sent to the drive. `busy`: at a recheck, the drive's user keeps it busy, so that a command more
- * does not keep it awake; then these are what was in order and can be read, and what was sent to the drive and cannot be read, if
- * something else can that it would lose at the same time.
+/* The wishes that the WORK_SETTINGS of a visit are about. WORK_KERNEL: what was in order and the kernel holds, so that nothing is sent
+ * to the drive. WORK_DRIVE: what was in order and can be read, and settings that were sent and cannot be read, if the drive would lose
+ * one that can be read at the same time. WORK_ALL: all.
  *
  * The items are copies that share the texts of `w`, which must outlive them; the caller frees ret->items. `backends`: mask of
  * 1 << Backend. */
-int scope_select(VisitReason reason, bool busy, const Wishes *w, const SettingTable *t, unsigned backends,
-                 const DriveRecord *record, Wishes *ret);
+int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
+                 Wishes *ret);
 
 /* One wish more, the last: that the drive goes to standby now. */
 int scope_add_sleep(Wishes *selected);

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Why a drive is visited, and what a visit waits for: the words for both, and which reason is the strongest. */
+#include "visit-reason.h"
 
-#include "plan.h"
+/* All settings, until that is done. */
+#define FULL (WORK_APPLY | WORK_RETRY | WORK_REPORT | WORK_NO_DRIFT)
 
 /* clang-format off */
 static const struct {
         const char *name;
-        unsigned rank;
+        VisitWork work;
 } reasons[_VISIT_REASON_MAX] = {
-        /* What was thought to be known is lost. */
-        [VISIT_RESUME] = { "resume", 4 },   [VISIT_RESET] = { "reset", 4 },     [VISIT_CONTROLLER] = { "controller", 4 },
-        /* What drives keep themselves is written only where somebody asked for that. */
-        [VISIT_PERMANENT] = { "permanent", 3 },
-        [VISIT_BOOT] = { "boot", 2 },       [VISIT_ATTACH] = { "attach", 2 },   [VISIT_CHANGE] = { "change", 2 },
-        [VISIT_RELOAD] = { "reload", 2 },   [VISIT_POWER] = { "power", 2 },     [VISIT_REQUEST] = { "request", 2 },
-        [VISIT_RETRY] = { "retry", 2 },     [VISIT_WAKE] = { "wake", 2 },       [VISIT_PARAMETERS] = { "parameters", 2 },
-        /* About a part of the settings only. */
-        [VISIT_REVALIDATION] = { "revalidation", 1 },                           [VISIT_RECHECK] = { "recheck", 0 },
-        [VISIT_STANDBY] = { "standby", 0 },                                     [VISIT_SLEEP] = { "sleep", 0 },
-        [VISIT_SPIN_UP] = { "spin-up", 0 },                                     [VISIT_WEAR] = { "wear", 0 },
+        [VISIT_BOOT]         = { "boot",         FULL | WORK_ATTACHED },
+        /* The kernel has just read its partitions, or made it spin up. */
+        [VISIT_ATTACH]       = { "attach",       FULL | WORK_ATTACHED | WORK_ACTIVE },
+        [VISIT_CHANGE]       = { "change",       FULL },
+        [VISIT_RESUME]       = { "resume",       FULL | WORK_LOST | WORK_RESUMED | WORK_ACTIVE },
+        [VISIT_RELOAD]       = { "reload",       FULL },
+        [VISIT_POWER]        = { "power",        FULL },
+        [VISIT_REQUEST]      = { "request",      FULL | WORK_NOW | WORK_DISTRUST },
+        [VISIT_PERMANENT]    = { "permanent",    FULL | WORK_NOW | WORK_DISTRUST | WORK_PERMANENT },
+        [VISIT_RETRY]        = { "retry",        FULL & ~WORK_REPORT },
+        [VISIT_REVALIDATION] = { "revalidation", WORK_KERNEL | WORK_WRITE_KERNEL | WORK_RETRY | WORK_REPORT },
+        [VISIT_RESET]        = { "reset",        FULL | WORK_LOST | WORK_ACTIVE },
+        [VISIT_CONTROLLER]   = { "controller",   FULL | WORK_LOST },
+        /* No drive is woken only to see whether another program changed its settings. */
+        [VISIT_PARAMETERS]   = { "parameters",   FULL & ~(WORK_WAKE | WORK_NO_DRIFT) },
+        [VISIT_WAKE]         = { "wake",         FULL | WORK_ACTIVE },
+        [VISIT_RECHECK]      = { "recheck",      WORK_KERNEL | WORK_WRITE_KERNEL | WORK_WRITE | WORK_REPORT },
+        [VISIT_STANDBY]      = { "standby",      WORK_POWER | WORK_REPORT },
+        [VISIT_SPIN_UP]      = { "spin-up",      WORK_SPIN_UP | WORK_REPORT },
+        [VISIT_SLEEP]        = { "sleep",        WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_REPORT },
+        [VISIT_WEAR]         = { "wear",         WORK_WEAR | WORK_REPORT },
 };
 /* clang-format on */
 
@@ -27,12 +38,15 @@ const char *visit_reason_to_string(VisitReason r) {
         return r < _VISIT_REASON_MAX ? reasons[r].name : NULL;
 }
 
-unsigned visit_reason_rank(VisitReason r) {
-        return reasons[r].rank;
+VisitWork visit_reason_work(VisitReason r) {
+        return reasons[r].work;
 }
 
-bool visit_reason_forgets(VisitReason r) {
-        return reasons[r].rank == 4;
+VisitReason visit_reason_greater(VisitReason a, VisitReason b) {
+        const unsigned mask = WORK_SETTINGS | WORK_PERMANENT | WORK_LOST;
+        unsigned x = reasons[a].work & mask, y = reasons[b].work & mask;
+
+        return x != y ? (x > y ? a : b) : MIN(a, b);
 }
 
 static const struct {

@@ -78,7 +78,7 @@ static void run_look_at_power(Run *run) {
         FOREACH_OPEN_STEP(s, run) {
                 bool may_wake = !(s->setting->flags & SETTING_KERNEL) || step_resumes(s, d);
 
-                d->wake = d->wake || (s->wish->wake && !run->visit->no_wake && may_wake);
+                d->wake = d->wake || (s->wish->wake && (run->visit->work & WORK_WAKE) && may_wake);
                 if (step_asks_power(s))
                         asks = s;
         }
@@ -95,7 +95,7 @@ static void run_select(Run *run, const Step *s) {
         d->note[0] = '\0';
         d->allow_dangerous = s->wish->allow_dangerous;
         d->permanent = s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE);
-        d->save = run->visit->permanent && d->permanent;
+        d->save = (run->visit->work & WORK_PERMANENT) && d->permanent;
 }
 
 static void run_settle(Run *run) {
@@ -137,11 +137,13 @@ static DecideFlags run_sleep_flags(const Run *run, const Step *s) {
 
 static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
+        VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
         if (run->plan.lost)
                 step_distrust(s);
         step_decide(s, run_memory(run, s),
-                    (v->permanent ? DECIDE_PERMANENT : 0) | (v->look ? DECIDE_LOOK : 0) | run_sleep_flags(run, s));
+                    (v->work & WORK_PERMANENT ? DECIDE_PERMANENT : 0) | (v->work & writes ? 0 : DECIDE_LOOK) |
+                                    run_sleep_flags(run, s));
         if (step_may_be_reset(s, after_writing))
                 s->verdict = _VERDICT_INVALID;
         if (step_is_open(s) && s->write)
@@ -392,9 +394,9 @@ int visit_run(const Visit *v, Plan *ret) {
                 d->bridge = *v->bridge;
 
         if (v->dry || run_identify(&run)) {
-                if (v->ask_power)
+                if (v->work & (WORK_POWER | WORK_WEAR))
                         (void) power_look(d, power_backend(drive_backends(v->drive)));
-                if (v->spin_up)
+                if (v->work & WORK_SPIN_UP)
                         (void) standby_leave(d, power_backend(drive_backends(v->drive)));
                 for (; run.turn < _TURN_MAX; run.turn++) {
                         run_read(&run);
@@ -404,7 +406,8 @@ int visit_run(const Visit *v, Plan *ret) {
                         run_verify(&run);
                 }
                 run_tell_power(&run);
-                if (v->ask_wear && v->wear && wear_read(d, power_backend(drive_backends(v->drive)), &wear) >= 0)
+                if ((v->work & WORK_WEAR) && v->wear &&
+                    wear_read(d, power_backend(drive_backends(v->drive)), &wear) >= 0)
                         v->wear(v->userdata, &wear);
                 if (v->bridge && v->bridged && !bridge_equal(v->bridge, &d->bridge))
                         v->bridged(v->userdata, &d->bridge, NULL);

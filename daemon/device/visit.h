@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "plan.h"
+#include "visit-reason.h"
 #include "wear.h"
 
 typedef struct Visit {
@@ -16,14 +17,9 @@ typedef struct Visit {
         const DeviceIO *io;
         bool dry; /* reads and decides only (of steps whose row has `unless`: as if those others could not be had). Of this struct
                    * drive, wishes, memories and settings are needed */
-        bool permanent; /* what drives keep themselves may be written */
+        VisitWork work; /* WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP and _WEAR count here; the wishes are chosen already */
         bool active;    /* the drive was in use just now: one that does not say whether it sleeps is awake */
-        bool no_wake;   /* the drive is not woken, also where the file allows that */
         bool ata_sleep; /* the drive is in ATA's Sleep mode, which any command would end by a reset */
-        bool look;      /* nothing is written: a setting that is not as it was left has `drifted` */
-        bool ask_power; /* the drive is asked whether it sleeps, also where no setting needs that */
-        bool spin_up;   /* … and then is made to spin up */
-        bool ask_wear;  /* it is asked how worn it is, at the end, if it is awake */
 
         /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
         const Bridge *bridge;
@@ -36,7 +32,7 @@ typedef struct Visit {
          * never POWER_UNKNOWN or POWER_UNCLEAR. May be NULL. */
         void (*power)(void *userdata, PowerMode power);
 
-        /* Called at the end, when the drive has told how worn it is (ask_wear). May be NULL. */
+        /* Called at the end, when the drive has told how worn it is (WORK_WEAR). May be NULL. */
         void (*wear)(void *userdata, const Wear *w);
 
         /* Called once per step, as soon as its verdict is there. May be NULL. */

@@ -8,7 +8,8 @@
 #include <systemd/sd-event.h>
 
 #include "broker.h"
-#include "plan.h"
+#include "drive.h"
+#include "visit-reason.h"
 
 typedef struct FsckWait FsckWait;
 typedef struct FsckTicket FsckTicket;

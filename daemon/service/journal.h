@@ -12,6 +12,7 @@
 #include "drive.h"
 #include "guard-record.h"
 #include "plan.h"
+#include "visit-reason.h"
 #include "wake.h"
 
 #define JOURNAL_ID_STARTED "329da342054d490ab645cd97866f5200"

@@ -1,38 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Why and when a drive is visited next: all the reasons that came up since its last visit began. The next visit makes up for all
- * of them. Pure. */
+/* What the next visit to a drive does, and when: all requests since the last visit began, merged. Pure. */
 
-#include "plan.h"
+#include "visit-reason.h"
 
 typedef struct Pending {
-        unsigned reasons;    /* a bit for each VisitReason; 0: the drive is not to be visited */
+        VisitWork work;      /* without any of WORK_ANY there is no visit */
+        VisitReason reason;  /* for the journal */
         uint64_t not_before; /* CLOCK_MONOTONIC, µs; 0: at once */
         bool put_off;        /* not_before is there because the drive was disturbed too often */
-        bool reads;          /* of VISIT_RECHECK: what the drive holds is read, too */
-        bool looks;          /* of VISIT_RECHECK: nothing is written, whatever on_drift says */
-        bool busy;           /* the drive is in use just now, and so cannot be asleep */
-        bool requested;      /* of VISIT_SLEEP: a user requested it, so that I/O of the drive does not cancel it */
 } Pending;
 
+static inline bool pending_any(const Pending *p) {
+        return p->work & WORK_ANY;
+}
+
+static inline bool pending_only_spins_down(const Pending *p) {
+        return (p->work & WORK_ANY) == WORK_SPIN_DOWN;
+}
+
 /* Of several times the earliest counts. */
-void pending_add(Pending *p, VisitReason reason, uint64_t not_before);
+void pending_add(Pending *p, VisitReason reason, VisitWork work, uint64_t not_before);
+
+/* Withdraws these flags, and with the last one of WORK_ANY the visit. */
+void pending_drop(Pending *p, VisitWork work);
 
 /* All of `other` is pending, too, and at once. */
 void pending_merge(Pending *p, const Pending *other);
-
-static inline bool pending_has(const Pending *p, VisitReason reason) {
-        return p->reasons & 1U << reason;
-}
-
-/* The reason that does most (visit_reason_rank()): the visit's, in the journal. There must be one. */
-VisitReason pending_reason(const Pending *p);
-
-/* Must what was sent, and cannot be read, be taken for lost? */
-bool pending_forgets(const Pending *p);
-
-/* Does somebody ask for the visit, and want it now? */
-static inline bool pending_is_request(const Pending *p) {
-        return pending_has(p, VISIT_REQUEST) || pending_has(p, VISIT_PERMANENT);
-}

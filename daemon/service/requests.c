@@ -65,8 +65,8 @@ static void request_answer(Request *q) {
 static bool is_over(const Target *t) {
         WaitKind waits = t->record->waiting_kind;
 
-        return !t->visit.job || (t->visit.reason == VISIT_RETRY && waits != WAIT_NOTHING) ||
-               (t->visit.reason == VISIT_SLEEP && waits == WAIT_CHECK);
+        return !t->visit.job || (!(t->visit.pending.work & WORK_REPORT) && waits != WAIT_NOTHING) ||
+               (pending_only_spins_down(&t->visit.pending) && waits == WAIT_CHECK);
 }
 
 static bool request_is_over(Request *q, Manager *m) {

@@ -106,13 +106,12 @@ void target_guard_remember(Target *t) {
 }
 
 void target_guard_hesitates(Target *t) {
-        bool attached = pending_has(&t->pending, VISIT_ATTACH) || pending_has(&t->pending, VISIT_BOOT);
-
-        if (!attached || t->guard.steady_until > 0 || !guard_record_suspects(guarded_record(t->guard.drive)))
+        if (!(t->pending.work & WORK_ATTACHED) || t->guard.steady_until > 0 ||
+            !guard_record_suspects(guarded_record(t->guard.drive)))
                 return;
 
         t->guard.steady_until = monotonic_usec() + STEADY_USEC;
-        if (pending_is_request(&t->pending))
+        if (t->pending.work & WORK_NOW)
                 return;
         journal_waiting(t->drive, (Wait){ WAIT_CONNECTION }, false);
         (void) drive_record_wait(t->record, (Wait){ WAIT_CONNECTION });
@@ -180,7 +179,7 @@ void target_guard_intends(void *userdata, size_t wish) {
         int r;
 
         /* Its note may lie on this drive, and would wake it when it is removed. To be in standby harms no drive. */
-        if (t->visit.reason == VISIT_SLEEP) {
+        if (pending_only_spins_down(&t->visit.pending)) {
                 visit_job_intended(t->visit.job, 0);
                 return;
         }

@@ -198,7 +198,7 @@ void target_held_told(Target *t, const Step *s) {
         HeldValue *v = held_find(&t->held, s->wish->name);
 
         /* While other wishes wait to be taken over, a visit is about those of before. */
-        if (!v || t->held.holder || t->new_files)
+        if (!v || t->held.holder || pending_any(&t->new_files))
                 return;
         /* What the files want is their own affair from now on. */
         v->returned = s->wish->line > 0 ? s->verdict != VERDICT_DEFERRED

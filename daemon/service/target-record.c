@@ -62,7 +62,7 @@ bool target_wants_identity(const Target *t) {
         return false;
 }
 
-bool target_finds_news(const Target *t, const Step *s) {
+bool target_finds_news(const Target *t, VisitWork work, const Step *s) {
         const SettingRecord *known = drive_record_find(t->record, s->wish->name);
         char now[VALUE_TEXT_MAX];
 
@@ -84,7 +84,7 @@ bool target_finds_news(const Target *t, const Step *s) {
                 return known->verdict != VERDICT_DRIFTED || !s->setting ||
                        !streq_ptr(known->actual, value_format(&s->setting->range, &s->before.value, now));
         case VERDICT_DEFERRED:
-                return t->visit.reason != VISIT_RECHECK;
+                return work & WORK_RETRY;
         default:
                 return true;
         }

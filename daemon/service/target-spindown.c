@@ -79,6 +79,10 @@ static bool spins_down_with(const Target *t, char *const *group) {
                !t->spindown.spent && target_spins_down(t);
 }
 
+static void spin_down(Target *t) {
+        target_visit_for(t, VISIT_SLEEP, visit_reason_work(VISIT_SLEEP) & ~WORK_EVEN_IN_USE);
+}
+
 uint64_t target_spindown_try(Target *t) {
         _cleanup_(names_freep) char **group = NULL;
         uint64_t now = monotonic_usec(), ready;
@@ -98,21 +102,21 @@ uint64_t target_spindown_try(Target *t) {
         if (ready > now)
                 return ready;
 
-        target_visit_to_spin_down(t);
+        spin_down(t);
         for (Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
-                        target_visit_to_spin_down(other);
+                        spin_down(other);
         return 0;
 }
 
 void target_spindown_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
-        /* The visit waited, for a file system check, say, and there was I/O meanwhile. The reason goes, too, in case the visit begins anew. */
-        if (v->sleeps && !v->pending.requested && ready_at(t) > monotonic_usec()) {
+        /* There was I/O while the visit waited, for a file system check, say. */
+        if (v->sleeps && !(v->pending.work & WORK_EVEN_IN_USE) && ready_at(t) > monotonic_usec()) {
                 v->sleeps = false;
                 v->selected.n_items--;
-                v->pending.reasons &= ~(1U << VISIT_SLEEP);
+                pending_drop(&v->pending, WORK_SPIN_DOWN);
         }
         target_own_commands_begin(t);
 }
@@ -133,7 +137,7 @@ void target_spindown_told(Target *t, const Step *s) {
         TargetSpindown *d = &t->spindown;
         bool news = !streq_ptr(t->record->awake_reason, s->reason);
 
-        d->asked = t->visit.pending.requested;
+        d->asked = t->visit.pending.work & WORK_EVEN_IN_USE;
         switch (s->verdict) {
         case VERDICT_UNVERIFIABLE:
                 /* Until it is used there is nothing to be found out, nor to be done. */
@@ -192,7 +196,7 @@ static void found_awake(Target *t) {
         char time[VALUE_TEXT_MAX];
         uint64_t used;
 
-        if (t->standby.asleep || !pending_has(&t->visit.pending, VISIT_STANDBY) || !d.wish || d.pending ||
+        if (t->standby.asleep || !(t->visit.pending.work & WORK_POWER) || !d.wish || d.pending ||
             d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) || t->standby.uncounted ||
             target_used(t, &used) < 0 || used != t->standby.used)
                 return;
@@ -251,8 +255,7 @@ static bool wakes_together(const Target *t, char *const *group) {
 }
 
 static bool spins_up(const Target *t) {
-        return pending_has(&t->pending, VISIT_SPIN_UP) ||
-               (t->visit.job && pending_has(&t->visit.pending, VISIT_SPIN_UP));
+        return (t->pending.work | (t->visit.job ? t->visit.pending.work : 0)) & WORK_SPIN_UP;
 }
 
 static bool has_its_turn(const Target *t) {
@@ -297,17 +300,17 @@ void target_spindown_leaves(Target *t) {
 }
 
 void target_spindown_passes(Target *t, Pending *p) {
-        if (!pending_has(p, VISIT_SPIN_UP))
+        if (!(p->work & WORK_SPIN_UP))
                 return;
-        p->reasons &= ~(1U << VISIT_SPIN_UP);
+        pending_drop(p, WORK_SPIN_UP);
         target_spindown_leaves(t);
 }
 
 void target_spindown_resolved(Target *t) {
         const Wish *w = target_spin_down(t).wish;
 
-        if (!target_spins_down(t) && !t->pending.requested)
-                t->pending.reasons &= ~(1U << VISIT_SLEEP);
+        if (!target_spins_down(t) && !(t->pending.work & WORK_EVEN_IN_USE))
+                pending_drop(&t->pending, WORK_SPIN_DOWN);
         if (!w || !w->wake_together) {
                 t->spindown.spins_up = false;
                 target_spindown_passes(t, &t->pending);

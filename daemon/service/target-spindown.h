@@ -51,7 +51,7 @@ void target_spindown_leaves(Target *t);
 /* Drops a pending spin-up from `p`, and gives the turn to the next drive. */
 void target_spindown_passes(Target *t, Pending *p);
 
-/* The drive's wishes changed, and it has no visit: drops pending reasons that no rule asks for any more. */
+/* The drive's wishes changed, and it has no visit: drops pending work that no rule asks for any more. */
 void target_spindown_resolved(Target *t);
 
 /* When target_spindown_tick() is to be called; UINT64_MAX: never. */

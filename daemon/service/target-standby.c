@@ -327,9 +327,9 @@ static bool is_certain(const Wake *w) {
 
 /* A visit may also have ended, or have been left out, without an answer. */
 static bool is_being_asked(const Target *t) {
-        const unsigned asks = 1U << VISIT_STANDBY | 1U << VISIT_SPIN_UP;
+        VisitWork work = t->pending.work | (t->visit.job ? t->visit.pending.work : 0);
 
-        return (t->pending.reasons & asks) || (t->visit.job && (t->visit.pending.reasons & asks));
+        return work & (WORK_POWER | WORK_SPIN_UP);
 }
 
 /* In the place of who it was before. */
@@ -371,7 +371,7 @@ static void standby_goes_on(Target *t) {
         _cleanup_free_ Wake *later = NULL;
         TargetStandby *s = &t->standby;
 
-        if (pending_has(&t->pending, VISIT_STANDBY))
+        if (t->pending.work & WORK_POWER)
                 return;
 
         later = s->later;

@@ -34,9 +34,8 @@ static void tell_stacked(const Target *t) {
 /* Found otherwise than it was left, by a visit that no loss explains. */
 static void tell_drift(const Target *t, const Step *s) {
         const SettingRecord *record;
-        VisitReason reason = t->visit.reason;
 
-        if (reason != VISIT_RECHECK && reason != VISIT_REVALIDATION && reason != VISIT_PARAMETERS)
+        if (t->visit.pending.work & WORK_NO_DRIFT)
                 return;
         if (!s->written && !s->failed && s->verdict != VERDICT_DRIFTED)
                 return;
@@ -44,7 +43,7 @@ static void tell_drift(const Target *t, const Step *s) {
                 return;
 
         record = drive_record_find(t->record, s->wish->name);
-        journal_drift(t->drive, reason, s, record->drift_from, record->drift_to);
+        journal_drift(t->drive, t->visit.pending.reason, s, record->drift_from, record->drift_to);
 }
 
 /* ---- it begins ---- */
@@ -52,20 +51,9 @@ static void tell_drift(const Target *t, const Step *s) {
 static bool is_active(const Target *t) {
         uint64_t used;
 
-        if (t->visit.pending.busy)
-                return true;
-
-        switch (t->visit.reason) {
-        case VISIT_ATTACH: /* the kernel has read its partitions, or made it spin up */
-        case VISIT_RESUME:
-        case VISIT_RESET:
-        case VISIT_WAKE:
-        case VISIT_SLEEP: /* nobody uses it; if it sleeps, and does not say so, it is told once more to */
-                return true;
-        default:
-                return activity_read(t->drive->syspath, &used) >= 0 &&
-                       drive_record_in_use(t->record, used, monotonic_usec());
-        }
+        /* A drive in standby that does not report it gets the command to spin down once more, which does no harm. */
+        return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
+               (activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_use(t->record, used, monotonic_usec()));
 }
 
 static bool is_in_ata_sleep(const Target *t) {
@@ -96,34 +84,22 @@ void target_withdraw(Target *t) {
 
 static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
+        bool woken = (v->pending.work & WORK_LOST) && t->standby.asleep;
 
         /* What has been reported as deferred waits for its check as long as that takes. */
-        return visit_job_new(
-                        t->env->event, t->env->broker, t->env->fsck_wait,
-                        &(Visit){
-                                        .drive = t->drive,
-                                        .wishes = &v->selected,
-                                        .memories = v->memories,
-                                        .bridge = &t->record->bridge,
-                                        .settings = t->env->settings,
-                                        .permanent = pending_has(&v->pending, VISIT_PERMANENT),
-                                        /* Both look whether somebody has changed it: it is not woken for that. */
-                                        .no_wake = v->reason == VISIT_RECHECK || v->reason == VISIT_PARAMETERS,
-                                        /* Whoever had it reset may have woken it. */
-                                        .ask_power = (v->pending.reasons & (1U << VISIT_STANDBY | 1U << VISIT_WEAR)) ||
-                                                     (pending_forgets(&v->pending) && t->standby.asleep),
-                                        .spin_up = pending_has(&v->pending, VISIT_SPIN_UP),
-                                        .ask_wear = pending_has(&v->pending, VISIT_WEAR),
-                                        .ata_sleep = is_in_ata_sleep(t),
-                                        .look = v->reason == VISIT_RECHECK &&
-                                                (v->pending.looks || t->files->config->on_drift == ON_DRIFT_REPORT),
-                        },
-                        v->reason == VISIT_RETRY ? UINT64_MAX : t->files->config->fsck_wait_ms * 1000,
-                        &visit_job_events, t, &t->visit.job);
-}
-
-static bool is_about_sleep(VisitReason r) {
-        return r >= VISIT_STANDBY;
+        return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
+                             &(Visit){
+                                             .drive = t->drive,
+                                             .wishes = &v->selected,
+                                             .memories = v->memories,
+                                             .bridge = &t->record->bridge,
+                                             .settings = t->env->settings,
+                                             /* A reset may have woken it. */
+                                             .work = v->pending.work | (woken ? WORK_POWER : 0),
+                                             .ata_sleep = is_in_ata_sleep(t),
+                             },
+                             v->pending.work & WORK_REPORT ? t->files->config->fsck_wait_ms * 1000 : UINT64_MAX,
+                             &visit_job_events, t, &t->visit.job);
 }
 
 static void visit_done(CurrentVisit *v) {
@@ -134,13 +110,13 @@ static void visit_done(CurrentVisit *v) {
 
 int target_begin(Target *t) {
         CurrentVisit *v = &t->visit;
+        VisitWork work = t->pending.work;
         int r;
 
-        assert(!v->job && t->pending.reasons);
+        assert(!v->job && pending_any(&t->pending));
 
         visit_done(v);
         v->pending = t->pending;
-        v->reason = pending_reason(&v->pending);
         t->pending = (Pending){};
 
         /* Nobody has looked yet whether it waits, or still does. */
@@ -148,34 +124,33 @@ int target_begin(Target *t) {
         if (target_guard_holds(t))
                 return 0;
 
-        if (pending_has(&v->pending, VISIT_RESUME))
+        if (work & WORK_RESUMED)
                 /* That is none of them, and makes up for those before. */
                 t->n_disturbances = 0;
         else if (v->pending.put_off)
                 /* Until it has been quiet for that long, one visit is enough. */
                 t->disturbed_since = monotonic_usec();
         drive_record_drop_unwanted(t->record, &t->wishes);
-        if (pending_has(&v->pending, VISIT_RESUME))
+        if (work & WORK_RESUMED)
                 drive_record_resume(t->record, t->env->settings);
-        else if (pending_forgets(&v->pending))
+        else if (work & WORK_LOST)
                 drive_record_forget(t->record, t->env->settings);
 
-        r = scope_select(v->reason, v->pending.reads, &t->wishes, t->env->settings, drive_backends(t->drive), t->record,
-                         &v->selected);
-        if (r >= 0 && pending_has(&v->pending, VISIT_SLEEP))
+        r = scope_select(work, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &v->selected);
+        v->sleeps = work & WORK_SPIN_DOWN;
+        if (r >= 0 && v->sleeps)
                 r = scope_add_sleep(&v->selected);
         if (r < 0)
                 return r;
-        v->sleeps = pending_has(&v->pending, VISIT_SLEEP);
         if (v->selected.n_items == 0 && !target_wants_identity(t) &&
-            !(v->pending.reasons & (1U << VISIT_STANDBY | 1U << VISIT_SPIN_UP | 1U << VISIT_WEAR))) {
+            !(work & (WORK_POWER | WORK_SPIN_UP | WORK_WEAR))) {
                 target_save(t);
                 return 0;
         }
 
-        /* Of one that is only about whether the drive sleeps nobody is told. */
-        if (!is_about_sleep(v->reason))
-                r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->reason));
+        /* Users see visits for the settings alone. */
+        if (work & WORK_SETTINGS)
+                r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->pending.reason));
         if (r < 0)
                 return r;
 
@@ -189,7 +164,7 @@ int target_begin(Target *t) {
                 r = begin_job(t);
         if (r < 0)
                 return r;
-        if (pending_forgets(&v->pending))
+        if (work & WORK_LOST)
                 t->made_up = UINT64_MAX;
 
         /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
@@ -269,33 +244,30 @@ int target_work(Target *t) {
 
 /* ---- what the VisitJob tells ---- */
 
-/* There will be another one of these, without anybody's doing. */
-static bool is_casual(VisitReason r) {
-        return r == VISIT_RECHECK || is_about_sleep(r);
-}
-
 static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Target *t = userdata;
+        VisitWork work = t->visit.pending.work;
         bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(t->told_waiting, wait.name);
 
         t->visit.ready = false;
         (void) drive_record_wait(t->record, wait);
         /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
-        if (deferred || (fsck && !told && t->visit.reason != VISIT_RETRY)) {
+        if (deferred || (fsck && !told && (work & WORK_REPORT))) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->told_waiting, wait.name);
         }
         if (deferred)
                 target_spindown_passes(t, &t->visit.pending);
-        if (deferred && !is_casual(t->visit.reason)) {
-                t->visit.reason = VISIT_RETRY;
-                t->visit.pending.reasons = 1U << VISIT_RETRY | (t->visit.pending.reasons & 1U << VISIT_PERMANENT);
+        if (deferred && (work & WORK_RETRY)) {
+                t->visit.pending.reason = VISIT_RETRY;
+                t->visit.pending.work = work & (WORK_APPLY | WORK_PERMANENT | WORK_SPIN_DOWN | WORK_EVEN_IN_USE |
+                                                WORK_RETRY | WORK_NO_DRIFT);
         }
         target_save(t);
         /* Nothing is told of a visit that is only to find out which drive it is; and nobody waits for as long as a check takes
          * with what it has left over, nor to have the drive sleep. */
         if ((deferred && t->visit.selected.n_items == 0) ||
-            (fsck && !deferred && (t->visit.reason == VISIT_RETRY || t->visit.reason == VISIT_SLEEP)))
+            (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))
                 t->env->rested(t->env->userdata, t);
 }
 
@@ -342,7 +314,7 @@ static void on_step(void *userdata, const Step *s) {
 
         v->summary.n_settings++;
         v->summary.n_written += s->written;
-        if ((v->reason == VISIT_RECHECK || v->reason == VISIT_REVALIDATION) && !target_finds_news(t, s)) {
+        if (!(v->pending.work & WORK_ALL) && !target_finds_news(t, v->pending.work, s)) {
                 drive_record_seen(t->record, s, now_usec());
                 return;
         }
@@ -353,7 +325,7 @@ static void on_step(void *userdata, const Step *s) {
         tell_drift(t, s);
         if (s->verdict == VERDICT_VANISHED)
                 target_guard_lost(t);
-        journal_step(t->drive, v->reason, s);
+        journal_step(t->drive, v->pending.reason, s);
         if (target_note_step(t, s) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
 
@@ -375,57 +347,58 @@ static void on_silent(void *userdata, unsigned seconds) {
 
 /* ---- it ends ---- */
 
-/* Reasons that are about what was in order before are not about what is wanted only now. */
-static VisitReason reason_for_new_wishes(VisitReason reason) {
-        return visit_reason_rank(reason) < visit_reason_rank(VISIT_CHANGE) ? VISIT_CHANGE : reason;
-}
-
 /* What is left to do for what the visit was for: what was deferred, what died with the worker, and what is wanted of a drive that
  * is known only now. There will be another recheck. */
 static void leave_undone(Target *t, VisitEnd end, bool lost) {
         const CurrentVisit *v = &t->visit;
+        VisitWork work = v->pending.work;
+        bool again = work & WORK_RETRY;
 
-        if (end == VISIT_DEFERRED && !is_casual(v->reason))
-                pending_add(&t->pending, VISIT_RETRY, 0);
-        /* What was lost has been forgotten already; what was sent since then is not to be sent twice. */
-        if (end == VISIT_INTERRUPTED && pending_forgets(&v->pending))
-                pending_add(&t->pending, pending_has(&v->pending, VISIT_PERMANENT) ? VISIT_PERMANENT : VISIT_CHANGE, 0);
-        else if (end == VISIT_INTERRUPTED && (!is_casual(v->reason) || v->pending.requested))
+        if (end == VISIT_DEFERRED && again)
+                pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY), 0);
+        /* What was lost has been forgotten already; what was sent since then is not sent twice. */
+        if (end == VISIT_INTERRUPTED && (work & WORK_LOST))
+                pending_add(&t->pending, work & WORK_PERMANENT ? VISIT_PERMANENT : VISIT_CHANGE,
+                            work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);
+        else if (end == VISIT_INTERRUPTED && (again || (work & WORK_EVEN_IN_USE)))
                 pending_merge(&t->pending, &v->pending);
-        if (lost && !t->lost && !is_casual(v->reason)) {
-                pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + LOST_AGAIN_USEC);
+        if (lost && !t->lost && again) {
+                pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
+                            monotonic_usec() + LOST_AGAIN_USEC);
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
         if (v->revealed) {
                 pending_merge(&t->pending, &v->pending);
-                pending_add(&t->pending, reason_for_new_wishes(v->reason), 0);
-                /* That begins at once: no drive falls asleep as quickly. */
-                t->pending.busy = t->pending.busy || v->active;
+                /* The wishes of the drive behind the bridge are new. */
+                if (!(work & WORK_ALL))
+                        pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
+                /* That begins at once: no drive enters standby as quickly. */
+                t->pending.work |= v->active ? WORK_ACTIVE : 0;
         }
 }
 
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        bool revealed = v->revealed, spun_up = pending_has(&v->pending, VISIT_SPIN_UP);
+        bool revealed = v->revealed, spun_up = v->pending.work & WORK_SPIN_UP;
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
         /* The next visit, which begins at once, tells of all. */
-        if (!revealed && end != VISIT_INTERRUPTED && !is_about_sleep(v->reason))
-                journal_visit(t->drive, v->reason, &v->summary);
+        if (!revealed && end != VISIT_INTERRUPTED && (v->pending.work & WORK_SETTINGS))
+                journal_visit(t->drive, v->pending.reason, &v->summary);
         t->record->visit_when = now_usec();
-        target_count(t, &t->record->visits, visit_reason_to_string(v->reason));
+        target_count(t, &t->record->visits, visit_reason_to_string(v->pending.reason));
         on_settling(t);
         target_note_counters(t);
         target_own_commands_end(t);
-        /* Two that set the same thing differently would do so for ever. */
-        if (v->reason == VISIT_REVALIDATION && v->summary.n_written > 0)
+        /* Without a limit, two programs that set the same setting to different values would go on for ever. */
+        if ((v->pending.work & (WORK_ALL | WORK_RETRY)) == WORK_RETRY && v->summary.n_written > 0)
                 target_count_disturbance(t);
         target_guard_ended(t);
 
         /* It was awake after that, if only for as long as that took. */
-        if (pending_forgets(&v->pending))
+        if (v->pending.work & WORK_LOST)
                 target_standby_begin(t);
         leave_undone(t, end, lost);
         t->lost = lost;

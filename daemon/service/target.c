@@ -107,29 +107,20 @@ Target *target_free(Target *t) {
 
 /* ---- when it is visited ---- */
 
-/* What these ask for a visit for another reason does not do. */
-#define PARTICULAR \
-        (1U << VISIT_PERMANENT | 1U << VISIT_STANDBY | 1U << VISIT_SLEEP | 1U << VISIT_SPIN_UP | 1U << VISIT_WEAR)
-
 /* Does the visit that has no worker yet do all that is pending? */
 static bool target_does_as_well(const Target *t) {
-        unsigned rank = visit_reason_rank(pending_reason(&t->pending));
-        bool whole = t->visit.selected.n_items == t->wishes.n_items + t->visit.sleeps;
-
-        return rank <= visit_reason_rank(t->visit.reason) && (whole || rank < visit_reason_rank(VISIT_RETRY)) &&
-               !(t->pending.reasons & PARTICULAR & ~t->visit.pending.reasons) &&
-               (!t->pending.requested || t->visit.pending.requested);
+        return !(t->pending.work & WORK_DONE & ~t->visit.pending.work);
 }
 
 static uint64_t target_not_before(const Target *t) {
-        return pending_is_request(&t->pending) ? 0 : MAX(t->pending.not_before, t->guard.steady_until);
+        return t->pending.work & WORK_NOW ? 0 : MAX(t->pending.not_before, t->guard.steady_until);
 }
 
 /* All that leads to a visit comes through here: an event, the end of a visit, and the time that was set here. */
 static void target_decide(Target *t) {
         int r;
 
-        if (t->pending.reasons == 0 || target_has_worker(t))
+        if (!pending_any(&t->pending) || target_has_worker(t))
                 return;
 
         if (t->visit.job && target_does_as_well(t)) {
@@ -163,28 +154,27 @@ static void target_distrust(Target *t) {
 }
 
 /* `not_before`: CLOCK_MONOTONIC, µs. */
-static void target_visit_later(Target *t, VisitReason reason, uint64_t not_before) {
-        if (reason == VISIT_REQUEST || reason == VISIT_PERMANENT)
+static void target_visit_later(Target *t, VisitReason reason, VisitWork work, uint64_t not_before) {
+        if (work & WORK_DISTRUST)
                 target_distrust(t);
 
-        pending_add(&t->pending, reason, not_before);
+        pending_add(&t->pending, reason, work, not_before);
         target_guard_hesitates(t);
         target_decide(t);
 }
 
 void target_visit(Target *t, VisitReason reason) {
-        t->pending.requested = t->pending.requested || reason == VISIT_SLEEP;
-        target_visit_later(t, reason, 0);
+        target_visit_for(t, reason, visit_reason_work(reason));
 }
 
-void target_visit_to_spin_down(Target *t) {
-        target_visit_later(t, VISIT_SLEEP, 0);
+void target_visit_for(Target *t, VisitReason reason, VisitWork work) {
+        target_visit_later(t, reason, work, 0);
 }
 
 uint64_t target_due(const Target *t) {
         uint64_t due = UINT64_MAX;
 
-        if (t->pending.reasons && !target_has_worker(t))
+        if (pending_any(&t->pending) && !target_has_worker(t))
                 due = target_not_before(t);
         if (t->guard.healthy_at > 0)
                 due = MIN(due, t->guard.healthy_at);
@@ -219,14 +209,14 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
 static bool was_revalidated(const Target *t) {
         static const DeviceIO io = { .open_node = open_nothing };
         _cleanup_free_ Memory *memories = NULL;
-        Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io, .dry = true };
+        VisitWork work = visit_reason_work(VISIT_REVALIDATION);
+        Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io, .dry = true, .work = work };
         Wishes selected;
         bool news = true;
         Plan p;
         int r;
 
-        if (scope_select(VISIT_REVALIDATION, false, &t->wishes, t->env->settings, drive_backends(t->drive), t->record,
-                         &selected) < 0)
+        if (scope_select(work, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &selected) < 0)
                 return true;
 
         v.wishes = &selected;
@@ -237,7 +227,7 @@ static bool was_revalidated(const Target *t) {
         if (r >= 0) {
                 news = false;
                 for (size_t i = 0; i < p.n_steps; i++)
-                        news = news || target_finds_news(t, p.steps + i);
+                        news = news || target_finds_news(t, work, p.steps + i);
                 plan_done(&p);
         }
 
@@ -250,7 +240,7 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
 
         if (reason == VISIT_REVALIDATION && !was_revalidated(t))
                 return;
-        if (visit_reason_forgets(reason) && seqnum != 0 && seqnum <= t->made_up)
+        if ((visit_reason_work(reason) & WORK_LOST) && seqnum != 0 && seqnum <= t->made_up)
                 return;
 
         if (t->n_disturbances >= DISTURBANCES && monotonic_usec() < end) {
@@ -258,7 +248,7 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
                         journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
                 t->n_disturbances = DISTURBANCES + 1;
                 t->pending.put_off = true;
-                target_visit_later(t, reason, end);
+                target_visit_later(t, reason, visit_reason_work(reason), end);
                 return;
         }
 
@@ -286,13 +276,16 @@ bool target_look_at_link(Target *t, bool visited) {
         return false;
 }
 
-void target_recheck(Target *t, bool busy) {
+void target_recheck(Target *t, bool in_use) {
+        VisitWork work = visit_reason_work(VISIT_RECHECK);
+
         /* A visit that is under way sees all that this one could. */
         if (t->visit.job)
                 return;
 
-        t->pending.reads = t->pending.busy = busy;
-        target_visit(t, VISIT_RECHECK);
+        if (t->files->config->on_drift == ON_DRIFT_REPORT)
+                work &= ~(WORK_WRITE_KERNEL | WORK_WRITE);
+        target_visit_for(t, VISIT_RECHECK, work | (in_use ? WORK_DRIVE | WORK_ACTIVE : 0));
 }
 
 void target_read(Target *t) {
@@ -300,16 +293,14 @@ void target_read(Target *t) {
         if (t->visit.job && !target_has_worker(t))
                 return;
 
-        t->pending.reads = t->pending.looks = true;
-        target_visit(t, VISIT_RECHECK);
+        target_visit_for(t, VISIT_RECHECK, WORK_KERNEL | WORK_DRIVE | WORK_REPORT);
 }
 
 void target_meddled(Target *t) {
-        if (t->files->config->on_drift == ON_DRIFT_RESTORE) {
-                /* What cannot be read may have been written, too. */
-                target_distrust(t);
-                target_visit(t, VISIT_PARAMETERS);
-        } else
+        /* What cannot be read may have been written, too. */
+        if (t->files->config->on_drift == ON_DRIFT_RESTORE)
+                target_visit_for(t, VISIT_PARAMETERS, visit_reason_work(VISIT_PARAMETERS) | WORK_DISTRUST);
+        else
                 target_read(t);
 }
 
@@ -363,12 +354,12 @@ static int target_resolve(Target *t) {
  * the links of partitions, which it waited for, may say that this drive is to be left alone. */
 static void target_refresh(Target *t) {
         bool described = t->successor, interrupted = t->visit.job;
-        unsigned new_files = t->new_files;
+        Pending new_files = t->new_files;
         int r = 0;
 
         assert(!target_has_worker(t));
 
-        t->new_files = 0;
+        t->new_files = (Pending){};
         if (interrupted)
                 target_withdraw(t);
         if (described)
@@ -380,12 +371,13 @@ static void target_refresh(Target *t) {
          * was held a visit is to say that it is gone, even where nothing else is wanted now. */
         if (r < 0)
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
-        else if (new_files && (r > 0 || interrupted || target_wants_identity(t) || target_held_returns(t))) {
+        else if (pending_any(&new_files) &&
+                 (r > 0 || interrupted || target_wants_identity(t) || target_held_returns(t))) {
                 tell_released(t);
-                pending_merge(&t->pending, &(Pending){ .reasons = new_files });
+                pending_merge(&t->pending, &new_files);
         } else if (r > 0)
-                pending_add(&t->pending, VISIT_CHANGE, 0);
-        else if (described && !interrupted && !new_files)
+                pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
+        else if (described && !interrupted && !pending_any(&new_files))
                 target_disturbed(t, VISIT_REVALIDATION, 0);
         target_decide(t);
         if (!t->visit.job)
@@ -402,7 +394,7 @@ void target_update(Target *t, Drive *drive) {
 }
 
 void target_reconfigure(Target *t, VisitReason reason) {
-        t->new_files |= 1U << reason;
+        pending_add(&t->new_files, reason, visit_reason_work(reason), 0);
         if (!target_has_worker(t))
                 target_refresh(t);
 }
@@ -418,16 +410,17 @@ void target_visited(Target *t, bool identified) {
                 r = target_resolve(t);
         }
         /* New files are compared with the wishes of before. */
-        if (!t->new_files && target_held_ended(t)) {
+        if (!pending_any(&t->new_files) && target_held_ended(t)) {
                 r = target_resolve(t);
                 drive_record_drop_unwanted(t->record, &t->wishes);
                 target_save(t);
-        } else if (!t->pending.reasons && target_held_again(t))
-                pending_add(&t->pending, VISIT_RETRY, monotonic_usec() + HELD_AGAIN_USEC);
+        } else if (!pending_any(&t->pending) && target_held_again(t))
+                pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
+                            monotonic_usec() + HELD_AGAIN_USEC);
         if (r < 0)
                 journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-r));
 
-        if (t->successor || t->new_files)
+        if (t->successor || pending_any(&t->new_files))
                 target_refresh(t);
         else
                 target_decide(t);
@@ -449,7 +442,7 @@ unsigned target_release(Target *t, const char *setting) {
 void target_leave(Target *t) {
         if (target_has_worker(t)) {
                 visit_job_vanish(t->visit.job);
-                journal_visit(t->drive, t->visit.reason, &t->visit.summary);
+                journal_visit(t->drive, t->visit.pending.reason, &t->visit.summary);
         }
         t->visit.job = visit_job_free(t->visit.job);
         t->pending = (Pending){};

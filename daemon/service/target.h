@@ -43,11 +43,10 @@ typedef struct TargetEnv {
 
 /* The visit that waits for its worker, or has one. */
 typedef struct CurrentVisit {
-        VisitJob *job;      /* NULL: there is no visit */
-        Pending pending;    /* what the visit is for … */
-        VisitReason reason; /* … and what it is called */
-        Wishes selected;    /* what it is about … */
-        Memory *memories;   /* … one per wish of these */
+        VisitJob *job;    /* NULL: there is no visit */
+        Pending pending;  /* what it does, and why */
+        Wishes selected;  /* which wishes it is about … */
+        Memory *memories; /* … one per wish of these */
         VisitSummary summary;
         bool ready;  /* waits for a worker */
         bool active; /* the drive had been in use just now, and so cannot be asleep */
@@ -120,7 +119,7 @@ struct Target {
         const TargetEnv *env;
         Drive *drive;
         Drive *successor; /* the same drive, as a later event describes it; taken over when no visit looks at the old one */
-        unsigned new_files; /* the files are to be asked anew what they want, then too; a bit for each VisitReason */
+        Pending new_files; /* what to do when the files are asked anew for the wishes, then too */
         Wishes wishes;
         Files *files; /* the ones that the wishes point into; a reference of its own */
         DriveRecord *record;
@@ -149,12 +148,12 @@ struct Target {
 int target_new(const TargetEnv *env, Drive *drive, Target **ret);
 Target *target_free(Target *t);
 
-/* Visits the drive, now or after the present visit. A drive that no rule wants anything of is sent nothing. Errors of this and of all
- * that follows here are told to the journal. */
+/* Visits the drive, now or after the present visit, for the work of this reason. A drive that no rule wants anything of is sent nothing.
+ * Errors of this and of all that follows here are logged. */
 void target_visit(Target *t, VisitReason reason);
 
-/* VISIT_SLEEP by the service itself, which is cancelled when there is I/O before the visit gets its worker. */
-void target_visit_to_spin_down(Target *t);
+/* The same for other work. */
+void target_visit_for(Target *t, VisitReason reason, VisitWork work);
 
 /* When something is to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
 uint64_t target_due(const Target *t);
@@ -178,8 +177,8 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
  * when the kernel is still at it: look again soon. */
 bool target_look_at_link(Target *t, bool visited);
 
-/* Looks whether all is as it was left. `busy`: the drive's user keeps it busy. */
-void target_recheck(Target *t, bool busy);
+/* Checks that settings which were in order still are. `in_use`: there is I/O, so that a command more does not keep the drive active. */
+void target_recheck(Target *t, bool in_use);
 
 /* Somebody asks what the drive holds now: looks whether all is as it was left, on the drive too, unless it sleeps. Writes nothing. */
 void target_read(Target *t);
@@ -221,7 +220,7 @@ bool target_wants_identity(const Target *t);
 
 /* Visits that only look after what was in order say nothing of what still is, nor of what they could not look at: is this step
  * news, also without a verdict yet? */
-bool target_finds_news(const Target *t, const Step *s);
+bool target_finds_news(const Target *t, VisitWork work, const Step *s);
 
 /* Notes how much the drive has been used up to now. Returns true when that is more than at the last look, or when the kernel has resumed
  * the drive since. */

@@ -25,17 +25,14 @@ typedef struct Request {
         char drive_texts[ELEMENTSOF(drive_texts)][TEXT_MAX];
         Bridge bridge;
         Wishes wishes;
-        bool permanent, active, no_wake, ata_sleep, look, ask_power, spin_up, ask_wear;
+        VisitWork work;
+        bool active, ata_sleep;
 } Request;
 
 /* Behind it are, each as many times as there are wishes, a Wish, a Memory, and the texts of a wish. */
 typedef struct WishTexts {
         char name[64], file[TEXT_MAX];
 } WishTexts;
-
-/* Whoever adds a flag to a Visit finds out here that it must cross. */
-_Static_assert(offsetof(Visit, ask_wear) - offsetof(Visit, permanent) == 7 * sizeof(bool),
-               "Request has all flags of a Visit");
 
 static size_t request_size(size_t n_wishes) {
         return sizeof(Request) + n_wishes * (sizeof(Wish) + sizeof(Memory) + sizeof(WishTexts));
@@ -100,14 +97,9 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         if (v->bridge)
                 q->bridge = *v->bridge;
         q->wishes.n_items = v->wishes->n_items;
-        q->permanent = v->permanent;
+        q->work = v->work;
         q->active = v->active;
-        q->no_wake = v->no_wake;
         q->ata_sleep = v->ata_sleep;
-        q->look = v->look;
-        q->ask_power = v->ask_power;
-        q->spin_up = v->spin_up;
-        q->ask_wear = v->ask_wear;
 
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *from = v->wishes->items + i;
@@ -169,7 +161,7 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 return -EBADMSG;
 
         if (!drive_is_valid(&q->drive, q->drive_texts) || !bridge_is_valid(&q->bridge) ||
-            !bools_are_valid(&q->permanent, &q->ask_wear))
+            (unsigned) q->work >= _WORK_MAX || !bools_are_valid(&q->active, &q->ata_sleep))
                 return -EBADMSG;
         drive_point(&q->drive, q->drive_texts);
         if (!drive_paths_are_valid(&q->drive))
@@ -191,14 +183,9 @@ int visit_request_parse(void *request, size_t size, const SettingTable *settings
                 .wishes = &q->wishes,
                 .memories = request_memories(q),
                 .settings = settings,
-                .permanent = q->permanent,
+                .work = q->work,
                 .active = q->active,
-                .no_wake = q->no_wake,
                 .ata_sleep = q->ata_sleep,
-                .look = q->look,
-                .ask_power = q->ask_power,
-                .spin_up = q->spin_up,
-                .ask_wear = q->ask_wear,
                 .bridge = &q->bridge,
         };
         return 0;

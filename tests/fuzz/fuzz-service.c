@@ -166,7 +166,7 @@ static void check_named(const Visit *v) {
         MUST(!(pid1.checked & 1U << (d - disks)) || pid1.silent, "%s is visited during a file system check", d->name);
         if (config_resolve(files->config, t->drive, on_battery, &named) < 0)
                 abort();
-        MUST(!v->spin_up || any_wakes_together(), "%s is to spin up with others, and no rule says so", d->name);
+        MUST(!(v->work & WORK_SPIN_UP) || any_wakes_together(), "%s is to spin up with others, and no rule says so", d->name);
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *w = v->wishes->items + i, *rule = wishes_find(&named, w->name);
 
@@ -692,7 +692,7 @@ static void (*const steps[])(void) = {
 /* A request to put a drive into standby is done with. */
 static void forget_requests(void) {
         for (const Target *t = manager_first(manager); t; t = t->next)
-                if (!pending_has(&t->pending, VISIT_SLEEP) && !t->visit.sleeps)
+                if (!(t->pending.work & WORK_SPIN_DOWN) && !t->visit.sleeps)
                         disk_find(t->drive->name)->asked = false;
 }
 

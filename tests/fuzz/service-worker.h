@@ -361,9 +361,9 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
                 return;
         }
         c.visit = &v;
-        c.may_wake = v.spin_up;
+        c.may_wake = v.work & WORK_SPIN_UP;
         for (const Wish *i = v.wishes->items; i < v.wishes->items + v.wishes->n_items; i++) {
-                c.may_wake = c.may_wake || (i->wake && !v.no_wake);
+                c.may_wake = c.may_wake || (i->wake && (v.work & WORK_WAKE));
                 c.may_sleep = c.may_sleep || (i->line > 0 && streq(i->name, SETTING_STANDBY));
         }
 

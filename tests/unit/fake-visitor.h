@@ -29,15 +29,17 @@ static int visit_error; /* < 0: it cannot be made */
 
 int visit_job_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ FsckWait *fsck_wait, const Visit *visit,
                   uint64_t patience, const VisitJobEvents *events, void *userdata, VisitJob **ret) {
+        bool settings = visit->work & WORK_SETTINGS;
+
         if (visit_error < 0)
                 return visit_error;
         visitor = (struct VisitJob){ .events = events,
                                      .userdata = userdata,
-                                     .permanent = visit->permanent,
-                                     .no_wake = visit->no_wake,
-                                     .look = visit->look,
-                                     .ask_power = visit->ask_power,
-                                     .ask_wear = visit->ask_wear,
+                                     .permanent = visit->work & WORK_PERMANENT,
+                                     .no_wake = settings && !(visit->work & WORK_WAKE),
+                                     .look = settings && !(visit->work & (WORK_WRITE_KERNEL | WORK_WRITE)),
+                                     .ask_power = visit->work & (WORK_POWER | WORK_WEAR),
+                                     .ask_wear = visit->work & WORK_WEAR,
                                      .ata_sleep = visit->ata_sleep,
                                      .patience = patience };
         n_wishes = visit->wishes->n_items;

@@ -101,7 +101,7 @@ int visit_job_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ Fs
 
         ck_assert_ptr_nonnull(v);
         *v = (VisitJob){ .events = events, .target = t };
-        note("%s:%s", t->drive->name, visit_reason_to_string(t->visit.reason));
+        note("%s:%s", t->drive->name, visit_reason_to_string(t->visit.pending.reason));
         *ret = v;
         return 0;
 }

@@ -485,7 +485,7 @@ START_TEST(test_row) {
                 .memories = memories,
                 .settings = &all_settings,
                 .io = &io,
-                .permanent = c->apply_permanent,
+                .work = WORK_APPLY | (c->apply_permanent ? WORK_PERMANENT : 0),
                 .ata_sleep = c->ata_sleep,
                 .dry = c->dry,
                 .active = c->active,

@@ -45,7 +45,7 @@ Target *manager_find(_unused_ Manager *m, const char *name) {
 void target_visit(Target *t, VisitReason reason) {
         n_visits++;
         visit_reason = reason;
-        t->visit.reason = reason;
+        t->visit.pending.reason = reason;
         t->visit.job = slow ? (VisitJob *) &n_visits : NULL;
         n_lists_before = n_lists;
 }
@@ -366,17 +366,18 @@ END_TEST
 /* What may take hours is not waited for: a visit that is put off, and a drive that is gone. */
 START_TEST(test_apply_deferred) {
         call(root, "Apply", "as", 1, "sda");
+        watched.visit.pending.work = second.visit.pending.work = visit_reason_work(VISIT_REQUEST);
         record.waiting_kind = WAIT_CHECK;
         bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 0);
-        watched.visit.reason = VISIT_RETRY;
+        watched.visit.pending.work = visit_reason_work(VISIT_RETRY);
         bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 1);
 
         call(root, "Apply", "as", 1, "sdb");
-        second.visit.reason = VISIT_RETRY;
+        second.visit.pending.work = visit_reason_work(VISIT_RETRY);
         bus_drive_rested(bus);
         run();
         ck_assert_uint_eq(n_answers, 1);

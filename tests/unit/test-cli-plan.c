@@ -143,7 +143,7 @@ int visit_run(const Visit *v, Plan *ret) {
                 ck_assert_int_eq(v->memories[0].sent.number, 128);
         } else
                 ck_assert(!v->ata_sleep && !v->bridge && !v->memories);
-        ck_assert(v->permanent == asks_permanent);
+        ck_assert(!!(v->work & WORK_PERMANENT) == asks_permanent);
 
         *ret = (Plan){ .steps = calloc(2, sizeof(Step)), .n_steps = w->n_items };
         ret->steps[0] = (Step){ .wish = w->items,

@@ -80,7 +80,7 @@ int systemd_find_fsck(_unused_ char **ret_unit) {
 int visit_run(const Visit *v, Plan *ret) {
         const Wishes *w = v->wishes;
 
-        ck_assert(v->dry && v->no_wake);
+        ck_assert(v->dry && !(v->work & WORK_WAKE));
         *ret = (Plan){ .steps = calloc(w->n_items + 1, sizeof(Step)), .n_steps = w->n_items };
         for (size_t i = 0; i < w->n_items; i++) {
                 Step *s = ret->steps + i;

@@ -92,7 +92,7 @@ START_TEST(test_fallback) {
                                 .line = 1 };
         Wish wishes[4] = {};
         Wishes w = { .items = wishes };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         Plan p;
 
         for (const Row *row = cases[_i].rows; row && row->cdb; row++)

@@ -432,7 +432,7 @@ static bool check_once(Injected what, size_t nth) {
         inject_arm(what, nth);
         r = config_check(c, &fake_table);
         if (r >= 0)
-                r = scope_select(VISIT_BOOT, false, &none, &fake_table, 1U << BACKEND_ATA, &record, &selected);
+                r = scope_select(WORK_ALL, &none, &fake_table, 1U << BACKEND_ATA, &record, &selected);
         failed = memory_end(r);
         if (!failed)
                 expect(meaning(c));

@@ -346,6 +346,7 @@ static void life_ended(void *userdata, const Step *s) {
 static int life_live(Life *l, Plan *ret) {
         const Visit v = { .drive = &drive,
                           .wishes = &danger_wishes,
+                          .work = WORK_APPLY,
                           .settings = &danger_table,
                           .io = &(DeviceIO){},
                           .active = true,

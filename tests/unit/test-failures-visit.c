@@ -204,8 +204,11 @@ START_TEST(test_visit) {
         make_tree(&disk);
         told.node = (char *) "/dev/sda";
         told.syspath = (char *) "/sys/devices/ata1/host0/block/sda";
-        ck_assert_int_eq(visit_request_new(&(Visit){ .drive = &told, .wishes = &wishes, .active = true }, &request,
-                                           &request_size),
+        ck_assert_int_eq(visit_request_new(&(Visit){ .drive = &told,
+                                                     .wishes = &wishes,
+                                                     .work = WORK_APPLY,
+                                                     .active = true },
+                                           &request, &request_size),
                          0);
         ck_assert_uint_gt(inject_each(visit_once, (Injected) _i % _INJECTED_MAX), 0);
         free(request);

@@ -527,6 +527,7 @@ START_TEST(test_visit) {
         Wishes w = { .items = wishes };
         Visit v = { .drive = &drive,
                     .wishes = &w,
+                    .work = WORK_APPLY,
                     .settings = &table,
                     .io = &io,
                     .ended = on_ended,

@@ -189,6 +189,7 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         guarded_visit(r.guarded, true);
         if (visit_run(&(Visit){ .drive = &disk,
                                 .wishes = &wishes,
+                                .work = WORK_APPLY,
                                 .memories = memories,
                                 .settings = &settings,
                                 .io = &(DeviceIO){ .open_node = io.open_node, .sg = io.sg, .userdata = &r },

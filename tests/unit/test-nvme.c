@@ -192,7 +192,7 @@ START_TEST(test_case) {
                     .wishes = &w,
                     .settings = &all_settings,
                     .io = &io,
-                    .permanent = cases[_i].apply_permanent };
+                    .work = WORK_APPLY | (cases[_i].apply_permanent ? WORK_PERMANENT : 0) };
         Plan p;
 
         put("device/power/pm_qos_latency_tolerance_us", cases[_i].latency ?: "100000\n");
@@ -253,7 +253,7 @@ static Verdict visit_cache(const Row *rows, size_t n_rows) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
         Wishes w = { .items = &wish, .n_items = 1 };
-        Visit v = { .drive = &drive, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &drive, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         Verdict verdict;
         Plan p;
 
@@ -345,7 +345,12 @@ START_TEST(test_overruled) {
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(false), .file = "f", .line = 1 };
         Wishes w = { .items = &wish, .n_items = 1 };
         const Memory memory = { .overruled = "nvme0n1 wants another value of it (f:2)" };
-        Visit v = { .drive = &drive, .wishes = &w, .memories = &memory, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &drive,
+                    .wishes = &w,
+                    .memories = &memory,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .work = WORK_APPLY };
         Plan p;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);
@@ -388,7 +393,7 @@ START_TEST(test_state) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = states[_i].setting, .value = VALUE_BOOLEAN(false), .file = "f", .line = 1 };
         Wishes w = { .items = &wish, .n_items = 1 };
-        Visit v = { .drive = &drive, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &drive, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         char path[64], text[64];
         Plan p;
 

@@ -62,7 +62,12 @@ START_TEST(test_row) {
         const Setting *s = setting_find(&all_settings, c->key);
         Wish wish = { .name = c->key, .value = { .type = s->range.type, .number = c->value }, .file = "f", .line = 1 };
         Wishes wishes = { .items = &wish, .n_items = 1 };
-        Visit v = { .drive = &drive, .wishes = &wishes, .memories = &c->memory, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &drive,
+                    .wishes = &wishes,
+                    .memories = &c->memory,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .work = WORK_APPLY };
         Plan p;
 
         for (const Row *row = c->rows; row && row->cdb; row++)

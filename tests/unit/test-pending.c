@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reasons for a visit that come up one after the other, and what visit comes of them. */
+/* Requests for a visit that come in one after the other, and the visit that comes of them. */
 
 #include <check.h>
 
@@ -11,29 +11,72 @@ static const struct {
         VisitReason reasons[3];
         unsigned n;
         uint64_t at[3], not_before;
-        VisitReason told;
-        bool forgets, request;
+        VisitReason reason;
+        VisitWork with, without;
 } cases[] = {
-        { { VISIT_CHANGE }, 1, { 5 }, 5, VISIT_CHANGE, false, false },
-        { { VISIT_RECHECK, VISIT_REVALIDATION }, 2, {}, 0, VISIT_REVALIDATION, false, false },
-        { { VISIT_REVALIDATION, VISIT_RECHECK, VISIT_RETRY }, 3, {}, 0, VISIT_RETRY, false, false },
-        { { VISIT_RESET, VISIT_CHANGE }, 2, { 7, 3 }, 3, VISIT_RESET, true, false },
-        { { VISIT_CHANGE, VISIT_RESET }, 2, { 3, 7 }, 3, VISIT_RESET, true, false },
-        { { VISIT_PERMANENT, VISIT_RESUME }, 2, { 0, 9 }, 0, VISIT_RESUME, true, true },
-        { { VISIT_RETRY, VISIT_REQUEST }, 2, { 9, 0 }, 0, VISIT_REQUEST, false, true },
-        { { VISIT_REQUEST, VISIT_PERMANENT }, 2, {}, 0, VISIT_PERMANENT, false, true },
-        { { VISIT_CONTROLLER, VISIT_CONTROLLER }, 2, { 4, 4 }, 4, VISIT_CONTROLLER, true, false },
+        { { VISIT_CHANGE }, 1, { 5 }, 5, VISIT_CHANGE, WORK_APPLY, WORK_LOST | WORK_NOW },
+        { { VISIT_RECHECK, VISIT_REVALIDATION },
+          2,
+          {},
+          0,
+          VISIT_REVALIDATION,
+          WORK_KERNEL | WORK_RETRY,
+          WORK_DRIVE | WORK_ALL | WORK_WAKE },
+        { { VISIT_REVALIDATION, VISIT_RECHECK, VISIT_RETRY }, 3, {}, 0, VISIT_RETRY, WORK_APPLY, WORK_LOST | WORK_NOW },
+        { { VISIT_RESET, VISIT_CHANGE }, 2, { 7, 3 }, 3, VISIT_RESET, WORK_LOST, WORK_NOW | WORK_RESUMED },
+        { { VISIT_CHANGE, VISIT_RESET }, 2, { 3, 7 }, 3, VISIT_RESET, WORK_LOST, WORK_NOW | WORK_RESUMED },
+        { { VISIT_PERMANENT, VISIT_RESUME },
+          2,
+          { 0, 9 },
+          0,
+          VISIT_RESUME,
+          WORK_LOST | WORK_RESUMED | WORK_PERMANENT | WORK_NOW,
+          0 },
+        { { VISIT_RETRY, VISIT_REQUEST }, 2, { 9, 0 }, 0, VISIT_REQUEST, WORK_NOW, WORK_LOST | WORK_PERMANENT },
+        { { VISIT_REQUEST, VISIT_PERMANENT }, 2, {}, 0, VISIT_PERMANENT, WORK_NOW | WORK_PERMANENT, WORK_LOST },
+        { { VISIT_CONTROLLER, VISIT_CONTROLLER }, 2, { 4, 4 }, 4, VISIT_CONTROLLER, WORK_LOST, WORK_NOW },
+        /* A drive is woken for its settings, and not for what another program may have changed. */
+        { { VISIT_PARAMETERS, VISIT_REVALIDATION },
+          2,
+          {},
+          0,
+          VISIT_PARAMETERS,
+          WORK_ALL | WORK_WRITE,
+          WORK_WAKE | WORK_NO_DRIFT },
+        { { VISIT_PARAMETERS, VISIT_RETRY }, 2, {}, 0, VISIT_RETRY, WORK_WAKE | WORK_NO_DRIFT, WORK_LOST },
+        { { VISIT_SLEEP, VISIT_STANDBY },
+          2,
+          {},
+          0,
+          VISIT_STANDBY,
+          WORK_POWER | WORK_SPIN_DOWN | WORK_EVEN_IN_USE,
+          WORK_SETTINGS },
+        { { VISIT_WEAR, VISIT_RECHECK }, 2, {}, 0, VISIT_RECHECK, WORK_WEAR | WORK_KERNEL, WORK_RETRY },
 };
 
 START_TEST(test_add) {
         Pending p = {};
 
         for (unsigned i = 0; i < cases[_i].n; i++)
-                pending_add(&p, cases[_i].reasons[i], cases[_i].at[i]);
+                pending_add(&p, cases[_i].reasons[i], visit_reason_work(cases[_i].reasons[i]), cases[_i].at[i]);
         ck_assert_uint_eq(p.not_before, cases[_i].not_before);
-        ck_assert_str_eq(visit_reason_to_string(pending_reason(&p)), visit_reason_to_string(cases[_i].told));
-        ck_assert_int_eq(pending_forgets(&p), cases[_i].forgets);
-        ck_assert_int_eq(pending_is_request(&p), cases[_i].request);
+        ck_assert_str_eq(visit_reason_to_string(p.reason), visit_reason_to_string(cases[_i].reason));
+        ck_assert_uint_eq(p.work & cases[_i].with, cases[_i].with);
+        ck_assert_uint_eq(p.work & cases[_i].without, 0);
+}
+END_TEST
+
+/* Each reason has work, and a visit for it is one. */
+START_TEST(test_reason) {
+        VisitReason r = (VisitReason) _i;
+        Pending p = {};
+
+        ck_assert(!pending_any(&p));
+        pending_add(&p, r, visit_reason_work(r), 0);
+        ck_assert(pending_any(&p));
+        ck_assert_uint_eq(p.work & ~(_WORK_MAX - 1U), 0);
+        ck_assert_int_eq(visit_reason_greater(r, r), r);
+        ck_assert(pending_only_spins_down(&p) == (r == VISIT_SLEEP));
 }
 END_TEST
 
@@ -41,27 +84,33 @@ END_TEST
 START_TEST(test_none) {
         Pending p = { .not_before = 3 };
 
-        ck_assert(!pending_forgets(&p) && !pending_is_request(&p));
-        pending_add(&p, VISIT_CHANGE, 8);
+        pending_add(&p, VISIT_CHANGE, WORK_APPLY, 8);
         ck_assert_uint_eq(p.not_before, 8);
 }
 END_TEST
 
-/* A visit that did not begin leaves all its reasons, and is due at once. */
+/* A visit that did not begin leaves all its work, and is due at once. */
 START_TEST(test_restore) {
-        Pending p = { .reasons = 1U << VISIT_CHANGE, .not_before = 8, .reads = true };
-        const Pending begun = { .reasons = 1U << VISIT_PERMANENT, .not_before = 9, .busy = true };
+        Pending p = { .work = WORK_KERNEL | WORK_DRIVE, .reason = VISIT_RECHECK, .not_before = 8 };
+        const Pending begun = { .work = WORK_APPLY | WORK_PERMANENT | WORK_ACTIVE,
+                                .reason = VISIT_PERMANENT,
+                                .not_before = 9 };
 
+        pending_merge(&p, &(Pending){ .reason = VISIT_RESUME, .work = WORK_ACTIVE });
+        ck_assert(p.reason == VISIT_RECHECK && p.not_before == 8);
         pending_merge(&p, &begun);
-        ck_assert(pending_has(&p, VISIT_CHANGE) && pending_has(&p, VISIT_PERMANENT) && p.reads && p.busy);
+        ck_assert_uint_eq(p.work, begun.work);
+        ck_assert_int_eq(p.reason, VISIT_PERMANENT);
         ck_assert_uint_eq(p.not_before, 0);
 
-        /* A request to put it into standby ends with the reason. */
-        pending_merge(&p, &(Pending){ .reasons = 1U << VISIT_RETRY, .requested = true });
-        ck_assert(!p.requested);
-        pending_merge(&p, &(Pending){ .reasons = 1U << VISIT_SLEEP, .requested = true });
-        pending_merge(&p, &(Pending){ .reasons = 1U << VISIT_SLEEP });
-        ck_assert(p.requested);
+        /* A user's request to spin down outlives one of the service, and ends with the spin-down. */
+        p = (Pending){ .work = WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_WEAR };
+        pending_merge(&p, &(Pending){ .work = WORK_SPIN_DOWN });
+        ck_assert(p.work & WORK_EVEN_IN_USE);
+        pending_drop(&p, WORK_WEAR);
+        ck_assert(pending_only_spins_down(&p));
+        pending_drop(&p, WORK_SPIN_DOWN);
+        ck_assert_uint_eq(p.work, 0);
 }
 END_TEST
 
@@ -70,6 +119,7 @@ int main(void) {
         TCase *t = tcase_create("pending");
 
         tcase_add_loop_test(t, test_add, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_reason, 0, _VISIT_REASON_MAX);
         tcase_add_test(t, test_none);
         tcase_add_test(t, test_restore);
         suite_add_tcase(s, t);

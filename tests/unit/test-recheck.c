@@ -174,8 +174,8 @@ START_TEST(test_recheck) {
         pass(event, 12 * SECOND);
         ck_assert_str_eq(all_done(), "sda:recheck sdb:recheck ");
         /* Whether it is kept awake by its user shows in these ten seconds. */
-        ck_assert_int_eq(drive("sda")->visit.pending.busy, _i);
-        ck_assert_int_eq(drive("sda")->visit.pending.reads, _i);
+        ck_assert_int_eq(!!(drive("sda")->visit.pending.work & WORK_ACTIVE), _i);
+        ck_assert_int_eq(!!(drive("sda")->visit.pending.work & WORK_DRIVE), _i);
         visit_whole(event, drive("sda"), VERDICT_UNCHANGED);
 
         /* What is under way sees it all. */

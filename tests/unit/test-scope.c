@@ -56,16 +56,15 @@ START_TEST(test_scopes) {
                 s->verdict = cases[i].verdict;
         }
 
-        ck_assert_int_eq(scope_select(VISIT_BOOT, false, &all, &table, BACKENDS, record, &whole), 0);
-        ck_assert_int_eq(scope_select(VISIT_REVALIDATION, true, &all, &table, BACKENDS, record, &kernel), 0);
-        ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
-        ck_assert_int_eq(scope_select(VISIT_RECHECK, false, &all, &table, BACKENDS, record, &asleep), 0);
+        ck_assert_int_eq(scope_select(WORK_ALL, &all, &table, BACKENDS, record, &whole), 0);
+        ck_assert_int_eq(scope_select(visit_reason_work(VISIT_REVALIDATION), &all, &table, BACKENDS, record, &kernel),
+                         0);
+        ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(visit_reason_work(VISIT_RECHECK), &all, &table, BACKENDS, record, &asleep), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
         /* Whether it sleeps is no setting. */
-        for (unsigned busy = 0; busy < 4; busy++) {
-                ck_assert_int_eq(scope_select(busy < 2 ? VISIT_STANDBY : VISIT_SLEEP, busy % 2, &all, &table, BACKENDS,
-                                              record, &none),
-                                 0);
+        for (VisitReason r = VISIT_STANDBY; r < _VISIT_REASON_MAX; r++) {
+                ck_assert_int_eq(scope_select(visit_reason_work(r), &all, &table, BACKENDS, record, &none), 0);
                 ck_assert_uint_eq(none.n_items, 0);
                 free(none.items);
         }
@@ -79,14 +78,14 @@ START_TEST(test_scopes) {
         /* Nothing that can be read says anything of what cannot. */
         free(readable.items);
         drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
-        ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 1);
         ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
         /* Of a drive that was never visited nothing was in order. */
         free(readable.items);
         drive_record_drop_unwanted(record, &(Wishes){});
-        ck_assert_int_eq(scope_select(VISIT_RECHECK, true, &all, &table, BACKENDS, record, &readable), 0);
+        ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 0);
 
         free(whole.items);
@@ -106,8 +105,8 @@ START_TEST(test_sleep) {
 
         for (size_t i = 0; i < n; i++)
                 items[i] = (Wish){ .name = i == old ? "standby" : "apm", .value = VALUE_BOOLEAN(false), .line = 7 };
-        ck_assert_int_eq(scope_select(VISIT_BOOT, false, &(Wishes){ .items = items, .n_items = n }, &table, BACKENDS,
-                                      NULL, &selected),
+        ck_assert_int_eq(scope_select(WORK_ALL, &(Wishes){ .items = items, .n_items = n }, &table, BACKENDS, NULL,
+                                      &selected),
                          0);
         ck_assert_int_eq(scope_add_sleep(&selected), 0);
 

@@ -262,7 +262,11 @@ START_TEST(test_mode) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = c->name, .file = "f", .line = 1, .permanent = c->permanent };
         Wishes w = { &wish, 1 };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .permanent = c->save };
+        Visit v = { .drive = &d,
+                    .wishes = &w,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .work = WORK_APPLY | (c->save ? WORK_PERMANENT : 0) };
         Plan p;
 
         ck_assert_ptr_nonnull(s);

@@ -124,6 +124,7 @@ static void check_visit(const Case *c, const Bridge *bridge) {
         DeviceIO io = script_io(&script);
         Visit v = { .drive = &drive,
                     .wishes = &w,
+                    .work = WORK_APPLY,
                     .settings = &all_settings,
                     .io = &io,
                     .active = c->active,
@@ -174,6 +175,7 @@ START_TEST(test_bridge_others) {
         DeviceIO io = script_io(&script);
         Visit v = { .drive = &drive,
                     .wishes = &w,
+                    .work = WORK_APPLY,
                     .settings = &all_settings,
                     .io = &io,
                     .active = true,
@@ -241,7 +243,7 @@ START_TEST(test_starts) {
                     .wishes = &none,
                     .settings = &all_settings,
                     .io = &io,
-                    .spin_up = true,
+                    .work = WORK_SPIN_UP,
                     .power = on_power };
         Plan p;
 

@@ -234,7 +234,7 @@ START_TEST(test_row) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = c->name, .file = "f", .line = 1, .allow_dangerous = c->allow_dangerous, .wake = c->wake };
         Wishes w = { &wish, 1 };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         FILE *f;
         Plan p;
 
@@ -295,7 +295,7 @@ START_TEST(test_reset_on_the_way) {
         Wish wishes[] = { { .name = "read_ahead_kb", .value = { VALUE_SIZE, 64 * 1024, "" }, .file = "f" },
                           { .name = "max_sectors_kb", .value = { VALUE_SIZE, 512 * 1024, "" }, .file = "f" } };
         Wishes w = { wishes, ELEMENTSOF(wishes) };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .dry = true };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY, .dry = true };
         char path[PATH_MAX];
         Plan p;
 
@@ -341,7 +341,11 @@ START_TEST(test_suspended) {
                 { .name = "runtime_pm", .value = { VALUE_NAME, 0, "on" }, .file = "f", .wake = resumes[_i].wake }
         };
         Wishes w = { wishes, ELEMENTSOF(wishes) };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .no_wake = resumes[_i].no_wake };
+        Visit v = { .drive = &d,
+                    .wishes = &w,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .work = WORK_APPLY & ~(resumes[_i].no_wake ? WORK_WAKE : 0) };
         Plan p;
 
         make_tree(&d);
@@ -390,7 +394,7 @@ START_TEST(test_belief_changed_on_the_way) {
                             .file = "f",
                             .allow_dangerous = true } };
         Wishes w = { wishes, ELEMENTSOF(wishes) };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         Plan p;
 
         make_tree(&d);
@@ -499,7 +503,7 @@ START_TEST(test_read_only) {
                       .line = 1,
                       .allow_dangerous = flags[_i].allow_dangerous };
         Wishes w = { &wish, 1 };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         char path[PATH_MAX];
         Plan p;
 
@@ -544,7 +548,7 @@ START_TEST(test_read_only_elsewhere) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "read_only", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
         Wishes w = { &wish, 1 };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .dry = true };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY, .dry = true };
         Plan p;
 
         make_tree(&d);

@@ -138,7 +138,7 @@ static void pull(Target *t) {
 }
 
 static void ask(Target *t, VisitReason reason) {
-        pending_add(&t->pending, reason, 0);
+        pending_add(&t->pending, reason, visit_reason_work(reason), 0);
         target_guard_hesitates(t);
 }
 
@@ -421,7 +421,7 @@ START_TEST(test_hesitates) {
         pull(&t);
         plug(&t);
         told_waiting = WAIT_NOTHING;
-        pending_add(&t.pending, hesitations[_i].first, 0);
+        pending_add(&t.pending, hesitations[_i].first, visit_reason_work(hesitations[_i].first), 0);
         ask(&t, hesitations[_i].then);
         before = t.guard.steady_until;
         ck_assert_uint_eq(before, hesitations[_i].steady ? monotonic_usec() + 10 * 1000 * 1000 : 0);
@@ -488,7 +488,7 @@ START_TEST(test_no_note) {
         Target t;
 
         plug(&t);
-        t.visit.reason = reason;
+        t.visit.pending.work = visit_reason_work(reason);
         visit_sends(&t, 0);
         ck_assert_int_eq(glob("*", 0, NULL, &notes), reason == VISIT_SLEEP ? GLOB_NOMATCH : 0);
         globfree(&notes);

@@ -118,7 +118,7 @@ START_TEST(test_held) {
         ck_assert_int_eq(wanted(t), 1024);
         ck_assert_int_eq(drive_record_serialize(t->record, &text), 0);
         ck_assert_ptr_nonnull(strstr(text, "\nHELD=read_ahead_kb=128 KiB\n"));
-        ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_REQUEST);
         visited(t, VERDICT_APPLIED);
         s = drive_record_find(t->record, READ_AHEAD);
         ck_assert_ptr_nonnull(s);
@@ -387,7 +387,7 @@ START_TEST(test_again) {
                 ck_assert_ptr_null(t->visit.job);
                 ck_assert(is_due(t));
                 pass(t, 6);
-                ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
+                ck_assert_int_eq(t->visit.pending.reason, VISIT_RETRY);
                 visited(t, VERDICT_REFUSED);
         }
         ck_assert(!is_due(t));

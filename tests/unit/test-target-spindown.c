@@ -37,7 +37,7 @@ static void wait_for_sleep(Target *t) {
         for (unsigned i = 0; i < 4 && !next_look(t); i++)
                 ;
         ck_assert(t->visit.job && visitor.events);
-        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_SLEEP);
         ck_assert_uint_eq(n_wishes, 1);
 }
 
@@ -117,7 +117,7 @@ START_TEST(test_when) {
         ck_assert(!next_look(t));
         assert_look(t, last, TIME);
         ck_assert(next_look(t));
-        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_SLEEP);
         ck_assert_uint_eq(n_wishes, 1);
         sleep_ends(t, VERDICT_APPLIED, "");
 
@@ -178,7 +178,7 @@ START_TEST(test_commands) {
                 ck_assert(!next_look(t));
                 ck_assert(next_look(t));
         }
-        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_SLEEP);
         visitor.events->ready(t);
         commands += 3;
         ck_assert_int_ge(target_used(t, &used), 0);
@@ -239,11 +239,11 @@ START_TEST(test_used_before_the_next) {
 
         wait_for_sleep(t);
         visitor.events->ready(t);
-        for (unsigned i = 0; i < 4 && t->pending.reasons == 0; i++) {
+        for (unsigned i = 0; i < 4 && !pending_any(&t->pending); i++) {
                 passed += (time_t) (TIME / SECOND);
                 target_tick(t);
         }
-        ck_assert(pending_has(&t->pending, VISIT_SLEEP));
+        ck_assert(t->pending.work & WORK_SPIN_DOWN);
         sleep_over(t, VERDICT_DEFERRED, "a self-test runs");
         ck_assert(t->visit.job && t->visit.sleeps);
         activity++;
@@ -267,7 +267,7 @@ START_TEST(test_used_and_withdrawn) {
         has_places = true;
 
         target_visit(t, VISIT_REQUEST);
-        ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_REQUEST);
         ck_assert_uint_eq(n_wishes, 1);
         ck_assert(!t->visit.sleeps);
         visitor.events->ready(t);
@@ -479,7 +479,7 @@ START_TEST(test_asked) {
         Target *t = look_after_other(files[_i], WAKE_LOG_OFF, TRANSPORT_SATA, true);
 
         target_visit(t, VISIT_SLEEP);
-        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_SLEEP);
         ck_assert_uint_eq(n_wishes, 1);
         activity++; /* that does not matter to them */
         sleep_ends(t, VERDICT_APPLIED, "");
@@ -568,7 +568,7 @@ START_TEST(test_asked_as_well) {
 
         target_visit(t, VISIT_REQUEST);
         target_visit(t, VISIT_SLEEP);
-        ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_REQUEST);
         ck_assert_uint_eq(n_wishes, 2);
         ck_assert_str_eq(t->visit.selected.items[0].name, "read_ahead_kb");
         visitor.events->ready(t);
@@ -594,7 +594,7 @@ START_TEST(test_auto) {
         s->sent.known = true;
         assert_patience(t, since, SPIN_PATIENCE);
         ck_assert(wait_out(t));
-        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_STANDBY);
         since = monotonic_usec();
         activity += _i == 1;
         answer(t, _i == 2 ? POWER_STANDBY : POWER_AWAKE);
@@ -780,8 +780,8 @@ START_TEST(test_group) {
                 passed += 501;
                 target_tick(t);
         }
-        ck_assert_int_eq(t->visit.reason, VISIT_SLEEP);
-        n_asked += second->visit.job && second->visit.reason == VISIT_SLEEP;
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_SLEEP);
+        n_asked += second->visit.job && second->visit.pending.reason == VISIT_SLEEP;
         ck_assert_uint_eq(n_asked, groups[_i].together);
         ck_assert_uint_eq(n_spindowns_told, groups[_i].error < 0               ? 1
                                             : groups[_i].uncounted == -ENODATA ? 2 * groups[_i].together
@@ -820,7 +820,7 @@ static Target *look_after_array(const char *drives, unsigned n, const char *othe
 
 /* It has spun up. */
 static void ends_up(Target *t) {
-        ck_assert_int_eq(t->visit.reason, VISIT_SPIN_UP);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_SPIN_UP);
         ck_assert(!t->visit.sleeps && t->visit.selected.n_items == 0);
         visitor.working = true;
         t->visit.ready = false;
@@ -833,7 +833,7 @@ static unsigned count_spinning(void) {
         unsigned n = 0;
 
         for (const Target *t = env.drives; t; t = t->next)
-                n += t->visit.job && pending_has(&t->visit.pending, VISIT_SPIN_UP);
+                n += t->visit.job && (t->visit.pending.work & WORK_SPIN_UP);
         return n;
 }
 
@@ -907,7 +907,7 @@ START_TEST(test_together_pulled) {
         target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
         ck_assert(t->visit.job && !other->visit.job);
         target_leave(t);
-        ck_assert(other->visit.job && other->visit.reason == VISIT_SPIN_UP);
+        ck_assert(other->visit.job && other->visit.pending.reason == VISIT_SPIN_UP);
         ends_up(other);
         leave_all();
 }
@@ -947,7 +947,7 @@ START_TEST(test_together_left) {
         target_leave(other);
         passed += 2;
         target_tick(t);
-        ck_assert(!other->visit.job && !other->pending.reasons);
+        ck_assert(!other->visit.job && !pending_any(&other->pending));
         leave_all();
 }
 END_TEST
@@ -959,9 +959,9 @@ START_TEST(test_together_deferred) {
         if (_i)
                 target_visit(t, VISIT_REQUEST);
         target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
-        ck_assert(pending_has(&t->visit.pending, VISIT_SPIN_UP) && !second->visit.job);
+        ck_assert((t->visit.pending.work & WORK_SPIN_UP) && !second->visit.job);
         visitor.events->waiting(t, check_x, true);
-        ck_assert(second->visit.job && second->visit.reason == VISIT_SPIN_UP);
+        ck_assert(second->visit.job && second->visit.pending.reason == VISIT_SPIN_UP);
         ends_up(second);
         leave_all();
 }
@@ -991,9 +991,9 @@ START_TEST(test_together_unwanted) {
         if (_i)
                 target_standby_lost(second);
         target_reconfigure(second, VISIT_RELOAD);
-        ck_assert(second->visit.reason == VISIT_RELOAD && !pending_has(&second->visit.pending, VISIT_SPIN_UP));
+        ck_assert(second->visit.pending.reason == VISIT_RELOAD && !(second->visit.pending.work & WORK_SPIN_UP));
         target_reconfigure(third, VISIT_RELOAD);
-        ck_assert(third->visit.reason == VISIT_RELOAD && !pending_has(&third->visit.pending, VISIT_SPIN_UP));
+        ck_assert(third->visit.pending.reason == VISIT_RELOAD && !(third->visit.pending.work & WORK_SPIN_UP));
         ck_assert(!third->spindown.spins_up);
         ends_up(t);
         leave_all();

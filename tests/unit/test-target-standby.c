@@ -111,7 +111,7 @@ START_TEST(test_uncounted) {
                 since = monotonic_usec();
                 while (!next_look(t))
                         ;
-                ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+                ck_assert_int_eq(t->visit.pending.reason, VISIT_STANDBY);
                 ck_assert_uint_ge(monotonic_usec() - since, (SPIN_PATIENCE << MIN(i, STANDBY_LOOKS_MAX)) / 2);
                 answer(t, POWER_AWAKE);
         }
@@ -136,7 +136,7 @@ START_TEST(test_ladder) {
                 assert_patience(t, since, patience);
                 for (unsigned i = 0; i < STANDBY_LOOKS_MAX; i++) {
                         ck_assert(wait_out(t));
-                        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+                        ck_assert_int_eq(t->visit.pending.reason, VISIT_STANDBY);
                         ck_assert(visitor.ask_power);
                         ck_assert_uint_eq(n_wishes, 0);
                         assert_patience(t, since, patience << (i + 1));
@@ -205,7 +205,7 @@ START_TEST(test_asks_as_well) {
                 visitor.events->ended(t, VISIT_OVER, NULL);
         ck_assert_ptr_nonnull(t->visit.job);
         ck_assert(visitor.ask_power);
-        ck_assert_int_eq(t->visit.reason, _i ? VISIT_STANDBY : VISIT_REVALIDATION);
+        ck_assert_int_eq(t->visit.pending.reason, _i ? VISIT_STANDBY : VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, !_i);
         answer(t, POWER_STANDBY);
         ck_assert_str_eq(all_done(), "watch ");

@@ -429,7 +429,7 @@ static void use_it(Target *t) {
 static void tell_wear(Target *t, int64_t load_cycles, int64_t start_stops) {
         use_it(t);
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert_int_eq(t->visit.reason, VISIT_WEAR);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_WEAR);
         ck_assert(visitor.ask_wear && visitor.ask_power);
         ck_assert_uint_eq(n_wishes, 0);
         visitor.events->ready(t);
@@ -445,7 +445,7 @@ START_TEST(test_asked) {
         n_steps_told = 0;
         t->wear_asked = 0;
         ck_assert(wait_out(t));
-        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_STANDBY);
         ck_assert(!visitor.ask_wear);
         answer(t, POWER_STANDBY);
         passed += (time_t) DAY;
@@ -473,7 +473,7 @@ START_TEST(test_not_told) {
 
         t->wear_asked = 0;
         use_it(t);
-        ck_assert_int_eq(t->visit.reason, VISIT_WEAR);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_WEAR);
         answer(t, POWER_AWAKE);
         passed += (time_t) HOURS(20);
         use_it(t);

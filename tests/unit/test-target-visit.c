@@ -31,11 +31,11 @@ static void visit_over(VisitEnd end) {
 static const struct {
         bool active, no_wake, look, permanent, patient;
 } reasons[_VISIT_REASON_MAX] = {
-        [VISIT_ATTACH] = { .active = true },       [VISIT_RESUME] = { .active = true },
-        [VISIT_RESET] = { .active = true },        [VISIT_WAKE] = { .active = true },
-        [VISIT_PERMANENT] = { .permanent = true }, [VISIT_RETRY] = { .patient = true },
-        [VISIT_PARAMETERS] = { .no_wake = true },  [VISIT_RECHECK] = { .no_wake = true, .look = true },
-        [VISIT_SLEEP] = { .active = true },
+        [VISIT_ATTACH] = { .active = true },        [VISIT_RESUME] = { .active = true },
+        [VISIT_RESET] = { .active = true },         [VISIT_WAKE] = { .active = true },
+        [VISIT_PERMANENT] = { .permanent = true },  [VISIT_RETRY] = { .patient = true },
+        [VISIT_PARAMETERS] = { .no_wake = true },   [VISIT_RECHECK] = { .no_wake = true, .look = true },
+        [VISIT_REVALIDATION] = { .no_wake = true }, [VISIT_SLEEP] = { .active = true },
 };
 
 /* What the worker is told of the reason, and who asks for the drive's state. */
@@ -45,7 +45,10 @@ START_TEST(test_reason) {
         t->files->config->fsck_wait_ms = 7;
         visit_whole(t, VISIT_BOOT);
         guard_told[0] = '\0';
-        target_visit(t, (VisitReason) _i);
+        if (_i == VISIT_RECHECK)
+                target_recheck(t, false);
+        else
+                target_visit(t, (VisitReason) _i);
         ck_assert_str_eq(t->record->visit_reason,
                          visit_reason_to_string(_i >= VISIT_STANDBY ? VISIT_BOOT : (VisitReason) _i));
         ck_assert(visitor.ask_power == (_i == VISIT_STANDBY || _i == VISIT_WEAR));
@@ -73,7 +76,7 @@ START_TEST(test_restores) {
 
         t->files->config->on_drift = ON_DRIFT_RESTORE;
         visit_whole(t, VISIT_ATTACH);
-        target_visit(t, VISIT_RECHECK);
+        target_recheck(t, false);
         ck_assert(!visitor.look && visitor.no_wake);
         end(t);
 }
@@ -257,10 +260,10 @@ START_TEST(test_namespaces) {
                         ck_assert_str_eq(overruled, "");
         }
         if (namespaces[_i].works)
-                ck_assert(pending_has(&second->pending, VISIT_CHANGE));
+                ck_assert(pending_any(&second->pending) && second->pending.reason == VISIT_CHANGE);
         else
                 ck_assert_uint_eq(n_visits, 1 + namespaces[_i].visited_again);
-        ck_assert(pending_has(&second->pending, VISIT_CHANGE) == namespaces[_i].works);
+        ck_assert(pending_any(&second->pending) == namespaces[_i].works);
 
         env.drives = NULL;
         (void) target_free(second);
@@ -304,9 +307,9 @@ START_TEST(test_waiting) {
                 ck_assert_int_eq(written_state, DRIVE_WAITING);
                 ck_assert_uint_eq(n_waits_told, waits[_i].n_told);
                 ck_assert_uint_eq(n_rested, waits[_i].n_rested);
-                ck_assert_int_eq(t->visit.reason, waits[_i].next);
-                ck_assert(pending_has(&t->visit.pending, VISIT_PERMANENT) == (waits[_i].reason == VISIT_PERMANENT));
-                ck_assert(pending_has(&t->visit.pending, waits[_i].next));
+                ck_assert_int_eq(t->visit.pending.reason, waits[_i].next);
+                ck_assert(!!(t->visit.pending.work & WORK_PERMANENT) == (waits[_i].reason == VISIT_PERMANENT));
+                ck_assert_uint_eq(visit_reason_work(waits[_i].next) & WORK_ANY & ~t->visit.pending.work, 0);
 
                 /* Once it is over, a later wait is news again. */
                 visitor.events->ready(t);
@@ -387,8 +390,7 @@ START_TEST(test_drift) {
         Step s;
 
         visit_whole(t, VISIT_ATTACH);
-        t->pending.reads = true;
-        target_visit(t, drifts[_i].reason);
+        target_visit_for(t, drifts[_i].reason, visit_reason_work(drifts[_i].reason) | WORK_DRIVE);
         visitor.events->ready(t);
         s = step_of(t, "apm", drifts[_i].verdict, drifts[_i].before);
         s.written = drifts[_i].written;
@@ -409,8 +411,10 @@ START_TEST(test_summary) {
         Step s;
 
         visit_whole(t, VISIT_ATTACH);
-        t->pending.reads = true;
-        target_visit(t, recheck ? VISIT_RECHECK : VISIT_CHANGE);
+        if (recheck)
+                target_read(t);
+        else
+                target_visit(t, VISIT_CHANGE);
         visitor.events->ready(t);
         n_steps_told = n_told = 0;
         tell(t, VERDICT_UNCHANGED);
@@ -564,20 +568,19 @@ START_TEST(test_news) {
         Step s = step_of(t, "apm", findings[_i].step.verdict, findings[_i].before);
         SettingRecord *known;
 
-        ck_assert(target_finds_news(t, &s));
+        ck_assert(target_finds_news(t, visit_reason_work(findings[_i].reason), &s));
         ck_assert_int_eq(drive_record_add(t->record, "apm", &known), 0);
         known->verdict = findings[_i].known;
         known->read = (KnownNumber){ .known = findings[_i].read, .number = 128 };
         known->sent = (KnownNumber){ .known = findings[_i].sent, .number = 128 };
         ck_assert_int_eq(string_replace(&known->actual, "128"), 0);
-        t->visit.reason = findings[_i].reason;
         s.written = findings[_i].step.written;
         s.failed = findings[_i].step.failed;
         s.lost = findings[_i].step.lost;
-        ck_assert(target_finds_news(t, &s) == findings[_i].news);
+        ck_assert(target_finds_news(t, visit_reason_work(findings[_i].reason), &s) == findings[_i].news);
         s.setting = NULL;
         if (s.verdict == VERDICT_DRIFTED)
-                ck_assert(target_finds_news(t, &s));
+                ck_assert(target_finds_news(t, visit_reason_work(findings[_i].reason), &s));
         end(t);
 }
 END_TEST

@@ -247,7 +247,7 @@ START_TEST(test_watched) {
                 return;
         }
 
-        ck_assert_int_eq(t->visit.reason, VISIT_STANDBY);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_STANDBY);
         if (begun[_i].seen)
                 target_standby_woken(t, &reading);
         answer(t, POWER_AWAKE);

@@ -45,7 +45,7 @@ START_TEST(test_endings) {
         visitor.events->ended(t, endings[_i].deferred ? VISIT_DEFERRED : VISIT_OVER, NULL);
 
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert_str_eq(visit_reason_to_string(t->visit.reason), visit_reason_to_string(endings[_i].next));
+        ck_assert_str_eq(visit_reason_to_string(t->visit.pending.reason), visit_reason_to_string(endings[_i].next));
         ck_assert_uint_eq(n_wishes, endings[_i].next == VISIT_REVALIDATION ? 1 : 2);
         ck_assert(!is_due(t));
         end(t);
@@ -73,7 +73,7 @@ START_TEST(test_request_in_narrow_visit) {
         target_visit(t, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
         visitor.events->waiting(t, check_x, true);
-        ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_RETRY);
 
         target_visit(t, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
@@ -94,7 +94,7 @@ START_TEST(test_request_and_check_in_mid_visit) {
         visitor.events->waiting(t, check_x, true);
         tell(t, VERDICT_DEFERRED);
         visitor.events->ended(t, VISIT_DEFERRED, NULL);
-        ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_RETRY);
 
         before = n_rested;
         visitor.events->waiting(t, (Wait){ WAIT_UDEV }, false);
@@ -195,7 +195,7 @@ START_TEST(test_interrupted) {
 
         ck_assert_int_eq(t->visit.job != NULL, interrupted[_i].next >= 0);
         if (interrupted[_i].next >= 0) {
-                ck_assert_int_eq((int) t->visit.reason, interrupted[_i].next);
+                ck_assert_int_eq((int) t->visit.pending.reason, interrupted[_i].next);
                 ck_assert(visitor.permanent == interrupted[_i].permanent);
                 ck_assert_uint_eq(n_wishes, 2);
         }
@@ -261,7 +261,7 @@ START_TEST(test_revealed) {
         visitor.events->ended(t, VISIT_OVER, NULL);
 
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert_int_eq(t->visit.reason, _i ? VISIT_RESET : VISIT_CHANGE);
+        ck_assert_int_eq(t->visit.pending.reason, _i ? VISIT_RESET : VISIT_CHANGE);
         ck_assert_uint_eq(n_wishes, 1);
         end(t);
 }
@@ -281,7 +281,7 @@ START_TEST(test_revealed_on_request) {
         visitor.events->ended(t, VISIT_OVER, NULL);
 
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert(pending_has(&t->visit.pending, requests[_i]));
+        ck_assert_uint_eq(visit_reason_work(requests[_i]) & ~t->visit.pending.work, 0);
         ck_assert(visitor.permanent == (requests[_i] == VISIT_PERMANENT));
         ck_assert(t->visit.sleeps == (requests[_i] == VISIT_SLEEP));
         end(t);
@@ -335,7 +335,7 @@ START_TEST(test_dead_worker) {
         ck_assert_ptr_null(t->visit.job);
         pass(t, 28);
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert_int_eq(t->visit.reason, VISIT_RETRY);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_RETRY);
         ck_assert_uint_eq(n_wishes, 2);
         visitor.events->ready(t);
         if (_i) {
@@ -399,7 +399,7 @@ START_TEST(test_due) {
         for (unsigned first = 0; first < 3; first++) {
                 const uint64_t at = now + 1000 * 1000 * 1000;
 
-                t->pending = (Pending){ .reasons = 1U << VISIT_CHANGE, .not_before = at - (first == 0) };
+                t->pending = (Pending){ .work = WORK_APPLY, .reason = VISIT_CHANGE, .not_before = at - (first == 0) };
                 t->guard.healthy_at = at - (first == 1);
                 t->save_again = at - (first == 2);
                 ck_assert_uint_eq(target_due(t), at - 1);
@@ -596,7 +596,7 @@ START_TEST(test_doubt) {
                             .setting = setting_find(&all_settings, "spindown_time"),
                             .lost = true,
                             .verdict = VERDICT_UNVERIFIABLE };
-                ck_assert(target_finds_news(t, &s) == !i);
+                ck_assert(target_finds_news(t, visit_reason_work(VISIT_RECHECK), &s) == !i);
                 visitor.events->step(t, &s);
                 visitor.events->ended(t, VISIT_OVER, NULL);
         }
@@ -640,7 +640,7 @@ START_TEST(test_storm_of_nothing) {
         target_disturbed(t, VISIT_REVALIDATION, 0);
         check_text("queue/read_ahead_kb", "128");
         ck_assert_uint_eq(n_visits, 2);
-        ck_assert_int_eq(t->visit.reason, VISIT_REVALIDATION);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_REVALIDATION);
         ck_assert_uint_eq(n_wishes, 1);
         end(t);
         drop_tree(&tree);
@@ -757,7 +757,7 @@ START_TEST(test_storm) {
         ck_assert_ptr_null(t->visit.job);
         pass(t, 61);
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert_int_eq(t->visit.reason, _i == 1 ? VISIT_PARAMETERS : VISIT_RESET);
+        ck_assert_int_eq(t->visit.pending.reason, _i == 1 ? VISIT_PARAMETERS : VISIT_RESET);
         visitor.events->ready(t);
         tell(t, VERDICT_UNCHANGED);
         visitor.events->ended(t, VISIT_OVER, NULL);
@@ -786,7 +786,7 @@ START_TEST(test_steady) {
         else
                 target_visit(t, VISIT_REQUEST);
         ck_assert_ptr_nonnull(t->visit.job);
-        ck_assert_int_eq(t->visit.reason, VISIT_RESET);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_RESET);
         visitor.events->ready(t);
         visitor.events->ended(t, VISIT_OVER, NULL);
         ck_assert_ptr_null(t->visit.job);
@@ -821,7 +821,7 @@ START_TEST(test_meddled) {
         tell(t, VERDICT_UNCHANGED);
         visitor.events->ended(t, VISIT_OVER, NULL);
 
-        ck_assert_int_eq(t->visit.reason, VISIT_RECHECK);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_RECHECK);
         ck_assert_uint_eq(n_wishes, 2);
         visitor.events->ready(t);
         ck_assert(!visitor.active);
@@ -838,7 +838,7 @@ START_TEST(test_meddled_restore) {
         ck_assert(!visitor.no_wake);
         t->files->config->on_drift = ON_DRIFT_RESTORE;
         target_meddled(t);
-        ck_assert_int_eq(t->visit.reason, VISIT_PARAMETERS);
+        ck_assert_int_eq(t->visit.pending.reason, VISIT_PARAMETERS);
         ck_assert(visitor.no_wake);
         ck_assert(!memory_of(t, "spindown_time").sent.known);
         end(t);
@@ -891,17 +891,17 @@ START_TEST(test_link) {
         }
         ck_assert_int_eq(target_look_at_link(t, false), links[_i].again);
         if (links[_i].mid_visit) {
-                ck_assert_int_eq(t->visit.reason, VISIT_REQUEST);
+                ck_assert_int_eq(t->visit.pending.reason, VISIT_REQUEST);
                 tell(t, VERDICT_UNCHANGED);
                 visitor.events->ended(t, VISIT_OVER, NULL);
         }
         ck_assert_int_eq(t->visit.job != NULL, links[_i].visited);
         if (links[_i].visited)
-                ck_assert_int_eq(t->visit.reason, VISIT_RESET);
+                ck_assert_int_eq(t->visit.pending.reason, VISIT_RESET);
         if (links[_i].again) {
                 recovering = false;
                 ck_assert(!target_look_at_link(t, false));
-                ck_assert_int_eq(t->visit.reason, VISIT_RESET);
+                ck_assert_int_eq(t->visit.pending.reason, VISIT_RESET);
         }
 
         /* And no more than once. */

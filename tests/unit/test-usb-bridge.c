@@ -102,6 +102,7 @@ static Told visit(const Drive *drive, const Row *rows, size_t n_rows, const Brid
         Told told = {};
         Visit v = { .drive = drive,
                     .wishes = &w,
+                    .work = WORK_APPLY,
                     .settings = &all_settings,
                     .io = &io,
                     .bridge = bridge,
@@ -181,7 +182,12 @@ START_TEST(test_asleep_another_kind) {
         };
         Wishes w = { .items = wishes, .n_items = ELEMENTSOF(wishes) };
         const Bridge nothing = {};
-        Visit v = { .drive = d, .wishes = &w, .settings = &all_settings, .io = &io, .bridge = &nothing };
+        Visit v = { .drive = d,
+                    .wishes = &w,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .work = WORK_APPLY,
+                    .bridge = &nothing };
         Plan p;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);

@@ -104,14 +104,9 @@ static const Field request_fields[] = {
         { "bridge.repeats_identify", &bridge.repeats_identify, KIND_BOOL, 0 },
         { "bridge.fragile", &bridge.fragile, KIND_BOOL, 0 },
         { "bridge.cdb", &bridge.cdb, KIND_CDB, 0 },
-        { "permanent", &visit.permanent, KIND_BOOL, 0 },
+        { "work", &visit.work, KIND_ENUM, _WORK_MAX },
         { "active", &visit.active, KIND_BOOL, 0 },
-        { "no_wake", &visit.no_wake, KIND_BOOL, 0 },
         { "ata_sleep", &visit.ata_sleep, KIND_BOOL, 0 },
-        { "look", &visit.look, KIND_BOOL, 0 },
-        { "ask_power", &visit.ask_power, KIND_BOOL, 0 },
-        { "spin_up", &visit.spin_up, KIND_BOOL, 0 },
-        { "ask_wear", &visit.ask_wear, KIND_BOOL, 0 },
         { "wish.value.type", &wish_items[0].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
         { "wish.value.name", &wish_items[0].value.name, KIND_TEXT, VALUE_NAME_MAX },
         { "withheld wish.value.type", &wish_items[1].value.type, KIND_ENUM, _VALUE_TYPE_MAX },
@@ -290,7 +285,7 @@ START_TEST(test_request_long_text) {
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
         ck_assert_uint_eq(strlen(r.wishes->items[0].file), 511);
         ck_assert_uint_eq(strlen(r.drive->model), 511);
-        ck_assert(!r.memories[0].sent.known && !r.bridge->asked && !r.permanent && !r.look);
+        ck_assert(!r.memories[0].sent.known && !r.bridge->asked && r.work == 0);
 }
 END_TEST
 
@@ -592,16 +587,14 @@ static const struct {
 
 /* Each flag crosses, and no other with it. */
 START_TEST(test_flags) {
-        const size_t first = offsetof(Visit, permanent);
         Visit asked = visit, r;
         uint8_t *request;
         size_t size;
 
-        memset((char *) &asked + first, 0, offsetof(Visit, ask_wear) + 1 - first);
-        ((bool *) &asked.permanent)[_i] = true;
+        asked.work = 1 << _i;
         ck_assert_int_eq(visit_request_new(&asked, (void **) &request, &size), 0);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_mem_eq(&r.permanent, &asked.permanent, offsetof(Visit, ask_wear) + 1 - first);
+        ck_assert_uint_eq(r.work, asked.work);
         free(request);
 }
 END_TEST
@@ -692,7 +685,7 @@ int main(void) {
         tcase_add_test(t, test_other_build_is_told);
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));
-        tcase_add_loop_test(t, test_flags, 0, offsetof(Visit, ask_wear) + 1 - offsetof(Visit, permanent));
+        tcase_add_loop_test(t, test_flags, 0, __builtin_ctz(_WORK_MAX));
         tcase_add_loop_test(t, test_wrong_message, 0, ELEMENTSOF(wrong_messages));
         suite_add_tcase(s, t);
 

@@ -343,6 +343,7 @@ static void visit_make(Visited *x, Transport transport, bool asked, uint64_t pat
         ck_assert_int_eq(visit_job_new(x->event, NULL, x->fsck_wait,
                                        &(Visit){ .drive = &x->drive,
                                                  .wishes = &wishes,
+                                                 .work = WORK_APPLY,
                                                  .bridge = &x->bridge,
                                                  .settings = &all_settings },
                                        patience_usec, &events, x, &x->job),

@@ -31,7 +31,8 @@ typedef struct Case {
         size_t n_rows;
         const Memory *memories;
         unsigned gate_closes_at;
-        bool rotational, active, wake, no_wake, look, ask_power, ask_wear, ata_sleep;
+        bool rotational, active, wake, ata_sleep;
+        VisitWork without, beside; /* WORK_APPLY */
 } Case;
 
 static Image cold, apm127, apm100, apm100_lookahead, lookahead_on, all_set, acoustic128, unmarked;
@@ -207,7 +208,7 @@ static const Case cases[] = {
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_DEFERRED } }, ROWS(lost_unseen), was_127 },
         { "lost, and only looked at: nothing is sent",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_DRIFTED } }, ROWS(lost_looked_at), was_127,
-          .look = true },
+          .without = WORK_WRITE_KERNEL | WORK_WRITE },
         { "gone in between", { { "apm", 127, VERDICT_VANISHED } }, ROWS(vanishes) },
         { "no pass-through", { { "apm", 127, VERDICT_UNSUPPORTED }, { "spindown_time", 120, VERDICT_UNSUPPORTED } }, ROWS(no_passthrough) },
         { "silent: asked once, not once per setting", { { "apm", 127, VERDICT_FAILED }, { "lookahead", 1, VERDICT_FAILED } }, ROWS(silent) },
@@ -226,8 +227,8 @@ static const Case cases[] = {
         { "asleep, and may be woken: the timer is disabled", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(woken_disable),
           .wake = true },
         { "asleep, and may be woken, but not by this visit", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable),
-          .wake = true, .no_wake = true },
-        { "only looked at", { { "apm", 100, VERDICT_UNCHANGED }, { "lookahead", 1, VERDICT_DRIFTED } }, ROWS(looked_at), .look = true },
+          .wake = true, .without = WORK_WAKE },
+        { "only looked at", { { "apm", 100, VERDICT_UNCHANGED }, { "lookahead", 1, VERDICT_DRIFTED } }, ROWS(looked_at), .without = WORK_WRITE_KERNEL | WORK_WRITE },
 };
 
 /* clang-format on */
@@ -264,10 +265,7 @@ static void visit_case(const Case *c, Drive *drive) {
                 .settings = &all_settings,
                 .io = &io,
                 .active = c->active,
-                .no_wake = c->no_wake,
-                .look = c->look,
-                .ask_power = c->ask_power,
-                .ask_wear = c->ask_wear,
+                .work = (WORK_APPLY & ~c->without) | c->beside,
                 .wear = on_wear,
                 .ata_sleep = c->ata_sleep,
                 .power = on_power,
@@ -416,7 +414,12 @@ START_TEST(test_sas) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "page", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
         Wishes w = { &wish, 1 };
-        Visit v = { .drive = &sas, .wishes = &w, .settings = &table, .io = &io, .active = sas_cases[_i].active };
+        Visit v = { .drive = &sas,
+                    .wishes = &w,
+                    .settings = &table,
+                    .io = &io,
+                    .active = sas_cases[_i].active,
+                    .work = WORK_APPLY };
         Plan p;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);
@@ -451,34 +454,34 @@ static const struct {
         PowerMode told; /* POWER_UNKNOWN: nothing */
 } powers[] = {
         /* Nothing is asked for but that: one command, and no more. */
-        { { "awake", { {} }, ROWS(awake_only), .ask_power = true, .rotational = true }, &sata, POWER_AWAKE },
-        { { "in standby", { {} }, ROWS(asleep_only), .ask_power = true, .rotational = true }, &sata, POWER_STANDBY },
-        { { "unclear", { {} }, ROWS(unclear), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "no pass-through", { {} }, ROWS(no_passthrough), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "silent", { {} }, ROWS(silent), .ask_power = true, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "Sleep", { {} }, .ask_power = true, .ata_sleep = true, .rotational = true }, &sata, POWER_ASLEEP },
-        { { "SCSI, awake", { {} }, ROWS(sense_active), .ask_power = true, .rotational = true }, &sas_drive, POWER_AWAKE },
-        { { "SCSI, attention", { {} }, ROWS(sense_attention), .ask_power = true, .rotational = true }, &sas_drive, POWER_AWAKE },
-        { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        { { "SCSI, standby", { {} }, ROWS(sense_standby), .ask_power = true, .rotational = true }, &sas_drive, POWER_STANDBY },
-        { { "SCSI, stopped", { {} }, ROWS(sense_stopped), .ask_power = true, .rotational = true }, &sas_drive, POWER_STANDBY },
-        { { "SCSI, unclear", { {} }, ROWS(sense_none), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        { { "SCSI, gone", { {} }, ROWS(sense_gone), .ask_power = true, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "awake", { {} }, ROWS(awake_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_AWAKE },
+        { { "in standby", { {} }, ROWS(asleep_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_STANDBY },
+        { { "unclear", { {} }, ROWS(unclear), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "no pass-through", { {} }, ROWS(no_passthrough), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "silent", { {} }, ROWS(silent), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "Sleep", { {} }, .beside = WORK_POWER, .ata_sleep = true, .rotational = true }, &sata, POWER_ASLEEP },
+        { { "SCSI, awake", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_AWAKE },
+        { { "SCSI, attention", { {} }, ROWS(sense_attention), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_AWAKE },
+        { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "SCSI, standby", { {} }, ROWS(sense_standby), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
+        { { "SCSI, stopped", { {} }, ROWS(sense_stopped), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
+        { { "SCSI, unclear", { {} }, ROWS(sense_none), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "SCSI, gone", { {} }, ROWS(sense_gone), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
         /* It is not asked for that, and is not asked. */
         { { "nothing", { {} }, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "nothing but what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
           &sata, POWER_UNKNOWN },
         /* The visit needs to know it for itself: it is asked once. */
         { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_AWAKE },
-        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .ask_power = true }, &sata, POWER_AWAKE },
+        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .beside = WORK_POWER }, &sata, POWER_AWAKE },
         { { "asked before what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(awake_only), timer_sent,
-            .ask_power = true }, &sata, POWER_AWAKE },
+            .beside = WORK_POWER }, &sata, POWER_AWAKE },
         { { "awake, and written", { { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value) }, &sata, POWER_AWAKE },
         { { "asleep: deferred", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) }, &sata, POWER_STANDBY },
         { { "asleep: the timer leaves it so", { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
             ROWS(asleep) }, &sata, POWER_STANDBY },
         { { "asleep, and may be woken, but not by this visit", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable),
-            .wake = true, .no_wake = true }, &sata, POWER_STANDBY },
+            .wake = true, .without = WORK_WAKE }, &sata, POWER_STANDBY },
         { { "not in use", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
         { { "in use", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
           POWER_AWAKE },
@@ -519,10 +522,10 @@ static const struct {
         Case visit;
         int64_t load_cycles;
 } wears[] = {
-        { { "awake", { {} }, ROWS(worn), .ask_power = true, .ask_wear = true, .rotational = true }, 970 },
-        { { "refused", { {} }, ROWS(worn_refused), .ask_power = true, .ask_wear = true, .rotational = true }, -1 },
-        { { "asleep", { {} }, ROWS(sense_standby), .ask_power = true, .ask_wear = true, .rotational = true }, -1 },
-        { { "not asked", { {} }, ROWS(sense_active), .ask_power = true, .rotational = true }, -1 },
+        { { "awake", { {} }, ROWS(worn), .beside = WORK_WEAR, .rotational = true }, 970 },
+        { { "refused", { {} }, ROWS(worn_refused), .beside = WORK_WEAR, .rotational = true }, -1 },
+        { { "asleep", { {} }, ROWS(sense_standby), .beside = WORK_WEAR, .rotational = true }, -1 },
+        { { "not asked", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, -1 },
 };
 
 START_TEST(test_wear) {
@@ -568,7 +571,7 @@ START_TEST(test_sysfs) {
                 { .name = "queue_depth", .value = { VALUE_INT, 16, "" }, .file = "f" },
         };
         Wishes w = { wishes, ELEMENTSOF(wishes) };
-        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io };
+        Visit v = { .drive = &d, .wishes = &w, .settings = &all_settings, .io = &io, .work = WORK_APPLY };
         static const char *const order[] = { "scheduler", "timeout", "queue_depth", "read_ahead_kb" };
         static const Verdict verdicts[] = { VERDICT_UNCHANGED, VERDICT_APPLIED, VERDICT_UNSUPPORTED, VERDICT_APPLIED };
         Plan p;
@@ -661,6 +664,7 @@ START_TEST(test_leaving) {
         Visit v = {
                 .drive = &nvme,
                 .wishes = &w,
+                .work = WORK_APPLY,
                 .settings = &table,
                 .io = &io,
                 .intend = leaving_intend,

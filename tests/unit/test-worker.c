@@ -56,7 +56,7 @@ static void request_make(const Drive *d, void **ret, size_t *ret_size) {
         const Visit v = { .drive = d,
                           .wishes = &w,
                           .memories = memories,
-                          .permanent = true,
+                          .work = WORK_APPLY | WORK_PERMANENT,
                           .ata_sleep = true,
                           .bridge = &bridge };
 
@@ -88,7 +88,7 @@ START_TEST(test_round_trip) {
         ck_assert_uint_eq(r.wishes->items[0].line, 3);
         ck_assert(r.memories[0].sent.known);
         ck_assert_str_eq(r.memories[1].quarantined, "the machine went down");
-        ck_assert(r.permanent && r.ata_sleep && !r.active && r.bridge->asked);
+        ck_assert(r.work == (WORK_APPLY | WORK_PERMANENT) && r.ata_sleep && !r.active && r.bridge->asked);
 }
 END_TEST
 

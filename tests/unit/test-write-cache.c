@@ -243,7 +243,12 @@ static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reas
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(wanted), .file = "f", .line = 1 };
         Wishes wishes = { &wish, 1 };
         char path[PATH_MAX];
-        Visit v = { .drive = &d, .wishes = &wishes, .settings = &all_settings, .io = &io, .active = true };
+        Visit v = { .drive = &d,
+                    .wishes = &wishes,
+                    .settings = &all_settings,
+                    .io = &io,
+                    .work = WORK_APPLY,
+                    .active = true };
         Plan p;
 
         io.sg = drive_sg;
