@@ -41,6 +41,7 @@ typedef enum PowerMode {
         POWER_STANDBY,   /* spun down: nothing that would wake it is sent */
         POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes it for any command */
         POWER_ASLEEP,    /* in ATA's Sleep mode, which the kernel ends by a reset for any command */
+        _POWER_MODE_MAX,
 } PowerMode;
 
 struct Device {

@@ -1,64 +1,83 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "record.h"
-#include "validate.h"
+#include "text.h"
 #include "visit-request.h"
+#include "wire.h"
 
-/* The drive's texts (udev's properties stay behind). */
-static const size_t drive_texts[] = {
-        offsetof(Drive, name),       offsetof(Drive, node),        offsetof(Drive, syspath),  offsetof(Drive, model),
-        offsetof(Drive, serial),     offsetof(Drive, wwn),         offsetof(Drive, firmware), offsetof(Drive, vendor),
-        offsetof(Drive, dock_model), offsetof(Drive, dock_serial),
-};
-
-/* A longer text is cut: none that anything but a message depends on is as long. One that is not there is empty. */
+/* A longer text is cut: none that anything but a message depends on is as long. */
 #define TEXT_MAX 512U
 
-/* Both ends are one build of the program: plain data crosses as it is, texts in arrays, and every pointer in it is NULL. */
-typedef struct Request {
-        char build[BUILD_MAX]; /* comes first in every build */
-        Drive drive;
-        char drive_texts[ELEMENTSOF(drive_texts)][TEXT_MAX];
-        Bridge bridge;
-        Wishes wishes;
-        VisitWork work;
-        bool active, ata_sleep;
-} Request;
+/* clang-format off */
+/* udev's properties and links stay behind. */
+static const WireField drive_fields[] = {
+        WIRE_POINTER(Drive, name, TEXT_MAX),
+        WIRE_POINTER(Drive, node, TEXT_MAX),
+        WIRE_POINTER(Drive, syspath, TEXT_MAX),
+        WIRE_POINTER(Drive, model, TEXT_MAX),
+        WIRE_POINTER(Drive, serial, TEXT_MAX),
+        WIRE_POINTER(Drive, wwn, TEXT_MAX),
+        WIRE_POINTER(Drive, firmware, TEXT_MAX),
+        WIRE_POINTER(Drive, vendor, TEXT_MAX),
+        WIRE_POINTER(Drive, dock_model, TEXT_MAX),
+        WIRE_POINTER(Drive, dock_serial, TEXT_MAX),
+        WIRE_WORD(Drive, transport, _TRANSPORT_MAX),
+        WIRE(Drive, rotational, WIRE_BOOL),
+        WIRE(Drive, removable, WIRE_BOOL),
+        WIRE(Drive, rotational_untold, WIRE_BOOL),
+        WIRE(Drive, removable_untold, WIRE_BOOL),
+        WIRE(Drive, raid, WIRE_BOOL),
+        WIRE(Drive, optical, WIRE_BOOL),
+        WIRE(Drive, ata, WIRE_BOOL),
+        WIRE(Drive, size, WIRE_NUMBER),
+        WIRE(Drive, diskseq, WIRE_NUMBER),
+        WIRE(Drive, plugged, WIRE_BOOL),
+        WIRE(Drive, identified, WIRE_BOOL),
+        {}
+};
 
-/* Behind it are, each as many times as there are wishes, a Wish, a Memory, and the texts of a wish. */
-typedef struct WishTexts {
-        char name[64], file[TEXT_MAX];
-} WishTexts;
+static const WireField visit_fields[] = {
+        WIRE_WORD(Visit, work, _WORK_MAX),
+        WIRE(Visit, active, WIRE_BOOL),
+        WIRE(Visit, ata_sleep, WIRE_BOOL),
+        {}
+};
 
-static size_t request_size(size_t n_wishes) {
-        return sizeof(Request) + n_wishes * (sizeof(Wish) + sizeof(Memory) + sizeof(WishTexts));
-}
+static const WireField wishes_fields[] = {
+        WIRE(Wishes, n_items, WIRE_SIZE),
+        {}
+};
 
-static Wish *request_wishes(Request *q) {
-        return (Wish *) (q + 1);
-}
+static const WireField wish_fields[] = {
+        WIRE_POINTER(Wish, name, 64),
+        WIRE_PART(Wish, value, wire_value),
+        WIRE(Wish, withheld, WIRE_BOOL),
+        WIRE(Wish, allow_dangerous, WIRE_BOOL),
+        WIRE(Wish, permanent, WIRE_BOOL),
+        WIRE(Wish, optional, WIRE_BOOL),
+        WIRE(Wish, wake, WIRE_BOOL),
+        WIRE_WORD(Wish, spindown_by, _SPINDOWN_BY_MAX),
+        WIRE(Wish, wake_together, WIRE_BOOL),
+        WIRE(Wish, commands_are_use, WIRE_BOOL),
+        WIRE_POINTER(Wish, file, TEXT_MAX),
+        WIRE(Wish, line, WIRE_INT),
+        WIRE(Wish, column, WIRE_INT),
+        {}
+};
 
-static Memory *request_memories(Request *q) {
-        return (Memory *) (request_wishes(q) + q->wishes.n_items);
-}
-
-static WishTexts *request_texts(Request *q) {
-        return (WishTexts *) (request_memories(q) + q->wishes.n_items);
-}
-
-/* Where the drive's texts are now; NULL: nowhere. */
-static void drive_point(Drive *d, char (*texts)[TEXT_MAX]) {
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                *(char **) ((char *) d + drive_texts[i]) = texts && texts[i][0] ? texts[i] : NULL;
-        d->properties = NULL;
-        d->properties_size = 0;
-        d->links = NULL;
-        d->n_links = d->room_links = 0;
-}
+static const WireField memory_fields[] = {
+        WIRE_PART(Memory, sent, wire_known),
+        WIRE_PART(Memory, settled, wire_known),
+        WIRE_PART(Memory, read, wire_known),
+        WIRE_ARRAY(Memory, overruled),
+        WIRE_ARRAY(Memory, quarantined),
+        {}
+};
+/* clang-format on */
 
 const char *build_identity(void) {
         static char identity[BUILD_MAX];
@@ -74,119 +93,97 @@ const char *build_identity(void) {
         return identity;
 }
 
+/* The build, which comes first in every build; the drive, its bridge, the visit, the number of wishes, and each wish with its memory. */
+static size_t request_size(size_t n_wishes) {
+        return BUILD_MAX + wire_size(drive_fields) + wire_size(wire_bridge) + wire_size(visit_fields) +
+               wire_size(wishes_fields) + n_wishes * (wire_size(wish_fields) + wire_size(memory_fields));
+}
+
 /* ---- writing ---- */
 
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
         size_t size = request_size(v->wishes->n_items);
-        Request *q;
+        uint8_t *request, *at;
 
         if (size > VISIT_REQUEST_MAX_BYTES)
                 return -E2BIG;
-        q = calloc(1, size);
-        if (!q)
+        request = calloc(1, size);
+        if (!request)
                 return -ENOMEM;
 
-        (void) strcpy(q->build, build_identity());
-        q->drive = *v->drive;
-        drive_point(&q->drive, NULL);
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++) {
-                const char *text = *(char *const *) ((const char *) v->drive + drive_texts[i]);
-
-                (void) snprintf(q->drive_texts[i], sizeof q->drive_texts[i], "%s", text ?: "");
-        }
-        if (v->bridge)
-                q->bridge = *v->bridge;
-        q->wishes.n_items = v->wishes->n_items;
-        q->work = v->work;
-        q->active = v->active;
-        q->ata_sleep = v->ata_sleep;
-
+        (void) strcpy((char *) request, build_identity());
+        at = wire_write(drive_fields, v->drive, request + BUILD_MAX);
+        at = wire_write(wire_bridge, v->bridge ?: &(const Bridge){}, at);
+        at = wire_write(visit_fields, v, at);
+        at = wire_write(wishes_fields, v->wishes, at);
         for (size_t i = 0; i < v->wishes->n_items; i++) {
-                const Wish *from = v->wishes->items + i;
-                Wish *w = request_wishes(q) + i;
-                WishTexts *texts = request_texts(q) + i;
-
-                *w = *from;
-                w->name = w->file = NULL;
-                w->via_stacked = NULL;
-                (void) snprintf(texts->name, sizeof texts->name, "%s", from->name);
-                (void) snprintf(texts->file, sizeof texts->file, "%s", from->file ?: "");
-                if (v->memories)
-                        request_memories(q)[i] = v->memories[i];
+                at = wire_write(wish_fields, v->wishes->items + i, at);
+                at = wire_write(memory_fields, v->memories ? v->memories + i : &(const Memory){}, at);
         }
 
-        *ret = q;
+        *ret = request;
         *ret_size = size;
         return 0;
 }
 
 /* ---- reading ---- */
 
-static bool drive_is_valid(const Drive *d, char (*texts)[TEXT_MAX]) {
-        for (size_t i = 0; i < ELEMENTSOF(drive_texts); i++)
-                if (!text_ends(texts[i], sizeof texts[i]))
-                        return false;
+/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. */
+static bool syspath_is_valid(const char *path) {
+        static const char disk[] = "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/+([!/])";
 
-        return bools_are_valid(&d->rotational, &d->ata) && bools_are_valid(&d->identified, &d->identified) &&
-               d->transport >= 0 && d->transport < _TRANSPORT_MAX;
+        return fnmatch(disk, path, FNM_EXTMATCH) == 0 && !strstr(path, "//") && !strstr(path, "/./") &&
+               !strstr(path, "/../");
 }
 
-static int wish_read(Wish *w, WishTexts *texts, const SettingTable *settings, const Drive *d) {
-        const Setting *s;
+/* Such paths as the inventory makes. */
+static bool drive_paths_are_valid(const Drive *d) {
+        return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
+               streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_kept(d->name) &&
+               starts_with(d->node, "/dev/") && streq(d->node + strlen("/dev/"), d->name);
+}
 
-        if (!bools_are_valid(&w->withheld, &w->wake) || w->spindown_by >= _SPINDOWN_BY_MAX ||
-            !bools_are_valid(&w->wake_together, &w->commands_are_use) || !value_is_valid(&w->value) ||
-            !text_ends(texts->name, sizeof texts->name) || !text_ends(texts->file, sizeof texts->file))
-                return -EBADMSG;
-        s = setting_find(settings, texts->name);
+/* The manager read the value from a file. The worker checks again that a file can name it. */
+static bool wish_is_valid(Wish *w, const SettingTable *settings, const Drive *d) {
+        const Setting *s = w->name ? setting_find(settings, w->name) : NULL;
+
         if (!s)
-                return -EBADMSG;
+                return false;
         w->name = s->name;
-        w->file = texts->file;
-        w->via_stacked = NULL;
-
+        w->file = w->file ?: "";
         s = setting_for_backends(settings, s->name, drive_backends(d));
-        /* The manager read the value from a file. The worker checks again that a file can name it. */
-        return s && !w->withheld && !value_has_exact_text(&s->range, &w->value) ? -EBADMSG : 0;
+        return !s || w->withheld || value_has_exact_text(&s->range, &w->value);
 }
 
-int visit_request_parse(void *request, size_t size, const SettingTable *settings, Visit *ret) {
-        Request *q = request;
+int visit_request_parse(const void *request, size_t size, const SettingTable *settings, VisitRequest *ret) {
+        const uint8_t *at = (const uint8_t *) request + BUILD_MAX;
 
-        if (size < sizeof q->build)
+        if (size < BUILD_MAX)
                 return -EBADMSG;
-        if (strncmp(q->build, build_identity(), sizeof q->build) != 0)
+        if (strncmp(request, build_identity(), BUILD_MAX) != 0)
                 return -EPROTONOSUPPORT;
-        if (size < sizeof *q || q->wishes.n_items > RECORD_MAX_SETTINGS || size != request_size(q->wishes.n_items))
+        if (size < request_size(0))
                 return -EBADMSG;
 
-        if (!drive_is_valid(&q->drive, q->drive_texts) || !bridge_is_valid(&q->bridge) ||
-            (unsigned) q->work >= _WORK_MAX || !bools_are_valid(&q->active, &q->ata_sleep))
-                return -EBADMSG;
-        drive_point(&q->drive, q->drive_texts);
-        if (!drive_paths_are_valid(&q->drive))
+        *ret = (VisitRequest){ .wishes.items = ret->items };
+        ret->visit = (Visit){ .drive = &ret->drive,
+                              .wishes = &ret->wishes,
+                              .memories = ret->memories,
+                              .settings = settings,
+                              .bridge = &ret->bridge };
+        at = wire_read(drive_fields, at, &ret->drive);
+        at = at ? wire_read(wire_bridge, at, &ret->bridge) : NULL;
+        at = at ? wire_read(visit_fields, at, &ret->visit) : NULL;
+        at = at ? wire_read(wishes_fields, at, &ret->wishes) : NULL;
+        if (!at || ret->wishes.n_items > ELEMENTSOF(ret->items) || size != request_size(ret->wishes.n_items) ||
+            !drive_paths_are_valid(&ret->drive) || !bridge_is_valid(&ret->bridge))
                 return -EBADMSG;
 
-        q->wishes.items = request_wishes(q);
-        for (size_t i = 0; i < q->wishes.n_items; i++) {
-                int r;
-
-                if (!memory_is_valid(request_memories(q) + i))
+        for (size_t i = 0; i < ret->wishes.n_items; i++) {
+                at = wire_read(wish_fields, at, ret->items + i);
+                at = at ? wire_read(memory_fields, at, ret->memories + i) : NULL;
+                if (!at || !wish_is_valid(ret->items + i, settings, &ret->drive))
                         return -EBADMSG;
-                r = wish_read(q->wishes.items + i, request_texts(q) + i, settings, &q->drive);
-                if (r < 0)
-                        return r;
         }
-
-        *ret = (Visit){
-                .drive = &q->drive,
-                .wishes = &q->wishes,
-                .memories = request_memories(q),
-                .settings = settings,
-                .work = q->work,
-                .active = q->active,
-                .ata_sleep = q->ata_sleep,
-                .bridge = &q->bridge,
-        };
         return 0;
 }

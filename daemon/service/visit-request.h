@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A Visit as one message: what the manager knows of the drive and wants of it, for a worker that shares no memory with
- * it. The worker believes none of it: lengths and counts are bounded, names and paths are such as the inventory makes, and a
+/* A Visit as one message: the drive, the work, the wishes and what is known of their settings, for a worker that shares no memory with
+ * the manager. The worker trusts none of it: each field has its table in visit-request.c, paths are such as the inventory makes, and a
  * value must be one that its row allows. */
 
+#include "record.h"
 #include "visit.h"
 
-/* Which file of the program runs, as "0.1.0 (build 40f1c-18a2…)". The service and its workers send each other structures as they are,
- * so both have to be one build: while a package is exchanged they may not be. */
+/* Which file of the program runs, as "0.1.0 (build 40f1c-18a2…)". A message has the fields of one build:
+ * while a package is upgraded, the service and its workers may be two. */
 const char *build_identity(void);
 #define BUILD_MAX 64U
 
@@ -18,6 +19,15 @@ const char *build_identity(void);
 /* The caller frees *ret. -E2BIG: too many wishes for one message. */
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size);
 
-/* The visit that is asked for, with `settings` for its table. It points into the request, which is to be aligned as malloc() does, and
- * is changed. -EPROTONOSUPPORT: another build of the program asks; -EBADMSG: none asks so. */
-int visit_request_parse(void *request, size_t size, const SettingTable *settings, Visit *ret);
+typedef struct VisitRequest {
+        Visit visit; /* points to the following */
+        Drive drive;
+        Bridge bridge;
+        Wishes wishes;
+        Wish items[RECORD_MAX_SETTINGS];
+        Memory memories[RECORD_MAX_SETTINGS];
+} VisitRequest;
+
+/* The visit that is asked for, with `settings` for its table. Texts stay in the request, which must outlive *ret. -EPROTONOSUPPORT: the
+ * request is of another build; -EBADMSG: no build makes such a request. */
+int visit_request_parse(const void *request, size_t size, const SettingTable *settings, VisitRequest *ret);

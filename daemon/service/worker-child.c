@@ -33,8 +33,11 @@ typedef struct Child {
 } Child;
 
 static void child_say(Child *c, const WorkerMessage *m) {
+        uint8_t message[WORKER_MESSAGE_MAX_BYTES];
+        size_t size = worker_message_write(m, message);
+
         /* Without a manager there is nobody to work for. */
-        if (send(c->fd, m, sizeof *m, MSG_NOSIGNAL) != (ssize_t) sizeof *m)
+        if (send(c->fd, message, size, MSG_NOSIGNAL) != (ssize_t) size)
                 _exit(EXIT_FAILURE);
         c->said_usec = monotonic_usec();
 }
@@ -101,12 +104,8 @@ static void child_writing(void *userdata, const Step *s) {
 
 static void child_ended(void *userdata, const Step *s) {
         Child *c = userdata;
-        WorkerMessage m = { .type = WORKER_STEP, .wish = child_wish(c, s), .step = *s };
 
-        m.step.wish = NULL;
-        m.step.setting = NULL;
-        m.step.remedy = NULL;
-        child_say(c, &m);
+        child_say(c, &(WorkerMessage){ .type = WORKER_STEP, .wish = child_wish(c, s), .step = *s });
 }
 
 static void child_power(void *userdata, PowerMode power) {
@@ -149,12 +148,13 @@ static int child_confine(const Visit *v) {
 }
 
 _Noreturn void worker_main(int fd) {
-        static _Alignas(max_align_t) char request[VISIT_REQUEST_MAX_BYTES];
+        static char request[VISIT_REQUEST_MAX_BYTES];
+        static VisitRequest q;
         Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         char name[32];
         ssize_t n;
-        Visit v;
+        Visit *v = &q.visit;
         Plan p;
         int r;
 
@@ -162,31 +162,31 @@ _Noreturn void worker_main(int fd) {
         n = recv(fd, request, sizeof request, MSG_TRUNC);
         if (n < 0 || n > (ssize_t) sizeof request)
                 _exit(EXIT_FAILURE);
-        r = visit_request_parse(request, n, &all_settings, &v);
+        r = visit_request_parse(request, n, &all_settings, &q);
         if (r == -EPROTONOSUPPORT)
                 journal_log(LOG_ERR,
                             "drivekeep.service runs another build of the program than this one, %s, so its drive is not visited; 'systemctl restart drivekeep' starts both anew.",
                             build_identity());
         if (r < 0)
                 _exit(EXIT_FAILURE);
-        c.wishes = v.wishes;
-        (void) snprintf(name, sizeof name, "keep-%s", v.drive->name);
+        c.wishes = v->wishes;
+        (void) snprintf(name, sizeof name, "keep-%s", v->drive->name);
         (void) prctl(PR_SET_NAME, name);
-        if (child_confine(&v) < 0)
+        if (child_confine(v) < 0)
                 _exit(EXIT_FAILURE);
 
         io.gate = child_gate;
         io.userdata = &c;
-        v.io = &io;
-        v.ended = child_ended;
-        v.bridged = child_bridged;
-        v.power = child_power;
-        v.wear = child_wear;
-        v.intend = child_intend;
-        v.writing = child_writing;
-        v.userdata = &c;
+        v->io = &io;
+        v->ended = child_ended;
+        v->bridged = child_bridged;
+        v->power = child_power;
+        v->wear = child_wear;
+        v->intend = child_intend;
+        v->writing = child_writing;
+        v->userdata = &c;
 
-        if (visit_run(&v, &p) < 0)
+        if (visit_run(v, &p) < 0)
                 _exit(EXIT_FAILURE);
 
         child_say(&c, &(WorkerMessage){ .type = WORKER_END });

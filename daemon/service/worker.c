@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
+#include <assert.h>
+#include <stddef.h>
 #include <sys/socket.h>
 
-#include "validate.h"
 #include "visit-request.h"
+#include "wire.h"
 #include "worker.h"
 
 int worker_start(Broker *broker, const Visit *visit) {
@@ -47,11 +48,69 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
         return table[s][said];
 }
 
-static bool step_is_valid(const Step *s) {
-        return !s->wish && !s->setting && !s->remedy && bools_are_valid(&s->remembered, &s->failed) &&
-               value_is_valid(&s->wanted) && reading_is_valid(&s->before) && reading_is_valid(&s->after) &&
-               s->error <= 0 && s->verdict >= 0 && s->verdict < _VERDICT_MAX && text_ends(s->note, sizeof s->note) &&
-               text_ends(s->reason, sizeof s->reason);
+/* clang-format off */
+static const WireField step_fields[] = {
+        WIRE_PART(Step, wanted, wire_value),
+        WIRE_PART(Step, before, wire_reading),
+        WIRE_PART(Step, after, wire_reading),
+        WIRE(Step, remembered, WIRE_BOOL),
+        WIRE(Step, lost, WIRE_BOOL),
+        WIRE(Step, remedied, WIRE_BOOL),
+        WIRE(Step, remediable, WIRE_BOOL),
+        WIRE(Step, write, WIRE_BOOL),
+        WIRE(Step, saving, WIRE_BOOL),
+        WIRE(Step, written, WIRE_BOOL),
+        WIRE(Step, failed, WIRE_BOOL),
+        WIRE(Step, error, WIRE_INT),
+        WIRE_WORD(Step, verdict, _VERDICT_MAX),
+        WIRE_ARRAY(Step, note),
+        WIRE_ARRAY(Step, reason),
+        {}
+};
+
+static const WireField wear_fields[] = {
+        WIRE_PART(Wear, load_cycles, wire_known),
+        WIRE_PART(Wear, start_stops, wire_known),
+        WIRE_PART(Wear, rated_load_cycles, wire_known),
+        WIRE_PART(Wear, rated_start_stops, wire_known),
+        WIRE_PART(Wear, temperature, wire_known),
+        {}
+};
+
+static const WireField identity_fields[] = {
+        WIRE_ARRAY(DriveIdentity, model),
+        WIRE_ARRAY(DriveIdentity, serial),
+        WIRE_ARRAY(DriveIdentity, firmware),
+        WIRE_ARRAY(DriveIdentity, wwn),
+        {}
+};
+
+static const WireField head_fields[] = {
+        WIRE_WORD(WorkerMessage, type, _WORKER_MESSAGE_MAX),
+        WIRE(WorkerMessage, wish, WIRE_SIZE),
+        {}
+};
+
+/* What comes behind the head. */
+static const WireField body_fields[_WORKER_MESSAGE_MAX][3] = {
+        [WORKER_STEP] = { WIRE_PART(WorkerMessage, step, step_fields) },
+        [WORKER_POWER] = { WIRE_WORD(WorkerMessage, power, _POWER_MODE_MAX) },
+        [WORKER_WEAR] = { WIRE_PART(WorkerMessage, wear, wear_fields) },
+        [WORKER_BRIDGE] = { WIRE_PART(WorkerMessage, bridge, wire_bridge), WIRE_PART(WorkerMessage, identity, identity_fields) },
+};
+/* clang-format on */
+
+size_t worker_message_write(const WorkerMessage *m, uint8_t ret[static WORKER_MESSAGE_MAX_BYTES]) {
+        uint8_t *end;
+
+        assert(wire_size(head_fields) + wire_size(body_fields[m->type]) <= WORKER_MESSAGE_MAX_BYTES);
+        end = wire_write(head_fields, m, ret);
+        return wire_write(body_fields[m->type], m, end) - ret;
+}
+
+static bool wear_is_valid(const Wear *w) {
+        return w->load_cycles.number >= 0 && w->start_stops.number >= 0 && w->rated_load_cycles.number >= 0 &&
+               w->rated_start_stops.number >= 0;
 }
 
 static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
@@ -63,14 +122,13 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         case WORKER_INTENDS:
                 return m->wish < n_wishes || m->wish == WORKER_READS;
         case WORKER_STEP:
-                return m->wish < n_wishes && step_is_valid(&m->step);
+                return m->wish < n_wishes && m->step.error <= 0;
         case WORKER_POWER:
-                return m->power == POWER_AWAKE || m->power == POWER_STANDBY || m->power == POWER_SUSPENDED ||
-                       m->power == POWER_ASLEEP;
+                return m->power != POWER_UNKNOWN && m->power != POWER_UNCLEAR;
         case WORKER_WEAR:
                 return wear_is_valid(&m->wear);
         case WORKER_BRIDGE:
-                return bridge_is_valid(&m->bridge) && identity_is_valid(&m->identity) &&
+                return bridge_is_valid(&m->bridge) &&
                        (!m->identity.serial[0] || (m->bridge.asked && m->bridge.identified));
         case _WORKER_MESSAGE_MAX:
                 break;
@@ -78,20 +136,30 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         return false;
 }
 
+static int message_read(const uint8_t *at, size_t size, WorkerMessage *ret) {
+        size_t head = wire_size(head_fields);
+
+        if (size < head || !wire_read(head_fields, at, ret) || size != head + wire_size(body_fields[ret->type]) ||
+            !wire_read(body_fields[ret->type], at + head, ret))
+                return -EBADMSG;
+        return 0;
+}
+
 int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret) {
-        WorkerMessage m;
+        uint8_t message[WORKER_MESSAGE_MAX_BYTES];
+        WorkerMessage m = {};
         ssize_t n;
 
         /* With MSG_TRUNC it is told how long the message was. */
-        n = recv(fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
+        n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
         /* It has ended without reading an order; what it said before that is still to come. */
         if (n < 0 && errno == ECONNRESET)
-                n = recv(fd, &m, sizeof m, MSG_DONTWAIT | MSG_TRUNC);
+                n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)
                 return -errno;
         if (n == 0)
                 return 0;
-        if (n != (ssize_t) sizeof m || !message_is_valid(&m, n_wishes))
+        if (n > (ssize_t) sizeof message || message_read(message, n, &m) < 0 || !message_is_valid(&m, n_wishes))
                 return -EBADMSG;
 
         *ret = m;

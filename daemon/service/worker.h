@@ -35,7 +35,7 @@ typedef enum WorkerState {
 
 WorkerState worker_state_after(WorkerState s, WorkerMessageType said);
 
-/* Plain data in one datagram: the pointers of `step` are NULL, and `wish` says what it is about. */
+/* One datagram, which has the fields of its type alone (worker.c). The pointers of `step` do not cross: `wish` says what it is about. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish;     /* index in the visit's wishes */
@@ -61,6 +61,11 @@ int worker_start(Broker *broker, const Visit *visit);
 
 /* The worker itself, at its end of the socket; never returns. */
 _Noreturn void worker_main(int fd);
+
+#define WORKER_MESSAGE_MAX_BYTES 2048U
+
+/* Returns the size of the datagram. */
+size_t worker_message_write(const WorkerMessage *m, uint8_t ret[static WORKER_MESSAGE_MAX_BYTES]);
 
 /* 1 and a message; 0: the other end is closed; -EAGAIN: nothing now. A malformed message is -EBADMSG. */
 int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret);

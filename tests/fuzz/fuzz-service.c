@@ -271,8 +271,10 @@ static void step_worker(void) {
                 say("%s: the worker says one word too often\n", w->disk->name);
                 w->hostile = true;
                 for (unsigned i = 0; i < 100; i++) {
-                        (void) send(w->fd, &(WorkerMessage){ .type = how / 6 % _WORKER_MESSAGE_MAX },
-                                    sizeof(WorkerMessage), MSG_NOSIGNAL | MSG_DONTWAIT);
+                        uint8_t message[WORKER_MESSAGE_MAX_BYTES];
+                        WorkerMessage m = { .type = how / 6 % _WORKER_MESSAGE_MAX };
+
+                        (void) send(w->fd, message, worker_message_write(&m, message), MSG_NOSIGNAL | MSG_DONTWAIT);
                         run();
                 }
                 break;

@@ -224,9 +224,12 @@ static int child_open_node(void *userdata, const Drive *drive) {
 /* ---- what an honest worker says ---- */
 
 static void child_say(Child *c, const WorkerMessage *m) {
+        uint8_t message[WORKER_MESSAGE_MAX_BYTES];
+        size_t size = worker_message_write(m, message);
+
         if (c->dead)
                 return;
-        c->dead = send(c->worker->fd, m, sizeof *m, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) sizeof *m ||
+        c->dead = send(c->worker->fd, message, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size ||
                   ++c->n_said == c->dies_after;
 }
 
@@ -298,12 +301,7 @@ static void child_writing(void *userdata, const Step *s) {
 }
 
 static void child_ended(void *userdata, const Step *s) {
-        WorkerMessage m = { .type = WORKER_STEP, .wish = child_wish(userdata, s), .step = *s };
-
-        m.step.wish = NULL;
-        m.step.setting = NULL;
-        m.step.remedy = NULL;
-        child_say(userdata, &m);
+        child_say(userdata, &(WorkerMessage){ .type = WORKER_STEP, .wish = child_wish(userdata, s), .step = *s });
 }
 
 static void child_power(void *userdata, PowerMode power) {
@@ -323,7 +321,7 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
 }
 
 /* NULL: the manager has let go of it. The caller frees it. */
-static void *worker_request(const Worker *w, int flags, Visit *ret) {
+static void *worker_request(const Worker *w, int flags, VisitRequest *ret) {
         char *request = malloc(VISIT_REQUEST_MAX_BYTES);
         ssize_t n;
 
@@ -351,32 +349,33 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
                               .gate = child_gate,
                               .userdata = &c };
         _cleanup_free_ void *request = NULL;
-        Visit v;
+        VisitRequest q;
+        Visit *v = &q.visit;
         Plan p;
 
         /* One that was taken over only ends. */
-        request = w->hostile ? NULL : worker_request(w, 0, &v);
+        request = w->hostile ? NULL : worker_request(w, 0, &q);
         if (!request) {
                 worker_done(w);
                 return;
         }
-        c.visit = &v;
-        c.may_wake = v.work & WORK_SPIN_UP;
-        for (const Wish *i = v.wishes->items; i < v.wishes->items + v.wishes->n_items; i++) {
-                c.may_wake = c.may_wake || (i->wake && (v.work & WORK_WAKE));
+        c.visit = v;
+        c.may_wake = v->work & WORK_SPIN_UP;
+        for (const Wish *i = v->wishes->items; i < v->wishes->items + v->wishes->n_items; i++) {
+                c.may_wake = c.may_wake || (i->wake && (v->work & WORK_WAKE));
                 c.may_sleep = c.may_sleep || (i->line > 0 && streq(i->name, SETTING_STANDBY));
         }
 
-        v.io = &io;
-        v.ended = child_ended;
-        v.bridged = child_bridged;
-        v.power = child_power;
-        v.wear = child_wear;
-        v.intend = child_intend;
-        v.writing = child_writing;
-        v.userdata = &c;
+        v->io = &io;
+        v->ended = child_ended;
+        v->bridged = child_bridged;
+        v->power = child_power;
+        v->wear = child_wear;
+        v->intend = child_intend;
+        v->writing = child_writing;
+        v->userdata = &c;
         w->runs = true;
-        if (visit_run(&v, &p) >= 0)
+        if (visit_run(v, &p) >= 0)
                 plan_done(&p);
         child_say(&c, &(WorkerMessage){ .type = WORKER_END });
         worker_done(w);
@@ -399,7 +398,9 @@ static void take_text(char *text, size_t size) {
 }
 
 static void worker_says_anything(Worker *w) {
-        WorkerMessage m = { .type = take() % (_WORKER_MESSAGE_MAX + 1), .wish = take_number() % 9 };
+        WorkerMessage m = { .type = take() % _WORKER_MESSAGE_MAX, .wish = take_number() % 9 };
+        uint8_t message[WORKER_MESSAGE_MAX_BYTES], where = take();
+        size_t size;
 
         if (m.wish == 8)
                 m.wish = WORKER_READS;
@@ -434,7 +435,11 @@ static void worker_says_anything(Worker *w) {
         default:
                 break;
         }
-        (void) send(w->fd, &m, take() == 0xFF ? take() : sizeof m, MSG_NOSIGNAL | MSG_DONTWAIT);
+        size = worker_message_write(&m, message);
+        /* And whatever no structure can hold. */
+        if (take() == 0xFF)
+                message[where % size] = take();
+        (void) send(w->fd, message, take() == 0xFF ? MIN(take(), size) : size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* ---- in the broker's place (broker.c) ---- */
@@ -445,7 +450,7 @@ static void check_named(const Visit *v);
 int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         _cleanup_free_ void *request = NULL;
         Worker *w = workers;
-        Visit v;
+        VisitRequest q;
 
         MUST(child == BROKER_WORKER, "the manager asks for another child than a worker");
         while (w < workers + ELEMENTSOF(workers) && w->fd >= 0)
@@ -455,12 +460,12 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
 
         *w = (Worker){ .fd = dup(fd), .since = now.monotonic };
         /* The socket is not to wait: nobody else would make progress. */
-        request = worker_request(w, MSG_PEEK, &v);
+        request = worker_request(w, MSG_PEEK, &q);
         MUST(request, "a worker is made that has nothing to do");
-        w->disk = disk_find(v.drive->name);
-        w->diskseq = v.drive->diskseq;
+        w->disk = disk_find(q.visit.drive->name);
+        w->diskseq = q.visit.drive->diskseq;
         w->disk->n_workers++;
-        check_named(&v);
+        check_named(&q.visit);
         return 0;
 }
 

@@ -445,7 +445,7 @@ static const Wishes wishes = { wish_items, ELEMENTSOF(wish_items) };
 static bool request_once(Injected what, size_t nth) {
         const Visit v = { .drive = &drive, .wishes = &wishes };
         _cleanup_free_ void *request = NULL;
-        Visit requested;
+        VisitRequest requested;
         bool failed;
         size_t size;
         int r;
@@ -457,7 +457,7 @@ static bool request_once(Injected what, size_t nth) {
         failed = inject_disarm();
         ck_assert_int_eq(r, failed ? -ENOMEM : 0);
         if (r >= 0)
-                ck_assert(wishes_equal(requested.wishes, &wishes, &all_settings));
+                ck_assert(wishes_equal(requested.visit.wishes, &wishes, &all_settings));
         return failed;
 }
 

@@ -143,21 +143,22 @@ static void check(const Plan *p, bool failed, size_t nth) {
 /* What the worker does with a request. The service takes one verdict of each setting, and no other. */
 static int visit(void *message, size_t size, Plan *ret) {
         Drive here;
-        Visit v;
+        VisitRequest q;
+        Visit *v = &q.visit;
         int r;
 
-        r = visit_request_parse(message, size, &all_settings, &v);
+        r = visit_request_parse(message, size, &all_settings, &q);
         if (r < 0)
                 return r;
-        v.io = &device_io_real;
+        v->io = &device_io_real;
         /* It must lie below /sys, where ours is not, and the node below /dev be the name's. */
-        here = *v.drive;
+        here = *v->drive;
         here.syspath = disk.syspath;
         here.node = disk.node;
-        v.drive = &here;
-        v.ended = on_ended;
+        v->drive = &here;
+        v->ended = on_ended;
         memset(n_told, 0, sizeof n_told);
-        return visit_run(&v, ret);
+        return visit_run(v, ret);
 }
 
 static void *request;

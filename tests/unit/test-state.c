@@ -278,7 +278,7 @@ static int ask_worker(const Wish *items, size_t n) {
         Wishes wishes = { .items = (Wish *) items, .n_items = n };
         const Visit v = { .drive = &d, .wishes = &wishes, .settings = &all_settings };
         _cleanup_free_ void *request = NULL;
-        Visit requested;
+        VisitRequest requested;
         size_t size;
         int r;
 

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -95,6 +96,7 @@ static const Field request_fields[] = {
         { "drive.raid", &drive.raid, KIND_BOOL, 0 },
         { "drive.optical", &drive.optical, KIND_BOOL, 0 },
         { "drive.ata", &drive.ata, KIND_BOOL, 0 },
+        { "drive.plugged", &drive.plugged, KIND_BOOL, 0 },
         { "drive.identified", &drive.identified, KIND_BOOL, 0 },
         { "bridge.asked", &bridge.asked, KIND_BOOL, 0 },
         { "bridge.identified", &bridge.identified, KIND_BOOL, 0 },
@@ -154,7 +156,7 @@ static size_t find_field(const Field *f) {
 START_TEST(test_request) {
         const Field *f = request_fields + _i;
         _cleanup_free_ uint8_t *request = NULL;
-        Visit r;
+        VisitRequest r;
         size_t size, at;
 
         visit.bridge = &bridge;
@@ -176,7 +178,7 @@ START_TEST(test_request_text) {
         } texts[] = { { "/dev/sdzz", 512 }, { "acoustic_management", 64 }, { "/etc/file", 512 } };
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
-        Visit r;
+        VisitRequest r;
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
                 uint8_t *at;
@@ -251,7 +253,7 @@ START_TEST(test_request_value) {
         Wishes one = { .items = &item, .n_items = 1 };
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
-        Visit r;
+        VisitRequest r;
 
         visit.wishes = &one;
         for (unsigned withheld = 0; withheld < 2; withheld++) {
@@ -274,7 +276,7 @@ START_TEST(test_request_long_text) {
         Wishes one = { .items = &item, .n_items = 1 };
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
-        Visit r;
+        VisitRequest r;
 
         memset(file, 'f', sizeof file - 1);
         memset(model, 'm', sizeof model - 1);
@@ -283,28 +285,43 @@ START_TEST(test_request_long_text) {
         visit.memories = NULL;
         request = request_make(&size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_uint_eq(strlen(r.wishes->items[0].file), 511);
-        ck_assert_uint_eq(strlen(r.drive->model), 511);
-        ck_assert(!r.memories[0].sent.known && !r.bridge->asked && r.work == 0);
+        ck_assert_uint_eq(strlen(r.visit.wishes->items[0].file), 511);
+        ck_assert_uint_eq(strlen(r.visit.drive->model), 511);
+        ck_assert(!r.visit.memories[0].sent.known && !r.visit.bridge->asked && r.visit.work == 0);
 }
 END_TEST
 
-/* More wishes than there are, and fewer. */
+/* More wishes than there are, and fewer, and more than there are settings. */
 START_TEST(test_request_count) {
-        static const uint32_t counts[] = { 0, 1, 3, 512, 513, UINT32_MAX / 2, UINT32_MAX };
+        static const size_t counts[] = {
+                0, 1, 3, RECORD_MAX_SETTINGS, RECORD_MAX_SETTINGS + 1, SIZE_MAX / 2, SIZE_MAX
+        };
         _cleanup_free_ uint8_t *request = NULL, *other = NULL;
-        size_t size, other_size, at = 0;
+        size_t size, other_size, at = 0, each;
         Wishes one = { .items = wish_items, .n_items = 1 };
-        Visit r;
+        VisitRequest r;
 
         request = request_make(&size);
         visit.wishes = &one;
         other = request_make(&other_size);
+        each = size - other_size;
         while (request[at] == other[at])
                 at++;
         for (size_t i = 0; i < ELEMENTSOF(counts); i++) {
                 memcpy(request + at, counts + i, sizeof *counts);
                 ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), -EBADMSG);
+        }
+
+        for (size_t n = RECORD_MAX_SETTINGS; n <= RECORD_MAX_SETTINGS + 1; n++) {
+                uint8_t *many = calloc(1, other_size + n * each);
+
+                memcpy(many, other, other_size);
+                memcpy(many + at, &n, sizeof n);
+                for (size_t i = 1; i < n; i++)
+                        memcpy(many + other_size + (i - 1) * each, other + other_size - each, each);
+                ck_assert_int_eq(visit_request_parse(many, other_size + (n - 1) * each, &all_settings, &r),
+                                 n <= RECORD_MAX_SETTINGS ? 0 : -EBADMSG);
+                free(many);
         }
 }
 END_TEST
@@ -312,7 +329,7 @@ END_TEST
 /* A broker that was started after an upgrade, asked by a service that was not. */
 START_TEST(test_other_build) {
         _cleanup_free_ uint8_t *request = NULL;
-        Visit r;
+        VisitRequest r;
         size_t size;
 
         request = request_make(&size);
@@ -422,6 +439,14 @@ static void check_name(pid_t pid) {
         (void) fclose(f);
 }
 
+/* The next message, which may still be to come. */
+static int receive_from(int fd, WorkerMessage *ret) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+
+        ck_assert_int_eq(poll(&p, 1, -1), 1);
+        return worker_receive(fd, wishes.n_items, ret);
+}
+
 /* Told before its first command, it sends none, and says so of each setting; what is no order it does not survive. Whoever lists
  * processes sees which drive it is for. */
 START_TEST(test_order) {
@@ -436,7 +461,7 @@ START_TEST(test_order) {
         int fd;
 
         pid = worker_make(&o, orders[_i].size, &fd, &printed);
-        for (; recv(fd, &m, sizeof m, 0) == sizeof m && m.type == WORKER_STEP; n++)
+        for (; receive_from(fd, &m) == 1 && m.type == WORKER_STEP; n++)
                 if (m.wish == 0 && orders[_i].taken)
                         ck_assert_int_eq(m.step.verdict, VERDICT_DEFERRED);
         if (orders[_i].taken) {
@@ -587,14 +612,15 @@ static const struct {
 
 /* Each flag crosses, and no other with it. */
 START_TEST(test_flags) {
-        Visit asked = visit, r;
+        Visit asked = visit;
+        VisitRequest r;
         uint8_t *request;
         size_t size;
 
         asked.work = 1 << _i;
         ck_assert_int_eq(visit_request_new(&asked, (void **) &request, &size), 0);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_uint_eq(r.work, asked.work);
+        ck_assert_uint_eq(r.visit.work, asked.work);
         free(request);
 }
 END_TEST
@@ -606,8 +632,6 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_STEP, .wish = 2 },
         { .type = WORKER_STEP, .wish = WORKER_READS },
         { .type = WORKER_STEP, .step.error = 1 },
-        { .type = WORKER_STEP, .step.wish = wish_items },
-        { .type = WORKER_STEP, .step.setting = (const Setting *) wish_items },
         { .type = WORKER_INTENDS, .wish = 2 },
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_POWER, .power = POWER_UNKNOWN },
@@ -620,13 +644,12 @@ static const WorkerMessage wrong_messages[] = {
 };
 
 /* What comes of it at the manager's end. */
-static int receive(const void *bytes) {
-        WorkerMessage m;
+static int receive(const uint8_t *bytes, size_t size, WorkerMessage *ret) {
         int fds[2], r;
 
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-        ck_assert_int_eq(send(fds[1], bytes, sizeof m, MSG_NOSIGNAL), sizeof m);
-        r = worker_receive(fds[0], wishes.n_items, &m);
+        ck_assert_int_eq(send(fds[1], bytes, size, MSG_NOSIGNAL), (ssize_t) size);
+        r = worker_receive(fds[0], wishes.n_items, ret);
         (void) close(fds[0]);
         (void) close(fds[1]);
         return r;
@@ -634,31 +657,66 @@ static int receive(const void *bytes) {
 
 START_TEST(test_message) {
         const Field *f = &message_fields[_i].field;
-        uint8_t bytes[sizeof message];
+        uint8_t bytes[WORKER_MESSAGE_MAX_BYTES], other[WORKER_MESSAGE_MAX_BYTES], *byte = f->at;
+        WorkerMessage told;
+        size_t size, at = 0;
 
         message.type = message_fields[_i].type;
-        ck_assert_int_eq(receive(&message), 1);
-        memcpy(bytes, &message, sizeof message);
-        for (unsigned nth = 0; make_wrong(f, bytes + ((uint8_t *) f->at - (uint8_t *) &message), nth); nth++)
-                ck_assert_msg(receive(bytes) == -EBADMSG, "%s, wrong value %u", f->name, nth);
+        size = worker_message_write(&message, bytes);
+        ck_assert_int_eq(receive(bytes, size, &told), 1);
+        if (byte != (uint8_t *) &message.type) {
+                *byte ^= 1;
+                ck_assert_uint_eq(worker_message_write(&message, other), size);
+                *byte ^= 1;
+                while (at < size && bytes[at] == other[at])
+                        at++;
+                ck_assert_msg(at < size, "%s does not cross", f->name);
+        }
+        for (unsigned nth = 0; make_wrong(f, bytes + at, nth); nth++)
+                ck_assert_msg(receive(bytes, size, &told) == -EBADMSG, "%s, wrong value %u", f->name, nth);
+}
+END_TEST
+
+/* Each type has its own size, and a message that is cut, or longer, is none. */
+START_TEST(test_message_size) {
+        static const WorkerMessageType types[] = { WORKER_GOES_ON, WORKER_SENDS, WORKER_STEP,
+                                                   WORKER_POWER,   WORKER_WEAR,  WORKER_BRIDGE };
+        uint8_t bytes[WORKER_MESSAGE_MAX_BYTES + 1] = {};
+        WorkerMessage told;
+        size_t size;
+
+        message.type = types[_i];
+        message.power = POWER_STANDBY;
+        size = worker_message_write(&message, bytes);
+        ck_assert_int_eq(receive(bytes, size, &told), 1);
+        ck_assert_int_eq(told.type, types[_i]);
+        for (size_t n = 1; n < size; n++)
+                ck_assert_int_eq(receive(bytes, n, &told), -EBADMSG);
+        ck_assert_int_eq(receive(bytes, size + 1, &told), -EBADMSG);
+        ck_assert_int_eq(receive(bytes, sizeof bytes, &told), -EBADMSG);
 }
 END_TEST
 
 START_TEST(test_wrong_message) {
-        ck_assert_int_eq(receive(wrong_messages + _i), -EBADMSG);
+        uint8_t bytes[WORKER_MESSAGE_MAX_BYTES];
+        size_t size = worker_message_write(wrong_messages + _i, bytes);
+        WorkerMessage told;
+
+        ck_assert_int_eq(receive(bytes, size, &told), -EBADMSG);
 }
 END_TEST
 
 /* It has said all and ended, and an order was on its way: what it said is heard. */
 START_TEST(test_ended_unread) {
-        const WorkerMessage end = { .type = WORKER_END };
+        uint8_t end[WORKER_MESSAGE_MAX_BYTES];
+        size_t size = worker_message_write(&(const WorkerMessage){ .type = WORKER_END }, end);
         WorkerMessage m;
         int fds[2];
 
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), -EAGAIN);
         ck_assert_int_eq(worker_order(fds[0], WORKER_STOP), 0);
-        ck_assert_int_eq(send(fds[1], &end, sizeof end, MSG_NOSIGNAL), sizeof end);
+        ck_assert_int_eq(send(fds[1], end, size, MSG_NOSIGNAL), (ssize_t) size);
         (void) close(fds[1]);
         ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), 1);
         ck_assert_int_eq(m.type, WORKER_END);
@@ -686,6 +744,7 @@ int main(void) {
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));
         tcase_add_loop_test(t, test_flags, 0, __builtin_ctz(_WORK_MAX));
+        tcase_add_loop_test(t, test_message_size, 0, 6);
         tcase_add_loop_test(t, test_wrong_message, 0, ELEMENTSOF(wrong_messages));
         suite_add_tcase(s, t);
 

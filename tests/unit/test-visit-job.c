@@ -161,73 +161,73 @@ typedef enum Said {
 } Said;
 
 static void say(Said what) {
-        struct {
-                WorkerMessage m;
-                char more[8];
-        } x = { .m = { .type = WORKER_STEP, .step.verdict = VERDICT_UNSUPPORTED } };
-        size_t size = sizeof x.m;
+        WorkerMessage m = { .type = WORKER_STEP, .step.verdict = VERDICT_UNSUPPORTED };
+        uint8_t bytes[WORKER_MESSAGE_MAX_BYTES];
+        size_t more = 0;
 
         switch (what) {
         case GOES_ON:
-                x.m.type = WORKER_GOES_ON;
+                m.type = WORKER_GOES_ON;
                 break;
         case SENDS:
         case SENDS_NOTHING:
         case SENDS_UNKNOWN:
-                x.m.type = WORKER_SENDS;
-                x.m.wish = what == SENDS_NOTHING ? WORKER_READS : what == SENDS ? 0 : wishes.n_items;
+                m.type = WORKER_SENDS;
+                m.wish = what == SENDS_NOTHING ? WORKER_READS : what == SENDS ? 0 : wishes.n_items;
                 break;
         case INTENDS:
         case INTENDS_UNKNOWN:
-                x.m.type = WORKER_INTENDS;
-                x.m.wish = what == INTENDS ? 0 : wishes.n_items;
+                m.type = WORKER_INTENDS;
+                m.wish = what == INTENDS ? 0 : wishes.n_items;
                 break;
         case TELLS_FIRST:
-                x.m.step.verdict = VERDICT_APPLIED;
-                x.m.step.written = true;
+                m.step.verdict = VERDICT_APPLIED;
+                m.step.written = true;
                 break;
         case TELLS_SECOND:
         case TELLS_SECOND_WRITTEN:
-                x.m.wish = 1;
-                x.m.step.written = what == TELLS_SECOND_WRITTEN;
+                m.wish = 1;
+                m.step.written = what == TELLS_SECOND_WRITTEN;
                 break;
         case TELLS_UNKNOWN:
-                x.m.wish = wishes.n_items;
+                m.wish = wishes.n_items;
                 break;
         case TELLS_NO_VERDICT:
-                x.m.step.verdict = _VERDICT_INVALID;
+                m.step.verdict = _VERDICT_INVALID;
                 break;
         case DEFERS_SECOND:
-                x.m.wish = 1;
-                x.m.step.verdict = VERDICT_DEFERRED;
+                m.wish = 1;
+                m.step.verdict = VERDICT_DEFERRED;
                 break;
         case TELLS_POWER:
         case TELLS_NO_POWER:
-                x.m = (WorkerMessage){ .type = WORKER_POWER,
-                                       .power = what == TELLS_POWER ? POWER_STANDBY : POWER_UNCLEAR };
+                m = (WorkerMessage){ .type = WORKER_POWER,
+                                     .power = what == TELLS_POWER ? POWER_STANDBY : POWER_UNCLEAR };
                 break;
         case BRIDGE:
         case IDENTITY:
-                x.m = (WorkerMessage){ .type = WORKER_BRIDGE,
-                                       .bridge = { .asked = true, .cdb = 16, .identified = what == IDENTITY } };
-                (void) strcpy(x.m.identity.serial, what == IDENTITY ? "S" : "");
+                m = (WorkerMessage){ .type = WORKER_BRIDGE,
+                                     .bridge = { .asked = true, .cdb = 16, .identified = what == IDENTITY } };
+                (void) strcpy(m.identity.serial, what == IDENTITY ? "S" : "");
                 break;
         case END:
-                x.m.type = WORKER_END;
+                m.type = WORKER_END;
                 break;
         case UNKNOWN_TYPE:
-                x.m.type = _WORKER_MESSAGE_MAX;
                 break;
         case SHORT:
-                size--;
+                more = SIZE_MAX;
                 break;
         case LONG:
-                size++;
+                more = 1;
                 break;
         case _SAID_MAX:
                 abort();
         }
-        (void) send(worker_fd, &x, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        more += worker_message_write(&m, bytes);
+        if (what == UNKNOWN_TYPE)
+                memcpy(bytes, &(int){ _WORKER_MESSAGE_MAX }, sizeof(int));
+        (void) send(worker_fd, bytes, more, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* ---- the states ---- */

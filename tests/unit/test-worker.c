@@ -66,29 +66,30 @@ static void request_make(const Drive *d, void **ret, size_t *ret_size) {
 START_TEST(test_round_trip) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        Visit r;
+        VisitRequest r;
         size_t size;
 
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_str_eq(r.drive->syspath, d->syspath);
-        ck_assert_str_eq(r.drive->model, "MODEL");
-        ck_assert_ptr_null(r.drive->serial);
-        ck_assert_ptr_null(r.drive->wwn);
-        ck_assert_uint_eq(r.drive->diskseq, 7);
-        ck_assert_int_eq(r.drive->transport, TRANSPORT_SATA);
-        ck_assert(r.drive->ata && r.drive->rotational && !r.drive->raid);
-        ck_assert(r.drive->identified);
-        ck_assert_ptr_null(drive_property(r.drive, "ID_ATA"));
-        ck_assert_uint_eq(r.drive->n_links, 0);
-        ck_assert_uint_eq(drive_backends(r.drive), drive_backends(d));
-        ck_assert(wishes_equal(r.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) },
+        ck_assert_str_eq(r.visit.drive->syspath, d->syspath);
+        ck_assert_str_eq(r.visit.drive->model, "MODEL");
+        ck_assert_ptr_null(r.visit.drive->serial);
+        ck_assert_ptr_null(r.visit.drive->wwn);
+        ck_assert_uint_eq(r.visit.drive->diskseq, 7);
+        ck_assert_int_eq(r.visit.drive->transport, TRANSPORT_SATA);
+        ck_assert(r.visit.drive->ata && r.visit.drive->rotational && !r.visit.drive->raid);
+        ck_assert(r.visit.drive->identified);
+        ck_assert_ptr_null(drive_property(r.visit.drive, "ID_ATA"));
+        ck_assert_uint_eq(r.visit.drive->n_links, 0);
+        ck_assert_uint_eq(drive_backends(r.visit.drive), drive_backends(d));
+        ck_assert(wishes_equal(r.visit.wishes, &(Wishes){ .items = wish_items, .n_items = ELEMENTSOF(wish_items) },
                                &all_settings));
-        ck_assert_str_eq(r.wishes->items[0].file, "/etc/f");
-        ck_assert_uint_eq(r.wishes->items[0].line, 3);
-        ck_assert(r.memories[0].sent.known);
-        ck_assert_str_eq(r.memories[1].quarantined, "the machine went down");
-        ck_assert(r.work == (WORK_APPLY | WORK_PERMANENT) && r.ata_sleep && !r.active && r.bridge->asked);
+        ck_assert_str_eq(r.visit.wishes->items[0].file, "/etc/f");
+        ck_assert_uint_eq(r.visit.wishes->items[0].line, 3);
+        ck_assert(r.visit.memories[0].sent.known);
+        ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
+        ck_assert(r.visit.work == (WORK_APPLY | WORK_PERMANENT) && r.visit.ata_sleep && !r.visit.active &&
+                  r.visit.bridge->asked);
 }
 END_TEST
 
@@ -184,7 +185,7 @@ static const char *const taken[][3] = {
 START_TEST(test_taken) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        Visit r;
+        VisitRequest r;
         size_t size;
 
         ck_assert_int_eq(string_replace(&d->name, taken[_i][0]), 0);
@@ -192,14 +193,14 @@ START_TEST(test_taken) {
         ck_assert_int_eq(string_replace(&d->syspath, taken[_i][2]), 0);
         request_make(d, &request, &size);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_str_eq(r.drive->node, d->node);
+        ck_assert_str_eq(r.visit.drive->node, d->node);
 }
 END_TEST
 
 START_TEST(test_refused) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        Visit r;
+        VisitRequest r;
         size_t size;
 
         free(d->name);
@@ -221,7 +222,7 @@ END_TEST
 START_TEST(test_hostile) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
-        Visit r;
+        VisitRequest r;
         size_t size;
 
         request_make(d, &request, &size);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "wire.h"
+
+/* clang-format off */
+const WireField wire_value[] = {
+        WIRE_WORD(Value, type, _VALUE_TYPE_MAX),
+        WIRE(Value, number, WIRE_NUMBER),
+        WIRE_ARRAY(Value, name),
+        {}
+};
+
+const WireField wire_reading[] = {
+        WIRE(Reading, supported, WIRE_BOOL),
+        WIRE(Reading, known, WIRE_BOOL),
+        WIRE_PART(Reading, value, wire_value),
+        WIRE(Reading, repeated, WIRE_BOOL),
+        WIRE(Reading, saved_known, WIRE_BOOL),
+        WIRE_PART(Reading, saved, wire_value),
+        {}
+};
+
+const WireField wire_known[] = {
+        WIRE(KnownNumber, known, WIRE_BOOL),
+        WIRE(KnownNumber, number, WIRE_NUMBER),
+        {}
+};
+
+const WireField wire_bridge[] = {
+        WIRE(Bridge, asked, WIRE_BOOL),
+        WIRE(Bridge, identified, WIRE_BOOL),
+        WIRE(Bridge, without_sat, WIRE_BOOL),
+        WIRE(Bridge, uas_blocks, WIRE_BOOL),
+        WIRE(Bridge, without_registers, WIRE_BOOL),
+        WIRE(Bridge, repeats_identify, WIRE_BOOL),
+        WIRE(Bridge, fragile, WIRE_BOOL),
+        WIRE(Bridge, cdb, WIRE_NUMBER),
+        {}
+};
+/* clang-format on */
+
+bool bridge_is_valid(const Bridge *b) {
+        return b->cdb == 0 || b->cdb == 12 || b->cdb == 16;
+}
+
+static size_t field_size(const WireField *f) {
+        switch (f->type) {
+        case WIRE_BOOL:
+                return sizeof(bool);
+        case WIRE_ENUM:
+        case WIRE_INT:
+                return sizeof(int);
+        case WIRE_NUMBER:
+                return sizeof(int64_t);
+        case WIRE_SIZE:
+                return sizeof(size_t);
+        case WIRE_TEXT:
+        case WIRE_STRING:
+                return f->limit;
+        case WIRE_STRUCT:
+                return wire_size(f->fields);
+        }
+        return 0;
+}
+
+size_t wire_size(const WireField *fields) {
+        size_t size = 0;
+
+        for (const WireField *f = fields; f->name; f++)
+                size += field_size(f);
+        return size;
+}
+
+uint8_t *wire_write(const WireField *fields, const void *object, uint8_t *at) {
+        for (const WireField *f = fields; f->name; f++) {
+                const char *p = (const char *) object + f->offset;
+
+                if (f->type == WIRE_STRUCT) {
+                        at = wire_write(f->fields, p, at);
+                        continue;
+                }
+                if (f->type == WIRE_STRING) {
+                        const char *text = *(char *const *) p ?: "";
+                        size_t len = strnlen(text, f->limit - 1);
+
+                        memcpy(at, text, len);
+                        memset(at + len, 0, f->limit - len);
+                } else
+                        memcpy(at, p, field_size(f));
+                at += field_size(f);
+        }
+        return at;
+}
+
+const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *object) {
+        for (const WireField *f = fields; at && f->name; f++) {
+                char *p = (char *) object + f->offset;
+                size_t size = field_size(f);
+                int number;
+
+                switch (f->type) {
+                case WIRE_STRUCT:
+                        at = wire_read(f->fields, at, p);
+                        continue;
+                case WIRE_BOOL:
+                        if (*at > 1)
+                                return NULL;
+                        break;
+                case WIRE_ENUM:
+                        memcpy(&number, at, sizeof number);
+                        if (number < 0 || (size_t) number >= f->limit)
+                                return NULL;
+                        break;
+                case WIRE_TEXT:
+                case WIRE_STRING:
+                        if (!memchr(at, '\0', size))
+                                return NULL;
+                        break;
+                case WIRE_INT:
+                case WIRE_NUMBER:
+                case WIRE_SIZE:
+                        break;
+                }
+                if (f->type == WIRE_STRING)
+                        *(const char **) p = *at ? (const char *) at : NULL;
+                else
+                        memcpy(p, at, size);
+                at += size;
+        }
+        return at;
+}

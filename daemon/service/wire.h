@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Messages between the service and its workers. A table lists the fields of a structure that cross, and says for each which values are
+ * valid: no process trusts another. A field that no table lists does not cross. Both ends are one build of the program, so that numbers
+ * cross as they are in memory. Pure. */
+
+#include <stddef.h>
+
+#include "plan.h"
+
+typedef enum WireType {
+        WIRE_BOOL,
+        WIRE_ENUM,   /* 0 to below `limit` */
+        WIRE_INT,    /* int or unsigned; any */
+        WIRE_NUMBER, /* of 64 bits; any */
+        WIRE_SIZE,   /* size_t; any */
+        WIRE_TEXT,   /* char[`limit`], which ends in it */
+        WIRE_STRING, /* char *; in the message there are `limit` bytes, and a longer text is cut. After reading it points into the
+                      * message; NULL: it is empty */
+        WIRE_STRUCT, /* `fields` of its own */
+} WireType;
+
+/* A table ends with {}. */
+typedef struct WireField {
+        const char *name; /* of the member; it does not cross */
+        WireType type;
+        size_t offset, limit;
+        const struct WireField *fields;
+} WireField;
+
+/* Rows of a table: for a member of the structure `s` that needs no limit, an enum, an array, a char * and a structure. */
+#define WIRE(s, member, type) \
+        { #member, type, offsetof(s, member) }
+#define WIRE_WORD(s, member, max) \
+        { #member, WIRE_ENUM, offsetof(s, member), max }
+#define WIRE_ARRAY(s, member) \
+        { #member, WIRE_TEXT, offsetof(s, member), sizeof((s *) NULL)->member }
+#define WIRE_POINTER(s, member, size) \
+        { #member, WIRE_STRING, offsetof(s, member), size }
+#define WIRE_PART(s, member, table) \
+        { #member, WIRE_STRUCT, offsetof(s, member), .fields = table }
+
+/* How many bytes such a structure has in a message. */
+size_t wire_size(const WireField *fields);
+
+/* Writes them, whatever their values are, and returns the end. */
+uint8_t *wire_write(const WireField *fields, const void *object, uint8_t *at);
+
+/* Reads them into a zeroed structure, and returns the end. NULL: a value is not valid. */
+const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *object);
+
+/* Is `cdb` a command that there is? */
+bool bridge_is_valid(const Bridge *b);
+
+extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[];
