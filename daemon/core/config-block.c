@@ -10,36 +10,6 @@ static const ValueWord spindown_words[] = {
         {},
 };
 
-/* What a block has besides settings. */
-static const struct {
-        const char *name;
-        size_t offset;  /* the bool of Block that it is; 0: it is none */
-        bool narrowing; /* without it the block would be for more drives, or do more to them */
-} block_keys[] = {
-        { CONFIG_MATCH, 0, true },
-        { CONFIG_ON_BATTERY, 0, true },
-        { "allow_dangerous", offsetof(Block, allow_dangerous), false },
-        { "permanent", offsetof(Block, permanent), false },
-        { "wake", offsetof(Block, wake), false },
-        { "wake_together", offsetof(Block, wake_together), false },
-        { "commands_are_use", offsetof(Block, commands_are_use), false },
-        { "only_in_raid", offsetof(Block, only_in_raid), true },
-        { CONFIG_SPINDOWN_BY, 0, false },
-};
-
-/* Its index, or the number of keys. */
-static size_t find_key(const char *name) {
-        size_t i = 0;
-
-        while (i < ELEMENTSOF(block_keys) && !streq(name, block_keys[i].name))
-                i++;
-        return i;
-}
-
-bool block_has_key(const char *name) {
-        return find_key(name) < ELEMENTSOF(block_keys);
-}
-
 typedef struct BlockReader {
         Reader *r;
         Block *block;
@@ -243,8 +213,8 @@ static Nearest find_nearest(const BlockReader *b, const char *name) {
         Nearest n = { .typed = name };
 
         setting_offer(b->r->table, &n);
-        for (size_t i = 0; i < ELEMENTSOF(block_keys); i++)
-                nearest_offer(&n, block_keys[i].name);
+        for (size_t i = 0; i < CONFIG_BLOCK_KEYS; i++)
+                nearest_offer(&n, config_block_keys[i].name);
         for (MatchKey key = 0; key < MATCH_PROPERTY; key++)
                 nearest_offer(&n, match_key_to_string(key));
 
@@ -255,7 +225,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
         bool group = token_type(b->r, name + 2) == TOKEN_GROUP;
         Nearest n = find_nearest(b, text);
         const Setting *row = n.word ? setting_find(b->r->table, n.word) : NULL;
-        size_t key = n.word ? find_key(n.word) : 0;
+        size_t key = n.word ? config_find_block_key(n.word) : 0;
 
         if (config_is_option(text)) {
                 config_text_error(b->r->text, name,
@@ -276,7 +246,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
 
         if (row)
                 withhold(b, row, name);
-        else if (n.word && (key == ELEMENTSOF(block_keys) || block_keys[key].narrowing))
+        else if (n.word && (key == CONFIG_BLOCK_KEYS || config_block_keys[key].narrowing))
                 b->r->broken = true;
         /* A group may be a match, or settings. */
         b->r->broken = b->r->broken || group;
@@ -289,14 +259,14 @@ static void read_statement(BlockReader *b, size_t name) {
         char buf[TOKEN_TEXT_MAX];
         const char *text = token_copy(b->r->text, name, buf);
         const Setting *row = setting_find(b->r->table, text);
-        size_t key = find_key(text);
+        size_t key = config_find_block_key(text);
         Value v;
 
         b->n_statements++;
         b->behind_match = false;
         if (row)
                 read_setting(b, row, name);
-        else if (key == ELEMENTSOF(block_keys))
+        else if (key == CONFIG_BLOCK_KEYS)
                 read_unknown(b, name, text);
         else if (b->battery) {
                 b->r->broken = true;
@@ -309,8 +279,8 @@ static void read_statement(BlockReader *b, size_t name) {
                 if (reader_value(b->r, name + 2, text, &spindown_by, &v, NULL))
                         b->block->spindown_by = (SpindownBy) v.number;
         } else if (reader_value(b->r, name + 2, text, &boolean, &v, NULL))
-                *(bool *) ((char *) b->block + block_keys[key].offset) = v.number;
-        else if (block_keys[key].narrowing)
+                *(bool *) ((char *) b->block + config_block_keys[key].offset) = v.number;
+        else if (config_block_keys[key].narrowing)
                 b->r->broken = true;
 }
 

@@ -5,50 +5,12 @@
 #include "config-reader.h"
 #include "text.h"
 
-static const ValueWord on_drift_words[] = { { "report", ON_DRIFT_REPORT }, { "restore", ON_DRIFT_RESTORE }, {} };
-
-/* clang-format off */
-static const struct {
-        const char *name;
-        ValueRange range;
-        size_t offset; /* of its uint64_t in Config */
-} options[] = {
-        { "fsck_wait", { .type = VALUE_DURATION, .min = 1000, .max = INT64_C(24) * 3600 * 1000 },
-          offsetof(Config, fsck_wait_ms) },
-        { "recheck", { .type = VALUE_DURATION, .min = 60 * 1000, .max = INT64_C(7) * 24 * 3600 * 1000, .has_off = true },
-          offsetof(Config, recheck_ms) },
-        { "on_drift", { .type = VALUE_NAME, .words = on_drift_words }, offsetof(Config, on_drift) },
-        { "spin_up_at_once", { .type = VALUE_INT, .min = 1, .max = 1000, .has_off = true },
-          offsetof(Config, spin_up_at_once) },
-        { "wake_log", { .type = VALUE_BOOL }, offsetof(Config, wake_log) },
-};
-/* clang-format on */
-
-static size_t find_option(const char *name) {
-        size_t i = 0;
-
-        while (i < ELEMENTSOF(options) && !streq(options[i].name, name))
-                i++;
-        return i;
-}
-
-bool config_is_option(const char *name) {
-        return streq(name, CONFIG_DRIVES) || find_option(name) < ELEMENTSOF(options);
-}
-
-bool config_is_key(const char *name, const SettingTable *table) {
-        MatchKey key = match_key_from_string(name);
-
-        return config_is_option(name) || block_has_key(name) || (key >= 0 && key < MATCH_PROPERTY) ||
-               setting_find(table, name);
-}
-
 static void complain_option(Reader *r, size_t token, const char *name) {
         Nearest n = { .typed = name };
 
         nearest_offer(&n, CONFIG_DRIVES);
-        for (size_t i = 0; i < ELEMENTSOF(options); i++)
-                nearest_offer(&n, options[i].name);
+        for (size_t i = 0; i < CONFIG_OPTIONS; i++)
+                nearest_offer(&n, config_options[i].name);
 
         if (!n.word && token_type(r, token + 2) == TOKEN_LIST && token_type(r, token + 3) == TOKEN_GROUP)
                 n.word = CONFIG_DRIVES;
@@ -63,10 +25,10 @@ static void complain_option(Reader *r, size_t token, const char *name) {
 
 bool reader_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
-        size_t token = r->i, next, option = find_option(token_copy(r->text, token, name));
+        size_t token = r->i, next, option = config_find_option(token_copy(r->text, token, name));
         Value v = {};
 
-        if (option == ELEMENTSOF(options)) {
+        if (option == CONFIG_OPTIONS) {
                 if (!r->in_section && token_type(r, token) != TOKEN_REFUSED)
                         complain_option(r, token, name);
                 r->text->muted = true;
@@ -74,7 +36,7 @@ bool reader_option(Reader *r) {
         next = reader_statement(r, token, r->text->n_tokens - 2);
         r->text->muted = false;
         r->i = next > 0 ? next : token + 2;
-        if (next == 0 || option == ELEMENTSOF(options))
+        if (next == 0 || option == CONFIG_OPTIONS)
                 return next > 0;
 
         if (r->options_seen & UINT64_C(1) << option) {
@@ -83,7 +45,7 @@ bool reader_option(Reader *r) {
         }
         r->options_seen |= UINT64_C(1) << option;
 
-        if (reader_value(r, token + 2, name, &options[option].range, &v, NULL) && token < r->text->doubtful)
-                *(uint64_t *) ((char *) r->config + options[option].offset) = (uint64_t) v.number;
+        if (reader_value(r, token + 2, name, &config_options[option].range, &v, NULL) && token < r->text->doubtful)
+                *(uint64_t *) ((char *) r->config + config_options[option].offset) = (uint64_t) v.number;
         return true;
 }

@@ -43,11 +43,35 @@ static inline size_t skip_separators(const Reader *r, size_t i) {
         return i;
 }
 
-/* config-option.c: whether it is drives, or an option beside it; and whether it means something anywhere in a file. */
-bool config_is_option(const char *name);
-bool config_is_key(const char *name, const SettingTable *table);
+/* config-key.c: the options beside the list of drives, … */
+typedef struct ConfigOption {
+        const char *name;
+        ValueRange range;
+        size_t offset; /* of its uint64_t in Config */
+} ConfigOption;
 
-/* Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
+#define CONFIG_OPTIONS 5U
+extern const ConfigOption config_options[CONFIG_OPTIONS];
+
+/* … and the keys of a block besides settings. */
+typedef struct ConfigBlockKey {
+        const char *name;
+        size_t offset;  /* of its bool in Block; 0: the key has another form */
+        bool narrowing; /* without it the block would be for more drives, or do more to them */
+} ConfigBlockKey;
+
+#define CONFIG_BLOCK_KEYS 9U
+extern const ConfigBlockKey config_block_keys[CONFIG_BLOCK_KEYS];
+
+/* The index, or the number of all where the name is unknown. */
+size_t config_find_option(const char *name);
+size_t config_find_block_key(const char *name);
+
+bool config_is_option(const char *name); /* or the list of drives */
+bool block_has_key(const char *name);
+bool config_is_key(const char *name, const SettingTable *table); /* anywhere in a file */
+
+/* config-option.c. Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
 bool reader_option(Reader *r);
 
 /* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
@@ -69,9 +93,6 @@ size_t reader_find_closing(const Reader *r, size_t i);
  * here is a guess, which was complained about. False: its match is not known; then it must not be applied, and neither may any general
  * rule that it was to protect its drives from. */
 bool block_read(Reader *r, bool guessed, Block *ret);
-
-/* Whether it is what a block has besides settings: match, on_battery, and what it says of itself as a whole. */
-bool block_has_key(const char *name);
 
 /* config-match.c. False: it is not known, which was complained about. */
 bool reader_match(Reader *r, size_t value, Match *m);
