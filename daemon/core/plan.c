@@ -33,7 +33,8 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
                 (void) vsnprintf(s->reason, sizeof s->reason, format, ap);
                 va_end(ap);
         }
-        if (step_has_service(s, v)) {
+        s->by_service = step_has_service(s, v);
+        if (s->by_service) {
                 char why[STEP_REASON_MAX];
 
                 (void) snprintf(why, sizeof why, "%s", s->reason);
@@ -137,9 +138,10 @@ bool step_settle(Step *s, const Memory *memory) {
         else if (!s->setting)
                 step_end_foreign(s);
         else if (s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_SERVICE &&
-                 setting_is_active(s->setting, &s->wish->value))
+                 setting_is_active(s->setting, &s->wish->value)) {
                 step_end(s, VERDICT_UNCHANGED, STEP_BY_SERVICE);
-        else if (s->setting->flags & (SETTING_EXCLUDED | SETTING_DEAD)) {
+                s->by_service = true;
+        } else if (s->setting->flags & (SETTING_EXCLUDED | SETTING_DEAD)) {
                 s->remediable = true;
                 step_end(s, s->setting->flags & SETTING_DEAD ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN, "%s",
                          s->setting->instead);

@@ -35,6 +35,7 @@ typedef struct Step {
         bool saving;                  /* the drive is to save it too */
         bool written;                 /* it was sent and accepted */
         bool failed;                  /* it was sent, at least in part, and not accepted */
+        bool by_service;              /* `unchanged`, and the service spins the drive down in place of this timer */
         int error;                    /* of reading or writing: STEP_… or a negative errno; 0: none */
         Verdict verdict;              /* _VERDICT_INVALID until judged */
         char note[STEP_NOTE_MAX];     /* what the row says about its success, when there is something to say */

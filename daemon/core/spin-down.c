@@ -12,11 +12,6 @@ bool drive_can_sleep(const Drive *d, unsigned backends) {
 
 /* ---- one setting ---- */
 
-/* step_end() leaves this of a drive that refused its timer, or has none: as wanted, and nothing was sent or read. */
-static bool has_no_timer(const SettingRecord *s) {
-        return s->verdict == VERDICT_UNCHANGED && !s->actual && !s->sent.known;
-}
-
 /* Whether the drive or the kernel lacks the value for good. */
 static bool verdict_is_dead(Verdict v) {
         return v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
@@ -60,7 +55,7 @@ static bool is_by_service(const DriveRecord *r, const SettingRecord *s, const Wi
         if (s && verdict_is_dead(s->verdict))
                 return false;
         return w->spindown_by == SPINDOWN_BY_SERVICE ||
-               (w->spindown_by == SPINDOWN_BY_AUTO && (r->ignores_timer || (s && has_no_timer(s))));
+               (w->spindown_by == SPINDOWN_BY_AUTO && (r->ignores_timer || (s && s->by_service)));
 }
 
 static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting *setting, bool can_sleep) {

@@ -352,6 +352,7 @@ START_TEST(test_spindown_by) {
                 step_judge(s);
                 ck_assert_int_eq(s->verdict, spindowns[_i].judged);
         }
+        ck_assert(s->by_service == (s->verdict == VERDICT_UNCHANGED));
         ck_assert_str_eq(strstr(s->reason, spindowns[_i].says) ?: s->reason, spindowns[_i].says);
         plan_done(&p);
 }

@@ -47,7 +47,7 @@ static const SettingTable table = { { ata, scsi, kernel, NULL } };
 typedef struct Item {
         Wish wish;
         SpindownBy by;
-        bool unvisited;
+        bool unvisited, by_service;
         Verdict verdict;
         const char *actual;
         KnownNumber sent, read;
@@ -81,6 +81,7 @@ static SpinDown find(const Case *c, DriveRecord *r, Wishes *w, Drive *d, SpinDow
                 s->verdict = i->verdict;
                 s->sent = i->sent;
                 s->read = i->read;
+                s->by_service = i->by_service;
         }
 
         *ret_in_force = spin_down_in_force(r, w, &table, d, backends);
@@ -156,9 +157,13 @@ static const Case actors[] = {
           .usec = 30 * MINUTE,
           .text = "30 min, by the service" },
         /* It takes no timer, or takes it and does not act on it. */
-        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED } },
+        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
           .text = "20 min, by the service" },
+        { { { TIMER(240), BY(DRIVE), .verdict = VERDICT_UNCHANGED, .by_service = true } },
+          .usec = 20 * MINUTE,
+          .text = "20 min" }, /* the files want another one since */
+        { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED } }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, SENT(240) } },
           .usec = 20 * MINUTE,
           .text = "20 min" },

@@ -87,6 +87,7 @@ START_TEST(test_whose) {
         ck_assert_int_ge(drive_record_add(t->record, "spindown_time", &s), 0);
         (void) string_replace(&s->actual, NULL);
         s->verdict = whose[_i].verdict;
+        s->by_service = s->verdict == VERDICT_UNCHANGED;
         s->read.known = false;
         s->sent = (KnownNumber){ whose[_i].verdict == VERDICT_UNVERIFIABLE, 240 };
         t->record->ignores_timer = whose[_i].ignores;
