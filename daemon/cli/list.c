@@ -31,17 +31,17 @@ static const Column columns[] = {
 static bool was_used(const Drive *d, const DriveRecord *record) {
         uint64_t used;
 
-        return streq(record->power, "suspended") || activity_read(d->syspath, &used) < 0 || used != record->used;
+        return record->power == POWER_SUSPENDED || activity_read(d->syspath, &used) < 0 || used != record->used;
 }
 
 #define MINUTE_USEC (60ULL * 1000 * 1000)
 
 /* When the power state was last known. The kernel's I/O counter shows at any time that a sleeping drive still sleeps; an awake drive may
  * have spun down since, by its own timer or another program's command. */
-static uint64_t power_as_of(const char *power, const DriveRecord *record, uint64_t now) {
-        if (!power)
+static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t now) {
+        if (power == POWER_UNKNOWN)
                 return 0;
-        if (!record || !streq(power, "active/idle"))
+        if (!record || power != POWER_AWAKE)
                 return now;
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
@@ -51,23 +51,24 @@ static uint64_t power_as_of(const char *power, const DriveRecord *record, uint64
 static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
         bool stale = record && !suspended && drive_record_sleeps(record) && was_used(d, record);
-        const char *power = suspended ? "suspended" : record && !stale ? record->power : NULL;
-        uint64_t when = power && record && streq_ptr(power, record->power) ? record->power_when : 0;
+        PowerMode power = suspended ? POWER_SUSPENDED : record && !stale ? record->power : POWER_UNKNOWN;
+        uint64_t when = power != POWER_UNKNOWN && record && power == record->power ? record->power_when : 0;
         uint64_t as_of = power_as_of(power, record, now);
-        bool awake = streq_ptr(power, "active/idle");
+        const char *word = power_mode_to_string(power);
+        bool awake = power == POWER_AWAKE;
         uint64_t from = awake ? as_of : when, usec = now - MIN(from, now);
         char since[HUMAN_MAX], known[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
 
-        output_text(o, "power", power);
+        output_text(o, "power", word);
         output_text(o, "power_since", time_format_rfc3339(when, since));
         output_text(o, "power_as_of", time_format_rfc3339(as_of, known));
         /* The clock may have been set back. */
         if (awake && from > 0 && usec >= MINUTE_USEC)
-                text = must_format("%s %s ago", power, duration_format_short(usec - usec % MINUTE_USEC, duration));
+                text = must_format("%s %s ago", word, duration_format_short(usec - usec % MINUTE_USEC, duration));
         else if (!awake && from > 0 && from <= now)
-                text = must_format("%s %s", power, duration_format_short(usec, duration));
-        output_cell(o, "power", text ?: power);
+                text = must_format("%s %s", word, duration_format_short(usec, duration));
+        output_cell(o, "power", text ?: word);
 }
 
 /* Where the service has not seen the drive, the counts are not known; where it does not run, its record is of a drive as it once was. */

@@ -41,7 +41,7 @@ static void tell_info(FILE *f, const char *name, const DriveRecord *d) {
 }
 
 static void tell_asleep(FILE *f, const char *name, const DriveRecord *d) {
-        if (d->power)
+        if (d->power != POWER_UNKNOWN)
                 sample(f, name, drive_record_sleeps(d), d);
 }
 

@@ -26,15 +26,15 @@ static bool tell_drive(Output *o, const DriveRecord *d) {
 
         output_object(o, NULL);
         output_text(o, "name", d->name);
-        output_text(o, "power", d->power);
-        output_text(o, "since", d->power ? time_format_rfc3339(d->power_when, since) : NULL);
+        output_text(o, "power", power_mode_to_string(d->power));
+        output_text(o, "since", d->power != POWER_UNKNOWN ? time_format_rfc3339(d->power_when, since) : NULL);
         output_text(o, "reason", reason);
         output_end(o);
 
         if (sleeps)
                 output_line(o, "%s is %s.", d->name,
-                            streq_ptr(d->power, "standby") ? "in standby" : "suspended by the kernel");
-        else if (d->power)
+                            d->power == POWER_SUSPENDED ? "suspended by the kernel" : "in standby");
+        else if (d->power == POWER_AWAKE)
                 output_line(o, "%s is awake%s%s.", d->name, colon, reason ?: "");
         else
                 output_line(o, "The service does not know whether %s is in standby%s%s.", d->name, colon, reason ?: "");

@@ -34,7 +34,7 @@ static void add_present(Strip *s, const WakeRecord *last, uint64_t end, const Dr
                 add_span(s, since, told, STRIP_ASLEEP);
         }
         /* Much later than the wake: it slept between, and what woke it then is in no record. */
-        if (streq_ptr(record->power, "active/idle"))
+        if (record->power == POWER_AWAKE)
                 add_span(s, follows && since <= end + TOGETHER_USEC ? end : MAX(since, end), told, STRIP_AWAKE);
 }
 

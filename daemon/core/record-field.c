@@ -72,8 +72,9 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 return *(bool *) p ? 0 : -EBADMSG;
 
         case FIELD_WORD:
-                for (int word = 0; f->word(word); word++)
-                        if (streq(f->word(word), value)) {
+                /* 0 may be what has no word: "not known". */
+                for (int word = 0; word == 0 || f->word(word); word++)
+                        if (streq_ptr(f->word(word), value)) {
                                 *(int *) p = word;
                                 return 0;
                         }

@@ -12,7 +12,7 @@ typedef enum FieldType {
         FIELD_KNOWN,    /* KnownNumber; not known: no line */
         FIELD_NUMBERS,  /* `max` times uint64_t in a row, "3 0 17"; all 0: no line */
         FIELD_BOOL,     /* bool, "1" */
-        FIELD_WORD,     /* an enum that has a word for each number from 0 up; an item without the line has -1 */
+        FIELD_WORD,     /* an enum that has a word for each number from 0 or 1 up; an item without the line has -1 */
 } FieldType;
 
 /* A list of them ends with {}. */

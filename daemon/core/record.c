@@ -38,7 +38,7 @@ static const Field drive_fields[] = {
         { "LINK_SINCE",                 FIELD_UNSIGNED, offsetof(DriveRecord, link_since) },
         { "SLEPT",                      FIELD_UNSIGNED, offsetof(DriveRecord, slept) },
         { "ATA_SLEEP",                  FIELD_BOOL,     offsetof(DriveRecord, ata_sleep) },
-        { "POWER",                      FIELD_TEXT,     offsetof(DriveRecord, power) },
+        { "POWER",                      FIELD_WORD,     offsetof(DriveRecord, power), .word = power_mode_to_string },
         { "POWER_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_when), WHEN_MAX },
         { "POWER_SEEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_seen), WHEN_MAX },
         { "AWAKE_REASON",               FIELD_TEXT,     offsetof(DriveRecord, awake_reason) },
@@ -214,7 +214,7 @@ void drive_record_begin_run(DriveRecord *r) {
 }
 
 bool drive_record_sleeps(const DriveRecord *r) {
-        return r->power && STR_IN_SET(r->power, "standby", "suspended");
+        return r->power == POWER_STANDBY || r->power == POWER_SUSPENDED || r->power == POWER_ASLEEP;
 }
 
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used) {

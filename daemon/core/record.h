@@ -6,6 +6,7 @@
  * text out. Files are read as hostile: lengths and counts are bounded, unknown keys skipped, a bad line is -EBADMSG. */
 
 #include "plan.h"
+#include "power-mode.h"
 #include "use.h"
 #include "visit-reason.h"
 #include "wake.h"
@@ -55,7 +56,7 @@ typedef struct DriveRecord {
         uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/kernel-view.h) */
         uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
         bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
-        char *power;    /* what it was found to be last, "active/idle", "standby" or "suspended"; NULL: not known */
+        PowerMode power;     /* what it was found to be last, never POWER_UNCLEAR */
         uint64_t power_when; /* since when `power` is known; CLOCK_REALTIME, µs */
         uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
         char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */

@@ -6,6 +6,7 @@
  * command (plan, show) in its own. */
 
 #include "drive.h"
+#include "power-mode.h"
 #include "setting.h"
 
 struct nvme_passthru_cmd;
@@ -33,16 +34,6 @@ typedef struct DeviceIO {
 } DeviceIO;
 
 extern const DeviceIO device_io_real;
-
-typedef enum PowerMode {
-        POWER_UNKNOWN, /* not asked yet, or no usable answer */
-        POWER_UNCLEAR, /* asked, no usable answer, and nothing says that it is awake */
-        POWER_AWAKE,
-        POWER_STANDBY,   /* spun down: nothing that would wake it is sent */
-        POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes it for any command */
-        POWER_ASLEEP,    /* in ATA's Sleep mode, which the kernel ends by a reset for any command */
-        _POWER_MODE_MAX,
-} PowerMode;
 
 struct Device {
         const Drive *drive;
@@ -117,7 +108,7 @@ static inline Backend power_backend(unsigned backends) {
 /* What it has found out is true no more: the next one asks again. */
 void power_forget(Device *d);
 
-/* What it has found out, as hdparm -C says it: "active/idle", "standby", "sleep"; or "suspended". NULL: not known for certain. */
+/* What it has found out (power_mode_to_string()). NULL: not known for certain. */
 const char *power_state(const Device *d);
 
 /* Adds the remedy in the setting's row to `error`. Returns STEP_UNSUPPORTED. */

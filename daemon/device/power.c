@@ -126,16 +126,5 @@ int power_look(Device *d, Backend by) {
 }
 
 const char *power_state(const Device *d) {
-        switch (d->power) {
-        case POWER_AWAKE:
-                return d->power_told ? "active/idle" : NULL;
-        case POWER_STANDBY:
-                return "standby";
-        case POWER_SUSPENDED:
-                return "suspended";
-        case POWER_ASLEEP:
-                return "sleep";
-        default:
-                return NULL;
-        }
+        return d->power == POWER_AWAKE && !d->power_told ? NULL : power_mode_to_string(d->power);
 }

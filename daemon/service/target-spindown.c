@@ -123,14 +123,13 @@ void target_spindown_begins(Target *t) {
 
 /* ---- what came of it ---- */
 
-static void note_power(Target *t, const char *power) {
-        uint64_t now = power ? now_usec() : 0;
+static void note_power(Target *t, PowerMode power) {
+        uint64_t now = power != POWER_UNKNOWN ? now_usec() : 0;
 
         t->record->power_seen = now;
-        if (streq_ptr(t->record->power, power))
-                return;
-        t->record->power_when = now;
-        note_text(t, &t->record->power, power);
+        if (t->record->power != power)
+                t->record->power_when = now;
+        t->record->power = power;
 }
 
 void target_spindown_told(Target *t, const Step *s) {
@@ -143,7 +142,7 @@ void target_spindown_told(Target *t, const Step *s) {
                 /* Until it is used there is nothing to be found out, nor to be done. */
                 d->spent = true;
                 d->stopped_at = monotonic_usec();
-                note_power(t, NULL);
+                note_power(t, POWER_UNKNOWN);
                 note_reason(t, s->reason);
                 break;
         case VERDICT_APPLIED:
@@ -173,7 +172,7 @@ void target_spindown_uncounted(Target *t) {
         /* A wake since then was not seen either. */
         t->spindown.stopped_at = 0;
         if (drive_record_sleeps(t->record))
-                note_power(t, NULL);
+                note_power(t, POWER_UNKNOWN);
         if (!target_spins_down(t) || t->spindown.is_uncounted)
                 return;
         t->spindown.is_uncounted = true;
@@ -215,10 +214,8 @@ void target_spindown_told_power(Target *t, PowerMode power) {
 
         if (power == POWER_AWAKE)
                 found_awake(t);
-        note_power(t, !known                     ? NULL
-                      : power == POWER_AWAKE     ? "active/idle"
-                      : power == POWER_SUSPENDED ? "suspended"
-                                                 : "standby");
+        /* `list` and `sleep` show ATA's Sleep mode as standby. */
+        note_power(t, !known ? POWER_UNKNOWN : power == POWER_ASLEEP ? POWER_STANDBY : power);
 }
 
 void target_spindown_woken(Target *t, const Wake *w, bool used) {
@@ -231,7 +228,7 @@ void target_spindown_woken(Target *t, const Wake *w, bool used) {
                 d->n_short++;
         d->stopped_at = 0;
         d->spins_up = false;
-        note_power(t, target_looks_out(t) ? "active/idle" : NULL);
+        note_power(t, target_looks_out(t) ? POWER_AWAKE : POWER_UNKNOWN);
         if (d->n_short < SPINDOWN_SHORT_MAX || !target_spins_down(t))
                 return;
 

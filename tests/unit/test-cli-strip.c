@@ -19,8 +19,8 @@ typedef struct TestWake {
 } TestWake;
 
 typedef struct Present {
-        const char *power; /* NULL: there is no state file */
-        uint64_t since, told;
+        PowerMode power;
+        uint64_t since, told; /* since: 0: there is no state file */
 } Present;
 
 /* clang-format off */
@@ -67,32 +67,32 @@ static const struct {
           { { 10 * HOUR, 4 * HOUR, "a" }, { 23 * HOUR, 2 * HOUR, "a" } }, {}, 12 * HOUR, 0, "??????____1#            ", "4.0 h" },
 
         { "asleep now",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "standby", 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1####___      ", "7.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_STANDBY, 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1####___      ", "7.0 h" },
         { "asleep now, and no record",
-          {}, { "standby", 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "???????????????___      ", "3.0 h" },
+          {}, { POWER_STANDBY, 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "???????????????___      ", "3.0 h" },
         { "asleep now, and the record is of another boot",
-          { { 10 * HOUR, 4 * HOUR, "b" } }, { "standby", 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1????___      ", "7.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "b" } }, { POWER_STANDBY, 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1????___      ", "7.0 h" },
         { "asleep since before it was woken: that is older",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "standby", 6 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1???????      ", "4.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_STANDBY, 6 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1???????      ", "4.0 h" },
         { "the service has ended: what it knew holds until then",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "standby", 15 * HOUR, 17 * HOUR }, 18 * HOUR, 0, "??????____1####__?      ", "6.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_STANDBY, 15 * HOUR, 17 * HOUR }, 18 * HOUR, 0, "??????____1####__?      ", "6.0 h" },
         { "awake now",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "active/idle", 10 * HOUR + SECOND, 18 * HOUR }, 18 * HOUR, 0, "??????____1#######      ", "4.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_AWAKE, 10 * HOUR + SECOND, 18 * HOUR }, 18 * HOUR, 0, "??????____1#######      ", "4.0 h" },
         { "awake now, noted before the journal had the record",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "active/idle", 10 * HOUR - SECOND, 18 * HOUR }, 18 * HOUR, 0, "??????____1#######      ", "4.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_AWAKE, 10 * HOUR - SECOND, 18 * HOUR }, 18 * HOUR, 0, "??????____1#######      ", "4.0 h" },
         { "awake now, by a wake that is in no record",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "active/idle", 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1????###      ", "4.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_AWAKE, 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1????###      ", "4.0 h" },
         { "awake now, and no record",
-          {}, { "active/idle", 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "???????????????###      ", "0.0 h" },
+          {}, { POWER_AWAKE, 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "???????????????###      ", "0.0 h" },
         { "awake now, and the record is of another boot",
-          { { 10 * HOUR, 4 * HOUR, "b" } }, { "active/idle", 10 * HOUR + SECOND, 18 * HOUR }, 18 * HOUR, 0, "??????____1#######      ", "4.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "b" } }, { POWER_AWAKE, 10 * HOUR + SECOND, 18 * HOUR }, 18 * HOUR, 0, "??????____1#######      ", "4.0 h" },
         { "what the service does not know",
-          { { 10 * HOUR, 4 * HOUR, "a" } }, { "", 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1???????      ", "4.0 h" },
+          { { 10 * HOUR, 4 * HOUR, "a" } }, { POWER_UNKNOWN, 15 * HOUR, 18 * HOUR }, 18 * HOUR, 0, "??????____1???????      ", "4.0 h" },
         { "most of the hour counts, the sum is rounded down",
           { { 10 * HOUR + 29 * MINUTE, 4 * HOUR, "a" }, { 13 * HOUR + 31 * MINUTE, 81 * MINUTE, "a" } },
-          { "active/idle", 13 * HOUR + 31 * MINUTE, 18 * HOUR }, 18 * HOUR, 0, "???????___1#_1####      ", "5.3 h" },
+          { POWER_AWAKE, 13 * HOUR + 31 * MINUTE, 18 * HOUR }, 18 * HOUR, 0, "???????___1#_1####      ", "5.3 h" },
         { "not known for a part of the hour: not known",
-          { { 10 * HOUR, 4 * HOUR - MINUTE, "a" } }, { "active/idle", 10 * HOUR, 11 * HOUR }, 11 * HOUR, 0, "???????___1             ", "3.9 h" },
+          { { 10 * HOUR, 4 * HOUR - MINUTE, "a" } }, { POWER_AWAKE, 10 * HOUR, 11 * HOUR }, 11 * HOUR, 0, "???????___1             ", "3.9 h" },
 };
 /* clang-format on */
 
@@ -115,7 +115,7 @@ START_TEST(test_day) {
         WakeRecord items[5] = {};
         WakeRecords records = { items, 0 };
         DriveRecord present = { .boot_id = (char *) "a",
-                                .power = (char *) cases[_i].present.power,
+                                .power = cases[_i].present.power,
                                 .power_when = MIDNIGHT + cases[_i].present.since };
         char hours[25], asleep[STRIP_TEXT_MAX];
         StripCell sum;
@@ -128,7 +128,8 @@ START_TEST(test_day) {
                                                          .drive = (char *) "sda",
                                                          .boot_id = (char *) w->boot,
                                                          .slept = { w->slept != NONE, (int64_t) w->slept } };
-        s = strip_make(&records, "sda", NULL, present.power ? &present : NULL, MIDNIGHT + cases[_i].present.told);
+        s = strip_make(&records, "sda", NULL, present.power_when > MIDNIGHT ? &present : NULL,
+                       MIDNIGHT + cases[_i].present.told);
         strip_day(&s, MIDNIGHT + cases[_i].now - (cases[_i].now == 24 * HOUR), cases[_i].ago, &day);
         draw(&day, hours);
         sum = strip_day_sum(&day, 0, STRIP_CELLS);
