@@ -13,8 +13,8 @@ static const unsigned chosen[] = { 5, 10, 20, 30, 60 };
 
 /* ---- what came of it ---- */
 
-/* `now_set`: what spins it down at present. What holds on battery alone is not counted (service/target-use.c). */
-static void tell_since(Output *o, const DriveUse *u, const char *now_set, uint64_t now) {
+/* `set`: this timer spins it down at present. What holds on battery alone is not counted (service/target-use.c). */
+static void tell_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         uint64_t usec = now - MIN(u->since, now), days = usec / DAY_USEC;
         char when[HUMAN_MAX], ago[VALUE_TEXT_MAX];
 
@@ -28,8 +28,7 @@ static void tell_since(Output *o, const DriveUse *u, const char *now_set, uint64
                 (void) snprintf(ago, sizeof ago, "%" PRIu64 " days", days);
         else
                 (void) duration_format_short(usec, ago);
-        output_note(o, "%s the timer %s %s, for %s:", streq(u->setting, now_set) ? "Since" : "While",
-                    streq(u->setting, now_set) ? "is" : "was", u->setting, ago);
+        output_note(o, "%s the timer %s %s, for %s:", set ? "Since" : "While", set ? "is" : "was", u->setting, ago);
         if (drive_use_days(u) >= 1)
                 output_note(o, "  spun up %" PRIu64 " time%s, %.1f a day, asleep for %.1f h a day", u->spin_ups,
                             u->spin_ups == 1 ? "" : "s", (double) u->spin_ups / drive_use_days(u),
@@ -138,7 +137,7 @@ void advice_tell(Output *o, const DriveRecord *r, uint64_t now) {
         }
 
         output_object(o, "use");
-        tell_since(o, &r->use, r->spindown, now);
+        tell_since(o, &r->use, streq_ptr(r->use.key, r->spindown_key), now);
         tell_last_wake(o, r, now);
         tell_wear(o, &r->use, now);
         tell_timers(o, &r->use);

@@ -66,6 +66,7 @@ typedef struct DriveRecord {
         Tracing tracing;       /* whether the tracer could watch the drive when it last slept */
         bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
         char *spindown; /* what spins it down, and when: "20 min, by the service" (spin_down_format()); NULL: nothing … */
+        char *spindown_key;   /* … to compare by (spin_down_key()) … */
         bool spindown_served; /* … and it does so only while the service runs */
         DriveUse use;
         char *held; /* what it had before values were held for a while: "setting=value;…" (service/target-held.h); NULL: none is */

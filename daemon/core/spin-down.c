@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "spin-down.h"
@@ -161,5 +162,18 @@ const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_M
                 by = s->setting->name;
         (void) snprintf(buf, SPIN_DOWN_TEXT_MAX, "%s%s%s", value_format(&s->setting->range, &s->value, time),
                         by ? ", by " : "", by ?: "");
+        return buf;
+}
+
+const char *spin_down_key(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]) {
+        static const char *const actors[] = {
+                [SPIN_DOWN_BY_DRIVE] = "drive",
+                [SPIN_DOWN_BY_SERVICE] = "service",
+                [SPIN_DOWN_BY_KERNEL] = "kernel",
+        };
+
+        if (!s->wish)
+                return NULL;
+        (void) snprintf(buf, SPIN_DOWN_TEXT_MAX, "%s %s %" PRIu64, actors[s->by], s->setting->name, s->usec);
         return buf;
 }

@@ -38,3 +38,6 @@ SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const Setting
 
 /* For people: "20 min", "20 min, by the service", "15 min, by standby_z"; NULL: nothing spins it down. */
 const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);
+
+/* For state files, to compare by: "service spindown_time 1200000000"; NULL: nothing spins it down. */
+const char *spin_down_key(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);

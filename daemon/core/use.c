@@ -11,17 +11,23 @@
 
 const unsigned use_timers[USE_TIMERS] = { 1, 2, 3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720, 1440 };
 
-int drive_use_begin(DriveUse *u, const char *setting, uint64_t now) {
-        DriveUse begun = { .since = now };
-        int r;
+void drive_use_done(DriveUse *u) {
+        free(u->setting);
+        free(u->key);
+        *u = (DriveUse){};
+}
 
-        r = string_replace(&begun.setting, setting);
-        if (r < 0)
-                return r;
+int drive_use_begin(DriveUse *u, const char *setting, const char *key, uint64_t now) {
+        DriveUse begun = { .since = now };
+
+        if (string_replace(&begun.setting, setting) < 0 || string_replace(&begun.key, key) < 0) {
+                drive_use_done(&begun);
+                return -ENOMEM;
+        }
 
         begun.wear = begun.first_wear = u->wear;
         begun.wear_when = begun.first_wear_when = u->wear_when;
-        free(u->setting);
+        drive_use_done(u);
         *u = begun;
         return 0;
 }

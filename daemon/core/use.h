@@ -17,7 +17,8 @@ extern const unsigned use_timers[USE_TIMERS];
 #define USE_LEAST_YEARS 5
 
 typedef struct DriveUse {
-        char *setting;  /* "20min, by the service": the timer that was set meanwhile; NULL: none was */
+        char *setting; /* "20 min, by the service": the timer that was set meanwhile, for people; NULL: none was */
+        char *key; /* … and to compare by (spin_down_key()); NULL: a version of this program without keys noted it */
         uint64_t since; /* CLOCK_REALTIME, µs */
 
         uint64_t watched;    /* s in which times without use were counted … */
@@ -33,8 +34,10 @@ typedef struct DriveUse {
         bool warned;                         /* the journal knows that the drive would not last long */
 } DriveUse;
 
+void drive_use_done(DriveUse *u);
+
 /* Another timer is set: all begins anew, but for what was read last. -ENOMEM. */
-int drive_use_begin(DriveUse *u, const char *setting, uint64_t now);
+int drive_use_begin(DriveUse *u, const char *setting, const char *key, uint64_t now);
 
 /* A time without use has ended; it was as long as something between the two, in µs. */
 void drive_use_gap(DriveUse *u, uint64_t least, uint64_t most);

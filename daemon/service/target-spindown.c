@@ -42,16 +42,18 @@ static bool forget_uncounted(Target *t) {
 
 void target_spindown_note(Target *t) {
         SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
-        char buf[SPIN_DOWN_TEXT_MAX];
-        const char *text = spin_down_format(&d, buf);
-        bool served = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
-        bool news = !streq_ptr(text, t->record->spindown) || served != t->record->spindown_served;
+        char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];
+        const char *key = spin_down_key(&d, key_buf);
+        /* The record may be of a version of this program without keys. */
+        bool news = !streq_ptr(key, t->record->spindown_key) || !key != !t->record->spindown;
 
         if (!target_spins_down(t))
                 forget_uncounted(t);
-        t->record->spindown_served = served;
-        if (news)
-                note_text(t, &t->record->spindown, text);
+        t->record->spindown_served = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
+        if (news) {
+                note_text(t, &t->record->spindown, spin_down_format(&d, text));
+                note_text(t, &t->record->spindown_key, key);
+        }
         target_use_note(t);
         if (news)
                 target_save(t);

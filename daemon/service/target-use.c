@@ -24,7 +24,7 @@ void target_use_attach(Target *t) {
         /* The same, and newer; or another timer, that was set since. */
         if (t->record->use.setting && t->record->use.since <= kept->use.since)
                 return;
-        free(t->record->use.setting);
+        drive_use_done(&t->record->use);
         t->record->use = kept->use;
         kept->use = (DriveUse){};
 }
@@ -39,12 +39,17 @@ void target_use_keep(Target *t) {
 /* ---- use ---- */
 
 void target_use_note(Target *t) {
-        const char *setting = t->record->spindown;
+        const char *key = t->record->spindown_key;
+        DriveUse *u = &t->record->use;
+        int r;
 
         /* What holds on battery alone is not what the drive is used with. */
-        if (!setting || (t->env->on_battery && t->record->use.setting) || streq_ptr(setting, t->record->use.setting))
+        if (!key || (t->env->on_battery && u->setting) || streq_ptr(key, u->key))
                 return;
-        if (drive_use_begin(&t->record->use, setting, now_usec()) < 0)
+        /* The use of months is not lost by an upgrade to the first version with keys. */
+        r = u->setting && !u->key ? string_replace(&u->key, key)
+                                  : drive_use_begin(u, t->record->spindown, key, now_usec());
+        if (r < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
 }
 

@@ -72,6 +72,11 @@ static const struct {
           "90 min" },
         { HEAD GAPS TAIL, "   5 min: spun up 3.0 times a day, asleep for 5.6 h a day\n", "not known" },
         { HEAD GAPS "USE_KNOWN_FROM=7200\n" TAIL, "Of timers below 120 min that", "As it was used" },
+        /* Another timer than that of now. */
+        { HEAD "SPINDOWN_KEY=drive spindown_time 1800000000\nUSE_KEY=drive spindown_time 1200000000\n" TAIL,
+          "While the timer was 20 min, for ", "Since" },
+        { HEAD "SPINDOWN_KEY=drive spindown_time 1200000000\nUSE_KEY=drive spindown_time 1200000000\n" TAIL,
+          "Since the timer is 20 min, for ", "While" },
         /* Not yet. */
         { HEAD "USE_WATCHED=3600\nUSE_SPIN_UPS=2\nUSE_ASLEEP=1800\n" TAIL,
           "  spun up 2 times, asleep for 0.5 h\nWhat other timers would have come to shows when it was watched for a day.\n",

@@ -793,7 +793,7 @@ END_TEST
 #define SAS "{ match = { transport = \"sas\"; rotational = true; }; spindown_time = \"20min\"; }"
 #define VERDICT(name, verdict) \
         "SETTINGS=1\nSETTING_0_NAME=" name "\nSETTING_0_WANTED=20 min\nSETTING_0_VERDICT=" verdict "\n"
-#define USE "USE_SETTING=15 min, by standby_z\nUSE_SINCE=1259668800000000\n"
+#define USE "USE_SETTING=15 min, by standby_z\nUSE_KEY=drive standby_z 900000000\nUSE_SINCE=1259668800000000\n"
 
 /* What came of each value, and one answer to what spins the drive down. */
 static const struct {
@@ -807,7 +807,8 @@ static const struct {
             "\nSpin-down: none is in force\n" },
           "Since" },
         { SAS ", { match = { transport = \"sas\" }; standby_z = \"15min\"; }",
-          "SPINDOWN=15 min, by standby_z\n" USE VERDICT("spindown_time", "unsupported"),
+          "SPINDOWN=15 min, by standby_z\nSPINDOWN_KEY=drive standby_z 900000000\n" USE VERDICT("spindown_time",
+                                                                                                "unsupported"),
           NULL,
           { "    unsupported\n", "\nSpin-down: 15 min, by standby_z\n",
             "Since the timer is 15 min, by standby_z, for " },
@@ -819,7 +820,8 @@ static const struct {
           "by the service" },
         /* On battery. */
         { SAS,
-          "SPINDOWN=5 min, by standby_z\n" USE VERDICT("spindown_time", "forbidden"),
+          "SPINDOWN=5 min, by standby_z\nSPINDOWN_KEY=drive standby_z 300000000\n" USE VERDICT("spindown_time",
+                                                                                               "forbidden"),
           NULL,
           { "    forbidden\n", "\nSpin-down: 5 min, by standby_z\n", "While the timer was 15 min, by standby_z, for " },
           "Since the timer" },

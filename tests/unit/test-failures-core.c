@@ -314,14 +314,14 @@ END_TEST
 
 /* What was counted is not begun anew by halves. */
 static bool use_once(Injected what, size_t nth) {
-        DriveUse u = { .setting = strdup("20min"), .since = 1, .spin_ups = 7 };
+        DriveUse u = { .setting = strdup("20 min"), .since = 1, .spin_ups = 7 };
         bool failed;
 
         inject_arm(what, nth);
-        failed = memory_end(drive_use_begin(&u, "30min", 2));
-        ck_assert_str_eq(u.setting, failed ? "20min" : "30min");
+        failed = memory_end(drive_use_begin(&u, "30 min", "drive 30", 2));
+        ck_assert_str_eq(u.setting, failed ? "20 min" : "30 min");
         ck_assert(u.since == (failed ? 1 : 2) && u.spin_ups == (failed ? 7 : 0));
-        free(u.setting);
+        drive_use_done(&u);
         return failed;
 }
 

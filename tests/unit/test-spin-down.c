@@ -102,6 +102,7 @@ static void check_case(const Case *c) {
         ck_assert(!timer.wish == !c->usec);
         ck_assert(timer.pending == c->pending);
         ck_assert_pstr_eq(spin_down_format(&now, buf), c->text);
+        ck_assert(!spin_down_key(&now, buf) == !c->text);
 }
 
 /* ---- one setting, by its verdict ---- */
@@ -306,6 +307,21 @@ START_TEST(test_kernel) {
 }
 END_TEST
 
+START_TEST(test_key) {
+        static const Wish wish = {};
+        static const Setting setting = { .name = "standby_z" };
+        static const char *const keys[] = {
+                [SPIN_DOWN_BY_DRIVE] = "drive standby_z 7000000",
+                [SPIN_DOWN_BY_SERVICE] = "service standby_z 7000000",
+                [SPIN_DOWN_BY_KERNEL] = "kernel standby_z 7000000",
+        };
+        const SpinDown s = { .wish = &wish, .setting = &setting, .usec = 7 * SECOND, .by = (SpinDownActor) _i };
+        char buf[SPIN_DOWN_TEXT_MAX];
+
+        ck_assert_str_eq(spin_down_key(&s, buf), keys[_i]);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("spin-down");
         TCase *t = tcase_create("spin-down");
@@ -314,6 +330,7 @@ int main(void) {
         tcase_add_loop_test(t, test_actor, 0, ELEMENTSOF(actors));
         tcase_add_loop_test(t, test_several, 0, ELEMENTSOF(several));
         tcase_add_loop_test(t, test_kernel, 0, ELEMENTSOF(kernels));
+        tcase_add_loop_test(t, test_key, 0, 3);
         suite_add_tcase(suite, t);
         return suite_run(suite);
 }

@@ -415,6 +415,29 @@ START_TEST(test_other_timer) {
 }
 END_TEST
 
+/* A version without keys has kept it: the statistics go on, with the next timer they begin anew. */
+START_TEST(test_without_key) {
+        Target *t = look_after(SPIN, WAKE_LOG_AUTO);
+
+        ck_assert_str_eq(t->record->use.key, "drive spindown_time 1200000000");
+        t->record->use.spin_ups = 7;
+        ck_assert_int_eq(string_replace(&t->record->use.key, NULL), 0);
+        ck_assert_int_eq(string_replace(&t->record->spindown_key, NULL), 0);
+        target_visit(t, VISIT_REQUEST);
+        answer(t, POWER_AWAKE);
+        ck_assert_str_eq(t->record->spindown_key, "drive spindown_time 1200000000");
+        ck_assert_str_eq(t->record->use.key, t->record->spindown_key);
+        ck_assert_uint_eq(t->record->use.spin_ups, 7);
+
+        ck_assert_int_eq(string_replace(&t->record->spindown_key, NULL), 0);
+        files_become("{ match = {}; spindown_time = \"off\"; }");
+        target_reconfigure(t, VISIT_RELOAD);
+        answer(t, POWER_AWAKE);
+        ck_assert(!t->record->spindown_key && !t->record->spindown);
+        leave(t);
+}
+END_TEST
+
 /* ---- wear ---- */
 
 static void use_it(Target *t) {
@@ -563,6 +586,7 @@ int main(void) {
         tcase_add_test(t, test_spin_ups);
         tcase_add_loop_test(t, test_one_count, 0, ELEMENTSOF(courses));
         tcase_add_loop_test(t, test_uncounted, 0, 2);
+        tcase_add_test(t, test_without_key);
         tcase_add_loop_test(t, test_other_timer, 0, 2);
         tcase_add_test(t, test_asked);
         tcase_add_test(t, test_not_told);

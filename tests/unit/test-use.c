@@ -67,18 +67,19 @@ START_TEST(test_begin) {
         DriveUse u = {};
         Wear w = { .load_cycles = { true, 7 } };
 
-        ck_assert_int_eq(drive_use_begin(&u, "20min", NOW), 0);
+        ck_assert_int_eq(drive_use_begin(&u, "20 min", "drive 20", NOW), 0);
         drive_use_gap(&u, 60 * MINUTE, 60 * MINUTE);
         u.spin_ups = u.asleep = u.watched = 5;
         u.warned = true;
         drive_use_wear(&u, &w, NOW + DAY);
-        ck_assert_int_eq(drive_use_begin(&u, "30min", NOW + 2 * DAY), 0);
-        ck_assert_str_eq(u.setting, "30min");
+        ck_assert_int_eq(drive_use_begin(&u, "30 min", "drive 30", NOW + 2 * DAY), 0);
+        ck_assert_str_eq(u.setting, "30 min");
+        ck_assert_str_eq(u.key, "drive 30");
         ck_assert_uint_eq(u.since, NOW + 2 * DAY);
         ck_assert(u.spin_ups == 0 && u.asleep == 0 && u.watched == 0 && u.gaps[9] == 0 && !u.warned);
         /* What was read last is where it begins. */
         ck_assert(u.first_wear_when == NOW + DAY && u.first_wear.load_cycles.number == 7);
-        free(u.setting);
+        drive_use_done(&u);
 }
 END_TEST
 
