@@ -103,12 +103,10 @@ static void tell_row(Output *o, const DriveRecord *d, const SettingRecord *s, ui
 
 static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *s) {
         char drift_when[HUMAN_MAX];
-        bool accepted = s->verdict == VERDICT_UNVERIFIABLE &&
-                        (streq_ptr(s->reason, STEP_ACCEPTED) || streq_ptr(s->reason, STEP_SENT_BEFORE));
 
         tell_row(t->output, d, s, t->now);
-        t->accepted = t->accepted || accepted;
-        if (s->reason && !accepted)
+        t->accepted = t->accepted || s->accepted;
+        if (s->reason && !s->accepted)
                 output_note(t->output, "%s %s: %s", d->name, s->name, s->reason);
         if (s->drift_to)
                 output_note(t->output,

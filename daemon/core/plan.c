@@ -33,6 +33,7 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
                 (void) vsnprintf(s->reason, sizeof s->reason, format, ap);
                 va_end(ap);
         }
+        s->accepted = false;
         s->by_service = step_has_service(s, v);
         if (s->by_service) {
                 char why[STEP_REASON_MAX];
@@ -43,6 +44,12 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
                 s->verdict = VERDICT_UNCHANGED;
         }
         s->remediable = s->remediable && s->verdict == VERDICT_UNSUPPORTED && !s->remedied;
+}
+
+/* All such settings have the same sentence, so `status` need not repeat it. */
+static void step_end_accepted(Step *s, const char *reason) {
+        step_end(s, VERDICT_UNVERIFIABLE, "%s", reason);
+        s->accepted = true;
 }
 
 char *wish_format_rule(const Wish *w) {
@@ -153,7 +160,7 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
                          s->wish->name, memory->overruled);
         else if ((s->setting->flags & SETTING_UNREADABLE) && was_sent(s, memory)) {
-                step_end(s, VERDICT_UNVERIFIABLE, STEP_SENT_BEFORE);
+                step_end_accepted(s, STEP_SENT_BEFORE);
                 s->remembered = step_is_volatile(s);
         } else
                 return false;
@@ -342,7 +349,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
         /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
         if (!s->before.known && was_sent(s, memory) && !memory->settled.known && !s->lost)
-                return step_end(s, VERDICT_UNVERIFIABLE, STEP_SENT_BEFORE);
+                return step_end_accepted(s, STEP_SENT_BEFORE);
 
         if (memory && memory->quarantined[0])
                 return step_end(s, VERDICT_QUARANTINED,
@@ -389,12 +396,12 @@ void step_judge(Step *s) {
 
         assert(s->setting); /* one without ends with an error only: the drive is gone, or asleep behind its bridge */
 
+        if (!s->after.known && s->after.repeated)
+                return step_end(s, VERDICT_UNVERIFIABLE,
+                                "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back");
         if (!s->after.known)
-                return step_end(s, VERDICT_UNVERIFIABLE, "%s",
-                                s->after.repeated
-                                                ? "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back"
-                                : s->note[0] ? s->note
-                                             : STEP_ACCEPTED);
+                return s->note[0] ? step_end(s, VERDICT_UNVERIFIABLE, "%s", s->note)
+                                  : step_end_accepted(s, STEP_ACCEPTED);
 
         (void) value_format(&s->setting->range, &s->wanted, wanted);
         if (s->saving && s->after.saved_known && !value_equal(&s->after.saved, &s->wanted))

@@ -26,19 +26,20 @@ typedef struct Step {
         const Remedy *remedy;   /* what to do when the setting is unsupported; NULL: nothing */
         Value wanted;           /* the wish's value, as this drive would read it */
         Reading before, after;
-        const struct Step *winner;    /* the step that excludes this one, which is not written then; NULL: none */
-        bool remembered;              /* the verdict rests on memory alone, and a loss that shows makes it void */
-        bool lost;                    /* that it was sent is void, as some reading has shown a loss */
-        bool remedied;                /* a rule wants a setting of the remedy, too */
-        bool remediable;              /* unsupported, and the reason names a remedy */
-        bool write;                   /* the plan: send it */
-        bool saving;                  /* the drive is to save it too */
-        bool written;                 /* it was sent and accepted */
-        bool failed;                  /* it was sent, at least in part, and not accepted */
-        bool by_service;              /* `unchanged`, and the service spins the drive down in place of this timer */
-        int error;                    /* of reading or writing: STEP_… or a negative errno; 0: none */
-        Verdict verdict;              /* _VERDICT_INVALID until judged */
-        char note[STEP_NOTE_MAX];     /* what the row says about its success, when there is something to say */
+        const struct Step *winner; /* the step that excludes this one, which is not written then; NULL: none */
+        bool remembered;           /* the verdict rests on memory alone, and a loss that shows makes it void */
+        bool lost;                 /* that it was sent is void, as some reading has shown a loss */
+        bool remedied;             /* a rule wants a setting of the remedy, too */
+        bool remediable;           /* unsupported, and the reason names a remedy */
+        bool write;                /* the plan: send it */
+        bool saving;               /* the drive is to save it too */
+        bool written;              /* it was sent and accepted */
+        bool failed;               /* it was sent, at least in part, and not accepted */
+        bool accepted;             /* `unverifiable`, as nothing can read it back, and there is no more to say of it */
+        bool by_service;           /* `unchanged`, and the service spins the drive down in place of this timer */
+        int error;                 /* of reading or writing: STEP_… or a negative errno; 0: none */
+        Verdict verdict;           /* _VERDICT_INVALID until judged */
+        char note[STEP_NOTE_MAX];  /* what the row says about its success, when there is something to say */
         char reason[STEP_REASON_MAX]; /* a sentence, when the verdict needs one; else empty */
 } Step;
 

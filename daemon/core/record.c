@@ -90,6 +90,7 @@ static const Field setting_fields[] = {
         { "RULE",                       FIELD_TEXT,     offsetof(SettingRecord, rule) },
         { "OPTIONAL",                   FIELD_BOOL,     offsetof(SettingRecord, optional) },
         { "REMEDIABLE",                 FIELD_BOOL,     offsetof(SettingRecord, remediable) },
+        { "ACCEPTED",                   FIELD_BOOL,     offsetof(SettingRecord, accepted) },
         { "BY_SERVICE",                 FIELD_BOOL,     offsetof(SettingRecord, by_service) },
         { "WHEN",                       FIELD_UNSIGNED, offsetof(SettingRecord, when), WHEN_MAX },
         { "DRIFT_FROM",                 FIELD_TEXT,     offsetof(SettingRecord, drift_from) },
@@ -386,6 +387,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->verdict = s->verdict;
         record->optional = s->wish->optional;
         record->remediable = s->remediable;
+        record->accepted = s->accepted;
         record->by_service = s->by_service;
         record->when = when;
         record_remember(record, s);

@@ -33,10 +33,10 @@ typedef struct SettingRecord {
         char *name;
         char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */
         Verdict verdict;
-        char *reason;                    /* NULL: none */
-        char *rule;                      /* file:line … */
-        bool optional;                   /* … of a rule for a class of drives (Wish.optional) */
-        bool remediable, by_service;     /* Step has them */
+        char *reason;                          /* NULL: none */
+        char *rule;                            /* file:line … */
+        bool optional;                         /* … of a rule for a class of drives (Wish.optional) */
+        bool remediable, accepted, by_service; /* Step has them */
         uint64_t when;                   /* of the verdict, or the last look that found it so; CLOCK_REALTIME, µs */
         KnownNumber sent, settled, read; /* Memory has them; of this attach, and this power-on */
         char *drift_from, *drift_to;     /* what it was found changed from and to by others, last; NULL: never */

@@ -61,6 +61,7 @@ static const WireField step_fields[] = {
         WIRE(Step, saving, WIRE_BOOL),
         WIRE(Step, written, WIRE_BOOL),
         WIRE(Step, failed, WIRE_BOOL),
+        WIRE(Step, accepted, WIRE_BOOL),
         WIRE(Step, by_service, WIRE_BOOL),
         WIRE(Step, error, WIRE_INT),
         WIRE_WORD(Step, verdict, _VERDICT_MAX),

@@ -197,6 +197,7 @@ END_TEST
         "SETTING_0_NAME=apm\nSETTING_0_VERDICT=unsupported\nSETTING_0_OPTIONAL=1\nSETTING_0_REASON=it has no apm\n" \
         "SETTING_1_NAME=lookahead\nSETTING_1_VERDICT=applied\nSETTING_1_OPTIONAL=1\n"                               \
         "SETTING_2_NAME=spindown_time\nSETTING_2_VERDICT=unverifiable\nSETTING_2_REASON=" STEP_ACCEPTED "\n"        \
+        "SETTING_2_ACCEPTED=1\nSETTING_3_ACCEPTED=1\n"                                                              \
         "SETTING_3_NAME=standby\nSETTING_3_VERDICT=unverifiable\nSETTING_3_REASON=" STEP_SENT_BEFORE "\n"           \
         "SETTING_4_NAME=cd_speed\nSETTING_4_VERDICT=unverifiable\nSETTING_4_REASON=sent; nobody knows\n"
 

@@ -299,6 +299,7 @@ START_TEST(test_memory) {
                 step_decide(&s, &memories[_i].memory, memories[_i].flags);
         }
         ck_assert_msg(s.verdict == memories[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
+        ck_assert(s.accepted == !!strstr(s.reason, "sent before"));
         ck_assert_int_eq(s.write, s.verdict == _VERDICT_INVALID);
         ck_assert_msg(strstr(s.reason, memories[_i].says) != NULL, "%s", s.reason);
 }
@@ -353,6 +354,7 @@ START_TEST(test_spindown_by) {
                 ck_assert_int_eq(s->verdict, spindowns[_i].judged);
         }
         ck_assert(s->by_service == (s->verdict == VERDICT_UNCHANGED));
+        ck_assert(s->accepted == (s->verdict == VERDICT_UNVERIFIABLE));
         ck_assert_str_eq(strstr(s->reason, spindowns[_i].says) ?: s->reason, spindowns[_i].says);
         plan_done(&p);
 }
@@ -567,6 +569,7 @@ static const struct {
         bool saving;
         Reading after;
         Verdict verdict;
+        bool accepted;
 } judgements[] = {
         { false, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
         { false, SAVED(500, 100), VERDICT_APPLIED },
@@ -576,7 +579,7 @@ static const struct {
         { true, SAVED(100, 500), VERDICT_IGNORED },
         { false, KNOWN(VALUE_DURATION, 400), VERDICT_ADJUSTED },
         { false, KNOWN(VALUE_DURATION, 100), VERDICT_IGNORED },
-        { false, { .supported = true }, VERDICT_UNVERIFIABLE },
+        { false, { .supported = true }, VERDICT_UNVERIFIABLE, .accepted = true },
         { false, { .supported = true, .repeated = true }, VERDICT_UNVERIFIABLE },
         /* Through a bridge that may answer from its memory the old value tells nothing; a new one is the drive's. */
         { false,
@@ -600,6 +603,7 @@ START_TEST(test_judge) {
 
         step_judge(&s);
         ck_assert_msg(s.verdict == judgements[_i].verdict, "%s: %s", verdict_to_string(s.verdict), s.reason);
+        ck_assert(s.accepted == judgements[_i].accepted);
 }
 END_TEST
 
@@ -631,6 +635,7 @@ START_TEST(test_judge_notes) {
         step_judge(&s);
         ck_assert_int_eq(s.verdict, VERDICT_UNVERIFIABLE);
         ck_assert_str_eq(s.reason, "so it is");
+        ck_assert(!s.accepted);
 
         s.after = (Reading) KNOWN(VALUE_DURATION, 500);
         s.reason[0] = '\0';

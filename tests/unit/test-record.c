@@ -81,6 +81,7 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_WANTED=20 min\n"
                            "SETTING_1_VERDICT=unverifiable\n"
                            "SETTING_1_REASON=accepted; it cannot be read back\n"
+                           "SETTING_1_ACCEPTED=1\n"
                            "SETTING_1_DRIFT_FROM=20 min\n"
                            "SETTING_1_DRIFT_TO=off\n"
                            "SETTING_1_DRIFT_WHEN=1763692751123456\n"
@@ -574,6 +575,7 @@ START_TEST(test_failed_step) {
         Step step = { .wish = &wish,
                       .setting = &row,
                       .failed = true,
+                      .accepted = true,
                       .by_service = true,
                       .verdict = VERDICT_FAILED,
                       .reason = "no answer",
@@ -585,16 +587,16 @@ START_TEST(test_failed_step) {
         ck_assert_str_eq(r->settings[0].wanted, "127");
         ck_assert_str_eq(r->settings[0].actual, "64");
         ck_assert_str_eq(r->settings[0].reason, "no answer");
-        ck_assert(r->settings[0].by_service);
+        ck_assert(r->settings[0].accepted && r->settings[0].by_service);
         /* No file wants it, but somebody. */
         ck_assert_str_eq(r->settings[0].rule, "f");
         wish.line = 7;
         wish.withheld = true;
         step.after.known = false;
         step.reason[0] = '\0';
-        step.by_service = false;
+        step.accepted = step.by_service = false;
         ck_assert_int_eq(drive_record_step(r, &step, 2), 0);
-        ck_assert(!r->settings[0].by_service);
+        ck_assert(!r->settings[0].accepted && !r->settings[0].by_service);
         ck_assert_ptr_null(r->settings[0].wanted);
         ck_assert_ptr_null(r->settings[0].actual);
         ck_assert_ptr_null(r->settings[0].reason);
