@@ -27,6 +27,8 @@ static void note_text(Target *t, char **field, const char *text) {
 }
 
 static void note_reason(Target *t, const char *reason) {
+        t->spindown.failed = VERDICT_APPLIED;
+        t->spindown.failed_error = 0;
         note_text(t, &t->record->awake_reason, reason);
 }
 
@@ -136,7 +138,7 @@ static void note_power(Target *t, PowerMode power) {
 
 void target_spindown_told(Target *t, const Step *s) {
         TargetSpindown *d = &t->spindown;
-        bool news = !streq_ptr(t->record->awake_reason, s->reason);
+        bool news = s->verdict != d->failed || s->error != d->failed_error;
 
         d->asked = t->visit.pending.work & WORK_EVEN_IN_USE;
         switch (s->verdict) {
@@ -165,6 +167,8 @@ void target_spindown_told(Target *t, const Step *s) {
         default:
                 d->spent = true;
                 note_reason(t, s->reason);
+                d->failed = s->verdict;
+                d->failed_error = s->error;
                 if (news)
                         journal_spindown(t->drive, LOG_WARNING, "it cannot be put into standby: %s.", s->reason);
         }

@@ -96,6 +96,8 @@ typedef struct TargetSpindown {
         uint64_t turn_until;  /* it has spun up, and counts as one that does until then; 0: it does not */
         unsigned n_short;     /* so many times in a row it was woken soon after the service's own spin-down */
         uint64_t awake_until; /* it is left alone until then, since that was too often */
+        Verdict failed;       /* how spinning it down failed, as the journal has it; VERDICT_APPLIED: it did not … */
+        int failed_error;     /* … and Step.error */
 } TargetSpindown;
 
 /* Values that the drive has for a while only (target-held.h). */

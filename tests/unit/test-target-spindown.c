@@ -473,6 +473,33 @@ START_TEST(test_end) {
 }
 END_TEST
 
+/* Each failure is logged once, until it ends another way. */
+START_TEST(test_failures) {
+        static const struct {
+                Verdict verdict;
+                const char *reason;
+                bool told;
+        } failures[] = {
+                { VERDICT_REFUSED, "no", true },         { VERDICT_REFUSED, "no", false },
+                { VERDICT_FAILED, "no answer", true },   { VERDICT_FAILED, "no answer", false },
+                { VERDICT_UNVERIFIABLE, "sent", false }, { VERDICT_FAILED, "no answer", true },
+        };
+        Target *t = look_after_service();
+        unsigned n = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(failures); i++) {
+                wait_for_sleep(t);
+                sleep_ends(t, failures[i].verdict, failures[i].reason);
+                n += failures[i].told;
+                ck_assert_uint_eq(n_spindowns_told, n);
+                ck_assert_str_eq(t->record->awake_reason, failures[i].reason);
+                activity++;
+                ck_assert(!next_look(t));
+        }
+        leave(t);
+}
+END_TEST
+
 /* Somebody asks for it, of a drive that nobody would spin down. */
 START_TEST(test_asked) {
         static const char *const files[] = { SERVICE, BY("drive"), APM, "{ match = \"/dev/sdx\"; apm = 1; }",
@@ -1022,6 +1049,7 @@ int main(void) {
         tcase_add_loop_test(t, test_goes_on, 0, 4);
         tcase_add_loop_test(t, test_resume, 0, 2);
         tcase_add_loop_test(t, test_end, 0, ELEMENTSOF(ends));
+        tcase_add_test(t, test_failures);
         tcase_add_loop_test(t, test_asked, 0, 5);
         tcase_add_loop_test(t, test_asked_meanwhile, 0, 2);
         tcase_add_loop_test(t, test_asked_and_interrupted, 0, 2);
