@@ -570,6 +570,8 @@ static const struct {
         { { "remembered", &message.step.remembered, KIND_BOOL, 0 }, WORKER_STEP },
         { { "write", &message.step.write, KIND_BOOL, 0 }, WORKER_STEP },
         { { "saving", &message.step.saving, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "accepted", &message.step.accepted, KIND_BOOL, 0 }, WORKER_STEP },
+        { { "by_service", &message.step.by_service, KIND_BOOL, 0 }, WORKER_STEP },
         { { "wanted.type", &message.step.wanted.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
         { { "wanted.name", &message.step.wanted.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
         { { "note", &message.step.note, KIND_TEXT, STEP_NOTE_MAX }, WORKER_STEP },
