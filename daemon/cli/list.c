@@ -93,7 +93,7 @@ static void tell_drive(Output *o, const Drive *d, const Records *records, uint64
         output_text(o, "dock_model", d->dock_model);
         output_text(o, "dock_serial", d->dock_serial);
         output_text(o, "transport", transport_to_string(d->transport));
-        output_text(o, "identity", drive_identity_kind(d));
+        output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
         tell_power(o, d, records->served ? record : NULL, now);

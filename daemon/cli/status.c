@@ -57,9 +57,9 @@ static void note_identity(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
                             strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
 
-        if (d->n_settings > 0 && streq_ptr(d->identity, "serial"))
+        if (d->n_settings > 0 && d->identity == IDENTITY_SERIAL)
                 output_note(o, "%s: known by serial number and model, as it has no WWN", d->name);
-        else if (d->n_settings > 0 && streq_ptr(d->identity, "path"))
+        else if (d->n_settings > 0 && d->identity == IDENTITY_PATH)
                 output_note(o, "%s: known only by where it is attached, as it has no WWN and no %s", d->name,
                             d->serial ? "model with its serial number" : "serial number");
 }
@@ -143,7 +143,7 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
         output_text(o, "wwn", d->wwn);
         output_text(o, "dock_model", d->dock_model);
         output_text(o, "dock_serial", d->dock_serial);
-        output_text(o, "identity", d->identity);
+        output_text(o, "identity", identity_kind_to_string(d->identity));
         output_text(o, "state", drive_state_to_string(d->state));
         output_text(o, "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind));
         output_text(o, "waiting_for", d->waiting_for);

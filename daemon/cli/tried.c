@@ -159,7 +159,7 @@ static bool wwn_is_number(const Drive *d) {
 
 /* Leaves unusual characters out of the file's name. Two drives may get the same name; the rule inside still names its drive. */
 static char *drive_id(const Drive *d) {
-        bool has_serial = d->serial && !streq(drive_identity_kind(d), "path");
+        bool has_serial = d->serial && drive_identity_kind(d) != IDENTITY_PATH;
         char *id = must_format("%.*s", ID_MAX, wwn_is_number(d) ? d->wwn : has_serial ? d->serial : d->name);
 
         for (char *p = id; *p; p++)

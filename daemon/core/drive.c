@@ -273,8 +273,18 @@ unsigned drive_backends(const Drive *drive) {
         return mask;
 }
 
-const char *drive_identity_kind(const Drive *d) {
-        return d->wwn ? "wwn" : d->serial && d->model ? "serial" : "path";
+const char *identity_kind_to_string(IdentityKind k) {
+        static const char *const table[_IDENTITY_KIND_MAX] = {
+                [IDENTITY_PATH] = "path",
+                [IDENTITY_SERIAL] = "serial",
+                [IDENTITY_WWN] = "wwn",
+        };
+
+        return k >= 0 && k < _IDENTITY_KIND_MAX ? table[k] : NULL;
+}
+
+IdentityKind drive_identity_kind(const Drive *d) {
+        return d->wwn ? IDENTITY_WWN : d->serial && d->model ? IDENTITY_SERIAL : IDENTITY_PATH;
 }
 
 bool drive_same(const Drive *a, const Drive *b) {
@@ -286,7 +296,7 @@ bool drive_same(const Drive *a, const Drive *b) {
 
         if (a->wwn)
                 return streq_ptr(a->wwn, b->wwn);
-        if (!streq(drive_identity_kind(a), drive_identity_kind(b)))
+        if (drive_identity_kind(a) != drive_identity_kind(b))
                 return false;
         return a->serial && a->model ? streq(a->serial, b->serial) && streq(a->model, b->model)
                                      : streq(a->syspath, b->syspath);

@@ -24,6 +24,18 @@ typedef enum Transport {
 const char *transport_to_string(Transport t);
 Transport transport_from_string(const char *s);
 
+/* Which of its identities a drive is known by, from the least reliable. */
+typedef enum IdentityKind {
+        IDENTITY_UNKNOWN,
+        IDENTITY_PATH,
+        IDENTITY_SERIAL, /* and model */
+        IDENTITY_WWN,    /* or EUI */
+        _IDENTITY_KIND_MAX,
+        _IDENTITY_KIND_INVALID = -1,
+} IdentityKind;
+
+const char *identity_kind_to_string(IdentityKind k); /* "path", "serial", "wwn"; NULL: not known */
+
 typedef enum LinkVia {
         LINK_OWN,       /* the disk's node and links */
         LINK_PARTITION, /* a partition's: means its disk */
@@ -106,9 +118,8 @@ const char *drive_property(const Drive *d, const char *key);
 /* The backends this drive can have, as a mask of 1 << Backend; from its identity alone. */
 unsigned drive_backends(const Drive *drive);
 
-/* Which of its identities this drive is known by, from the most reliable: "wwn" (or EUI), "serial" (and model), "path". */
-const char *drive_identity_kind(const Drive *d);
-bool drive_same(const Drive *a, const Drive *b); /* the same piece of hardware, attached without a break (diskseq) */
+IdentityKind drive_identity_kind(const Drive *d); /* never IDENTITY_UNKNOWN */
+bool drive_same(const Drive *a, const Drive *b);  /* the same piece of hardware, attached without a break (diskseq) */
 
 /* Are both namespaces of one NVMe controller (or subsystem)? */
 bool drive_shares_controller(const Drive *a, const Drive *b);

@@ -20,7 +20,7 @@ static const Field drive_fields[] = {
         { "WWN",                        FIELD_TEXT,     offsetof(DriveRecord, wwn) },
         { "FIRMWARE",                   FIELD_TEXT,     offsetof(DriveRecord, firmware) },
         { "TRANSPORT",                  FIELD_TEXT,     offsetof(DriveRecord, transport) },
-        { "IDENTITY",                   FIELD_TEXT,     offsetof(DriveRecord, identity) },
+        { "IDENTITY",                   FIELD_WORD,     offsetof(DriveRecord, identity), .word = identity_kind_to_string },
         { "DOCK_MODEL",                 FIELD_TEXT,     offsetof(DriveRecord, dock_model) },
         { "DOCK_SERIAL",                FIELD_TEXT,     offsetof(DriveRecord, dock_serial) },
         { "BRIDGE_ASKED",               FIELD_BOOL,     offsetof(DriveRecord, bridge.asked) },
@@ -287,10 +287,10 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
                 { &record->dock_model, d->dock_model },
                 { &record->dock_serial, d->dock_serial },
                 { &record->transport, transport_to_string(d->transport) },
-                { &record->identity, drive_identity_kind(d) },
                 { &record->boot_id, boot_id },
         };
 
+        record->identity = drive_identity_kind(d);
         record->diskseq = d->diskseq;
         return replace_all(texts, ELEMENTSOF(texts));
 }

@@ -45,8 +45,8 @@ typedef struct SettingRecord {
 
 typedef struct DriveRecord {
         char *name, *node, *model, *serial, *wwn, *firmware;
-        char *transport;                /* transport_to_string() */
-        char *identity;                 /* which identity it is known by: "wwn", "serial", "path" */
+        char *transport; /* transport_to_string() */
+        IdentityKind identity;
         char *dock_model, *dock_serial; /* of the USB bridge, where the others are the drive's behind it */
         Bridge bridge;
         uint64_t diskseq;

@@ -176,7 +176,7 @@ static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *e
                 r = sd_bus_message_open_container(reply, 'a', "(sss)");
         for (Target *t = manager_first(b->manager); t && r >= 0; t = t->next)
                 r = sd_bus_message_append(reply, "(sss)", t->drive->name, drive_state_to_string(t->record->state),
-                                          t->record->identity);
+                                          identity_kind_to_string(t->record->identity));
         if (r >= 0)
                 r = sd_bus_message_close_container(reply);
         return r < 0 ? r : sd_bus_send(NULL, reply, NULL);

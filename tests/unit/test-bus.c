@@ -18,7 +18,7 @@
 
 /* ---- stand-ins ---- */
 
-static DriveRecord record = { .identity = (char *) "wwn", .state = DRIVE_IDLE }, second_record;
+static DriveRecord record = { .identity = IDENTITY_WWN, .state = DRIVE_IDLE }, second_record;
 static Drive disk = { .name = (char *) "sda" }, second_disk = { .name = (char *) "sdb" };
 static void on_changed(_unused_ void *userdata, _unused_ Target *t) {
 }
@@ -561,7 +561,7 @@ static int on_version(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bu
 }
 
 START_TEST(test_told) {
-        second_record = (DriveRecord){ .identity = (char *) "serial", .state = DRIVE_VISITING };
+        second_record = (DriveRecord){ .identity = IDENTITY_SERIAL, .state = DRIVE_VISITING };
         ck_assert_int_ge(sd_bus_call_method_async(user, NULL, "org.drivekeep1", "/org/drivekeep1",
                                                   "org.drivekeep1.Manager", "ListDrives", on_drives, NULL, NULL),
                          0);

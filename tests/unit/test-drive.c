@@ -69,7 +69,7 @@ START_TEST(test_identity) {
         ck_assert(d->ata && d->rotational && !d->removable);
         ck_assert_uint_eq(d->size, 7814037168ULL * 512);
         ck_assert_uint_eq(d->diskseq, 9);
-        ck_assert_str_eq(drive_identity_kind(d), "wwn");
+        ck_assert_str_eq(identity_kind_to_string(drive_identity_kind(d)), "wwn");
         ck_assert_uint_eq(d->n_links, 1);
         ck_assert_str_eq(d->links[0].path, "/dev/sda");
 }
@@ -95,9 +95,9 @@ START_TEST(test_identity_sources) {
         ck_assert_str_eq(d->model, "QEMU HARDDISK");
         ck_assert_str_eq(d->firmware, "2.5+");
         ck_assert_ptr_null(d->serial);
-        ck_assert_str_eq(drive_identity_kind(d), "path");
+        ck_assert_str_eq(identity_kind_to_string(drive_identity_kind(d)), "path");
         ck_assert_int_eq(e->transport, TRANSPORT_SATA);
-        ck_assert_str_eq(drive_identity_kind(f), "serial");
+        ck_assert_str_eq(identity_kind_to_string(drive_identity_kind(f)), "serial");
 }
 END_TEST
 
@@ -161,7 +161,7 @@ START_TEST(test_nobody) {
                                {} };
         _cleanup_(drive_freep) Drive *d = make(ata_path, facts);
 
-        ck_assert_str_eq(drive_identity_kind(d), nobodies[_i].kind);
+        ck_assert_str_eq(identity_kind_to_string(drive_identity_kind(d)), nobodies[_i].kind);
         ck_assert_ptr_null(d->serial);
 }
 END_TEST
