@@ -41,7 +41,7 @@ int tune_read_value(const Subject *s, const Setting *row, Value *ret, char **ret
 
         r = read_row(s, row, &device, &reading);
         if (r < 0)
-                *ret_why = must(strdup(device.error));
+                *ret_why = must(strdup(device.failure.why));
         else if (!reading.supported || !reading.known)
                 *ret_why = must(strdup("the drive does not have it, or it cannot be read"));
         device_done(&device);

@@ -271,7 +271,7 @@ static int fail_disabled(Device *d) {
                             "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
                             "epc = true, by 'drivekeep apply --permanent', enables them");
 
-        d->remediable = true;
+        d->failure.remediable = true;
         return r;
 }
 

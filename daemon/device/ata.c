@@ -122,7 +122,7 @@ static int fail_uas(Device *d) {
                         "the kernel's uas driver blocks ATA commands: usb-storage.quirks=%s:%s:u on the kernel command "
                         "line replaces it by usb-storage, which is slower (no command queueing)",
                         r < 0 ? "VID" : vendor, r < 0 ? "PID" : product);
-        d->remediable = true;
+        d->failure.remediable = true;
         return r;
 }
 
@@ -200,7 +200,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
                                 : aborted ? sense_key_name(SENSE_ABORTED_COMMAND)
                                           : "error",
                                 regs->status, regs->error);
-                d->rejected = aborted;
+                d->failure.rejected = aborted;
         }
         /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
         else if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
@@ -209,7 +209,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
                                 sense_describe(s.key, s.asc, s.ascq, said));
         /* An ATA drive aborts what it does not know. */
         else if (r == STEP_REFUSED && s.key == SENSE_ABORTED_COMMAND)
-                d->rejected = true;
+                d->failure.rejected = true;
         else if (r == STEP_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
                 r = device_fail(d, STEP_UNSUPPORTED, "there is no medium");
 
@@ -302,15 +302,13 @@ int ata_identify(Device *d) {
         if (d->identify_valid)
                 return 0;
         /* One failure is told for each setting, and asked once. */
-        if (d->identify_error < 0)
-                return d->bridge.uas_blocks ? bridge_check(d)
-                                            : device_fail(d, d->identify_error, "%s", d->identify_why);
+        if (d->identify_failure.error < 0)
+                return device_fail_again(d, &d->identify_failure);
 
         r = identify_ask(d, data);
-        if (r < 0) {
-                memcpy(d->identify_why, d->error, sizeof d->identify_why);
-                return d->identify_error = r;
-        }
+        failure_keep(&d->identify_failure, d, r);
+        if (r < 0)
+                return r;
 
         d->identify_repeated = memcmp(d->identify, data, sizeof data) == 0;
         memcpy(d->identify, data, sizeof data);

@@ -47,7 +47,7 @@ void device_done(Device *d) {
 
 void device_refresh(Device *d) {
         d->identify_valid = false;
-        d->identify_error = 0;
+        d->identify_failure = (Failure){};
 }
 
 const Step *device_planned(const Device *d, const char *name) {
@@ -95,21 +95,33 @@ int device_fail(Device *d, int error, const char *format, ...) {
         va_list ap;
 
         assert(error < 0);
+        d->failure = (Failure){ .error = error };
         va_start(ap, format);
-        (void) vsnprintf(d->error, sizeof d->error, format, ap);
+        (void) vsnprintf(d->failure.why, sizeof d->failure.why, format, ap);
         va_end(ap);
-        d->rejected = false;
-        d->remediable = false;
 
         return error;
 }
 
+void failure_keep(Failure *f, const Device *d, int r) {
+        *f = r < 0 ? d->failure : (Failure){};
+        f->error = MIN(r, 0);
+}
+
+int device_fail_again(Device *d, const Failure *f) {
+        d->failure = *f;
+        /* It was no answer to this setting's value. */
+        d->failure.rejected = false;
+        return f->error;
+}
+
 int device_lacks(Device *d, const Setting *s) {
-        size_t n = strlen(d->error);
+        Failure *f = &d->failure;
+        size_t n = strlen(f->why);
 
         if (s->remedy && !s->remedy->backends) {
-                (void) snprintf(d->error + n, sizeof d->error - n, "%s%s", n > 0 ? ": " : "", s->remedy->how);
-                d->remediable = true;
+                (void) snprintf(f->why + n, sizeof f->why - n, "%s%s", n > 0 ? ": " : "", s->remedy->how);
+                f->remediable = true;
         }
         return STEP_UNSUPPORTED;
 }

@@ -35,6 +35,13 @@ typedef struct DeviceIO {
 
 extern const DeviceIO device_io_real;
 
+typedef struct Failure {
+        int error;     /* STEP_… or a negative errno; 0: there is none */
+        char why[256]; /* a sentence's end: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
+        bool remediable; /* the setting is unsupported, and `why` names a remedy */
+        bool rejected;   /* by an answer that says: unknown command, or invalid value */
+} Failure;
+
 struct Device {
         const Drive *drive;
         DeviceIO io;
@@ -45,11 +52,10 @@ struct Device {
         const char *busy; /* what a SCSI drive that was asked is at, and is not to be kept from: a sentence. NULL: nothing */
         bool active;      /* the drive was in use just now, by the kernel's counters */
         bool wake;        /* the drive may be woken */
-        bool identify_valid; /* read since device_refresh(), … */
-        int identify_error;  /* … or asked for without success, and why */
-        char identify_why[256];
-        uint16_t identify[256]; /* ATA IDENTIFY DEVICE, host byte order */
-        bool identify_repeated; /* the same as before device_refresh(), byte for byte */
+        bool identify_valid;      /* read since device_refresh(), … */
+        Failure identify_failure; /* … or asked for without success */
+        uint16_t identify[256];   /* ATA IDENTIFY DEVICE, host byte order */
+        bool identify_repeated;   /* the same as before device_refresh(), byte for byte */
         bool sct_checked;
         unsigned n_timeouts;
         bool nvme_identified;
@@ -65,9 +71,7 @@ struct Device {
         bool permanent;       /* the file wants it saved, so what the drive has saved is of interest */
 
         char note[192];  /* about a success that is not quite one; cleared before every setting */
-        bool remediable; /* the setting is unsupported, and `error` names a remedy */
-        char error[256]; /* a sentence's end: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
-        bool rejected;   /* … by an answer that says: unknown command, or invalid value */
+        Failure failure; /* the last one */
 };
 
 void device_init(Device *d, const Drive *drive, const DeviceIO *io);
@@ -111,8 +115,12 @@ void power_forget(Device *d);
 /* What it has found out (power_mode_to_string()). NULL: not known for certain. */
 const char *power_state(const Device *d);
 
-/* Adds the remedy in the setting's row to `error`. Returns STEP_UNSUPPORTED. */
+/* Adds the remedy in the setting's row to the failure's sentence. Returns STEP_UNSUPPORTED. */
 int device_lacks(Device *d, const Setting *s);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);
+
+/* Of an answer that is not asked for again: keeps the failure with which `r` was returned, if it is one; and returns it once more. */
+void failure_keep(Failure *f, const Device *d, int r);
+int device_fail_again(Device *d, const Failure *f);

@@ -101,7 +101,7 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
         if (r > 0) {
                 r = device_fail(d, STEP_REFUSED, "the controller rejected %s (%sstatus %03Xh)", what,
                                 status_name((unsigned) status), (unsigned) status);
-                d->rejected = status == NVME_STATUS_INVALID_OPCODE || status == NVME_STATUS_INVALID_FIELD;
+                d->failure.rejected = status == NVME_STATUS_INVALID_OPCODE || status == NVME_STATUS_INVALID_FIELD;
         }
         return r;
 }

@@ -10,15 +10,12 @@ bool probe_needs_root(int error) {
 
 void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
         unsigned asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
-        char why[sizeof d->error] = "";
-        int answer = 0, r;
+        Failure power = {};
+        int r;
 
         /* A drive that nobody has used just now is not taken to be awake. */
-        if (asked) {
-                answer = power_look(d, power_backend(asked));
-                if (answer < 0)
-                        (void) snprintf(why, sizeof why, "%s", d->error);
-        }
+        if (asked)
+                failure_keep(&power, d, power_look(d, power_backend(asked)));
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
@@ -26,14 +23,14 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 if (s->alias_of || !s->read || (s->flags & SETTING_AT_ATTACH) || !(backends & 1U << s->backend))
                         continue;
 
-                d->error[0] = '\0';
+                d->failure.why[0] = '\0';
                 if (!(s->flags & SETTING_KERNEL) && d->power != POWER_AWAKE && d->power != POWER_UNKNOWN)
                         x.reason = "the drive sleeps, and is not woken to be asked";
-                else if (answer < 0 && (asked & 1U << s->backend))
-                        x.reason = probe_needs_root(answer) ? PROBE_NEEDS_ROOT : why;
+                else if (power.error < 0 && (asked & 1U << s->backend))
+                        x.reason = probe_needs_root(power.error) ? PROBE_NEEDS_ROOT : power.why;
                 else if ((r = s->read(d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
-                        x.reason = probe_needs_root(r) ? PROBE_NEEDS_ROOT : d->error;
+                        x.reason = probe_needs_root(r) ? PROBE_NEEDS_ROOT : d->failure.why;
                 } else if (x.reading.supported && !x.reading.known)
                         x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it" : "it cannot be read here";
 

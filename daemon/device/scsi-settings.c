@@ -261,7 +261,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
 
 /* The drive has no such timer: whatever is wanted of it is somebody else's. */
 static int spindown_read(Device *d, const Setting *s, Reading *ret _unused_) {
-        d->error[0] = '\0';
+        d->failure.why[0] = '\0';
         return device_lacks(d, s);
 }
 

@@ -130,7 +130,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         default:
                 r = device_fail(d, STEP_REFUSED, "the drive rejected %s (%s)", name,
                                 sense_describe(s.key, s.asc, s.ascq, said));
-                d->rejected = s.key == SENSE_ILLEGAL_REQUEST;
+                d->failure.rejected = s.key == SENSE_ILLEGAL_REQUEST;
                 return r;
         }
 }

@@ -173,7 +173,7 @@ static int sysfs_refused(Device *d, const Setting *s, const char *text, int r) {
         if (r == -EOPNOTSUPP)
                 return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
         (void) device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
-        d->rejected = r == -EINVAL || r == -ERANGE;
+        d->failure.rejected = r == -EINVAL || r == -ERANGE;
         return STEP_REFUSED;
 }
 

@@ -24,15 +24,15 @@ void step_advise(Step *s) {
 
 /* The service stops such a drive by START STOP UNIT (standby.c), which is no ATA command. */
 static bool step_is_left_to_service(const Step *s, const Device *d) {
-        return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->remediable &&
+        return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
                s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);
 }
 
 void step_fail(Step *s, const Device *d, int error) {
-        step_error(s, error, d->error);
-        s->remediable = d->remediable;
+        step_error(s, error, d->failure.why);
+        s->remediable = d->failure.remediable;
         if (error == STEP_UNSUPPORTED && step_is_left_to_service(s, d)) {
-                (void) snprintf(s->reason, sizeof s->reason, "%.120s: %s", d->error, by_service_remedy.how);
+                (void) snprintf(s->reason, sizeof s->reason, "%.120s: %s", d->failure.why, by_service_remedy.how);
                 s->remediable = true;
         }
 }

@@ -16,10 +16,8 @@ typedef struct Run {
         Plan plan;
         Device device;
         Turn turn;
-        bool noted;      /* the crash guard knows that what is harmless is written */
-        int power_error; /* of asking the drive whether it sleeps, before this turn; 0: none */
-        bool power_remediable;
-        char power_why[sizeof((Device *) NULL)->error];
+        bool noted;            /* the crash guard knows that what is harmless is written */
+        Failure power_failure; /* of asking the drive whether it sleeps, before this turn */
 } Run;
 
 static const Memory *run_memory(const Run *run, const Step *s) {
@@ -83,9 +81,7 @@ static void run_look_at_power(Run *run) {
                         asks = s;
         }
 
-        run->power_error = asks ? power_look(d, asks->setting->backend) : 0;
-        run->power_remediable = d->remediable;
-        (void) snprintf(run->power_why, sizeof run->power_why, "%s", d->error);
+        failure_keep(&run->power_failure, d, asks ? power_look(d, asks->setting->backend) : 0);
 }
 
 /* What the rows see of the step whose turn it is. */
@@ -157,10 +153,9 @@ static void run_read_step(Run *run, Step *s) {
 
         run_select(run, s);
         s->before = (Reading){};
-        if (run->power_error < 0 && step_asks_power(s)) {
-                r = device_fail(d, run->power_error, "%s", run->power_why);
-                d->remediable = run->power_remediable;
-        } else if (!(s->setting->flags & (SETTING_READ_SAFE | SETTING_KERNEL)) && step_would_wake(s, d))
+        if (run->power_failure.error < 0 && step_asks_power(s))
+                r = device_fail_again(d, &run->power_failure);
+        else if (!(s->setting->flags & (SETTING_READ_SAFE | SETTING_KERNEL)) && step_would_wake(s, d))
                 s->before.supported = true;
         else
                 r = s->setting->read(d, s->setting, &s->before);
@@ -281,7 +276,7 @@ static void run_write(Run *run) {
                 }
 
                 step_fail(s, d, r);
-                if (r == STEP_REFUSED && d->rejected)
+                if (r == STEP_REFUSED && d->failure.rejected)
                         step_advise(s);
                 s->failed = sent;
                 /* Nothing of it has reached the drive, so there is nothing to read back. */
@@ -346,7 +341,7 @@ static bool run_identify(Run *run) {
                 d->bridge.asked = r != STEP_DEFERRED && r != STEP_VANISHED;
         }
         if (r == STEP_DEFERRED)
-                run_end(run, r, d->error);
+                run_end(run, r, d->failure.why);
         if (r < 0)
                 return r != STEP_DEFERRED;
 

@@ -62,9 +62,9 @@ START_TEST(test_answer) {
         device_init(&d, &drive, &io);
         r = set_apm(&d, 128);
         ck_assert_msg(r == answers[_i].result, "%s: expected %i, got %i (%s)", answers[_i].name, answers[_i].result, r,
-                      d.error);
+                      d.failure.why);
         if (r < 0)
-                ck_assert_uint_gt(strlen(d.error), 10);
+                ck_assert_uint_gt(strlen(d.failure.why), 10);
         script_done(&s);
         ck_assert_uint_eq(s.n_gates, 1);
 }

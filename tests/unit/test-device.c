@@ -89,7 +89,7 @@ START_TEST(test_refused) {
         node_says = beginnings[_i].node;
         device_init(&d, &sda, &io);
         ck_assert_int_eq(device_begin(&d), beginnings[_i].r);
-        ck_assert_str_eq(d.error, beginnings[_i].why);
+        ck_assert_str_eq(d.failure.why, beginnings[_i].why);
         ck_assert_uint_eq(n_opened, beginnings[_i].gate == 0);
         ck_assert_int_lt(d.fd, 0);
         device_done(&d);
@@ -124,7 +124,7 @@ START_TEST(test_image) {
 
         device_init(&d, &sda, &io);
         ck_assert_int_eq(device_begin(&d), -ENODATA);
-        ck_assert_str_eq(d.error, "the image does not tell");
+        ck_assert_str_eq(d.failure.why, "the image does not tell");
         ck_assert(n_gates == 0 && n_opened == 0);
         device_done(&d);
 }
@@ -356,7 +356,7 @@ START_TEST(test_scsi) {
 
         device_init(&d, &sda, &io);
         ck_assert_int_eq(scsi_command(&d, &q), scsi_answers[_i].r);
-        ck_assert_str_eq(d.error, scsi_answers[_i].says);
+        ck_assert_str_eq(d.failure.why, scsi_answers[_i].says);
         ck_assert_uint_eq(n_sent, scsi_answers[_i].n_sent);
         ck_assert_uint_eq(timeout_ms, SG_TIMEOUT_MS);
         q.timeout_ms = SG_TIMEOUT_FLUSH_MS;

@@ -309,7 +309,7 @@ START_TEST(test_several_controllers) {
         snprintf(path, sizeof path, "%s/device/hmb", dir);
         ck_assert_int_eq(unlink(path), 0);
         ck_assert_int_eq(hmb->read(&d, hmb, &reading), STEP_UNSUPPORTED);
-        ck_assert(strstr(d.error, "the kernel has no device/hmb for it"));
+        ck_assert(strstr(d.failure.why, "the kernel has no device/hmb for it"));
         make_directory("device/nvme0n1");
         make_directory("device/nvme3");
         put("device/nvme3/state", "live\n");
@@ -323,7 +323,7 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(hmb->write(&d, hmb, &VALUE_BOOLEAN(true)), STEP_FORBIDDEN);
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         ck_assert_int_eq(cache->write(&d, cache, &VALUE_BOOLEAN(false)), STEP_FORBIDDEN);
-        ck_assert(strstr(d.error, "2 controllers"));
+        ck_assert(strstr(d.failure.why, "2 controllers"));
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         script_done(&one);
 

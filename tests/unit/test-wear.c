@@ -71,10 +71,10 @@ static void check(const Case *c, Backend by, const Bridge *bridge, PowerMode pow
         r = wear_read(&d, by, &w);
         tell(&w, found);
         tell(r < 0 ? &before : &c->wear, expected);
-        ck_assert_msg(r == c->r, "%s: returned %d (%s)", c->name, r, d.error);
+        ck_assert_msg(r == c->r, "%s: returned %d (%s)", c->name, r, d.failure.why);
         ck_assert_msg(streq(found, expected), "%s: expected %s, found %s", c->name, expected, found);
         if (r < 0)
-                ck_assert_msg(strstr(d.error, c->says), "%s: says '%s'", c->name, d.error);
+                ck_assert_msg(strstr(d.failure.why, c->says), "%s: says '%s'", c->name, d.failure.why);
         script_done(&script);
         device_done(&d);
 }
