@@ -86,7 +86,7 @@ static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
                 return 0;
 
         *ret_why = r == -ETIMEDOUT ? "a visit to it takes long" : l->error.message ?: strerror(-r);
-        return STEP_DEFERRED;
+        return END_DEFERRED;
 }
 
 static int without_service(void) {

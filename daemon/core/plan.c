@@ -119,10 +119,7 @@ void plan_done(Plan *p) {
 }
 
 static void step_end_error(Step *s, const char *doing) {
-        bool has_verdict = s->error <= STEP_ENDS && s->error > STEP_ENDS - _VERDICT_MAX;
-        Verdict v = has_verdict ? (Verdict) (STEP_ENDS - s->error) : VERDICT_FAILED;
-
-        step_end(s, v, "%s failed: %s", doing, strerror(-s->error));
+        step_end(s, s->end, "%s failed: %s", doing, strerror(-s->error));
 }
 
 /* Does the drive itself hold it, until it loses power or is reset? */
@@ -247,7 +244,7 @@ static bool step_is_possible(const Step *s) {
         switch (s->verdict) {
         case _VERDICT_INVALID:
                 /* What could not be read for now may be there. */
-                return s->error < 0 ? s->error == STEP_DEFERRED || s->error > STEP_ENDS : s->before.supported;
+                return step_has_error(s) ? s->end == VERDICT_DEFERRED || s->end == VERDICT_FAILED : s->before.supported;
         case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
                 return false;
@@ -315,7 +312,7 @@ static void step_end_absent(Step *s) {
 static void step_end_done(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 
-        if (s->error < 0 || !s->before.known)
+        if (step_has_error(s) || !s->before.known)
                 step_end(s, VERDICT_UNVERIFIABLE, "done when the drive was %s; whether it still holds is not known",
                          when);
         else if (value_equal(&s->before.value, &s->wanted))
@@ -329,10 +326,10 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
         assert(s->setting && s->verdict == _VERDICT_INVALID);
 
-        if ((s->setting->flags & SETTING_AT_ATTACH) && s->error != STEP_VANISHED && was_sent(s, memory))
+        if ((s->setting->flags & SETTING_AT_ATTACH) && s->end != VERDICT_VANISHED && was_sent(s, memory))
                 return step_end_done(s);
 
-        if (s->error < 0)
+        if (step_has_error(s))
                 return step_end_error(s, "reading it");
 
         if (!s->before.supported)
@@ -391,7 +388,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 void step_judge(Step *s) {
         char wanted[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX];
 
-        if (s->error < 0)
+        if (step_has_error(s))
                 return step_end_error(s, s->written ? "reading it back" : "writing it");
 
         assert(s->setting); /* one without ends with an error only: the drive is gone, or asleep behind its bridge */

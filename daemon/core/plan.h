@@ -37,7 +37,8 @@ typedef struct Step {
         bool failed;               /* it was sent, at least in part, and not accepted */
         bool accepted;             /* `unverifiable`, as nothing can read it back, and there is no more to say of it */
         bool by_service;           /* `unchanged`, and the service spins the drive down in place of this timer */
-        int error;                 /* of reading or writing: STEP_… or a negative errno; 0: none */
+        Verdict end;               /* of reading or writing, if that did not succeed; VERDICT_APPLIED: it did */
+        int error;                 /* the errno of VERDICT_FAILED */
         Verdict verdict;           /* _VERDICT_INVALID until judged */
         char note[STEP_NOTE_MAX];  /* what the row says about its success, when there is something to say */
         char reason[STEP_REASON_MAX]; /* a sentence, when the verdict needs one; else empty */
@@ -49,21 +50,16 @@ typedef struct Plan {
         bool lost; /* a reading has shown that the drive lost its state since the last one, or that somebody changed it */
 } Plan;
 
-/* Ends of reading and writing that have a verdict of their own. Numbers that no system call returns, so that an errno is
- * never taken for one of them: any errno is `failed`. */
-#define STEP_ENDS (-5000)
-#define STEP_UNCHANGED (STEP_ENDS - VERDICT_UNCHANGED)     /* it is as good as wanted, and nothing is to be sent */
-#define STEP_REFUSED (STEP_ENDS - VERDICT_REFUSED)         /* the drive or the kernel answered with an error */
-#define STEP_UNSUPPORTED (STEP_ENDS - VERDICT_UNSUPPORTED) /* there is no such thing to ask */
-#define STEP_DEFERRED (STEP_ENDS - VERDICT_DEFERRED)       /* not allowed now: a check, a sleeping drive */
-#define STEP_VANISHED (STEP_ENDS - VERDICT_VANISHED)       /* the drive is gone */
-#define STEP_FORBIDDEN (STEP_ENDS - VERDICT_FORBIDDEN)     /* our own policy */
-
 /* Why something is `unverifiable`, where that is so of every drive. */
 #define STEP_ACCEPTED "accepted; it cannot be read back"
 #define STEP_SENT_BEFORE "sent before, since the drive was attached; it cannot be read"
 /* … and of a timer, where the service does what it is for. */
 #define STEP_BY_SERVICE "the service spins the drive down, whose own timer is left as it is"
+
+/* Did reading or writing it not succeed? */
+static inline bool step_has_error(const Step *s) {
+        return s->end != VERDICT_APPLIED;
+}
 
 /* One step per wish, in the order of writing, and nothing decided yet but what no row is needed for. `backends`: mask of
  * 1 << Backend. Steps point into `w`, which must outlive the plan. */
@@ -107,7 +103,7 @@ typedef enum DecideFlags {
 /* With `before` filled in: set `write`, or the verdict at once. */
 void step_decide(Step *s, const Memory *memory, DecideFlags flags);
 
-/* With `written`, `error` and `after` filled in: the verdict, and a reason unless one is there already. */
+/* With `written`, `end`, `error` and `after` filled in: the verdict, and a reason unless one is there already. */
 void step_judge(Step *s);
 
 /* "file:line", or who else wants it. The caller frees it; NULL: no memory. */

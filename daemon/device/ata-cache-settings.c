@@ -78,7 +78,7 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         /* The state after each power-on: the present one, if that is saved. Else "nothing", which no file can ask for, so that it
          * equals no wish. */
         r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->code, &options);
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+        if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
         ret->saved_known = r >= 0;
         ret->saved = r >= 0 && (options & SCT_FEATURE_SAVED) ? ret->value
@@ -121,7 +121,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         int r;
 
         r = has_sct ? sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state) : 0;
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+        if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
         if (state != (v->number ? SCT_CACHE_OFF : SCT_CACHE_ON))
                 return cache_set(d, v->number, NULL);

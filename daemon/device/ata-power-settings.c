@@ -25,7 +25,7 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         r = ata_feature_write(d, s, v);
-        if (r != STEP_REFUSED || !identify_bit(d->identify, 120, 7))
+        if (r != END_REFUSED || !identify_bit(d->identify, 120, 7))
                 return r;
 
         return device_fail(
@@ -59,7 +59,7 @@ static int check_same_timer(Device *d, const char *own, const char *other) {
         if (!identify_bit(d->identify, 120, 7) || is_on(d, own) || !is_on(d, other))
                 return 0;
 
-        return device_fail(d, STEP_UNCHANGED, "left as it is: on this drive it is the same timer as %s, which is on",
+        return device_fail(d, END_UNCHANGED, "left as it is: on this drive it is the same timer as %s, which is on",
                            other);
 }
 
@@ -81,7 +81,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
         /* IDLE spins a sleeping drive up. STANDBY sets the timer and leaves it asleep, but some drives do not take its
          * count of 0 as "disabled": that waits until the drive is awake. */
         if (d->power == POWER_STANDBY && v->number == 0 && !d->wake)
-                return device_fail(d, STEP_DEFERRED,
+                return device_fail(d, END_DEFERRED,
                                    "the drive sleeps, and its timer can be disabled only while it is awake");
 
         if (d->power == POWER_STANDBY && v->number != 0)
@@ -267,7 +267,7 @@ static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
 }
 
 static int fail_disabled(Device *d) {
-        int r = device_fail(d, STEP_UNSUPPORTED,
+        int r = device_fail(d, END_UNSUPPORTED,
                             "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
                             "epc = true, by 'drivekeep apply --permanent', enables them");
 
@@ -288,14 +288,14 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
         if (!(now.flags & CONDITION_CHANGEABLE))
-                return device_fail(d, STEP_UNSUPPORTED, "the drive says that it cannot be changed");
+                return device_fail(d, END_UNSUPPORTED, "the drive says that it cannot be changed");
 
         if (timer > TIMER_MAX) {
                 timer = v->number / MINUTE_MS;
                 tf.lbal |= EPC_MINUTES;
         }
         if (timer > TIMER_MAX)
-                return device_fail(d, STEP_UNSUPPORTED, "an ATA drive counts to %u minutes and no further", TIMER_MAX);
+                return device_fail(d, END_UNSUPPORTED, "an ATA drive counts to %u minutes and no further", TIMER_MAX);
         if (d->save && (now.flags & CONDITION_SAVEABLE))
                 tf.lbal |= EPC_SAVE;
 

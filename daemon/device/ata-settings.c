@@ -68,7 +68,7 @@ int ata_feature_write(Device *d, const Setting *s, const Value *v) {
         Taskfile tf = off ? f->off : f->on;
 
         if (off && f->no_off)
-                return device_fail(d, STEP_UNSUPPORTED, "%s", f->no_off);
+                return device_fail(d, END_UNSUPPORTED, "%s", f->no_off);
 
         if (tf.command == 0)
                 tf.command = ATA_CMD_SET_FEATURES;
@@ -214,7 +214,7 @@ static int dco_ask(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         int r;
 
         r = dco_identify(d, &regs);
-        if (r == STEP_REFUSED || r == STEP_UNSUPPORTED) {
+        if (r == END_REFUSED || r == END_UNSUPPORTED) {
                 bool locked = identify_bit(d->identify, 128, 2); /* by a password: refuses this too */
 
                 ret->known = !locked && (regs.status & ATA_STATUS_ERR) && (regs.error & ATA_ERROR_ABRT);
@@ -232,7 +232,7 @@ static int dco_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         r = ata_feature_write(d, s, v);
-        if (r != STEP_REFUSED || dco_identify(d, &regs) != STEP_REFUSED)
+        if (r != END_REFUSED || dco_identify(d, &regs) != END_REFUSED)
                 return r;
 
         (void) snprintf(d->note, sizeof d->note,

@@ -118,7 +118,7 @@ static int fail_uas(Device *d) {
         r = attribute_read(vendor, sizeof vendor, "%.*s/../idVendor", n, d->drive->syspath);
         if (r >= 0)
                 r = attribute_read(product, sizeof product, "%.*s/../idProduct", n, d->drive->syspath);
-        r = device_fail(d, STEP_UNSUPPORTED,
+        r = device_fail(d, END_UNSUPPORTED,
                         "the kernel's uas driver blocks ATA commands: usb-storage.quirks=%s:%s:u on the kernel command "
                         "line replaces it by usb-storage, which is slower (no command queueing)",
                         r < 0 ? "VID" : vendor, r < 0 ? "PID" : product);
@@ -129,12 +129,12 @@ static int fail_uas(Device *d) {
 int bridge_check(Device *d) {
         if (d->bridge.fragile)
                 return device_fail(
-                                d, STEP_FORBIDDEN,
+                                d, END_FORBIDDEN,
                                 "the bridge did not survive its first ATA command, and is sent no more of them until it is plugged in again");
         if (d->bridge.uas_blocks)
                 return fail_uas(d);
         if (d->bridge.without_sat)
-                return device_fail(d, STEP_UNSUPPORTED, "the bridge passes no ATA commands to its drive");
+                return device_fail(d, END_UNSUPPORTED, "the bridge passes no ATA commands to its drive");
         return 0;
 }
 
@@ -147,14 +147,14 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
                 return;
 
         /* Not let through: the kernel's answer for bridges that it does not trust. */
-        if (b->cdb == 0 && r == STEP_UNSUPPORTED && s.key == SENSE_ILLEGAL_REQUEST) {
+        if (b->cdb == 0 && r == END_UNSUPPORTED && s.key == SENSE_ILLEGAL_REQUEST) {
                 b->without_sat = true;
                 b->uas_blocks = uas_blocks(d, &s);
         }
         /* The first command got no answer: another is not tried. */
         if (b->cdb == 0 && q->host_status != 0)
                 b->fragile = true;
-        if (r < 0 && r != STEP_REFUSED)
+        if (r < 0 && r != END_REFUSED)
                 return;
 
         b->cdb = q->cdb_len;
@@ -195,7 +195,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
         if (regs->status & (ATA_STATUS_ERR | ATA_STATUS_DF)) {
                 bool fault = regs->status & ATA_STATUS_DF, aborted = !fault && regs->error & ATA_ERROR_ABRT;
 
-                r = device_fail(d, STEP_REFUSED, "the drive rejected %s (%s, status %02Xh, error %02Xh)", name,
+                r = device_fail(d, END_REFUSED, "the drive rejected %s (%s, status %02Xh, error %02Xh)", name,
                                 fault     ? "device fault"
                                 : aborted ? sense_key_name(SENSE_ABORTED_COMMAND)
                                           : "error",
@@ -203,21 +203,21 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
                 d->failure.rejected = aborted;
         }
         /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
-        else if (r == STEP_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
+        else if (r == END_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
                  (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
-                r = device_fail(d, STEP_UNSUPPORTED, "%s is not let through to the drive (%s)", name,
+                r = device_fail(d, END_UNSUPPORTED, "%s is not let through to the drive (%s)", name,
                                 sense_describe(s.key, s.asc, s.ascq, said));
         /* An ATA drive aborts what it does not know. */
-        else if (r == STEP_REFUSED && s.key == SENSE_ABORTED_COMMAND)
+        else if (r == END_REFUSED && s.key == SENSE_ABORTED_COMMAND)
                 d->failure.rejected = true;
-        else if (r == STEP_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
-                r = device_fail(d, STEP_UNSUPPORTED, "there is no medium");
+        else if (r == END_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
+                r = device_fail(d, END_UNSUPPORTED, "there is no medium");
 
         /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
-        if (r == STEP_REFUSED && q->took_ms + 500 >= q->timeout_ms)
+        if (r == END_REFUSED && q->took_ms + 500 >= q->timeout_ms)
                 r = device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
         if (r < 0 && pulled(d, q->took_ms))
-                r = device_fail(d, STEP_VANISHED, "the drive was unplugged (%s)", name);
+                r = device_fail(d, END_VANISHED, "the drive was unplugged (%s)", name);
         return r;
 }
 
@@ -232,13 +232,13 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 
         /* The code of ATA PASS-THROUGH(12) is BLANK for an optical drive, which erases the disc. No row for these comes here. */
         if (d->drive->optical)
-                return device_fail(d, STEP_FORBIDDEN, "an optical drive is never sent ATA commands");
+                return device_fail(d, END_FORBIDDEN, "an optical drive is never sent ATA commands");
         r = bridge_check(d);
         if (r < 0)
                 return r;
         if (cdb_len == 12 && tf->ext) {
                 q = passthrough(tf, 16);
-                return device_fail(d, STEP_UNSUPPORTED, "the bridge takes no 48-bit commands (%s)",
+                return device_fail(d, END_UNSUPPORTED, "the bridge takes no 48-bit commands (%s)",
                                    command_describe(q.cdb, q.cdb_len, name));
         }
         if (d->n_timeouts >= TIMEOUTS_MAX)
@@ -246,11 +246,11 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 
         r = ata_send(d, tf, cdb_len, &q, &regs);
         /* A USB bridge whose first answer is "invalid operation code" may know (12); the driver sd takes no optical drives. */
-        if (r == STEP_UNSUPPORTED && d->drive->transport == TRANSPORT_USB && starts_with(d->drive->name, "sd") &&
+        if (r == END_UNSUPPORTED && d->drive->transport == TRANSPORT_USB && starts_with(d->drive->name, "sd") &&
             d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
         bridge_learn(d, &q, &regs, r);
-        if (r == STEP_UNSUPPORTED && d->bridge.without_sat)
+        if (r == END_UNSUPPORTED && d->bridge.without_sat)
                 r = bridge_check(d);
         if (r == -ETIMEDOUT)
                 d->n_timeouts++;
@@ -287,11 +287,11 @@ static int identify_ask(Device *d, uint16_t data[static 256]) {
         /* Words are left out until the drive has spun up (PUIS). Bit 2 of word 0 had another meaning in ATA-1. */
         if ((data[0] & 1U << 2) && (data[2] == 0x37C8 || data[2] == 0x8C73))
                 return device_fail(
-                                d, STEP_DEFERRED,
+                                d, END_DEFERRED,
                                 "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
         /* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one. */
         if (d->drive->serial && serial_is_from_identify && !identify_serial_agrees(data, d->drive->serial))
-                return device_fail(d, STEP_VANISHED, "another drive answers under its name");
+                return device_fail(d, END_VANISHED, "another drive answers under its name");
         return 0;
 }
 
@@ -338,15 +338,15 @@ int smart_read_data(Device *d, uint8_t data[static 512]) {
 
         r = ata_identify(d);
         if (r >= 0 && !identify_bit(d->identify, 85, 0))
-                return device_fail(d, STEP_UNSUPPORTED, "the drive has no SMART, or it is turned off");
+                return device_fail(d, END_UNSUPPORTED, "the drive has no SMART, or it is turned off");
         if (r >= 0)
                 r = ata_command(d, &tf, NULL);
         if (r < 0)
-                return r == STEP_REFUSED || r == -EBADMSG ? STEP_UNSUPPORTED : r;
+                return r == END_REFUSED || r == -EBADMSG ? END_UNSUPPORTED : r;
 
         for (size_t i = 0; i < 512; i++)
                 sum += data[i];
-        return sum == 0 ? 0 : device_fail(d, STEP_UNSUPPORTED, "its SMART data has a wrong checksum");
+        return sum == 0 ? 0 : device_fail(d, END_UNSUPPORTED, "its SMART data has a wrong checksum");
 }
 
 /* SMART Command Transport (ACS-4). */

@@ -50,8 +50,8 @@ typedef struct Registers {
 #define ATA_STATUS_ERR 0x01
 #define ATA_ERROR_ABRT 0x04
 
-/* A unit attention (after power-on or resume) is retried at once. Returns 0 when the drive took the command, else a STEP_…
- * error, -ETIMEDOUT or another errno, with a sentence. `ret` may be NULL; it is filled in for STEP_REFUSED too: whether the
+/* A unit attention (after power-on or resume) is retried at once. Returns 0 when the drive took the command, else an END_…
+ * error, -ETIMEDOUT or another errno, with a sentence. `ret` may be NULL; it is filled in for END_REFUSED too: whether the
  * drive itself said so shows in it. */
 int ata_command(Device *d, const Taskfile *tf, Registers *ret);
 
@@ -61,7 +61,7 @@ int bridge_check(Device *d);
 /* IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error: nothing is decided from it. */
 int ata_identify(Device *d);
 
-/* SMART READ DATA (B0h/D0h). STEP_UNSUPPORTED: it cannot be had, or may not be believed, as its checksum is wrong. */
+/* SMART READ DATA (B0h/D0h). END_UNSUPPORTED: it cannot be had, or may not be believed, as its checksum is wrong. */
 int smart_read_data(Device *d, uint8_t data[static 512]);
 
 /* `lost_by` of settings that Software Settings Preservation covers, by drives' manuals. */

@@ -49,13 +49,13 @@ static int kernel_follow(Device *d, bool enabled) {
          * refuse this before the driver has seen the cache, and then set it themselves. */
         if (enabled && cache_kernel_view(d) == 0) {
                 r = sysfs_write(d, QUEUE_WRITE_CACHE, CACHE_WRITE_BACK);
-                if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                if (r == END_DEFERRED || r == END_VANISHED)
                         return r;
         }
 
         if (d->drive->transport != TRANSPORT_SATA && d->drive->transport != TRANSPORT_PATA) {
                 r = sysfs_write(d, "device/rescan", "1");
-                if (r == STEP_DEFERRED || r == STEP_VANISHED)
+                if (r == END_DEFERRED || r == END_VANISHED)
                         return r;
         }
 
@@ -86,7 +86,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         if (r == 0 && enabled && was_unknown) {
                 r = flush(d);
                 /* The cache is on all the same, and the kernel's own flushes come from now on. */
-                return r == STEP_DEFERRED || r == STEP_VANISHED ? r : 0;
+                return r == END_DEFERRED || r == END_VANISHED ? r : 0;
         }
         /* The other way round costs flushes that are not needed, and no data. */
         return r == -ETIME && !enabled ? 0 : r;
@@ -94,11 +94,11 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
 
 int cache_was_turned_off(Device *d) {
         return device_fail(
-                        d, STEP_FORBIDDEN,
+                        d, END_FORBIDDEN,
                         "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
 }
 
-/* 0: the drive's cache is off, as far as it says. Else a step's end; STEP_FORBIDDEN: it is on, or that cannot be known. */
+/* 0: the drive's cache is off, as far as it says. Else a step's end; END_FORBIDDEN: it is on, or that cannot be known. */
 static int cache_known_off(Device *d) {
         const Setting *s = setting_for_backends(&all_settings, "write_cache", drive_backends(d->drive));
         Reading reading = {};
@@ -109,7 +109,7 @@ static int cache_known_off(Device *d) {
                 r = power_look(d, s->backend);
                 if (r >= 0 && d->power != POWER_AWAKE && !d->wake)
                         return device_fail(
-                                        d, STEP_DEFERRED,
+                                        d, END_DEFERRED,
                                         "the drive sleeps, and whether its cache is off can be asked only when it is awake");
         }
 
@@ -117,15 +117,15 @@ static int cache_known_off(Device *d) {
                 device_refresh(d);
                 r = s->read(d, s, &reading);
         }
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+        if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
         if (r < 0 || !reading.supported || !reading.known)
                 return device_fail(
-                                d, STEP_FORBIDDEN,
+                                d, END_FORBIDDEN,
                                 "whether its cache is off cannot be known, as the drive does not say, and over a live cache this loses data");
         if (reading.value.type != VALUE_BOOL || reading.value.number)
                 return device_fail(
-                                d, STEP_FORBIDDEN,
+                                d, END_FORBIDDEN,
                                 "the drive's cache is on, and a power cut would lose data: turn it off first (write_cache)");
         return 0;
 }
@@ -141,7 +141,7 @@ int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
 
         /* A drive that lost power comes back with its cache on, and the kernel goes on believing what it was told. */
         r = cache_known_off(d);
-        if (r != STEP_FORBIDDEN)
+        if (r != END_FORBIDDEN)
                 return r;
 
         (void) strcpy(ret->value.name, CACHE_WRITE_THROUGH ", over a live cache");
@@ -156,7 +156,7 @@ int cache_belief_write(Device *d, const Setting *s, const Value *v) {
         if (r == 0)
                 return sysfs_setting_write(d, s, v);
 
-        if (r == STEP_FORBIDDEN && cache_kernel_view(d) == 0)
+        if (r == END_FORBIDDEN && cache_kernel_view(d) == 0)
                 told = sysfs_setting_write(d, s, &safe);
         return told < 0 ? told : r;
 }

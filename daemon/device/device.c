@@ -35,6 +35,27 @@ int device_node(const char *name, char **ret) {
         return 0;
 }
 
+Verdict end_to_verdict(int r) {
+        if (r >= 0)
+                return VERDICT_APPLIED;
+
+        switch ((End) r) {
+        case END_UNCHANGED:
+                return VERDICT_UNCHANGED;
+        case END_REFUSED:
+                return VERDICT_REFUSED;
+        case END_UNSUPPORTED:
+                return VERDICT_UNSUPPORTED;
+        case END_DEFERRED:
+                return VERDICT_DEFERRED;
+        case END_VANISHED:
+                return VERDICT_VANISHED;
+        case END_FORBIDDEN:
+                return VERDICT_FORBIDDEN;
+        }
+        return VERDICT_FAILED;
+}
+
 void device_init(Device *d, const Drive *drive, const DeviceIO *io) {
         *d = (Device){ .drive = drive, .io = *io, .fd = -EBADF };
 }
@@ -71,7 +92,7 @@ int device_gate(Device *d) {
                 return 0;
 
         r = d->io.gate(d->io.userdata, d->drive, &why);
-        return r == STEP_DEFERRED ? device_fail(d, r, "%s", why) : r;
+        return r == END_DEFERRED ? device_fail(d, r, "%s", why) : r;
 }
 
 int device_begin(Device *d) {
@@ -83,7 +104,7 @@ int device_begin(Device *d) {
 
         r = d->io.open_node(d->io.userdata, d->drive);
         if (r == -ENXIO || r == -ENODEV || r == -ENOENT)
-                return device_fail(d, STEP_VANISHED, "%s is gone, or is another drive or has another medium by now",
+                return device_fail(d, END_VANISHED, "%s is gone, or is another drive or has another medium by now",
                                    d->drive->node);
         if (r < 0)
                 return device_fail(d, r, "%s cannot be opened: %s", d->drive->node, strerror(-r));
@@ -123,7 +144,7 @@ int device_lacks(Device *d, const Setting *s) {
                 (void) snprintf(f->why + n, sizeof f->why - n, "%s%s", n > 0 ? ": " : "", s->remedy->how);
                 f->remediable = true;
         }
-        return STEP_UNSUPPORTED;
+        return END_UNSUPPORTED;
 }
 
 /* ---- the outside world: nodes of drives and their ioctls ---- */

@@ -8,11 +8,26 @@
 #include "drive.h"
 #include "power-mode.h"
 #include "setting.h"
+#include "verdict.h"
 
 struct nvme_passthru_cmd;
 typedef struct SgRequest SgRequest;
 typedef struct Plan Plan;
 typedef struct Step Step;
+
+/* What a function of this room returns, beside errnos, when it does not succeed: numbers beyond all errnos, so that none of a system
+ * call is taken for one of them. */
+typedef enum End {
+        END_UNCHANGED = -5000, /* it is as good as wanted, and nothing is to be sent */
+        END_REFUSED,           /* the drive or the kernel answered with an error */
+        END_UNSUPPORTED,       /* there is no such thing to ask */
+        END_DEFERRED,          /* not allowed now: a check, a sleeping drive */
+        END_VANISHED,          /* the drive is gone */
+        END_FORBIDDEN,         /* our own policy */
+} End;
+
+/* VERDICT_APPLIED for success (0 and above); VERDICT_FAILED for an errno. */
+Verdict end_to_verdict(int r);
 
 /* The outside world, as a parameter: the real one is device_io_real; tests pass scripts of expected commands. Each
  * returns 0 or a negative errno of the system call. */
@@ -23,7 +38,7 @@ typedef struct DeviceIO {
         int (*set_read_only)(void *userdata, const char *name, bool on); /* of a disk or partition, by kernel name */
         int (*is_claimed)(void *userdata, const char *name); /* 1: it is open exclusively (open(2), O_EXCL) */
 
-        /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, STEP_DEFERRED not now, and why
+        /* Asked before every command to the drive and every store into its sysfs: 0 go ahead, END_DEFERRED not now, and why
          * (a sentence). NULL: always. */
         int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
         const char *mountinfo; /* what is mounted; NULL: /proc/self/mountinfo */
@@ -36,7 +51,7 @@ typedef struct DeviceIO {
 extern const DeviceIO device_io_real;
 
 typedef struct Failure {
-        int error;     /* STEP_… or a negative errno; 0: there is none */
+        int error;     /* END_… or a negative errno; 0: there is none */
         char why[256]; /* a sentence's end: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
         bool remediable; /* the setting is unsupported, and `why` names a remedy */
         bool rejected;   /* by an answer that says: unknown command, or invalid value */
@@ -100,7 +115,7 @@ int device_begin(Device *d);
 
 /* Whether the drive sleeps, into d->power: once per visit, by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE,
  * which wake no drive. An optical drive, and one that the kernel has suspended, is not asked at all. One that gives no usable
- * answer is taken to be awake only when it has just been in use (d->active), or has nothing to spin up. Returns a STEP_… error
+ * answer is taken to be awake only when it has just been in use (d->active), or has nothing to spin up. Returns an END_…
  * or errno, with a sentence, when there is no asking. */
 int power_look(Device *d, Backend by);
 
@@ -115,7 +130,7 @@ void power_forget(Device *d);
 /* What it has found out (power_mode_to_string()). NULL: not known for certain. */
 const char *power_state(const Device *d);
 
-/* Adds the remedy in the setting's row to the failure's sentence. Returns STEP_UNSUPPORTED. */
+/* Adds the remedy in the setting's row to the failure's sentence. Returns END_UNSUPPORTED. */
 int device_lacks(Device *d, const Setting *s);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */

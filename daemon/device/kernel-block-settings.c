@@ -24,10 +24,10 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
                 return 0;
         stripe = sysfs_stripe(d->drive);
         if (stripe == 0)
-                return device_fail(d, STEP_UNSUPPORTED,
+                return device_fail(d, END_UNSUPPORTED,
                                    "it is no array, or one that has no stripes: give a size instead");
         if (__builtin_mul_overflow(stripe, v->number, &bytes))
-                return device_fail(d, STEP_REFUSED, "that many stripes are more than the kernel can read ahead");
+                return device_fail(d, END_REFUSED, "that many stripes are more than the kernel can read ahead");
 
         *v = (Value){ .type = VALUE_SIZE, .number = bytes };
         return 0;

@@ -113,7 +113,7 @@ static int set_flag(Device *d, const char *name, bool on) {
         if (r == -ENOENT || r == -ENXIO || r == -ENODEV)
                 return 0; /* a partition that has just gone; reading it back tells */
         if (r < 0)
-                return device_fail(d, STEP_REFUSED, "the kernel refused it for %s: %s", name, strerror(-r));
+                return device_fail(d, END_REFUSED, "the kernel refused it for %s: %s", name, strerror(-r));
         return 0;
 }
 
@@ -176,7 +176,7 @@ static int read_only_permit(Device *d, const Setting *s _unused_, const Value *v
         if (r < 0)
                 return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
         if (r > 0)
-                return device_fail(d, STEP_FORBIDDEN,
+                return device_fail(d, END_FORBIDDEN,
                                    "it is in use (%s), and its writer would lose data; unmount it, or say "
                                    "allow_dangerous = true in the block",
                                    use.writer);
@@ -213,7 +213,7 @@ static int read_only_localize(Device *d, const Setting *s, Value *v) {
         if (r < 0 || value_equal(&now.value, v))
                 return r;
         return device_fail(
-                        d, STEP_UNSUPPORTED,
+                        d, END_UNSUPPORTED,
                         "the service opens SATA, SAS, SCSI, USB and NVMe drives alone, and this needs the node; 'blockdev --setro' or "
                         "'--setrw' sets it, by a udev rule for example");
 }

@@ -21,7 +21,7 @@ static int cdl_permit(Device *d, const Setting *s, const Value *v) {
 
         r = d->drive->ata ? power_look(d, BACKEND_ATA) : 0;
         if (r >= 0 && d->drive->ata && d->power != POWER_AWAKE && !d->wake)
-                r = device_fail(d, STEP_DEFERRED,
+                r = device_fail(d, END_DEFERRED,
                                 "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
         return r < 0 ? r : sysfs_setting_permit(d, s, v);
 }
@@ -70,7 +70,7 @@ static int link_power_read(Device *d, const Setting *s, Reading *ret) {
         int r = sysfs_setting_read(d, s, ret);
 
         if (r >= 0 && !ret->supported)
-                return device_fail(d, STEP_UNSUPPORTED,
+                return device_fail(d, END_UNSUPPORTED,
                                    "the kernel says that the link of its port has no state that saves power");
         return r;
 }
@@ -78,7 +78,7 @@ static int link_power_read(Device *d, const Setting *s, Reading *ret) {
 static int link_power_permit(Device *d, const Setting *s, const Value *v) {
         if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
                 return device_fail(
-                                d, STEP_FORBIDDEN,
+                                d, END_FORBIDDEN,
                                 "its port is one for hot-plug, is external (eSATA) or is on a controller that can be "
                                 "unplugged, and may miss a drive that is plugged in while the link sleeps; "
                                 "allow_dangerous = true in the block says that it is meant");

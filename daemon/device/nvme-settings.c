@@ -67,7 +67,7 @@ static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         if (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4)
                 r = feature_get(d, s, NVME_SELECT_CAPABILITIES, &capabilities);
         /* "Not for this feature" is an answer too. */
-        if (r < 0 && r != STEP_REFUSED && r != STEP_UNSUPPORTED)
+        if (r < 0 && r != END_REFUSED && r != END_UNSUPPORTED)
                 return r;
 
         *ret = capabilities & NVME_CAPABILITY_SAVEABLE;
@@ -138,7 +138,7 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
 
         if (v->number && cache_kernel_view(d) == 0)
                 r = sysfs_write(d, "queue/write_cache", CACHE_WRITE_BACK);
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+        if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
         if (!v->number || cache_kernel_view(d) != 0)
                 return feature_write(d, s, v);
@@ -184,7 +184,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (v->number > d->nvme_identify[NVME_ID_NPSS])
-                return device_fail(d, STEP_UNSUPPORTED, "the controller's power states are 0...%u",
+                return device_fail(d, END_UNSUPPORTED, "the controller's power states are 0...%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
         /* APST and any I/O move the controller to another state. */
@@ -217,7 +217,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (!thermal_is_taken(d, field))
-                return device_fail(d, STEP_UNSUPPORTED, "the controller takes %i...%i C for it",
+                return device_fail(d, END_UNSUPPORTED, "the controller takes %i...%i C for it",
                                    nvme_identify_word(d, NVME_ID_MNTMT) - NVME_KELVIN,
                                    nvme_identify_word(d, NVME_ID_MXTMT) - NVME_KELVIN);
 
@@ -231,7 +231,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         if (other && !other->failed && thermal_is_taken(d, (uint32_t) (other->wanted.number + NVME_KELVIN)))
                 both[!mine] = (uint32_t) (other->wanted.number + NVME_KELVIN);
         if (both[0] != 0 && both[1] != 0 && both[1] >= both[0])
-                return device_fail(d, STEP_FORBIDDEN, "thermal_light (%i C) has to be below thermal_heavy (%i C)",
+                return device_fail(d, END_FORBIDDEN, "thermal_light (%i C) has to be below thermal_heavy (%i C)",
                                    (int) both[1] - NVME_KELVIN, (int) both[0] - NVME_KELVIN);
 
         return feature_store(d, s, 0, both[1] << THERMAL_LIGHT_SHIFT | both[0]);

@@ -33,7 +33,7 @@ int nvme_check_live(Device *d, bool alone) {
         r = attribute_glob(&found, "%s/device/{,nvme*/}state", d->drive->syspath);
         if (r >= 0 && alone && found.gl_pathc > 1)
                 return device_fail(
-                                d, STEP_FORBIDDEN,
+                                d, END_FORBIDDEN,
                                 "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
                                 found.gl_pathc);
         for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
@@ -45,8 +45,8 @@ int nvme_check_live(Device *d, bool alone) {
         if (streq(state, "dead"))
                 return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
         if (health_parse(state) < 0)
-                return device_fail(d, STEP_VANISHED, "its NVMe controller is being removed (state %s)", state);
-        return device_fail(d, STEP_DEFERRED,
+                return device_fail(d, END_VANISHED, "its NVMe controller is being removed (state %s)", state);
+        return device_fail(d, END_DEFERRED,
                            "its NVMe controller takes no commands now (state %s); it is done when it is live again",
                            state);
 }
@@ -91,15 +91,15 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
         cmd->timeout_ms = NVME_TIMEOUT_MS;
         r = d->io.nvme_admin(d->io.userdata, fd, cmd);
         if (r == -ENODEV || r == -ENXIO)
-                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", what);
+                return device_fail(d, END_VANISHED, "the drive is gone (%s)", what);
         if (r < 0)
                 return device_fail(d, r, "%s could not be sent: %s", what, strerror(-r));
 
         status = r & 0x7FF;
         if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
-                return device_fail(d, STEP_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
+                return device_fail(d, END_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
         if (r > 0) {
-                r = device_fail(d, STEP_REFUSED, "the controller rejected %s (%sstatus %03Xh)", what,
+                r = device_fail(d, END_REFUSED, "the controller rejected %s (%sstatus %03Xh)", what,
                                 status_name((unsigned) status), (unsigned) status);
                 d->failure.rejected = status == NVME_STATUS_INVALID_OPCODE || status == NVME_STATUS_INVALID_FIELD;
         }
@@ -144,7 +144,7 @@ int nvme_is_testing(Device *d, bool *ret) {
         if (r < 0)
                 return r;
         if (!(nvme_identify_word(d, NVME_ID_OACS) & 1 << 4))
-                return device_fail(d, STEP_UNSUPPORTED, "the drive cannot test itself");
+                return device_fail(d, END_UNSUPPORTED, "the drive cannot test itself");
         r = nvme_admin(d, "the self-test log", true, &cmd);
         if (r >= 0)
                 *ret = page[0] & 0x0F;

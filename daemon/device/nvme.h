@@ -26,8 +26,8 @@ enum {
 
 struct nvme_passthru_cmd;
 
-/* May a command be sent? STEP_DEFERRED while the controller is being reset or connected, when the kernel holds commands back for as
- * long as that takes; STEP_VANISHED while it is removed; -EIO when the kernel has given it up. With the kernel's multipathing the
+/* May a command be sent? END_DEFERRED while the controller is being reset or connected, when the kernel holds commands back for as
+ * long as that takes; END_VANISHED while it is removed; -EIO when the kernel has given it up. With the kernel's multipathing the
  * controllers are below the subsystem, and one that is live is enough, unless the command is for one (`alone`): which of them
  * gets it is the kernel's choice. */
 int nvme_check_live(Device *d, bool alone);
@@ -42,5 +42,5 @@ int nvme_identify(Device *d);
 /* The 16 bits at this byte of what it says. */
 uint16_t nvme_identify_word(const Device *d, unsigned at);
 
-/* Does the drive test itself just now? By the log page 06h, Device Self-test. STEP_UNSUPPORTED: it cannot. */
+/* Does the drive test itself just now? By the log page 06h, Device Self-test. END_UNSUPPORTED: it cannot. */
 int nvme_is_testing(Device *d, bool *ret);

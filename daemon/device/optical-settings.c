@@ -53,11 +53,11 @@ static int cd_speed_write(Device *d, const Setting *s _unused_, const Value *v) 
         int streaming, cd;
 
         streaming = set_streaming(d, v->number);
-        if (streaming < 0 && streaming != STEP_REFUSED)
+        if (streaming < 0 && streaming != END_REFUSED)
                 return streaming;
 
         cd = set_cd_speed(d, v->number);
-        return cd == STEP_REFUSED && streaming >= 0 ? 0 : cd;
+        return cd == END_REFUSED && streaming >= 0 ? 0 : cd;
 }
 
 /* clang-format off */

@@ -117,7 +117,7 @@ int power_look(Device *d, Backend by) {
 
         r = by == BACKEND_ATA ? ata_power_mode(d) : scsi_power_mode(d);
         /* A bridge that refuses the question has a drive behind it all the same; one that is silent has none. */
-        if (r < 0 && r != STEP_REFUSED && r != -EBADMSG)
+        if (r < 0 && r != END_REFUSED && r != -EBADMSG)
                 return r;
 
         if (d->power == POWER_UNKNOWN)

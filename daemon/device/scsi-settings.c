@@ -71,7 +71,7 @@ static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage 
         return 0;
 }
 
-/* The field's page, without block descriptors. STEP_UNSUPPORTED: the drive has no such page, or not one as long as that. */
+/* The field's page, without block descriptors. END_UNSUPPORTED: the drive has no such page, or not one as long as that. */
 static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePage *ret) {
         uint8_t data[MODE_DATA_MAX] = {};
         SgRequest q = {
@@ -84,7 +84,7 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         int r;
 
         r = scsi_command(d, &q);
-        if (r == STEP_REFUSED && sg_is_illegal(&q, ASC_INVALID_OPCODE)) {
+        if (r == END_REFUSED && sg_is_illegal(&q, ASC_INVALID_OPCODE)) {
                 q.cdb[0] = MODE_SENSE_6;
                 q.cdb[4] = sizeof data;
                 q.cdb[8] = 0;
@@ -92,17 +92,16 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
                 memset(data, 0, sizeof data);
                 r = scsi_command(d, &q);
         }
-        if (r == STEP_REFUSED &&
-            (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
-             sg_is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
-                return device_fail(d, STEP_UNSUPPORTED, "the drive has no %smode page %02Xh",
+        if (r == END_REFUSED && (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB) ||
+                                 sg_is_illegal(&q, ASC_SAVING_NOT_SUPPORTED)))
+                return device_fail(d, END_UNSUPPORTED, "the drive has no %smode page %02Xh",
                                    control == MODE_SAVED ? "saved " : "", f->page);
         if (r < 0)
                 return r;
 
         r = mode_page_find(d, &q, f->page, ret);
         if (r >= 0 && ret->len < MAX((size_t) f->timer + f->len, f->byte + 1U))
-                return device_fail(d, STEP_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", f->page);
+                return device_fail(d, END_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", f->page);
         return r;
 }
 
@@ -183,7 +182,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
-        if (r == STEP_UNSUPPORTED)
+        if (r == END_UNSUPPORTED)
                 return device_lacks(d, s);
         if (r < 0)
                 return r;
@@ -196,7 +195,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         ret->saved_known = r >= 0;
         if (r >= 0)
                 ret->saved = field_get(s, &saved);
-        return r == STEP_UNSUPPORTED || r == STEP_REFUSED ? 0 : r;
+        return r == END_UNSUPPORTED || r == END_REFUSED ? 0 : r;
 }
 
 /* All bits that differ have to be changeable. Returns the page as it was sent, too. */
@@ -206,7 +205,7 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
         int r;
 
         if (f->len > 0 && v->number / f->scale >> 8 * f->len > 0)
-                return device_fail(d, STEP_REFUSED,
+                return device_fail(d, END_REFUSED,
                                    "the mode page %02Xh of SCSI drives has no room for that long a time", f->page);
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
@@ -220,7 +219,7 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
         for (size_t i = 2; i < MIN(now.len, mask.len); i++)
                 if ((now.bytes[i] ^ ret->bytes[i]) & ~mask.bytes[i])
                         return device_fail(
-                                        d, STEP_REFUSED,
+                                        d, END_REFUSED,
                                         "the drive does not let this be changed, or not to this value (mode page %02Xh)",
                                         f->page);
         return mode_select(d, ret);

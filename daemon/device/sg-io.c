@@ -56,9 +56,9 @@ static int sg_send(Device *d, SgRequest *q, const char *name) {
         q->took_ms = (monotonic_usec() - started) / 1000;
 
         if (r == -ENODEV || r == -ENXIO)
-                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+                return device_fail(d, END_VANISHED, "the drive is gone (%s)", name);
         if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel passes no such commands to it (%s)", name);
+                return device_fail(d, END_UNSUPPORTED, "the kernel passes no such commands to it (%s)", name);
         if (r < 0)
                 return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
         return 0;
@@ -107,7 +107,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         case 0:
                 break;
         case HOST_NO_CONNECT:
-                return device_fail(d, STEP_VANISHED, "the drive is gone (%s)", name);
+                return device_fail(d, END_VANISHED, "the drive is gone (%s)", name);
         case HOST_TIME_OUT:
                 return device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
         default:
@@ -117,7 +117,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         if (q->status == STATUS_GOOD)
                 return 0;
         if (q->status != STATUS_CHECK_CONDITION)
-                return device_fail(d, STEP_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
+                return device_fail(d, END_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
         if (!s.valid)
                 return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
 
@@ -128,7 +128,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         case SENSE_UNIT_ATTENTION:
                 return -EINTR;
         default:
-                r = device_fail(d, STEP_REFUSED, "the drive rejected %s (%s)", name,
+                r = device_fail(d, END_REFUSED, "the drive rejected %s (%s)", name,
                                 sense_describe(s.key, s.asc, s.ascq, said));
                 d->failure.rejected = s.key == SENSE_ILLEGAL_REQUEST;
                 return r;

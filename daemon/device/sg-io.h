@@ -35,7 +35,7 @@ typedef struct SgRequest {
 int sg_io_real(void *userdata, int fd, SgRequest *request);
 
 /* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence that names the command.
- * STEP_REFUSED: the drive answered with an error, and sg_sense() tells which. */
+ * END_REFUSED: the drive answered with an error, and sg_sense() tells which. */
 int scsi_command(Device *d, SgRequest *q);
 
 /* SPC-4's SCSI status codes, sense keys, and additional sense codes. */

@@ -35,7 +35,7 @@ static bool is_without_ata(const Device *d) {
  * spin up. */
 static int untold_read(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
-                return device_fail(d, STEP_DEFERRED,
+                return device_fail(d, END_DEFERRED,
                                    "nothing tells whether the drive sleeps; it is done when it is in use");
 
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
@@ -46,7 +46,7 @@ int standby_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = power_look(d, s->backend);
-        if ((r == STEP_UNSUPPORTED || r == STEP_FORBIDDEN) && is_without_ata(d))
+        if ((r == END_UNSUPPORTED || r == END_FORBIDDEN) && is_without_ata(d))
                 return untold_read(d, s, ret);
         if (r < 0)
                 return r;
@@ -73,13 +73,12 @@ static int ata_check_free(Device *d) {
 
         r = smart_read_data(d, data);
         if (r < 0)
-                return r == STEP_UNSUPPORTED ? 0 : r;
+                return r == END_UNSUPPORTED ? 0 : r;
 
         if (data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNS)
-                return device_fail(d, STEP_DEFERRED, "a self-test runs, and spinning down would end it");
+                return device_fail(d, END_DEFERRED, "a self-test runs, and spinning down would end it");
         if (data[OFFLINE_STATUS] == OFFLINE_RUNS)
-                return device_fail(d, STEP_DEFERRED,
-                                   "an off-line data collection runs, and spinning down would end it");
+                return device_fail(d, END_DEFERRED, "an off-line data collection runs, and spinning down would end it");
         return 0;
 }
 
@@ -120,7 +119,7 @@ static int scsi_stop(Device *d) {
                 return r;
         if (restart != 1)
                 return device_fail(
-                                d, STEP_REFUSED,
+                                d, END_REFUSED,
                                 "once stopped, the kernel would not start it again when it is used; allow_restart = true has it do so");
         return start_stop_unit(d, START_NOT, &sense);
 }
@@ -131,10 +130,10 @@ static int scsi_standby(Device *d) {
         int r;
 
         if (d->busy)
-                return device_fail(d, STEP_DEFERRED, "%s", d->busy);
+                return device_fail(d, END_DEFERRED, "%s", d->busy);
 
         r = start_stop_unit(d, CONDITION_STANDBY, &sense);
-        if (r == STEP_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST && sense.asc == ASC_INVALID_FIELD_IN_CDB)
+        if (r == END_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST && sense.asc == ASC_INVALID_FIELD_IN_CDB)
                 return scsi_stop(d);
         return r;
 }
@@ -152,7 +151,7 @@ static int bridge_stop(Device *d) {
 
 int standby_write(Device *d, const Setting *s, const Value *v) {
         if (!v->number)
-                return device_fail(d, STEP_UNSUPPORTED, "no setting wakes drives; off does nothing");
+                return device_fail(d, END_UNSUPPORTED, "no setting wakes drives; off does nothing");
 
         if (s->backend != BACKEND_ATA)
                 return scsi_standby(d);

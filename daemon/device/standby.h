@@ -11,7 +11,7 @@ int standby_read(Device *d, const Setting *s, Reading *ret);
 /* A drive reports only whether it is in standby, so "resume" is compared as "on". */
 int standby_localize(Device *d, const Setting *s, Value *v);
 
-/* STEP_DEFERRED: the drive is at something that this would end, and the command was not sent. */
+/* END_DEFERRED: the drive is at something that this would end, and the command was not sent. */
 int standby_write(Device *d, const Setting *s, const Value *v);
 
 /* Has the drive spin up, and waits until it has, whether or not it sleeps. It is asked before and after that (power_look()); one that

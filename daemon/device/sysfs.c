@@ -42,7 +42,7 @@ int sysfs_write(Device *d, const char *path, const char *text) {
 
         r = device_gate(d);
         if (r >= 0 && drive_is_exchanged(d->drive))
-                r = device_fail(d, STEP_VANISHED, "%s is another drive or has another medium by now", d->drive->node);
+                r = device_fail(d, END_VANISHED, "%s is another drive or has another medium by now", d->drive->node);
         if (r >= 0)
                 r = sysfs_path(d, path, p);
         if (r < 0)
@@ -62,8 +62,8 @@ int sysfs_unreadable(Device *d, const char *path, int error) {
                 return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
         /* A missing attribute means "no such setting here", unless the whole disk is missing. */
         if (access(d->drive->syspath, F_OK) < 0)
-                return device_fail(d, STEP_VANISHED, "%s is gone", d->drive->node);
-        return device_fail(d, STEP_UNSUPPORTED, "the kernel has no %s for it", path);
+                return device_fail(d, END_VANISHED, "%s is gone", d->drive->node);
+        return device_fail(d, END_UNSUPPORTED, "the kernel has no %s for it", path);
 }
 
 static int parse_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
@@ -122,7 +122,7 @@ static int row_unreadable(Device *d, const Setting *s, int error) {
         const SysfsAttribute *a = s->detail;
         int r = sysfs_unreadable(d, a->path, error);
 
-        return r == STEP_UNSUPPORTED ? device_lacks(d, s) : r;
+        return r == END_UNSUPPORTED ? device_lacks(d, s) : r;
 }
 
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
@@ -137,7 +137,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
                 return 0;
         }
         if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL && !attribute_exists("%s/mq", d->drive->syspath))
-                return device_fail(d, STEP_UNSUPPORTED,
+                return device_fail(d, END_UNSUPPORTED,
                                    "requests are queued at the disks below it and not here: set it there");
 
         r = sysfs_read(d, a->path, buf, sizeof buf);
@@ -146,7 +146,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
                 return 0;
         }
         if (r == -EIO || r == -EOPNOTSUPP)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
+                return device_fail(d, END_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
         if (r < 0)
                 return row_unreadable(d, s, r);
 
@@ -166,15 +166,15 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
 static int sysfs_refused(Device *d, const Setting *s, const char *text, int r) {
         const SysfsAttribute *a = s->detail;
 
-        if (r == STEP_DEFERRED || r == STEP_VANISHED)
+        if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
                 return row_unreadable(d, s, -ENOENT);
         if (r == -EOPNOTSUPP)
-                return device_fail(d, STEP_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
-        (void) device_fail(d, STEP_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
+                return device_fail(d, END_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
+        (void) device_fail(d, END_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
         d->failure.rejected = r == -EINVAL || r == -ERANGE;
-        return STEP_REFUSED;
+        return END_REFUSED;
 }
 
 int sysfs_setting_permit(Device *d, const Setting *s, const Value *v _unused_) {
@@ -184,7 +184,7 @@ int sysfs_setting_permit(Device *d, const Setting *s, const Value *v _unused_) {
 
         if (sysfs_path(d, a->path, path) < 0 || stat(path, &st) < 0 || (st.st_mode & 0222))
                 return 0;
-        (void) device_fail(d, STEP_UNSUPPORTED, "this kernel lets nobody write to %s", a->path);
+        (void) device_fail(d, END_UNSUPPORTED, "this kernel lets nobody write to %s", a->path);
         return device_lacks(d, s);
 }
 

@@ -7,7 +7,8 @@
 #include "visit-step.h"
 
 void step_error(Step *s, int error, const char *why) {
-        s->error = error;
+        s->end = end_to_verdict(error);
+        s->error = s->end == VERDICT_FAILED ? error : 0;
         (void) snprintf(s->reason, sizeof s->reason, "%s", why);
 }
 
@@ -31,7 +32,7 @@ static bool step_is_left_to_service(const Step *s, const Device *d) {
 void step_fail(Step *s, const Device *d, int error) {
         step_error(s, error, d->failure.why);
         s->remediable = d->failure.remediable;
-        if (error == STEP_UNSUPPORTED && step_is_left_to_service(s, d)) {
+        if (error == END_UNSUPPORTED && step_is_left_to_service(s, d)) {
                 (void) snprintf(s->reason, sizeof s->reason, "%.120s: %s", d->failure.why, by_service_remedy.how);
                 s->remediable = true;
         }

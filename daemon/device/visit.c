@@ -65,7 +65,7 @@ static void run_ended(Run *run, const Step *s) {
         run_tell(run, s);
         /* What is sent to a drive that is gone may reach another one, and nothing of it is to be noted. */
         if (s->verdict == VERDICT_VANISHED)
-                run_end(run, STEP_VANISHED, s->reason);
+                run_end(run, END_VANISHED, s->reason);
 }
 
 /* Before the first command that only an awake drive should get. */
@@ -97,7 +97,7 @@ static void run_select(Run *run, const Step *s) {
 static void run_settle(Run *run) {
         FOREACH_STEP(s, run) {
                 /* With an error, it was ended and told of before its turn. */
-                if (!step_has_turn(run, s) || s->error < 0)
+                if (!step_has_turn(run, s) || step_has_error(s))
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
                     (s->setting->unless && step_spare(s, plan_find_state(&run->plan, s->setting->unless))))
@@ -163,7 +163,7 @@ static void run_read_step(Run *run, Step *s) {
                 r = s->setting->localize(d, s->setting, &s->wanted);
         if (r < 0) {
                 step_fail(s, d, r);
-                if (r == STEP_VANISHED || !plan_has_rival(&run->plan, s))
+                if (r == END_VANISHED || !plan_has_rival(&run->plan, s))
                         run_decide(run, s, false);
         } else
                 run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
@@ -190,7 +190,7 @@ static void run_exclude(Run *run, bool after_writing) {
         for (size_t i = w->n_items; i-- > 0;)
                 FOREACH_STEP(s, run) {
                         if (s->wish != w->items + i || !step_has_turn(run, s) || !plan_has_rival(&run->plan, s) ||
-                            (!step_is_open(s) && s->error < 0))
+                            (!step_is_open(s) && step_has_error(s)))
                                 continue;
                         if (plan_exclude(&run->plan, s) || !step_is_open(s))
                                 run_ended(run, s);
@@ -230,7 +230,7 @@ static int run_intend(Run *run, const Step *s) {
         if (v->intend(v->userdata, dangerous ? s : NULL) >= 0 || !dangerous)
                 return 0;
         return device_fail(
-                        &run->device, STEP_FORBIDDEN,
+                        &run->device, END_FORBIDDEN,
                         "it is dangerous, and the crash guard's note of it could not be stored below /var/lib/drivekeep, or an old one there cannot be read: then 'drivekeep release' removes that");
 }
 
@@ -266,7 +266,7 @@ static void run_write(Run *run) {
                         s->saving = d->save;
                         r = s->setting->write(d, s->setting, &s->wanted);
                         d->committed = false;
-                        sent = r != STEP_DEFERRED && r != STEP_VANISHED;
+                        sent = r != END_DEFERRED && r != END_VANISHED;
                 }
 
                 if (r >= 0) {
@@ -276,7 +276,7 @@ static void run_write(Run *run) {
                 }
 
                 step_fail(s, d, r);
-                if (r == STEP_REFUSED && d->failure.rejected)
+                if (r == END_REFUSED && d->failure.rejected)
                         step_advise(s);
                 s->failed = sent;
                 /* Nothing of it has reached the drive, so there is nothing to read back. */
@@ -332,18 +332,18 @@ static bool run_identify(Run *run) {
         r = bridge_check(d);
         if (r >= 0)
                 r = power_look(d, BACKEND_ATA);
-        d->bridge.asked = r == STEP_FORBIDDEN || r == STEP_UNSUPPORTED;
+        d->bridge.asked = r == END_FORBIDDEN || r == END_UNSUPPORTED;
         if (r >= 0 && d->power != POWER_AWAKE)
-                r = device_fail(d, STEP_DEFERRED,
+                r = device_fail(d, END_DEFERRED,
                                 "the drive sleeps, and which one it is shows only when it is asked through its bridge");
         if (r >= 0) {
                 r = ata_identify(d);
-                d->bridge.asked = r != STEP_DEFERRED && r != STEP_VANISHED;
+                d->bridge.asked = r != END_DEFERRED && r != END_VANISHED;
         }
-        if (r == STEP_DEFERRED)
+        if (r == END_DEFERRED)
                 run_end(run, r, d->failure.why);
         if (r < 0)
-                return r != STEP_DEFERRED;
+                return r != END_DEFERRED;
 
         identify_drive(d->identify, &identity);
         d->bridge.identified = identity.serial[0];

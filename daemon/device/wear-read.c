@@ -128,7 +128,7 @@ static int log_sense(Device *d, uint8_t page, LogPage *ret) {
 
         *ret = (LogPage){};
         r = scsi_command(d, &q);
-        if (r == STEP_REFUSED && (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB)))
+        if (r == END_REFUSED && (sg_is_illegal(&q, ASC_INVALID_OPCODE) || sg_is_illegal(&q, ASC_INVALID_FIELD_IN_CDB)))
                 return 0;
         if (r < 0)
                 return r;
@@ -202,14 +202,14 @@ int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing) {
         assert(by == BACKEND_ATA || by == BACKEND_SCSI_MODE);
 
         if (!d->drive->rotational || d->drive->optical)
-                return device_fail(d, STEP_UNSUPPORTED, "the drive is no hard disk, and has no heads to unload");
+                return device_fail(d, END_UNSUPPORTED, "the drive is no hard disk, and has no heads to unload");
 
         r = power_look(d, by);
         if (r < 0)
                 return r;
         /* d->wake makes no difference: nobody needs these numbers that soon. */
         if (d->power != POWER_AWAKE)
-                return device_fail(d, STEP_DEFERRED, "the drive sleeps, or nothing tells that it does not");
+                return device_fail(d, END_DEFERRED, "the drive sleeps, or nothing tells that it does not");
 
         r = by == BACKEND_ATA ? ata_wear(d, &w, ret_testing) : scsi_wear(d, &w, ret_testing);
         if (r >= 0)

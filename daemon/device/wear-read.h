@@ -10,8 +10,8 @@
  * that does. `by`: BACKEND_ATA or BACKEND_SCSI_MODE, as of power_backend(). SMART's data and log pages are no quiet commands: drives
  * start their standby timers anew for them, and some load their heads. Once a day does no harm.
  *
- * 0: whatever the drive has is in *ret, which may be nothing. STEP_DEFERRED: it sleeps, or nothing tells that it does not.
- * STEP_UNSUPPORTED: it is no hard disk, or its SMART data cannot be had, or may not be believed. Others as of commands. */
+ * 0: whatever the drive has is in *ret, which may be nothing. END_DEFERRED: it sleeps, or nothing tells that it does not.
+ * END_UNSUPPORTED: it is no hard disk, or its SMART data cannot be had, or may not be believed. Others as of commands. */
 int wear_read(Device *d, Backend by, Wear *ret);
 
 /* The same, and whether the drive tests itself just now. ATA: the self-test execution status in the data of SMART READ DATA (ACS-3);

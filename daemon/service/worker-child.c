@@ -63,7 +63,7 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
                 _exit(EXIT_FAILURE);
         if (c->stopped) {
                 *ret_why = "not now: the machine goes to sleep, or the service stops";
-                return STEP_DEFERRED;
+                return END_DEFERRED;
         }
 
         if (c->writing != c->told) {

@@ -63,6 +63,7 @@ static const WireField step_fields[] = {
         WIRE(Step, failed, WIRE_BOOL),
         WIRE(Step, accepted, WIRE_BOOL),
         WIRE(Step, by_service, WIRE_BOOL),
+        WIRE_WORD(Step, end, _VERDICT_MAX),
         WIRE(Step, error, WIRE_INT),
         WIRE_WORD(Step, verdict, _VERDICT_MAX),
         WIRE_ARRAY(Step, note),

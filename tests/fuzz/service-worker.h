@@ -254,7 +254,7 @@ static int child_gate(void *userdata, _unused_ const Drive *drive, const char **
                 MUST(order == WORKER_STOP, "a worker that asked for nothing gets the order %d", order);
         if (c->dead || c->stopped) {
                 *ret_why = "not now";
-                return STEP_DEFERRED;
+                return END_DEFERRED;
         }
 
         if (c->writing != c->told) {
@@ -406,7 +406,9 @@ static void worker_says_anything(Worker *w) {
                 m.wish = WORKER_READS;
         switch (m.type) {
         case WORKER_STEP:
-                m.step = (Step){ .verdict = take() % (_VERDICT_MAX + 1), .error = -(int) (take() % 64) };
+                m.step = (Step){ .verdict = take() % (_VERDICT_MAX + 1),
+                                 .end = take() % (_VERDICT_MAX + 1),
+                                 .error = -(int) (take() % 64) };
                 m.step.written = take() & 1;
                 m.step.failed = take() & 1;
                 m.step.lost = take() & 1;

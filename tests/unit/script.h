@@ -109,7 +109,7 @@ static inline int script_gate(void *userdata, const Drive *drive _unused_, const
 
         s->n_gates++;
         *ret_why = "not now";
-        return s->gate_closes_at && s->n_gates >= s->gate_closes_at ? STEP_DEFERRED : 0;
+        return s->gate_closes_at && s->n_gates >= s->gate_closes_at ? END_DEFERRED : 0;
 }
 
 static inline DeviceIO script_io(Script *s) {

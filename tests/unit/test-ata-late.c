@@ -72,19 +72,19 @@ static const struct {
         { { 0, ABORTED },
           false,
           0,
-          STEP_REFUSED,
+          END_REFUSED,
           0,
           "the drive rejected SET FEATURES 05h (aborted command, status 51h, error 04h)" },
-        { { LIMIT - 501, ABORTED }, false, 0, STEP_REFUSED, 10, "the drive rejected SET FEATURES 05h" },
+        { { LIMIT - 501, ABORTED }, false, 0, END_REFUSED, 10, "the drive rejected SET FEATURES 05h" },
         { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
         { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
 
         /* Was it pulled? Only a late error is worth a look, which lasts a second. */
-        { { 1999, ABORTED }, true, 0, STEP_REFUSED, 0, "rejected" },
-        { { 2000, ABORTED }, true, 0, STEP_VANISHED, 0, "the drive was unplugged (SET FEATURES 05h)" },
-        { { 2000, ABORTED }, false, 1, STEP_VANISHED, 1, "unplugged" },
-        { { 2000, ABORTED }, false, 9, STEP_VANISHED, 9, "unplugged" },
-        { { 2000, ABORTED }, false, 10, STEP_REFUSED, 10, "rejected" },
+        { { 1999, ABORTED }, true, 0, END_REFUSED, 0, "rejected" },
+        { { 2000, ABORTED }, true, 0, END_VANISHED, 0, "the drive was unplugged (SET FEATURES 05h)" },
+        { { 2000, ABORTED }, false, 1, END_VANISHED, 1, "unplugged" },
+        { { 2000, ABORTED }, false, 9, END_VANISHED, 9, "unplugged" },
+        { { 2000, ABORTED }, false, 10, END_REFUSED, 10, "rejected" },
         { { LIMIT, GOOD }, true, 0, 0, 0, "" },
 };
 
@@ -113,7 +113,7 @@ START_TEST(test_enough) {
         device_init(&d, &drive, &io);
         ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
         answer = (Late){ 0, ABORTED };
-        ck_assert_int_eq(send_one(&d), STEP_REFUSED);
+        ck_assert_int_eq(send_one(&d), END_REFUSED);
         answer = (Late){ LIMIT, NULL, TIME_OUT };
         ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
         ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
@@ -132,9 +132,9 @@ START_TEST(test_fragile) {
 
         drive.transport = TRANSPORT_USB;
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(send_one(&d), STEP_VANISHED);
+        ck_assert_int_eq(send_one(&d), END_VANISHED);
         ck_assert(d.bridge.fragile && d.bridge.cdb == 0 && !d.bridge.without_sat);
-        ck_assert_int_eq(send_one(&d), STEP_FORBIDDEN);
+        ck_assert_int_eq(send_one(&d), END_FORBIDDEN);
         ck_assert_ptr_nonnull(strstr(d.failure.why, "did not survive its first ATA command"));
         ck_assert_uint_eq(n_sent, 1);
 
@@ -143,7 +143,7 @@ START_TEST(test_fragile) {
         ck_assert_int_eq(send_one(&d), 0);
         ck_assert(d.bridge.cdb == 16 && !d.bridge.without_registers);
         answer = (Late){ 0, NULL, NO_CONNECT };
-        ck_assert_int_eq(send_one(&d), STEP_VANISHED);
+        ck_assert_int_eq(send_one(&d), END_VANISHED);
         ck_assert(!d.bridge.fragile);
 }
 END_TEST
@@ -159,7 +159,7 @@ START_TEST(test_short) {
         d.bridge.cdb = 12;
         ck_assert_int_eq(send_one(&d), 0);
         ck_assert(last_cdb_len == 12 && last_cdb[0] == 0xA1);
-        ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = 0xEA, .ext = true }, NULL), STEP_UNSUPPORTED);
+        ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = 0xEA, .ext = true }, NULL), END_UNSUPPORTED);
         ck_assert_str_eq(d.failure.why, "the bridge takes no 48-bit commands (FLUSH CACHE EXT)");
         ck_assert_uint_eq(n_sent, 1);
 
@@ -167,7 +167,7 @@ START_TEST(test_short) {
         drive.transport = TRANSPORT_SATA;
         answer = (Late){ 0, NO_SUCH_COMMAND };
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(send_one(&d), STEP_UNSUPPORTED);
+        ck_assert_int_eq(send_one(&d), END_UNSUPPORTED);
         ck_assert_uint_eq(n_sent, 2);
         ck_assert(d.bridge.cdb == 0 && !d.bridge.without_sat);
 }

@@ -27,22 +27,22 @@ static const struct {
         { "good, descriptor", GOOD_SENSE, 0, 0, 0 },
         { "good, no sense at all (bridge ignores CK_COND)", NULL, 0, 0, 0 },
         { "descriptor behind another one", "72 01 00 1d 00 00 00 12 02 02 00 00 09 0c 00 00 00 00 00 00 00 00 00 00 40 50", 0, 0, 0 },
-        { "aborted, descriptor", "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, STEP_REFUSED },
-        { "error in the registers, although the key says recovered", "72 01 00 1d 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, STEP_REFUSED },
-        { "device fault", "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70", 0, 0, STEP_REFUSED },
-        { "aborted, fixed format of libata", "70 00 0b 00 00 00 00 0a 04 51 40 00 00 00 00 00 00 00", 0, 0, STEP_REFUSED },
+        { "aborted, descriptor", "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, END_REFUSED },
+        { "error in the registers, although the key says recovered", "72 01 00 1d 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, END_REFUSED },
+        { "device fault", "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70", 0, 0, END_REFUSED },
+        { "aborted, fixed format of libata", "70 00 0b 00 00 00 00 0a 04 51 40 00 00 00 00 00 00 00", 0, 0, END_REFUSED },
         { "good, fixed format with registers", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", 0, 0, 0 },
-        { "aborted, fixed format with registers", "f0 00 0b 04 51 40 00 0a 00 00 00 00 00 1d 00 00 00 00", 0, 0, STEP_REFUSED },
-        { "invalid opcode, fixed (no pass-through)", "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00", 0, 0, STEP_UNSUPPORTED },
-        { "invalid field, fixed (filtered)", "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00", 0, 0, STEP_UNSUPPORTED },
+        { "aborted, fixed format with registers", "f0 00 0b 04 51 40 00 0a 00 00 00 00 00 1d 00 00 00 00", 0, 0, END_REFUSED },
+        { "invalid opcode, fixed (no pass-through)", "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00", 0, 0, END_UNSUPPORTED },
+        { "invalid field, fixed (filtered)", "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00", 0, 0, END_UNSUPPORTED },
         { "all-zero sense", "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", 0, 0, -EBADMSG },
         { "check condition with empty sense", "", 0, 0, -EBADMSG },
-        { "no medium", "70 00 02 00 00 00 00 0a 00 00 00 00 3a 00 00 00 00 00", 0, 0, STEP_UNSUPPORTED },
-        { "dead", NULL, 1, 0, STEP_VANISHED },
+        { "no medium", "70 00 02 00 00 00 00 0a 00 00 00 00 3a 00 00 00 00 00", 0, 0, END_UNSUPPORTED },
+        { "dead", NULL, 1, 0, END_VANISHED },
         { "timed out", NULL, 3, 0, -ETIMEDOUT },
         { "transport error", NULL, 7, 0, -EIO },
-        { "ioctl: no such device", NULL, 0, -ENODEV, STEP_VANISHED },
-        { "ioctl: not a SCSI disk", NULL, 0, -ENOTTY, STEP_UNSUPPORTED },
+        { "ioctl: no such device", NULL, 0, -ENODEV, END_VANISHED },
+        { "ioctl: not a SCSI disk", NULL, 0, -ENOTTY, END_UNSUPPORTED },
         { "ioctl: no memory", NULL, 0, -ENOMEM, -ENOMEM },
 };
 /* clang-format on */
@@ -161,8 +161,8 @@ START_TEST(test_drive_has_not_spun_up) {
                 uint16_t general, specific;
                 int result;
         } words[] = {
-                { 0x0044, 0x37C8, STEP_DEFERRED },
-                { 0x0044, 0x8C73, STEP_DEFERRED },
+                { 0x0044, 0x37C8, END_DEFERRED },
+                { 0x0044, 0x8C73, END_DEFERRED },
                 { 0x0040, 0x37C8, 0 },
                 { 0x0040, 0xC837, 0 },
                 { 0x0044, 0x0000, 0 },
@@ -204,7 +204,7 @@ START_TEST(test_another_drive_answers) {
         other.serial = (char *) "AAAAAAAAAAAAAAAAAAAB";
         other.identified = true;
         device_init(&d, &other, &io);
-        ck_assert_int_eq(ata_identify(&d), STEP_VANISHED);
+        ck_assert_int_eq(ata_identify(&d), END_VANISHED);
 
         /* A number that is not from IDENTIFY cannot be compared with it. */
         other.identified = false;

@@ -152,7 +152,7 @@ static bool nvme_tests, nvme_tells;
 int __wrap_nvme_is_testing(Device *d, bool *ret);
 int __wrap_nvme_is_testing(_unused_ Device *d, bool *ret) {
         if (!nvme_tells)
-                return STEP_UNSUPPORTED;
+                return END_UNSUPPORTED;
         *ret = nvme_tests;
         return 0;
 }
@@ -468,7 +468,7 @@ END_TEST
 START_TEST(test_ended) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
-        gate_error = STEP_DEFERRED;
+        gate_error = END_DEFERRED;
         ck_assert_int_eq(bench(&out, &err, "sda", NULL, NULL), EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(err, "sda cannot be measured any longer: a visit to it takes long"));
         ck_assert_ptr_nonnull(strstr(out, "Kept as"));

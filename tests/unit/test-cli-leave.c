@@ -113,7 +113,7 @@ START_TEST(test_gate) {
         ck_assert_int_eq(leave_get(&leave, ".", drives, ELEMENTSOF(drives)), EXIT_WANTED);
         ck_assert_int_eq(leave.io.gate(leave.io.userdata, &sdb, &why), 0);
         service_message = "it waits for x";
-        ck_assert_int_eq(leave.io.gate(leave.io.userdata, &sdb, &why), STEP_DEFERRED);
+        ck_assert_int_eq(leave.io.gate(leave.io.userdata, &sdb, &why), END_DEFERRED);
         ck_assert_str_eq(why, "it waits for x");
         ck_assert_uint_eq(n_questions, 3);
         leave_done(&leave);

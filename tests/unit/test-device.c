@@ -71,11 +71,11 @@ static const struct {
         int gate, node, r;
         const char *why;
 } beginnings[] = {
-        { STEP_DEFERRED, 0, STEP_DEFERRED, "it is not the time" },
+        { END_DEFERRED, 0, END_DEFERRED, "it is not the time" },
         { -ECANCELED, 0, -ECANCELED, "" },
-        { 0, -ENXIO, STEP_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
-        { 0, -ENODEV, STEP_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
-        { 0, -ENOENT, STEP_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -ENXIO, END_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -ENODEV, END_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -ENOENT, END_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
         { 0, -EACCES, -EACCES, "/dev/sda cannot be opened: Permission denied" },
 };
 
@@ -330,19 +330,19 @@ static const struct {
         { { { .status = 0 } },                                  0,                1, "" },
         { { { SENSE(0) } },                                     0,                1, "" },
         { { { SENSE(1) } },                                     0,                1, "" },
-        { { { SENSE(3) } },                                     STEP_REFUSED,     1, "the drive rejected TEST UNIT READY (medium error, sense 3h 29h/04h)" },
-        { { { .status = 8 } },                                  STEP_REFUSED,     1, "TEST UNIT READY was answered with SCSI status 08h" },
+        { { { SENSE(3) } },                                     END_REFUSED,     1, "the drive rejected TEST UNIT READY (medium error, sense 3h 29h/04h)" },
+        { { { .status = 8 } },                                  END_REFUSED,     1, "TEST UNIT READY was answered with SCSI status 08h" },
         { { { .status = 2 } },                                  -EBADMSG,         1, "TEST UNIT READY was answered without usable sense data" },
-        { { { .host_status = 1 } },                             STEP_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
+        { { { .host_status = 1 } },                             END_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
         { { { .host_status = 3 } },                             -ETIMEDOUT,       1, "the drive did not answer TEST UNIT READY in 15 s" },
         { { { .host_status = 2 } },                             -EIO,             1, "TEST UNIT READY did not reach the drive (host status 02h)" },
         { { ATTENTION, ATTENTION, ATTENTION, {} },              0,                4, "" },
         { { ATTENTION, ATTENTION, ATTENTION, ATTENTION, {} },   -EIO,             4, "the drive keeps answering with unit attention" },
-        { { { -ENODEV } },                                      STEP_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
-        { { { -ENXIO } },                                       STEP_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
-        { { { -ENOTTY } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
-        { { { -EINVAL } },                                      STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
-        { { { -EOPNOTSUPP } },                                  STEP_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -ENODEV } },                                      END_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
+        { { { -ENXIO } },                                       END_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
+        { { { -ENOTTY } },                                      END_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -EINVAL } },                                      END_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -EOPNOTSUPP } },                                  END_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
         { { { -ENOMEM } },                                      -ENOMEM,          1, "TEST UNIT READY could not be sent: Cannot allocate memory" },
 };
 /* clang-format on */

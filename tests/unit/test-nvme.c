@@ -230,8 +230,8 @@ static const struct {
         { "none", { CAN_TEST, LOG(0, 0x20) }, 0, false },
         { "short", { CAN_TEST, LOG(0, 0x01) }, 0, true },
         { "of the vendor", { CAN_TEST, LOG(0, 0x0E) }, 0, true },
-        { "no such log", { CAN_TEST, LOG(0x4109, 0) }, STEP_REFUSED, false },
-        { "none can be had", { CTRL }, STEP_UNSUPPORTED, false },
+        { "no such log", { CAN_TEST, LOG(0x4109, 0) }, END_REFUSED, false },
+        { "none can be had", { CTRL }, END_UNSUPPORTED, false },
 };
 
 START_TEST(test_self_test) {
@@ -308,7 +308,7 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(unlink(path), 0);
         snprintf(path, sizeof path, "%s/device/hmb", dir);
         ck_assert_int_eq(unlink(path), 0);
-        ck_assert_int_eq(hmb->read(&d, hmb, &reading), STEP_UNSUPPORTED);
+        ck_assert_int_eq(hmb->read(&d, hmb, &reading), END_UNSUPPORTED);
         ck_assert(strstr(d.failure.why, "the kernel has no device/hmb for it"));
         make_directory("device/nvme0n1");
         make_directory("device/nvme3");
@@ -319,10 +319,10 @@ START_TEST(test_several_controllers) {
 
         make_directory("device/nvme4");
         put("device/nvme4/state", "live\n");
-        ck_assert_int_eq(hmb->read(&d, hmb, &reading), STEP_FORBIDDEN);
-        ck_assert_int_eq(hmb->write(&d, hmb, &VALUE_BOOLEAN(true)), STEP_FORBIDDEN);
+        ck_assert_int_eq(hmb->read(&d, hmb, &reading), END_FORBIDDEN);
+        ck_assert_int_eq(hmb->write(&d, hmb, &VALUE_BOOLEAN(true)), END_FORBIDDEN);
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
-        ck_assert_int_eq(cache->write(&d, cache, &VALUE_BOOLEAN(false)), STEP_FORBIDDEN);
+        ck_assert_int_eq(cache->write(&d, cache, &VALUE_BOOLEAN(false)), END_FORBIDDEN);
         ck_assert(strstr(d.failure.why, "2 controllers"));
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         script_done(&one);

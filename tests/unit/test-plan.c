@@ -183,8 +183,8 @@ static const struct {
 
 /* Wishes for one drive, in the order of the files; what is known of each when all was read; and what is decided. */
 #define HAS .reading = { .supported = true }
-#define HAS_NOT .error = 0
-#define UNREADABLE(e) .error = (e)
+#define HAS_NOT .end = 0
+#define UNREADABLE(e) .end = (e)
 #define WRITTEN _VERDICT_INVALID
 static const struct {
         struct {
@@ -192,7 +192,7 @@ static const struct {
                 int64_t wanted;
                 Verdict verdict;
                 Reading reading;
-                int error;
+                Verdict end; /* of the reading */
                 SpindownBy by;
                 Verdict known; /* without a reading; 0: read it */
                 bool withheld, allow_dangerous, optional;
@@ -218,13 +218,13 @@ static const struct {
 
         /* It is not known whether the drive has the later one, or it cannot be had. */
         { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_ASLEEP },
-        { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(STEP_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(STEP_DEFERRED) } } },
-        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(STEP_UNSUPPORTED) } } },
-        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_REFUSED, UNREADABLE(STEP_REFUSED) } } },
-        { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_FAILED, UNREADABLE(-EIO) } } },
-        { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(-EIO) }, { "epc", 1, WRITTEN, HAS } } },
-        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(STEP_FORBIDDEN) } } },
-        { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(STEP_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(STEP_VANISHED) } } },
+        { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED) } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_REFUSED, UNREADABLE(VERDICT_REFUSED) } } },
+        { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_FAILED, UNREADABLE(VERDICT_FAILED) } } },
+        { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FAILED) }, { "epc", 1, WRITTEN, HAS } } },
+        { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FORBIDDEN) } } },
+        { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) } } },
         /* What its block does not allow is not written by any visit; what the drive keeps itself is, by another. */
         { { { "sleep", 1, VERDICT_FORBIDDEN }, { "standby", 1, WRITTEN, HAS } } },
         { { { "standby", 1, WRITTEN, HAS }, { "sleep", 1, VERDICT_FORBIDDEN } } },
@@ -250,9 +250,9 @@ static const struct {
         { { { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "spindown", 5000, VERDICT_UNSUPPORTED, HAS_NOT, .by = SPINDOWN_BY_AUTO }, { "standby_z", 1, WRITTEN, HAS, .by = SPINDOWN_BY_AUTO } } },
         { { { "spindown", 5000, WRITTEN, HAS, .by = SPINDOWN_BY_AUTO }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT, .by = SPINDOWN_BY_AUTO } } },
-        { { { "spindown", 5000, WRITTEN, HAS }, { "standby_z", 1, VERDICT_UNSUPPORTED, UNREADABLE(STEP_UNSUPPORTED), .by = SPINDOWN_BY_AUTO } } },
+        { { { "spindown", 5000, WRITTEN, HAS }, { "standby_z", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED), .by = SPINDOWN_BY_AUTO } } },
         { { { "spindown", 5000, VERDICT_UNSUPPORTED, HAS_NOT, .by = SPINDOWN_BY_AUTO },
-            { "standby_z", 1, VERDICT_UNCHANGED, UNREADABLE(STEP_UNSUPPORTED), .by = SPINDOWN_BY_AUTO } } },
+            { "standby_z", 1, VERDICT_UNCHANGED, UNREADABLE(VERDICT_UNSUPPORTED), .by = SPINDOWN_BY_AUTO } } },
 };
 /* clang-format on */
 
@@ -312,27 +312,27 @@ static const struct {
         int64_t wanted;
         unsigned backends;
         Verdict settled; /* _VERDICT_INVALID: it is to be read */
-        int error;
+        Verdict end;     /* VERDICT_APPLIED: it succeeded */
         Verdict judged;
         const char *says;
 } spindowns[] = {
-        { "spindown", SPINDOWN_BY_DRIVE, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "spindown", SPINDOWN_BY_DRIVE, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
         { "spindown", SPINDOWN_BY_SERVICE, 5000, ATA, VERDICT_UNCHANGED, 0, 0, STEP_BY_SERVICE },
-        { "spindown", SPINDOWN_BY_SERVICE, 0, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "spindown", SPINDOWN_BY_SERVICE, 0, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
         { "spindown", SPINDOWN_BY_SERVICE, 5000, NVME, VERDICT_UNSUPPORTED, 0, 0,
           "not a setting of this kind of drive" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, NVME, VERDICT_UNSUPPORTED, 0, 0, "not a setting of this kind of drive" },
-        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_UNCHANGED,
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_UNCHANGED,
           "the service spins the drive down, as it takes no timer: no" },
-        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_UNSUPPORTED, VERDICT_UNCHANGED,
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_UNSUPPORTED, VERDICT_UNCHANGED,
           "takes no timer: no" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, 0, VERDICT_UNVERIFIABLE, STEP_ACCEPTED },
-        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, -EIO, VERDICT_FAILED, "no" },
-        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_DEFERRED, VERDICT_DEFERRED, "no" },
-        { "spindown", SPINDOWN_BY_AUTO, 0, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_FAILED, VERDICT_FAILED, "no" },
+        { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_DEFERRED, VERDICT_DEFERRED, "no" },
+        { "spindown", SPINDOWN_BY_AUTO, 0, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
         /* Other settings of the block are nothing to the service. */
-        { "timer", SPINDOWN_BY_SERVICE, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
-        { "timer", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, STEP_REFUSED, VERDICT_REFUSED, "no" },
+        { "timer", SPINDOWN_BY_SERVICE, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
+        { "timer", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
 };
 
 START_TEST(test_spindown_by) {
@@ -347,9 +347,9 @@ START_TEST(test_spindown_by) {
         ck_assert_int_eq(step_settle(s, NULL), spindowns[_i].settled != _VERDICT_INVALID);
         ck_assert_int_eq(s->verdict, spindowns[_i].settled);
         if (spindowns[_i].settled == _VERDICT_INVALID) {
-                s->written = spindowns[_i].error == 0;
-                s->error = spindowns[_i].error;
-                (void) strcpy(s->reason, s->error ? "no" : "");
+                s->written = !spindowns[_i].end;
+                s->end = spindowns[_i].end;
+                (void) strcpy(s->reason, s->end ? "no" : "");
                 step_judge(s);
                 ck_assert_int_eq(s->verdict, spindowns[_i].judged);
         }
@@ -425,18 +425,20 @@ END_TEST
 
 /* How reading and writing can end: a verdict for each of these, and a sentence with what was being done. */
 static const struct {
-        int error;
         Verdict verdict;
+        int error;
 } ends[] = {
-        { STEP_REFUSED, VERDICT_REFUSED },     { STEP_UNSUPPORTED, VERDICT_UNSUPPORTED },
-        { STEP_DEFERRED, VERDICT_DEFERRED },   { STEP_VANISHED, VERDICT_VANISHED },
-        { STEP_FORBIDDEN, VERDICT_FORBIDDEN }, { -EIO, VERDICT_FAILED },
-        { -ENODEV, VERDICT_FAILED },
+        { VERDICT_REFUSED, 0 },   { VERDICT_UNSUPPORTED, 0 }, { VERDICT_DEFERRED, 0 },     { VERDICT_VANISHED, 0 },
+        { VERDICT_FORBIDDEN, 0 }, { VERDICT_FAILED, -EIO },   { VERDICT_FAILED, -ENODEV },
 };
 
 START_TEST(test_errors) {
         const Wish wish = wish_of("apm", 127);
-        const Step fresh = { .wish = &wish, .setting = rows, .error = ends[_i].error, .verdict = _VERDICT_INVALID };
+        const Step fresh = { .wish = &wish,
+                             .setting = rows,
+                             .end = ends[_i].verdict,
+                             .error = ends[_i].error,
+                             .verdict = _VERDICT_INVALID };
         Step s = fresh;
 
         step_decide(&s, NULL, 0);
@@ -513,7 +515,7 @@ START_TEST(test_exclude) {
 
                 ck_assert_int_eq(s->verdict, _VERDICT_INVALID);
                 s->before = exclusions[_i].wishes[k].reading;
-                s->error = exclusions[_i].wishes[k].error;
+                s->end = exclusions[_i].wishes[k].end;
                 if (exclusions[_i].wishes[k].known)
                         s->verdict = exclusions[_i].wishes[k].known;
                 else

@@ -114,7 +114,7 @@ static const struct {
           POWER_UNCLEAR },
         { { .cdb = CHECK_POWER, .sense = "" }, 0, POWER_UNCLEAR },
         { { .cdb = CHECK_POWER, .host_status = 3 }, -ETIMEDOUT, POWER_UNKNOWN },
-        { { .cdb = CHECK_POWER, .host_status = 1 }, STEP_VANISHED, POWER_UNKNOWN },
+        { { .cdb = CHECK_POWER, .host_status = 1 }, END_VANISHED, POWER_UNKNOWN },
 };
 
 START_TEST(test_ata) {
@@ -147,7 +147,7 @@ START_TEST(test_unasked) {
         ck_assert(d.power == POWER_UNCLEAR && !d.power_told);
         device_init(&d, &drive, &io);
         d.bridge.without_registers = d.bridge.fragile = true;
-        ck_assert_int_eq(power_look(&d, BACKEND_ATA), STEP_FORBIDDEN);
+        ck_assert_int_eq(power_look(&d, BACKEND_ATA), END_FORBIDDEN);
         ck_assert_int_eq(d.power, POWER_UNKNOWN);
 
         put("device/power/runtime_status", "suspended");

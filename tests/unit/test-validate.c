@@ -547,7 +547,8 @@ END_TEST
 /* ---- to the manager ---- */
 
 static WorkerMessage message = {
-        .step = { .error = -5,
+        .step = { .end = VERDICT_FAILED,
+                  .error = -5,
                   .wanted = { VALUE_NAME, INT64_MAX, "wanted" },
                   .before = { .value = { VALUE_NAME, INT64_MAX, "before" },
                               .saved = { VALUE_NAME, INT64_MAX, "saved" } },
@@ -564,6 +565,7 @@ static const struct {
 } message_fields[] = {
         { { "type", &message.type, KIND_ENUM, _WORKER_MESSAGE_MAX }, WORKER_END },
         { { "verdict", &message.step.verdict, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
+        { { "end", &message.step.end, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
         { { "written", &message.step.written, KIND_BOOL, 0 }, WORKER_STEP },
         { { "failed", &message.step.failed, KIND_BOOL, 0 }, WORKER_STEP },
         { { "lost", &message.step.lost, KIND_BOOL, 0 }, WORKER_STEP },
@@ -634,6 +636,8 @@ static const WorkerMessage wrong_messages[] = {
         { .type = WORKER_STEP, .wish = 2 },
         { .type = WORKER_STEP, .wish = WORKER_READS },
         { .type = WORKER_STEP, .step.error = 1 },
+        { .type = WORKER_STEP, .step.end = _VERDICT_MAX },
+        { .type = WORKER_STEP, .step.end = _VERDICT_INVALID },
         { .type = WORKER_INTENDS, .wish = 2 },
         { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
         { .type = WORKER_POWER, .power = POWER_UNKNOWN },

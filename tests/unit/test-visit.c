@@ -613,14 +613,14 @@ static Leaving leaving;
 static int leaving_read(Device *d, const Setting *s, Reading *ret) {
         leaving.n_read++;
         if (streq_ptr(leaving.at_read, s->name))
-                return device_fail(d, STEP_VANISHED, "the drive is gone");
+                return device_fail(d, END_VANISHED, "the drive is gone");
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(false) };
         return 0;
 }
 
 static int leaving_write(Device *d, const Setting *s, const Value *v _unused_) {
         leaving.n_written++;
-        return streq_ptr(leaving.at_write, s->name) ? device_fail(d, STEP_VANISHED, "the drive is gone") : 0;
+        return streq_ptr(leaving.at_write, s->name) ? device_fail(d, END_VANISHED, "the drive is gone") : 0;
 }
 
 static int leaving_intend(void *userdata _unused_, const Step *s _unused_) {

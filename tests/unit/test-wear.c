@@ -139,21 +139,21 @@ static const Case ata[] = {
         { "lowest and highest apart", READ(HITACHI), .wear = { .temperature = IS(36) } },
         { "below zero", READ(BELOW) },
 
-        { "wrong checksum", READ(TORN), STEP_UNSUPPORTED, "its SMART data has a wrong checksum" },
-        { "SMART is off", ROWS(AWAKE, ID(without_smart)), STEP_UNSUPPORTED, "the drive has no SMART, or it is turned off" },
-        { "IDENTIFY with a wrong checksum", ROWS(AWAKE, ID(torn_image)), STEP_UNSUPPORTED, "IDENTIFY data has a wrong checksum" },
-        { "refused", ROWS(AWAKE, ID(with_smart), READ_DATA(.sense = ABORTED)), STEP_UNSUPPORTED, "the drive rejected SMART READ DATA (aborted command, " },
-        { "gone", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 1)), STEP_VANISHED, "the drive is gone" },
+        { "wrong checksum", READ(TORN), END_UNSUPPORTED, "its SMART data has a wrong checksum" },
+        { "SMART is off", ROWS(AWAKE, ID(without_smart)), END_UNSUPPORTED, "the drive has no SMART, or it is turned off" },
+        { "IDENTIFY with a wrong checksum", ROWS(AWAKE, ID(torn_image)), END_UNSUPPORTED, "IDENTIFY data has a wrong checksum" },
+        { "refused", ROWS(AWAKE, ID(with_smart), READ_DATA(.sense = ABORTED)), END_UNSUPPORTED, "the drive rejected SMART READ DATA (aborted command, " },
+        { "gone", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 1)), END_VANISHED, "the drive is gone" },
         { "silent", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 3)), -ETIMEDOUT, "did not answer" },
 
         /* Nothing more is sent to one that sleeps, or may do so. */
-        { "in standby", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), STEP_DEFERRED, "the drive sleeps, or nothing tells", .active = true },
-        { "… that may be woken", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), STEP_DEFERRED, "sleeps", .wake = true },
-        { "not told", ROWS(CHECK_POWER()), STEP_DEFERRED, "sleeps" },
-        { "not told of one that may be woken", ROWS(CHECK_POWER()), STEP_DEFERRED, "sleeps", .wake = true },
+        { "in standby", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "the drive sleeps, or nothing tells", .active = true },
+        { "… that may be woken", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "sleeps", .wake = true },
+        { "not told", ROWS(CHECK_POWER()), END_DEFERRED, "sleeps" },
+        { "not told of one that may be woken", ROWS(CHECK_POWER()), END_DEFERRED, "sleeps", .wake = true },
         { "not told, and in use", ROWS(CHECK_POWER(), ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) }, .active = true },
         { "idle", ROWS(CHECK_POWER(.sense = REGISTERS("80")), ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } },
-        { "gone before", ROWS(CHECK_POWER(.host_status = 1)), STEP_VANISHED, "the drive is gone" },
+        { "gone before", ROWS(CHECK_POWER(.host_status = 1)), END_VANISHED, "the drive is gone" },
 };
 /* clang-format on */
 
@@ -196,7 +196,7 @@ END_TEST
 /* Of what is known already nothing is asked again. */
 START_TEST(test_known) {
         const Case awake = { "known", ROWS(ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } };
-        static const Case asleep = { "known", NULL, STEP_DEFERRED, "the drive sleeps" };
+        static const Case asleep = { "known", NULL, END_DEFERRED, "the drive sleeps" };
 
         check(&awake, BACKEND_ATA, NULL, POWER_AWAKE);
         check(&asleep, BACKEND_ATA, NULL, POWER_STANDBY);
@@ -210,7 +210,7 @@ START_TEST(test_known) {
 END_TEST
 
 START_TEST(test_no_hard_disk) {
-        static const Case c = { "no hard disk", NULL, STEP_UNSUPPORTED, "the drive is no hard disk", .active = true };
+        static const Case c = { "no hard disk", NULL, END_UNSUPPORTED, "the drive is no hard disk", .active = true };
 
         drive.rotational = false;
         check(&c, BACKEND_ATA, NULL, POWER_UNKNOWN);
@@ -223,8 +223,8 @@ END_TEST
 /* Neither are bridges sent what they do not survive, or do not know. */
 START_TEST(test_bridge) {
         static const Bridge fragile = { .asked = true, .fragile = true }, deaf = { .asked = true, .without_sat = true };
-        static const Case fell = { "fragile", NULL, STEP_FORBIDDEN, "did not survive", .active = true };
-        static const Case no_ata = { "without ATA", NULL, STEP_UNSUPPORTED, "passes no ATA commands", .active = true };
+        static const Case fell = { "fragile", NULL, END_FORBIDDEN, "did not survive", .active = true };
+        static const Case no_ata = { "without ATA", NULL, END_UNSUPPORTED, "passes no ATA commands", .active = true };
 
         drive.transport = TRANSPORT_USB;
         drive.ata = false;
@@ -300,17 +300,17 @@ static const Case scsi[] = {
         { "the reserved byte says something", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 0, 3, 2, 1, 30), .wear = { .temperature = IS(30) } },
         { "only the reference", ONLY_WARMTH(0x0D, 0, 0, 6, 0, 1, 3, 2, 0, 85) },
 
-        { "refused", ROWS(UP, STARTS(.sense = FAILED)), STEP_REFUSED, "the drive rejected LOG SENSE (hardware error: internal target failure, sense 4h 44h/00h)" },
-        { "refused later", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH(.sense = FAILED)), STEP_REFUSED, "rejected LOG SENSE" },
-        { "illegal, and otherwise", ROWS(UP, STARTS(.sense = "72 05 25 00 00 00 00 00")), STEP_REFUSED, "rejected LOG SENSE" },
-        { "gone", ROWS(UP, STARTS(.host_status = 1)), STEP_VANISHED, "the drive is gone (LOG SENSE)" },
+        { "refused", ROWS(UP, STARTS(.sense = FAILED)), END_REFUSED, "the drive rejected LOG SENSE (hardware error: internal target failure, sense 4h 44h/00h)" },
+        { "refused later", ROWS(UP, STARTS(BYTES(ALL_STARTS)), WARMTH(.sense = FAILED)), END_REFUSED, "rejected LOG SENSE" },
+        { "illegal, and otherwise", ROWS(UP, STARTS(.sense = "72 05 25 00 00 00 00 00")), END_REFUSED, "rejected LOG SENSE" },
+        { "gone", ROWS(UP, STARTS(.host_status = 1)), END_VANISHED, "the drive is gone (LOG SENSE)" },
 
-        { "in standby", ROWS(REQUEST_SENSE(0, 0x5E, 0x04)), STEP_DEFERRED, "the drive sleeps", .active = true },
-        { "stopped", ROWS(REQUEST_SENSE(2, 0x04, 0x02)), STEP_DEFERRED, "the drive sleeps", .active = true, .wake = true },
-        { "not told", ROWS(REQUEST_SENSE(4, 0, 0)), STEP_DEFERRED, "nothing tells that it does not" },
+        { "in standby", ROWS(REQUEST_SENSE(0, 0x5E, 0x04)), END_DEFERRED, "the drive sleeps", .active = true },
+        { "stopped", ROWS(REQUEST_SENSE(2, 0x04, 0x02)), END_DEFERRED, "the drive sleeps", .active = true, .wake = true },
+        { "not told", ROWS(REQUEST_SENSE(4, 0, 0)), END_DEFERRED, "nothing tells that it does not" },
         { "not told, and in use", ROWS(REQUEST_SENSE(4, 0, 0), STARTS(BYTES(ALL_STARTS)), NO_WARMTH),
           .wear = { IS(970), IS(364), IS(600000), IS(50000) }, .active = true },
-        { "gone before", ROWS({ .cdb = "03 00 00 00 fc 00", .host_status = 1 }), STEP_VANISHED, "the drive is gone" },
+        { "gone before", ROWS({ .cdb = "03 00 00 00 fc 00", .host_status = 1 }), END_VANISHED, "the drive is gone" },
 };
 /* clang-format on */
 

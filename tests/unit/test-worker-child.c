@@ -58,7 +58,10 @@ int sandbox_worker(const char *node, char *const *partitions, const char *syspat
 
 /* Tells it of the second wish. What an order has led to is its error. */
 static void end_step(const Visit *v, int error, const char *reason) {
-        Step s = { .wish = v->wishes->items + 1, .setting = setting_find(v->settings, "apm"), .error = error };
+        Step s = { .wish = v->wishes->items + 1,
+                   .setting = setting_find(v->settings, "apm"),
+                   .end = end_to_verdict(error),
+                   .error = end_to_verdict(error) == VERDICT_FAILED ? error : 0 };
 
         (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
         v->ended(v->userdata, &s);
@@ -166,8 +169,9 @@ static void note_wish(const char *what, size_t wish) {
 }
 
 static void note_step(const Step *s) {
-        note("step:%s", s->error == STEP_DEFERRED ? "deferred" : s->error == 0 ? "ok" : strerror(-s->error));
-        if (s->error == STEP_DEFERRED)
+        note("step:%s",
+             s->error == 0 ? s->end == VERDICT_APPLIED ? "ok" : verdict_to_string(s->end) : strerror(-s->error));
+        if (s->end == VERDICT_DEFERRED)
                 ck_assert(starts_with(s->reason, "not now: "));
 }
 

@@ -205,7 +205,7 @@ static int drive_gate(void *userdata, const Drive *drive _unused_, const char **
 
         w->n_gates++;
         *ret_why = "not now";
-        return w->gate_closes_at && w->n_gates >= w->gate_closes_at ? STEP_DEFERRED : 0;
+        return w->gate_closes_at && w->n_gates >= w->gate_closes_at ? END_DEFERRED : 0;
 }
 
 /* clang-format off */
