@@ -38,6 +38,11 @@ void import_done(Import *i) {
         for (size_t k = 0; k < i->n_jumps; k++)
                 conditions_done(&i->jumps[k].conditions);
         free(i->jumps);
+        for (size_t k = 0; k < i->n_polls; k++) {
+                match_done(&i->polls[k].match);
+                match_done(&i->polls[k].except);
+        }
+        free(i->polls);
         for (size_t k = 0; k < i->n_notes; k++) {
                 free(i->notes[k].sentence);
                 free(i->notes[k].lines);

@@ -54,12 +54,20 @@ typedef struct ImportRule {
         bool jumps; /* GOTOs count */
 } ImportRule;
 
+/* A line of smartd.conf, which asks these drives again and again. */
+typedef struct ImportPoll {
+        Match match, except;
+        unsigned line;
+        bool spares; /* those in standby */
+} ImportPoll;
+
 typedef struct Import {
         char *file;
         GROWING_ARRAY(Note, notes);
         size_t n_quoted; /* of the notes those that quote what is not understood */
         GROWING_ARRAY(ImportRule, rules);
         GROWING_ARRAY(ImportJump, jumps);
+        GROWING_ARRAY(ImportPoll, polls);
 } Import;
 
 /* The kinds of files that can be imported. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive (smartd.conf(5), 7.3). */
+/* smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive, which smartd polls (smartd.conf(5), 7.3). */
 
 #include <stdio.h>
 
@@ -23,8 +23,9 @@ static void read_directive(Import *import, unsigned line, Words *options, const 
                 import_not_understood(import, line, NULL, shown);
 }
 
-static void read_directives(Import *import, unsigned line, const char *directives, const char *device, bool named) {
-        bool scans = streq(device, "DEVICESCAN");
+/* `named`: by the lines before, which a scan leaves out. */
+static void read_directives(Import *import, unsigned line, const char *directives, const char *device, Match *named) {
+        bool scans = streq(device, "DEVICESCAN"), spares = false;
         _cleanup_(words_done) Words words = {}, options = {};
         _cleanup_(match_done) Match ata = {};
         Place place = { .import = import };
@@ -35,7 +36,7 @@ static void read_directives(Import *import, unsigned line, const char *directive
                         (void) import_match_add(&ata, MATCH_TRANSPORT, NULL,
                                                 ((const char *[]){ "sata", "pata", "usb" })[i]);
                 place.match = &ata;
-                place.held = named ? "it is for the drives that no line names: say which" : NULL;
+                place.held = named->n_criteria > 0 ? "it is for the drives that no line names: say which" : NULL;
                 place.partial = true;
                 device = "/dev/" OWN;
         }
@@ -45,6 +46,8 @@ static void read_directives(Import *import, unsigned line, const char *directive
 
                 if (option[0] == '-' && option[1] && strchr(with_value, option[1]) && i + 1 < words.n_items)
                         value = words.items[++i];
+                if (streq(option, "-n"))
+                        spares = starts_with(value, "standby") || starts_with(value, "idle");
                 if (streq(option, "-d") && streq(value, "ignore"))
                         return;
                 i += streq(option, "-M") && streq(value, "exec");
@@ -52,6 +55,13 @@ static void read_directives(Import *import, unsigned line, const char *directive
                         place.held = place.held ?: "which drives smartd finds by this -d, no rule says";
                 else
                         read_directive(import, line, &options, option, value);
+        }
+        if (scans || *device == '/') {
+                must_grow(import, polls);
+                import->polls[import->n_polls] = (ImportPoll){ .line = line, .spares = spares };
+                (void) import_match_add(&import->polls[import->n_polls].match, MATCH_NODE, NULL,
+                                        scans ? "/dev/sd*" : device);
+                import_match_copy(&import->polls[import->n_polls++].except, named);
         }
         words_add(&options, device, strlen(device));
         command_read(&place, smartctl_command, &options, line);
@@ -84,8 +94,9 @@ bool smartd_lines_next(Lines *l, char **ret) {
 
 void smartd_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL, *defaults = NULL;
+        _cleanup_(match_done) Match named = {};
         Lines l = { .next = text };
-        bool named = false, scanned = false;
+        bool scanned = false;
 
         while (smartd_lines_next(&l, &line)) {
                 _cleanup_free_ char *directives = NULL;
@@ -101,8 +112,8 @@ void smartd_read(const char *text, Import *ret) {
                         free(defaults);
                         defaults = TAKE_PTR(directives);
                 } else if (n > 0) {
-                        read_directives(ret, l.line, directives, line, named);
-                        named = true;
+                        read_directives(ret, l.line, directives, line, &named);
+                        (void) import_match_add(&named, MATCH_NODE, NULL, line);
                 }
                 scanned = scanned || streq(line, "DEVICESCAN");
         }

@@ -68,14 +68,11 @@ static ComplaintLevel find_level(const Rivals *r, const Source *s, const char *f
 
 static void conflict_complain(const Rivals *r, const Source *s, const ImportWish *w, const Setting *setting,
                               const Drive *d, const Wish *wish) {
-        const char *file, *theirs = w->held || s->row->polls ? "" : w->value, *ours;
+        const char *file, *theirs = w->held ? "" : w->value, *ours;
         char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
         const Setting *row = setting_find(r->table, setting_state(setting)) ?: setting;
         unsigned line, column;
         Value v;
-
-        if (s->row->polls && standby_timer_to_seconds((uint8_t) wish->value.number) < strtoul(w->value, NULL, 10))
-                return;
 
         /* As ours would be written, where it is one. */
         if (value_parse(&setting->range, theirs, &v) >= 0)
@@ -83,10 +80,9 @@ static void conflict_complain(const Rivals *r, const Source *s, const ImportWish
         ours = value_format(&row->range, &wish->value, our_buf);
         file = find_line(s, w->line, &line, &column);
         must_work(complain(&r->config->complaints, find_level(r, s, file), file, line, column,
-                           "%s %s %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who,
-                           s->row->polls ? "disturbs" : "sets", w->key, *theirs ? " to " : "", theirs,
-                           w->on_battery ? "on battery " : "", s->row->when, wish->file, wish->line,
-                           streq(theirs, ours) ? "the same" : ours, d->node,
+                           "%s sets %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who, w->key,
+                           *theirs ? " to " : "", theirs, w->on_battery ? "on battery " : "", s->row->when, wish->file,
+                           wish->line, streq(theirs, ours) ? "the same" : ours, d->node,
                            s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
 }
 

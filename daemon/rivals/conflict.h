@@ -29,7 +29,6 @@ typedef struct Rival {
         const char *program; /* it does something only if a unit that is started runs this, with these options; NULL: it does */
         const char *variable; /* it does nothing where this is "false" in its environment */
         bool joined;          /* its files are read as if they were one: what stands further down counts */
-        bool polls;           /* it asks drives; a wish is for how many seconds they must be left alone to be asleep */
 } Rival;
 
 /* One file of it, or all that are joined, or lines that each come from elsewhere. */

@@ -10,7 +10,6 @@
 #include "words.h"
 
 #define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"
-#define SMARTD IMPORT_SMARTD, "/etc/{,smartmontools/}smartd.conf", .program = "smartd"
 
 /* power-profiles-daemon is none: it sets nothing of a drive. */
 /* clang-format off */
@@ -30,9 +29,8 @@ static const Rival rivals[] = {
         { "tuned", "by this line of its active profile, when it starts and when a drive appears",
           "take it out in a profile of your own (tuned.conf(5)), or leave that setting to tuned",
           IMPORT_TUNED, "/etc/tuned/active_profile", .active = "tuned", .joined = true },
-        { "smartd", "here, when it starts or reloads", "take that out of this line", SMARTD },
-        { "smartd", "by asking the drive again and again", "-n standby in this line leaves it asleep, and an interval "
-          "(smartd's own -i SECONDS) that is longer than that time lets it fall asleep", SMARTD, .polls = true },
+        { "smartd", "here, when it starts or reloads", "take that out of this line",
+          IMPORT_SMARTD, "/etc/{,smartmontools/}smartd.conf", .program = "smartd" },
         { "hd-idle", "in effect: it sends idle drives to standby by its own clock",
           "one of the two is enough; \"systemctl disable --now hd-idle\" leaves it to drivekeep",
           IMPORT_SCRIPT, .program = "hd-idle", .variable = "START_HD_IDLE" },
@@ -52,52 +50,6 @@ static const Rival rivals[] = {
         { "this line", "when cron runs it", NULL, IMPORT_SCRIPT, "/etc/cron.{hourly,daily,weekly,monthly}/*" },
 };
 /* clang-format on */
-
-/* What the command of a program has behind an option, "-i 60", "-i60", "--interval=60"; NULL: nothing. The caller frees it. */
-static char *option_find(const char *command, const char *letter, const char *name) {
-        _cleanup_(words_done) Words words = {};
-        char *found = NULL;
-
-        words_split(&words, command);
-        for (size_t i = 0; i < words.n_items; i++) {
-                const char *word = words.items[i], *value = NULL;
-                size_t n = strlen(name);
-
-                if (starts_with(word, letter))
-                        value = word + strlen(letter);
-                else if (starts_with(word, name) && (word[n] == '=' || !word[n]))
-                        value = word + n + (word[n] == '=');
-                if (!value)
-                        continue;
-                free(found);
-                found = must(strdup(*value || i + 1 == words.n_items ? value : words.items[i + 1]));
-        }
-        return found;
-}
-
-/* smartd asks drives at its interval, and wakes those that sleep if their line has no -n (smartd.conf(5) of 7.3). */
-static void polls_read(const char *command, const char *text, Import *ret) {
-        _cleanup_free_ char *line = NULL, *interval = option_find(command, "-i", "--interval");
-        bool by_default = false, last = false;
-        Lines l = { .next = text };
-
-        while (!last && smartd_lines_next(&l, &line)) {
-                ImportRule *rule;
-                bool spared;
-
-                spared = by_default || strstr(line, "-n standby") || strstr(line, "-n idle");
-                line[strcspn(line, " \t")] = '\0';
-                if (streq(line, "DEFAULT"))
-                        by_default = spared;
-                last = streq(line, "DEVICESCAN");
-                if (!last && *line != '/')
-                        continue;
-                rule = import_add_rule(ret, l.line);
-                import_hold(rule, "each line counts for itself");
-                (void) import_match(rule, MATCH_NODE, "%s", last ? "/dev/sd*" : line);
-                import_want(rule, l.line, "spindown_time", "%s", spared ? interval ?: "1800" : "1");
-        }
-}
 
 static void check_files(Rivals *r, const Rival *row, const char *options, char *const *files, size_t n_files);
 
@@ -128,13 +80,11 @@ static void check_text(Rivals *r, Source *s, const char *file, const char *text)
         const Rival *row = s->row;
         const char *objection;
 
-        if (row->polls)
-                polls_read(s->options, text, &s->import);
-        else
-                (void) import_read(file, text, strlen(text), row->kind, &s->import, &objection);
+        (void) import_read(file, text, strlen(text), row->kind, &s->import, &objection);
         for (size_t i = 0; i < s->import.n_rules; i++)
                 for (size_t w = 0; w < s->import.rules[i].n_wishes; w++)
                         conflict_check(r, s, i, &s->import.rules[i].wishes[w]);
+        polls_check(r, file, s->options, &s->import);
         if (!row->cure)
                 check_scripts(r, *row, text);
         import_done(&s->import);
@@ -150,7 +100,7 @@ static void check_files(Rivals *r, const Rival *row, const char *options, char *
         FILE *f;
 
         /* One that another masks; and two scripts that call each other would go on for ever. */
-        if (!row->polls && words_have(&r->seen, key))
+        if (words_have(&r->seen, key))
                 return;
         words_add(&r->seen, key, strlen(key));
 
@@ -224,7 +174,7 @@ static void check_program(Rivals *r, const Rival *row) {
         /* With an option that only says something it ends. */
         acts = !has_option(command.value, talks) && !(variable && streq(variable->value, "false"));
         if (acts && row->files) {
-                own = option_find(command.value, "-c", "--configfile");
+                own = command_option(command.value, "-c", "--configfile");
                 if (own)
                         words_add(&files, own, strlen(own));
                 else
@@ -281,6 +231,6 @@ void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *con
         for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
                 check_row(&r, &rivals[i]);
         words_done(&r.seen);
-        wakers_check(&r.units, c, t, drives, n_drives);
+        wakers_check(&r);
         units_done(&r.units);
 }

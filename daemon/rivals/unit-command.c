@@ -103,6 +103,27 @@ bool command_runs(const char *command, const char *program) {
         return fnmatch(program, base_name(path), FNM_EXTMATCH) == 0;
 }
 
+char *command_option(const char *command, const char *letter, const char *name) {
+        _cleanup_(words_done) Words words = {};
+        char *found = NULL;
+
+        words_split(&words, command);
+        for (size_t i = 0; i < words.n_items; i++) {
+                const char *word = words.items[i], *value = NULL;
+                size_t n = strlen(name);
+
+                if (letter && starts_with(word, letter))
+                        value = word + strlen(letter);
+                else if (starts_with(word, name) && (word[n] == '=' || !word[n]))
+                        value = word + n + (word[n] == '=');
+                if (!value)
+                        continue;
+                free(found);
+                found = must(strdup(*value || i + 1 == words.n_items ? value : words.items[i + 1]));
+        }
+        return found;
+}
+
 const Unit *units_find_command(const Units *units, const char *program, UnitLine *ret) {
         for (const Unit *u = units->services; u < units->services + units->n_services; u++)
                 UNIT_LINES_FOREACH(l, &u->lines)

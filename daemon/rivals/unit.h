@@ -38,5 +38,8 @@ UnitLine unit_command(const Unit *u, const UnitLine *l);
 /* Does this command run such a program (a glob of the last part of its path)? */
 bool command_runs(const char *command, const char *program);
 
+/* What a command has behind an option, "-i 60", "-i60", "--interval=60"; NULL: nothing. `letter` may be NULL. The caller frees it. */
+char *command_option(const char *command, const char *letter, const char *name);
+
 /* The first service that runs such a program when it is started, as unit_command(). NULL: there is none. */
 const Unit *units_find_command(const Units *u, const char *program, UnitLine *ret);

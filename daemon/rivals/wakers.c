@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tree.h"
 #include "wakers.h"
@@ -11,21 +12,11 @@
 #define FSTAB "/etc/fstab"
 #define UPDATEDB_CONF "/etc/updatedb.conf"
 
-/* The check under way. */
-typedef struct Wakers {
-        const char *root;
-        const Units *units;
-        Config *config;
-        const SettingTable *table;
-        Drive *const *drives;
-        size_t n_drives;
-} Wakers;
-
 /* A line of another program, and what it does to the drives that it is for. */
 typedef struct Waker {
         const char *file;
         unsigned line;
-        Match match;
+        Match match, except;
         const char *who, *cure;
         char how[PATH_MAX];
         /* It asks drives that are not in standby after as many seconds each, and leaves the others asleep; 0: it wakes them. */
@@ -35,8 +26,8 @@ typedef struct Waker {
 /* ---- the drives ---- */
 
 /* Is this a time after which a drive spins down, and does what is done to the drive keep it from that, or wake it? */
-static bool is_disturbed(const Wakers *k, const Wish *w, uint64_t interval) {
-        const Setting *s = setting_find(k->table, w->name);
+static bool is_disturbed(const Rivals *r, const Wish *w, uint64_t interval) {
+        const Setting *s = setting_find(r->table, w->name);
         uint64_t ms = s && !w->withheld ? setting_spin_down_ms(s, &w->value) : UINT64_MAX;
 
         if (ms == UINT64_MAX)
@@ -47,26 +38,27 @@ static bool is_disturbed(const Wakers *k, const Wish *w, uint64_t interval) {
 }
 
 /* Complains at the first drive that it disturbs. */
-static void waker_check(const Wakers *k, const Waker *waker) {
+static void waker_check(const Rivals *r, const Waker *waker) {
         /* Each drive on mains, or else on battery. */
-        for (size_t n = 0; n < 2 * k->n_drives; n++) {
+        for (size_t n = 0; n < 2 * r->n_drives; n++) {
                 _cleanup_(wishes_done) Wishes wishes = {};
-                const Drive *d = k->drives[n / 2];
+                const Drive *d = r->drives[n / 2];
                 char time[VALUE_TEXT_MAX];
                 const Wish *w;
 
-                if (!d->rotational || !match_drive(&waker->match, d, NULL))
+                if (!d->rotational || !match_drive(&waker->match, d, NULL) ||
+                    (waker->except.n_criteria > 0 && match_drive(&waker->except, d, NULL)))
                         continue;
-                must_work(config_resolve(k->config, d, n % 2, &wishes));
+                must_work(config_resolve(r->config, d, n % 2, &wishes));
                 w = wishes.items;
-                while (w < wishes.items + wishes.n_items && !is_disturbed(k, w, waker->interval))
+                while (w < wishes.items + wishes.n_items && !is_disturbed(r, w, waker->interval))
                         w++;
                 if (w == wishes.items + wishes.n_items)
                         continue;
-                must_work(complain(&k->config->complaints, COMPLAINT_WARNING, waker->file, waker->line, 1,
+                must_work(complain(&r->config->complaints, COMPLAINT_WARNING, waker->file, waker->line, 1,
                                    "%s disturbs %s by %s, and %s:%u wants %s for %s: %s", waker->who, w->name,
                                    waker->how, w->file, w->line,
-                                   value_format(&setting_find(k->table, w->name)->range, &w->value, time), d->node,
+                                   value_format(&setting_find(r->table, w->name)->range, &w->value, time), d->node,
                                    waker->cure));
                 return;
         }
@@ -89,7 +81,7 @@ static bool interval_read(Waker *w, const char *text) {
 
 /* Debian's timer for node_exporter's textfile collector. Its smartmon.sh leaves alone what is in standby (smartctl -n standby); a
  * drive that answers it counts its idle time from there. */
-static void collector_check(const Wakers *k) {
+static void collector_check(const Rivals *r) {
         Waker w = {
                 .who = COLLECTOR ".timer",
                 .cure = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
@@ -97,13 +89,13 @@ static void collector_check(const Wakers *k) {
         const UnitLine *l;
         Unit u;
 
-        if (!unit_read_started(k->units, COLLECTOR ".timer", &u))
+        if (!unit_read_started(&r->units, COLLECTOR ".timer", &u))
                 return;
         l = unit_last(&u.lines, "OnUnitActiveSec");
         if (l && interval_read(&w, l->value)) {
                 w.file = l->file;
                 w.line = l->line;
-                waker_check(k, &w);
+                waker_check(r, &w);
         }
         unit_done(&u);
 }
@@ -142,36 +134,56 @@ static bool exporter_read(char *options, Waker *w) {
 
 /* It asks each drive when Prometheus asks it, if what it knows is older than the interval, and gives smartctl -n standby unless
  * it is told otherwise (0.8 to 0.14). */
-static void exporter_check(const Wakers *k) {
+static void exporter_check(const Rivals *r) {
         UnitLine command = {};
         Waker w = {
                 .who = "smartctl_exporter",
                 .cure = "an --smartctl.interval that is longer than that time lets it fall asleep",
         };
 
-        if (!units_find_command(k->units, "?(prometheus-)smartctl[-_]exporter", &command))
+        if (!units_find_command(&r->units, "?(prometheus-)smartctl[-_]exporter", &command))
                 return;
         w.file = command.file;
         w.line = command.line;
         if (exporter_read(command.value, &w))
-                waker_check(k, &w);
+                waker_check(r, &w);
         match_done(&w.match);
         unit_line_done(&command);
+}
+
+void polls_check(const Rivals *r, const char *file, const char *command, const Import *import) {
+        _cleanup_free_ char *interval = command_option(command ?: "", "-i", "--interval");
+
+        for (const ImportPoll *p = import->polls; p < import->polls + import->n_polls; p++) {
+                const Waker w = {
+                        .file = file,
+                        .line = p->line,
+                        .match = p->match,
+                        .except = p->except,
+                        .who = "smartd",
+                        .how = "asking the drive again and again",
+                        .cure = "-n standby in this line leaves it asleep, and an interval (smartd's own -i SECONDS) that is "
+                                "longer than that time lets it fall asleep",
+                        .interval = p->spares ? strtoul(interval ?: "1800", NULL, 10) : 0,
+                };
+
+                waker_check(r, &w);
+        }
 }
 
 /* ---- what reads and writes file systems ---- */
 
 /* Debian's job of plocate leaves it to the timer where systemd runs. */
-static bool updatedb_runs(const Wakers *k) {
-        _cleanup_(words_done) Words jobs = tree_glob(k->root, "/etc/cron.daily/", "{m,p,}locate", "");
+static bool updatedb_runs(const Rivals *r) {
+        _cleanup_(words_done) Words jobs = tree_glob(r->root, "/etc/cron.daily/", "{m,p,}locate", "");
 
         for (size_t i = 0; i < jobs.n_items; i++) {
-                _cleanup_free_ char *text = tree_read(k->root, jobs.items[i], true);
+                _cleanup_free_ char *text = tree_read(r->root, jobs.items[i], true);
 
                 if (text && !strstr(text, "/run/systemd/system"))
                         return true;
         }
-        return tree_is_active(k->root, "{plocate-,mlocate-,}updatedb", ".timer");
+        return tree_is_active(r->root, "{plocate-,mlocate-,}updatedb", ".timer");
 }
 
 /* Is it one of these words, in which only paths have an upper case, or a path below one of them? */
@@ -211,7 +223,7 @@ static int match_source(Match *m, const char *source) {
 }
 
 /* `pruned`: what updatedb leaves out; NULL: it does not run. */
-static void file_system_check(const Wakers *k, const struct mntent *m, unsigned line, const Pairs *pruned) {
+static void file_system_check(const Rivals *r, const struct mntent *m, unsigned line, const Pairs *pruned) {
         const Pair *paths = pruned ? pairs_last(pruned, NULL, "PRUNEPATHS") : NULL;
         const Pair *types = pruned ? pairs_last(pruned, NULL, "PRUNEFS") : NULL;
         Waker w = { .file = UPDATEDB_CONF, .line = paths ? paths->line : 0 };
@@ -223,7 +235,7 @@ static void file_system_check(const Wakers *k, const struct mntent *m, unsigned 
                 w.who = "updatedb";
                 w.cure = "add its mount point to PRUNEPATHS";
                 (void) snprintf(w.how, sizeof w.how, "searching %s", m->mnt_dir);
-                waker_check(k, &w);
+                waker_check(r, &w);
         }
         /* "atime" means what the kernel does by itself, and that is relatime. */
         if (known && hasmntopt(m, "strictatime") && !hasmntopt(m, "relatime") && !hasmntopt(m, "noatime") &&
@@ -234,14 +246,14 @@ static void file_system_check(const Wakers *k, const struct mntent *m, unsigned 
                 w.cure = "without it the kernel's default, relatime, writes once a day at most for a file that only is read";
                 (void) snprintf(w.how, sizeof w.how, "a write for each file that is read on %s, even from memory",
                                 m->mnt_dir);
-                waker_check(k, &w);
+                waker_check(r, &w);
         }
         match_done(&w.match);
 }
 
-static void file_systems_check(const Wakers *k) {
-        _cleanup_free_ char *fstab = tree_read(k->root, FSTAB, false), *line = NULL;
-        _cleanup_free_ char *conf = updatedb_runs(k) ? tree_read(k->root, UPDATEDB_CONF, false) : NULL;
+static void file_systems_check(const Rivals *r) {
+        _cleanup_free_ char *fstab = tree_read(r->root, FSTAB, false), *line = NULL;
+        _cleanup_free_ char *conf = updatedb_runs(r) ? tree_read(r->root, UPDATEDB_CONF, false) : NULL;
         _cleanup_(pairs_done) Pairs pairs = pairs_read(conf ?: "", false);
         Lines l = { .next = fstab ?: "" };
 
@@ -253,20 +265,13 @@ static void file_systems_check(const Wakers *k) {
 
                 /* getmntent(3) tells no lines: each is a file for it. */
                 if (getmntent_r(f, &m, buffer, (int) size + 1))
-                        file_system_check(k, &m, l.line, conf ? &pairs : NULL);
+                        file_system_check(r, &m, l.line, conf ? &pairs : NULL);
                 (void) fclose(f);
         }
 }
 
-void wakers_check(const Units *units, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
-        const Wakers k = { .root = units->root,
-                           .units = units,
-                           .config = c,
-                           .table = t,
-                           .drives = drives,
-                           .n_drives = n_drives };
-
-        collector_check(&k);
-        exporter_check(&k);
-        file_systems_check(&k);
+void wakers_check(const Rivals *r) {
+        collector_check(r);
+        exporter_check(r);
+        file_systems_check(r);
 }

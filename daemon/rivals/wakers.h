@@ -2,10 +2,11 @@
 #pragma once
 
 /* The other programs on this machine that wake the drives which the configuration has spin down, or keep them from it. Looks at
- * files only. */
+ * files only. Adds a warning to the complaints for each line of theirs that has this effect on a drive. */
 
-#include "config.h"
-#include "unit.h"
+#include "conflict.h"
 
-/* As rivals_check(), which calls it: adds a warning to c->complaints for each line of theirs that has this effect on a drive. */
-void wakers_check(const Units *units, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);
+void wakers_check(const Rivals *r);
+
+/* Of lines of smartd.conf; `command`: smartd's, with its interval; NULL: as it is without options. */
+void polls_check(const Rivals *r, const char *file, const char *command, const Import *import);
