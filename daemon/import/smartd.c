@@ -2,10 +2,7 @@
 
 /* smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive, which smartd polls (smartd.conf(5), 7.3). */
 
-#include <stdio.h>
-
 #include "command.h"
-#include "text.h"
 
 /* Directives that only watch a drive; and those that take a value. */
 static const char watching[] = "aHfpuntTlsmMiIrRCUWFvPdc", with_value[] = "dnToSlesmMiIrRCUWFvPc";
@@ -67,38 +64,13 @@ static void read_directives(Import *import, unsigned line, const char *directive
         command_read(&place, smartctl_command, &options, line);
 }
 
-bool smartd_lines_next(Lines *l, char **ret) {
-        _cleanup_free_ char *line = NULL;
-        bool any = false, more = true;
-        unsigned first = 0;
-        size_t size;
-        FILE *f;
-
-        free(*ret);
-        *ret = NULL;
-        f = must(open_memstream(ret, &size));
-        while (more && lines_next(l, false, &line)) {
-                size_t n;
-
-                first = any ? first : l->line;
-                any = true;
-                line[strcspn(line, "#")] = '\0';
-                n = strlen(text_strip(line));
-                more = n > 0 && line[n - 1] == '\\';
-                fprintf(f, "%.*s ", (int) (n - more), line);
-        }
-        must_close(f);
-        l->line = first;
-        return any;
-}
-
 void smartd_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL, *defaults = NULL;
         _cleanup_(match_done) Match named = {};
         Lines l = { .next = text };
         bool scanned = false;
 
-        while (smartd_lines_next(&l, &line)) {
+        while (joined_lines_next(&l, LINES_SMARTD, &line)) {
                 _cleanup_free_ char *directives = NULL;
                 size_t n;
 

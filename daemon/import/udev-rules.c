@@ -208,7 +208,7 @@ static unsigned find_label(Lines l, const char *label) {
         _cleanup_free_ char *line = NULL;
         Item i;
 
-        while (systemd_lines_next(&l, &line))
+        while (joined_lines_next(&l, LINES_SYSTEMD, &line))
                 for (char *p = line; read_item(&p, &i);)
                         if (streq(i.key, "LABEL") && streq(i.value, label))
                                 return l.line;
@@ -293,6 +293,6 @@ void udev_rules_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
 
-        while (systemd_lines_next(&l, &line))
+        while (joined_lines_next(&l, LINES_SYSTEMD, &line))
                 read_rule(line, &l, ret);
 }

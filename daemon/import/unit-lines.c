@@ -45,7 +45,7 @@ void unit_lines_read(UnitLines *u, const char *file, const char *text) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
 
-        while (systemd_lines_next(&l, &line)) {
+        while (joined_lines_next(&l, LINES_SYSTEMD, &line)) {
                 char *value = strchr(line, '=');
 
                 if (!value || strchr("#;[", *line))

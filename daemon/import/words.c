@@ -126,10 +126,10 @@ bool lines_next(Lines *l, bool continued, char **ret) {
         return true;
 }
 
-bool systemd_lines_next(Lines *l, char **ret) {
+bool joined_lines_next(Lines *l, LineStyle style, char **ret) {
         _cleanup_free_ char *line = NULL;
         bool any = false, more = true;
-        unsigned first = 0;
+        unsigned first = l->line;
         size_t size;
         FILE *f;
 
@@ -137,17 +137,21 @@ bool systemd_lines_next(Lines *l, char **ret) {
         *ret = NULL;
         f = must(open_memstream(ret, &size));
         for (const char *start = l->next; more && lines_next(l, false, &line); start = l->next) {
-                size_t n = strcspn(start, "\n"), length = strlen(line);
+                size_t raw = strcspn(start, "\n"), n;
 
-                if (strchr("#;", *line) && *line)
+                if (style == LINES_SYSTEMD && *line && strchr("#;", *line))
                         continue;
                 first = any ? first : l->line;
                 any = true;
-                more = n > 0 && start[n - 1] == '\\';
-                fprintf(f, "%.*s%s", (int) (length - more), line, more ? " " : "");
+                if (style == LINES_SMARTD)
+                        line[strcspn(line, "#")] = '\0';
+                n = strlen(text_strip(line));
+                /* Behind blanks only smartd takes a backslash. */
+                more = style == LINES_SMARTD ? n > 0 && line[n - 1] == '\\' : raw > 0 && start[raw - 1] == '\\';
+                fprintf(f, "%.*s%s", (int) (n - more), line, more ? " " : "");
         }
         must_close(f);
-        l->line = any ? first : l->line;
+        l->line = first;
         return any;
 }
 

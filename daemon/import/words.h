@@ -32,11 +32,13 @@ typedef struct Lines {
  * *ret replaces what it held before; the caller frees it in the end. */
 bool lines_next(Lines *l, bool continued, char **ret);
 
-/* The next line of a unit or of udev rules, the same way. Comments are skipped: they neither continue a line nor end a continued one. */
-bool systemd_lines_next(Lines *l, char **ret);
+typedef enum LineStyle {
+        LINES_SYSTEMD, /* units, udev rules: lines that are comments are skipped, also amid a continued line */
+        LINES_SMARTD,  /* '#' begins a comment anywhere; a backslash before it continues the line */
+} LineStyle;
 
-/* The next entry of a smartd.conf, the same way: '#' ends a line, and only a backslash before it joins the next one. */
-bool smartd_lines_next(Lines *l, char **ret);
+/* The next line, the same way, with those that backslashes join to it. */
+bool joined_lines_next(Lines *l, LineStyle style, char **ret);
 
 /* "NAME=VALUE", also with blanks around '=' and quotes around the value: leaves the name in the line. False: it is no such line. */
 bool line_split(char *line, char **ret_value);
