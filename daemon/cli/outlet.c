@@ -10,22 +10,6 @@
 /* The PATH of services that set none: systemd.exec(5). */
 #define PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* "--option=VALUE" or "--option VALUE"; NULL: it is not there. */
-static const char *find_option(const Words *command, const char *option) {
-        for (size_t i = 0; i < command->n_items; i++) {
-                const char *value;
-
-                if (!starts_with(command->items[i], option))
-                        continue;
-                value = command->items[i] + strlen(option);
-                if (*value == '=')
-                        return value + 1;
-                if (!*value && i + 1 < command->n_items)
-                        return command->items[i + 1];
-        }
-        return NULL;
-}
-
 /* Is nothing there, as far as this user can see? */
 static bool is_missing(const char *root, const char *path) {
         _cleanup_free_ char *whole = must_format("%s%s", root, path);
@@ -71,16 +55,15 @@ static bool is_made(const Unit *u, const char *directory) {
         return false;
 }
 
-static void check_metrics(const char *root, const Unit *u, const Words *command, const UnitLine *at, Complaints *to) {
-        const char *file = find_option(command, "--output");
-        _cleanup_free_ char *directory = NULL;
+static void check_metrics(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
+        _cleanup_free_ char *file = command_option(command->value, NULL, "--output"), *directory = NULL;
 
         /* The value of a systemd specifier is not known here. */
         if (!file || *file != '/' || strchr(file, '%'))
                 return;
         directory = must_directory(file);
         if (is_missing(root, directory) && !is_made(u, directory))
-                must_work(complain(to, COMPLAINT_NOTICE, at->file, at->line, 1,
+                must_work(complain(to, COMPLAINT_NOTICE, command->file, command->line, 1,
                                    "no metrics are written: " OUTLET_NO_DIRECTORY, directory));
 }
 
@@ -100,11 +83,12 @@ static bool has_program(const char *root, const Unit *u, const char *name) {
         return false;
 }
 
-static void check_mail(const char *root, const Unit *u, const Words *command, const UnitLine *at, Complaints *to) {
-        _cleanup_free_ char *own = must_format(OUTLET_OWN_PROGRAM, find_option(command, "--config-root") ?: "/etc");
+static void check_mail(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
+        _cleanup_free_ char *root_of_own = command_option(command->value, NULL, "--config-root");
+        _cleanup_free_ char *own = must_format(OUTLET_OWN_PROGRAM, root_of_own ?: "/etc");
 
         if (is_missing(root, own) && !has_program(root, u, "mail"))
-                must_work(complain(to, COMPLAINT_NOTICE, at->file, at->line, 1,
+                must_work(complain(to, COMPLAINT_NOTICE, command->file, command->line, 1,
                                    "no alerts are sent: " OUTLET_NO_PROGRAM, own));
         if (is_no_program(root, own))
                 must_work(complain(to, COMPLAINT_NOTICE, own, 0, 0,
@@ -117,8 +101,7 @@ static void check_mail(const char *root, const Unit *u, const Words *command, co
 void outlets_check(const char *root, Complaints *to) {
         static const struct {
                 const char *unit, *verb; /* a unit that runs another program is not checked */
-                void (*check)(const char *root, const Unit *u, const Words *command, const UnitLine *at,
-                              Complaints *to);
+                void (*check)(const char *root, const Unit *u, const UnitLine *command, Complaints *to);
         } outlets[] = {
                 { "drivekeep-metrics", "status", check_metrics },
                 { "drivekeep-alert", "alert", check_mail },
@@ -141,6 +124,6 @@ void outlets_check(const char *root, Complaints *to) {
                 command = unit_command(&u, line);
                 words_split(&words, command.value);
                 if (command_runs(command.value, "drivekeep") && words_have(&words, outlets[i].verb))
-                        outlets[i].check(root, &u, &words, &command, to);
+                        outlets[i].check(root, &u, &command, to);
         }
 }
