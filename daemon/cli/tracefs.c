@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "must.h"
 #include "tracefs.h"
+#include "tree.h"
 #include "wake.h"
 
 #define TRACEFS "/sys/kernel/tracing"
@@ -30,26 +30,16 @@ static bool is_mounted(const char *root) {
         return mounted;
 }
 
-static bool is_masked(const char *root) {
-        static const char *const units[] = { "/etc/systemd/system/" UNIT, "/run/systemd/system/" UNIT };
-
-        for (size_t i = 0; i < ELEMENTSOF(units); i++) {
-                _cleanup_free_ char *unit = must_format("%s%s", root, units[i]);
-                char target[sizeof "/dev/null"] = "";
-
-                if (readlink(unit, target, sizeof target) >= 0 && strncmp(target, "/dev/null", sizeof target) == 0)
-                        return true;
-        }
-        return false;
-}
-
 const char *tracefs_obstacle(const char *root) {
+        _cleanup_(words_done) Words units = {};
+
         /* sd_booted(3) */
         if (!exists(root, "/run/systemd/system") || is_mounted(root))
                 return NULL;
         if (!exists(root, TRACEFS))
                 return "the kernel has no tracefs: it has to be built with CONFIG_FTRACE";
-        if (is_masked(root))
+        units = tree_glob(root, UNITS, UNIT, "");
+        if (units.n_items > 0 && tree_masks(root, units.items[0]))
                 return "tracefs is not mounted, as " UNIT " is masked: 'systemctl unmask " UNIT
                        "', and then 'systemctl start " UNIT "'";
         return tracing_obstacle(TRACING_UNMOUNTED);

@@ -43,6 +43,20 @@ Words tree_glob(const char *root, const char *before, const char *name, const ch
         return paths;
 }
 
+char *tree_target(const char *root, const char *path) {
+        _cleanup_free_ char *below_root = must_format("%s%s", root, path);
+        char target[PATH_MAX];
+        ssize_t n = readlink(below_root, target, sizeof target - 1);
+
+        return n > 0 ? must(strndup(target, (size_t) n)) : NULL;
+}
+
+bool tree_masks(const char *root, const char *path) {
+        _cleanup_free_ char *target = tree_target(root, path), *text = tree_read(root, path, false);
+
+        return streq_ptr(target, "/dev/null") || (text && !*text);
+}
+
 bool tree_is_active(const char *root, const char *name, const char *type) {
         bool unit = !strchr(name, '/');
         _cleanup_(words_done) Words found = tree_glob(root, unit ? UNITS : "", name, unit ? type : ""), wanted = {};
@@ -50,7 +64,6 @@ bool tree_is_active(const char *root, const char *name, const char *type) {
         /* "name@.service" is wanted as "name@sda.service". */
         _cleanup_free_ char *link = must_format("%s%s%s", name, ends_with(name, "@") ? "*" : "", type);
 
-        /* A link to /dev/null and an empty file mask what has the same name further down. */
         if (!text || !*text)
                 return false;
         /* A unit that nothing could enable is started by something else. */

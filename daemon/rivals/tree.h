@@ -15,6 +15,12 @@ char *tree_read(const char *root, const char *path, bool executable);
 /* The paths that fit a glob(7) of three parts, in the order of what its braces have. The caller frees them. */
 Words tree_glob(const char *root, const char *before, const char *name, const char *behind);
 
+/* What a link leads to, which the caller frees; NULL: it is none. */
+char *tree_target(const char *root, const char *path);
+
+/* Does a unit's file mask what has the same name further down? Also an empty one does. */
+bool tree_masks(const char *root, const char *path);
+
 /* Is a unit, named without its type (".service"), ever started? Or is there a file with such a path? Both are globs; the first
  * one that fits tells, and one that is masked is not active. */
 bool tree_is_active(const char *root, const char *name, const char *type);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <limits.h>
-
 #include "tree.h"
 #include "udev-fit.h"
 
@@ -38,12 +36,9 @@ static Answer ask_attribute(const Asked *a, const char *device) {
 
 /* The name of what a link of a device leads to: its driver, its subsystem. */
 static Answer ask_link(const Asked *a, const char *device, const char *link) {
-        _cleanup_free_ char *path = must_format("%s%s/%s", a->root, device, link);
-        char target[PATH_MAX];
-        ssize_t n = readlink(path, target, sizeof target - 1);
+        _cleanup_free_ char *path = must_format("%s/%s", device, link), *target = tree_target(a->root, path);
 
-        target[MAX(n, 0)] = '\0';
-        return n > 0 ? answer(a->condition, base_name(target)) : NO;
+        return target ? answer(a->condition, base_name(target)) : NO;
 }
 
 /* The drive's device itself, or else one above it. */

@@ -104,12 +104,9 @@ static void add_drop_ins(const Units *units, Unit *u, const Words *names) {
 
 /* Another name of a unit is a link to it. */
 static bool is_alias(const char *root, const char *path) {
-        _cleanup_free_ char *below_root = must_format("%s%s", root, path);
-        char target[PATH_MAX];
-        ssize_t n = readlink(below_root, target, sizeof target - 1);
+        _cleanup_free_ char *target = tree_target(root, path);
 
-        target[MAX(n, 0)] = '\0';
-        return n > 0 && !streq(base_name(target), base_name(path)) && !streq(target, "/dev/null");
+        return target && !streq(base_name(target), base_name(path)) && !tree_masks(root, path);
 }
 
 static void unit_read_file(const Units *units, const char *path, const char *name, Unit *ret) {
@@ -169,9 +166,9 @@ static bool is_possible(const char *root, const Unit *u) {
 /* The file of a unit that is wanted and not masked. NULL: there is none. The caller frees it. */
 static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
-        _cleanup_free_ char *text = found.n_items > 0 ? tree_read(u->root, found.items[0], false) : NULL;
+        const char *path = found.n_items > 0 ? found.items[0] : NULL;
 
-        return text && *text && is_wanted(u->root, base_name(found.items[0])) ? must(strdup(found.items[0])) : NULL;
+        return path && !tree_masks(u->root, path) && is_wanted(u->root, base_name(path)) ? must(strdup(path)) : NULL;
 }
 
 static bool read_possible(const Units *u, const char *path, const char *name, Unit *ret) {
