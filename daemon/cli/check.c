@@ -15,6 +15,7 @@
 #include "records.h"
 #include "rivals.h"
 #include "settings.h"
+#include "spin-down.h"
 #include "text-file.h"
 #include "tracefs.h"
 #include "tune-evidence.h"
@@ -132,35 +133,27 @@ static bool fits_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-/* The first rule that spins a drive down. NULL: none does. */
-static const Wish *find_spin_down(const Config *c, const Inventory *inventory, Wishes *w) {
-        for (size_t i = 0; i < inventory->n_drives; i++) {
-                const Drive *d = inventory->drives[i];
-
-                wishes_done(w);
-                must_work(config_resolve(c, d, false, w));
-                for (const Wish *x = w->items; d->rotational && x < w->items + w->n_items; x++) {
-                        const Setting *s = setting_for_backends(&all_settings, x->name, drive_backends(d));
-
-                        if (s && !x->withheld && setting_spin_down_ms(s, &x->value) != UINT64_MAX)
-                                return x;
-                }
-        }
-        return NULL;
-}
-
 /* A notice only: settings need no trace of wakers. */
-static void check_tracing(Config *c, const Inventory *inventory) {
+static void check_tracing(Config *c, const Inventory *inventory, const Records *records) {
         const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
-        _cleanup_(wishes_done) Wishes w = {};
-        const Wish *wish = obstacle ? find_spin_down(c, inventory, &w) : NULL;
 
-        if (wish)
+        for (size_t i = 0; i < inventory->n_drives && obstacle; i++) {
+                _cleanup_(wishes_done) Wishes w = {};
+                const Drive *d = inventory->drives[i];
+                const DriveRecord *record = records_of(records, d) ?: &(DriveRecord){};
+                const Wish *wish;
+
+                must_work(config_resolve(c, d, false, &w));
+                wish = spin_down_timer(record, &w, &all_settings, d, drive_backends(d)).wish;
+                if (!wish || !drive_can_sleep(d, drive_backends(d)))
+                        continue;
                 must_work(complain(&c->complaints, COMPLAINT_NOTICE, wish->file, wish->line, 1,
                                    "who wakes the drives of this rule cannot be known: %s", obstacle));
+                return;
+        }
 }
 
-static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
+static void check_drives(Config *c, const Inventory *inventory, const Records *records, bool verbose) {
         /* A build machine or a container says nothing about the rules. */
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
@@ -183,7 +176,7 @@ static void check_drives(Config *c, const Inventory *inventory, bool verbose) {
                                            strna(d->model), strna(d->serial)));
         }
         evidence_check(c, inventory);
-        check_tracing(c, inventory);
+        check_tracing(c, inventory, records);
 }
 
 /* Returns the number of warnings. */
@@ -244,7 +237,7 @@ static int run(const Options *o) {
         r = records_read_drives(o->state_dir, &inventory, &records);
         must_work(config_check_names(c, inventory.drives, inventory.n_drives));
         if (r >= 0)
-                check_drives(c, &inventory, o->verbose);
+                check_drives(c, &inventory, &records, o->verbose);
         check_foreign(c, &input);
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
         outlets_check("", &c->complaints);

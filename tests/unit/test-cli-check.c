@@ -10,7 +10,7 @@
 #include "output.h"
 #include "rivals.h"
 #include "test-cli.h"
-#include "outlet.h"
+#include "fake-outlets.h"
 #include "tracefs.h"
 #include "verb.h"
 
@@ -44,15 +44,6 @@ static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
         return obstacle;
-}
-
-/* The program that is missing for mail; NULL: none. */
-static const char *lacking;
-void outlets_check(const char *root, Complaints *to) {
-        ck_assert_str_eq(root, "");
-        if (lacking)
-                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "no alerts are sent: %s", lacking),
-                                 0);
 }
 
 static bool user_exists;
@@ -217,6 +208,7 @@ static const struct {
         const char *text;
         bool no_drives, solid;
         const char *out;
+        const char *record; /* of the drive, in the service's state */
 } untraced[] = {
         { "drives = ({ match = \"/dev/dsk\"; apm = 128; spindown_time = \"20min\" });", false, false,
           "f.conf:1:1: notice: who wakes the drives of this rule cannot be known: something is in the way\n" },
@@ -225,6 +217,8 @@ static const struct {
         { "wake_log = \"off\"; drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", false, false, "" },
         { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", true, false, "" },
         { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", false, true, "" },
+        { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", false, false, "",
+          "VERSION=1\nNAME=sda\nMODEL=ST2000DL003-9VT166\nSERIAL=5YD1\nSETTINGS=1\nSETTING_0_NAME=spindown_time\nSETTING_0_VERDICT=refused\n" },
 };
 
 START_TEST(test_check_untraced) {
@@ -235,7 +229,10 @@ START_TEST(test_check_untraced) {
         disk.rotational = !untraced[_i].solid;
         n_found = !untraced[_i].no_drives;
         file_write("f.conf", untraced[_i].text);
-        out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &said, &status);
+        if (untraced[_i].record)
+                file_make("state/sda", untraced[_i].record);
+        out = command(&verb_check, ARGS((char *) "--strict", (char *) "--state-dir=state", (char *) "f.conf"), &said,
+                      &status);
         ck_assert_str_eq(out, untraced[_i].out);
         ck_assert_int_eq(status, EXIT_WANTED);
 }

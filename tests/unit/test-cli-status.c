@@ -10,7 +10,7 @@
 #include "settings.h"
 #include "test-cli.h"
 #include "text-file.h"
-#include "outlet.h"
+#include "fake-outlets.h"
 #include "tracefs.h"
 #include "verb.h"
 
@@ -37,15 +37,6 @@ int config_load(Config *c, const SettingTable *t, const char *const *roots) {
                         ck_assert_int_eq(complain(&c->complaints, COMPLAINT_ERROR, f->name, 0, 0, "Permission denied"),
                                          0);
         return 0;
-}
-
-/* The program that is missing for mail; NULL: none. */
-static const char *lacking;
-void outlets_check(const char *root, Complaints *to) {
-        ck_assert_str_eq(root, "");
-        if (lacking)
-                ck_assert_int_eq(complain(to, COMPLAINT_NOTICE, "/x.service", 3, 1, "no alerts are sent: %s", lacking),
-                                 0);
 }
 
 static int status(const char *second, const char *third, char **ret_out, char **ret_err) {
