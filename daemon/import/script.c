@@ -3,12 +3,7 @@
 /* A branch, a function or a condition is not followed: what stands in it is told with the line that decides. Two are followed,
  * as scripts for drives are full of them: whether a program or drive is there, and `for` over plain words. */
 
-#include <ctype.h>
-
-#include "words.h"
-
-#define SPLIT "\x1f" /* in a word: the blank of a variable that stands without quotes */
-#define VALUE_MAX 4096U
+#include "shell-text.h"
 
 /* What becomes of a command when the script runs, and the programs and drives that it asks for are there. */
 typedef enum Run {
@@ -20,9 +15,9 @@ typedef enum Run {
 } Run;
 
 typedef struct Script {
-        const char *at, *counted; /* `line` counts up to here */
+        ShellText shell;
+        const char *counted; /* `line` counts up to here */
         unsigned line;
-        Words variables;       /* "NAME=VALUE", the last one counts; with '$' in it it is not known */
         Words functions;       /* their names */
         ScriptCommand command; /* so far */
         unsigned text;         /* as in a command */
@@ -55,48 +50,15 @@ static void command_done(ScriptCommand *c) {
         *c = (ScriptCommand){};
 }
 
-bool script_is_open(const char *word) {
-        return strpbrk(word, "$`");
-}
-
 /* ---- variables ---- */
-
-static size_t name_length(const char *s) {
-        size_t n = 0;
-
-        while (isalnum((unsigned char) s[n]) || s[n] == '_')
-                n++;
-        return isdigit((unsigned char) *s) ? 0 : n;
-}
-
-/* How long the name is in NAME=VALUE or NAME+=VALUE; 0: it is no assignment. */
-static size_t assignment_length(const char *word) {
-        size_t n = name_length(word);
-
-        return word[n + (word[n] == '+')] == '=' ? n : 0;
-}
-
-/* "NAME=VALUE"; NULL: nothing was said of it. */
-static const char *find_variable(const Script *s, const char *name, size_t n) {
-        for (size_t i = s->variables.n_items; i-- > 0;)
-                if (strncmp(s->variables.items[i], name, n) == 0 && s->variables.items[i][n] == '=')
-                        return s->variables.items[i];
-
-        return NULL;
-}
-
-static void set_variable(Script *s, const char *name, size_t n, const char *value) {
-        _cleanup_free_ char *pair = must_format("%.*s=%s", (int) n, name, value);
-
-        words_add(&s->variables, pair, strlen(pair));
-}
 
 /* "for NAME in WORD…": in the loop its value is "{WORD,…}". */
 static void begin_for(Script *s) {
         const Words *w = &s->command.words;
         _cleanup_(words_done) Words list = {};
         _cleanup_free_ char *words = NULL, *value = NULL;
-        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in") && !strstr(s->at, "break");
+        bool plain = w->n_items > 3 && streq(w->items[0], "for") && streq(w->items[2], "in") &&
+                     !strstr(s->shell.at, "break");
 
         for (size_t i = 3; i < w->n_items; i++)
                 words_add_braces(&list, w->items[i]);
@@ -106,13 +68,13 @@ static void begin_for(Script *s) {
         words = words_join(&list, 0, ",");
         value = must_format(list.n_items > 1 ? "{%s}" : "%s", words);
         if (w->n_items > 1)
-                set_variable(s, w->items[1], strlen(w->items[1]), plain ? value : "$");
+                shell_set_variable(&s->shell, w->items[1], strlen(w->items[1]), plain ? value : "$");
 }
 
 /* Behind it only the last of its words would be the value. */
 static void end_for(Script *s) {
-        for (size_t i = 0; i < s->variables.n_items; i++) {
-                char *list = strchr(s->variables.items[i], '{');
+        for (size_t i = 0; i < s->shell.variables.n_items; i++) {
+                char *list = strchr(s->shell.variables.items[i], '{');
 
                 if (list)
                         *list = '$';
@@ -124,120 +86,24 @@ static size_t read_assignments(Script *s) {
         const Words *w = &s->command.words;
         size_t n = 0;
 
-        while (n < w->n_items && assignment_length(w->items[n]) > 0)
+        while (n < w->n_items && shell_assignment_length(w->items[n]) > 0)
                 n++;
         if (n < w->n_items && STR_IN_SET(w->items[n], ".", "source", "eval", "read", "unset", "let", "getopts",
                                          "mapfile", "readarray", "declare", "typeset"))
-                words_done(&s->variables);
+                words_done(&s->shell.variables);
         /* "T=1 command" is for the command alone. */
         for (size_t i = 0; i < n && n == w->n_items; i++) {
                 const char *word = w->items[i], *value = strchr(word, '=') + 1, *before;
-                size_t length = assignment_length(word);
+                size_t length = shell_assignment_length(word);
 
-                before = find_variable(s, word, length);
+                before = shell_find_variable(&s->shell, word, length);
                 /* A list, and what a function may set, or only a subshell. */
                 if (s->command.decided > 0 || word[length] == '+' || *value == '(' ||
                     memchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks)) || (before && script_is_open(before)))
                         value = "$";
-                set_variable(s, word, length, value);
+                shell_set_variable(&s->shell, word, length, value);
         }
         return n;
-}
-
-/* ---- words ---- */
-
-/* $NAME and ${NAME}: the value; of a variable that is not known its name. */
-static void put_variable(Script *s, FILE *word, bool quoted) {
-        bool braces = s->at[1] == '{';
-        const char *name = s->at + 1 + braces, *pair;
-        size_t n = name_length(name);
-
-        pair = n > 0 && (!braces || name[n] == '}') ? find_variable(s, name, n) : NULL;
-        s->at = name + (braces ? strcspn(name, "}\n") : n);
-        s->at += braces && *s->at == '}';
-        if (!pair || script_is_open(pair) || strlen(pair) + (size_t) ftell(word) > VALUE_MAX) {
-                fprintf(word, "$%.*s", (int) n, name);
-                return;
-        }
-        for (const char *p = pair + n + 1; *p; p++)
-                fputc(!quoted && isspace((unsigned char) *p) ? *SPLIT : *p, word);
-}
-
-/* ( … ), ((…)) and $( … ) as they stand, and ` … ` as $( … ). */
-static void put_substitution(Script *s, FILE *word) {
-        bool group = *s->at == '(', tick = *s->at == '`';
-        const char *begin = s->at + (group || tick ? 1 : 2), *p;
-        unsigned depth = 1;
-
-        begin += strspn(begin, " \t");
-        for (p = begin; *p && depth > 0; p++) {
-                p = starts_with(p, "case") && isspace((unsigned char) p[4]) ? strstr(p, "esac") ?: p
-                    : *p == '#' && isspace((unsigned char) p[-1])           ? strchr(p, '\n') ?: p
-                    : *p == '"' || *p == '\''                               ? strchr(p + 1, *p) ?: p
-                    : *p == '\\' && p[1]                                    ? p + 1
-                                                                            : p;
-                depth += *p == '(' && !tick;
-                depth -= *p == (tick ? '`' : ')');
-        }
-        /* Arithmetic that sets something. */
-        if (*begin == '(' &&
-            (group || memchr(begin, '=', (size_t) (p - begin)) || memmem(begin, (size_t) (p - begin), "++", 2) ||
-             memmem(begin, (size_t) (p - begin), "--", 2)))
-                words_done(&s->variables);
-        fprintf(word, "%s(%.*s)", group ? "" : "$", (int) (p - begin) - (depth == 0), begin);
-        s->at = p;
-}
-
-static void put_word(Script *s, FILE *word) {
-        char quote = '\0';
-
-        while (*s->at && (quote || !strchr(" \t\r\n;&|)<>", *s->at))) {
-                char c = *s->at;
-
-                if (c == '(' && !quote) {
-                        put_substitution(s, word);
-                        return; /* "f(){" */
-                }
-                if (quote != '\'' && (c == '$' || c == '`')) {
-                        (s->at[1] == '(' || c == '`') ? put_substitution(s, word) : put_variable(s, word, quote);
-                        continue;
-                }
-
-                s->at++;
-                if (c == quote)
-                        quote = '\0';
-                else if (!quote && (c == '"' || c == '\''))
-                        quote = c;
-                else if (c == '\\' && quote != '\'' && *s->at) {
-                        c = *s->at++;
-                        if (quote && !strchr("\\\"$`\n", c))
-                                fputc('\\', word);
-                        if (c != '\n')
-                                fputc(c, word);
-                } else
-                        fputc(c, word);
-        }
-}
-
-/* The word that begins here, or the words that its variables make of it; and of paths those that braces make of it. */
-static void read_words(Script *s, Words *to) {
-        _cleanup_free_ char *text = NULL;
-        size_t size;
-        FILE *f = must(open_memstream(&text, &size));
-
-        put_word(s, f);
-        must_close(f);
-
-        /* A value is expanded where it is used. */
-        if (assignment_length(text) > 0) {
-                words_add(to, text, size);
-                return;
-        }
-        for (char *rest = text, *part; (part = strsep(&rest, SPLIT));)
-                if ((*part == '/' || starts_with(part, "{/")) && !strpbrk(part, " \t\n"))
-                        words_add_braces(to, part);
-                else if (*part)
-                        words_add(to, part, strlen(part));
 }
 
 /* ---- what decides ---- */
@@ -353,13 +219,13 @@ static void run_command(Script *s) {
 
 /* "> FILE", "2>&1", "<<END", with the `digits` before it. */
 static void read_redirection(Script *s, size_t digits) {
-        const char *sign = s->at + digits;
+        const char *sign = s->shell.at + digits;
         size_t n = strspn(sign, "<>&|");
         Words files = {};
 
-        s->at = sign + n;
-        s->at += strspn(s->at, " \t");
-        read_words(s, &files);
+        s->shell.at = sign + n;
+        s->shell.at += strspn(s->shell.at, " \t");
+        shell_read_words(&s->shell, &files);
         if (*sign == '>' && sign[n - 1] != '&' && (digits == 0 || sign[-1] == '1')) {
                 words_done(&s->command.outputs);
                 s->command.outputs = files;
@@ -374,15 +240,15 @@ static void read_redirection(Script *s, size_t digits) {
 
 /* At what ends a command: "&", "|", both also doubled, ";", ")", a line's end. */
 static void end_command(Script *s) {
-        char c = *s->at;
+        char c = *s->shell.at;
         bool any = s->command.words.n_items > 0, piped = s->command.piped;
-        bool doubled = (c == '&' || c == '|') && s->at[1] == c, pipe = c == '|' && !doubled;
+        bool doubled = (c == '&' || c == '|') && s->shell.at[1] == c, pipe = c == '|' && !doubled;
         bool in_case = s->blocks[s->depth % sizeof s->blocks] == 'c';
 
-        s->at += doubled || (pipe && s->at[1] == '&') ? 2 : c != '\0';
+        s->shell.at += doubled || (pipe && s->shell.at[1] == '&') ? 2 : c != '\0';
         if (any && !s->pattern)
                 run_command(s);
-        if (in_case && (c == ')' || (c == ';' && (*s->at == ';' || *s->at == '&'))))
+        if (in_case && (c == ')' || (c == ';' && (*s->shell.at == ';' || *s->shell.at == '&'))))
                 s->pattern = c == ';';
         if (c == ')' && s->blocks[s->depth % sizeof s->blocks] == '(')
                 (void) read_control(s, ")");
@@ -407,27 +273,27 @@ static bool is_function(const Words *w) {
 
 static void read_one(Script *s) {
         Words *w = &s->command.words;
-        size_t digits = strspn(s->at, "0123456789");
+        size_t digits = strspn(s->shell.at, "0123456789");
 
-        if (s->at[digits] == '<' || s->at[digits] == '>')
+        if (s->shell.at[digits] == '<' || s->shell.at[digits] == '>')
                 read_redirection(s, digits);
-        else if (strchr("\n;&|)", *s->at))
+        else if (strchr("\n;&|)", *s->shell.at))
                 end_command(s);
-        else if (strchr(" \t\r#", *s->at) || starts_with(s->at, "\\\n"))
-                s->at += *s->at == '#' ? strcspn(s->at, "\n") : *s->at == '\\' ? 2 : 1;
+        else if (strchr(" \t\r#", *s->shell.at) || starts_with(s->shell.at, "\\\n"))
+                s->shell.at += *s->shell.at == '#' ? strcspn(s->shell.at, "\n") : *s->shell.at == '\\' ? 2 : 1;
         else {
-                for (; s->counted < s->at; s->counted++)
+                for (; s->counted < s->shell.at; s->counted++)
                         s->line += *s->counted == '\n';
                 if (w->n_items == 0)
                         s->command.line = s->line;
-                if (s->pattern && *s->at == '(')
-                        s->at++;
+                if (s->pattern && *s->shell.at == '(')
+                        s->shell.at++;
                 /* A subshell: not "((", nor the "()" of a function. */
-                else if (w->n_items == 0 && !s->test && *s->at == '(' && s->at[1] != '(' &&
-                         s->at[1 + strspn(s->at + 1, " \t")] != ')')
-                        words_add(w, s->at++, 1);
+                else if (w->n_items == 0 && !s->test && *s->shell.at == '(' && s->shell.at[1] != '(' &&
+                         s->shell.at[1 + strspn(s->shell.at + 1, " \t")] != ')')
+                        words_add(w, s->shell.at++, 1);
                 else
-                        read_words(s, w);
+                        shell_read_words(&s->shell, w);
                 if (is_function(w)) {
                         const char *name = w->items[w->n_items == 2 && streq(w->items[0], "function")];
 
@@ -436,7 +302,7 @@ static void read_one(Script *s) {
                 }
                 /* "fi)" may be a word of `case`. */
                 if (is_function(w) ||
-                    (w->n_items == 1 && (*s->at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&
+                    (w->n_items == 1 && (*s->shell.at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&
                      (!s->pattern || streq(w->items[0], "esac")) && read_control(s, w->items[0])))
                         words_done(w);
         }
@@ -444,11 +310,11 @@ static void read_one(Script *s) {
 
 void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c),
                  void *userdata) {
-        Script s = { text, text, .line = line, .each = each, .userdata = userdata };
+        Script s = { { .at = text }, .counted = text, .line = line, .each = each, .userdata = userdata };
 
-        while (*s.at)
+        while (*s.shell.at)
                 read_one(&s);
         end_command(&s); /* the command is empty then */
         words_done(&s.functions);
-        words_done(&s.variables);
+        words_done(&s.shell.variables);
 }
