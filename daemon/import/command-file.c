@@ -74,26 +74,10 @@ static bool is_condition(const UnitLine *l, const char *value, bool differs) {
                                                   (differs || !word_is_program_or_drive(value)));
 }
 
-/* Whether the rule is for the drive at this path, below /dev or /sys; a path of no drive asks for a program. */
-static bool is_for_drive(const ImportRule *r, const char *path) {
-        const Criterion *nodes = import_nodes(&r->match);
-        const char *name = strstr(path, "/block/");
-        _cleanup_free_ char *node = name ? must_format("/dev/%.*s", (int) strcspn(name + strlen("/block/"), "/"),
-                                                       name + strlen("/block/"))
-                                         : must(strdup(path));
-
-        if (!starts_with(node, "/dev/"))
-                return true;
-        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
-                if (fnmatch(nodes->patterns[i], node, 0) == 0)
-                        return true;
-        return false;
-}
-
 /* A condition that another drive is there narrows the rule as much as any other. */
 static void hold_conditional(Import *i, const UnitLine *l, const char *path) {
         for (ImportRule *r = i->rules; r < i->rules + i->n_rules; r++)
-                if (!is_for_drive(r, path))
+                if (!command_is_for(r, path))
                         import_hold(r, "%.40s in line %u decides whether the unit runs", l->key, l->line);
 }
 

@@ -93,6 +93,22 @@ void command_shows(Command *c) {
         c->n_words = 0;
 }
 
+bool command_is_for(const ImportRule *r, const char *path) {
+        const Criterion *nodes = import_nodes(&r->match);
+        const char *name = strstr(path, "/block/");
+        _cleanup_free_ char *node = name ? must_format("/dev/%.*s", (int) strcspn(name + strlen("/block/"), "/"),
+                                                       name + strlen("/block/"))
+                                         : must(strdup(path));
+        size_t n = strlen(node);
+
+        /* The controller's node stands for its drives, too. */
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
+                if (fnmatch(nodes->patterns[i], node, 0) == 0 ||
+                    (starts_with(nodes->patterns[i], node) && streq(nodes->patterns[i] + n, "n*")))
+                        return true;
+        return !starts_with(node, "/dev/") || strstr(node, OWN);
+}
+
 /* ---- in scripts ---- */
 
 /* The reader of the tool that a word names, also as a variable that is called so: ${HDPARM}. NULL: it names none. */
@@ -300,6 +316,10 @@ static void find_commands(void *userdata, const ScriptCommand *c) {
                 found = read_program(f, c, i, &p, c->piped ? said : NULL);
         while (!found && is_passed(w, i++) && i < w->n_items);
 
+        for (ImportRule *r = p.import->rules + before; r < p.import->rules + p.import->n_rules; r++)
+                for (size_t k = 0; k < c->asked.n_items; k++)
+                        if (!command_is_for(r, c->asked.items[k].path))
+                                import_hold(r, "line %u decides whether it is run", c->asked.items[k].line);
         if (found) {
                 join_fallback(f, c, before);
                 return;

@@ -31,6 +31,9 @@ typedef void (*CommandReader)(Command *c);
 /* Adds a rule for each command in a shell's text that sets something of a drive; `line` is where the text begins. */
 void commands_read(const Place *p, const char *text, unsigned line);
 
+/* Is the rule for the drive at this path, below /dev or /sys? A path of no drive is a program's, without which nothing runs. */
+bool command_is_for(const ImportRule *r, const char *path);
+
 /* The same for the words of one command behind the tool's name, without a shell around them. */
 void command_read(const Place *p, CommandReader reader, const Words *words, unsigned line);
 

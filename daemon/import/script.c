@@ -3,7 +3,11 @@
 /* A branch, a function or a condition is not followed: what stands in it is told with the line that decides. Two are followed,
  * as scripts for drives are full of them: whether a program or drive is there, and `for` over plain words. */
 
+#include <limits.h>
+
 #include "shell-text.h"
+
+#define ASKED_MAX 64U
 
 /* What becomes of a command when the script runs, and the programs and drives that it asks for are there. */
 typedef enum Run {
@@ -25,10 +29,12 @@ typedef struct Script {
         bool pattern;          /* where `case` has a pattern */
         Run run;               /* what becomes of it */
         Run status;            /* what would have become of one behind the last one and "&&" */
-        unsigned asked;        /* the line of that one */
+        unsigned asking;       /* the line of that one */
         unsigned last;         /* its number; 0: a test */
         bool inverted;         /* behind a "!" */
         unsigned count;        /* of commands */
+        ScriptPresences asked; /* as in a command */
+        bool begins;           /* the next command begins a list of "&&" and "||" */
 
         /* As in a command: of this one, of those in a block, and of those behind its "else". */
         unsigned unless, inside[64], otherwise[64];
@@ -106,18 +112,52 @@ static size_t read_assignments(Script *s) {
         return n;
 }
 
+/* ---- what has to be there ---- */
+
+static void ask(Script *s, const char *path) {
+        must_grow(&s->asked, items);
+        s->asked.items[s->asked.n_items++] = (ScriptPresence){ must(strdup(path)), s->command.line, UINT_MAX };
+}
+
+/* All that was asked for holds to the end of the blocks that are so deep; of 0: to the end of the script. */
+static void keep_asked(Script *s, unsigned depth) {
+        for (size_t i = 0; i < s->asked.n_items; i++)
+                s->asked.items[i].depth = MIN(s->asked.items[i].depth, depth);
+}
+
+/* Only what holds in blocks of this depth remains. */
+static void drop_asked(Script *s, unsigned depth) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->asked.n_items; i++)
+                if (s->asked.items[i].depth > depth)
+                        free(s->asked.items[i].path);
+                else
+                        s->asked.items[n++] = s->asked.items[i];
+        s->asked.n_items = n;
+}
+
+static void begin_list(Script *s) {
+        if (s->begins)
+                drop_asked(s, UINT_MAX - 1);
+        s->begins = false;
+}
+
 /* ---- what decides ---- */
 
 /* Does the command only test for a program or drive, or always succeed? */
-static bool asks_presence(const Script *s) {
+static bool asks_presence(Script *s) {
         const Words *w = &s->command.words;
-        bool asks = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L");
+        bool asks = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L") &&
+                    s->asked.n_items + w->n_items < ASKED_MAX;
 
         if (!s->test)
                 return STR_IN_SET(base_name(w->items[0]), "which", "type", "hash", "sleep", "true", "echo", "logger") ||
                        (w->n_items > 1 && streq(w->items[0], "command") && streq(w->items[1], "-v"));
         for (size_t i = 1; i < w->n_items; i++)
                 asks = asks && (word_is_program_or_drive(w->items[i]) || *w->items[i] == ']');
+        for (size_t i = 1; i < w->n_items && asks; i++)
+                ask(s, w->items[i]);
         return asks;
 }
 
@@ -144,12 +184,15 @@ static bool read_control(Script *s, const char *word) {
 
         s->pattern = streq(word, "case");
         if (begins) {
+                begin_list(s);
+                keep_asked(s, s->depth + 1);
                 s->blocks[++s->depth % sizeof s->blocks] = *word;
                 hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
                 s->inside[inner] = s->unless;
                 s->otherwise[inner] = 0;
         } else if (STR_IN_SET(word, "then", "do")) {
-                hold(s, s->status, s->asked, s->depth);
+                hold(s, s->status, s->asking, s->depth);
+                keep_asked(s, s->depth);
                 s->inside[outer] = s->inverted ? s->last : 0;
                 s->otherwise[outer] = s->inverted ? 0 : s->last;
         } else if (STR_IN_SET(word, "elif", "else")) {
@@ -161,6 +204,8 @@ static bool read_control(Script *s, const char *word) {
         s->depth -= ends && s->depth > 0;
         if (ends && s->depth < s->decided_depth)
                 s->decided = 0;
+        if (ends)
+                drop_asked(s, s->depth);
         if (streq(word, "done"))
                 end_for(s);
         s->run = RUNS;
@@ -176,8 +221,9 @@ static void run_command(Script *s) {
         unsigned depth;
         size_t n;
 
+        begin_list(s);
         s->command.decided = c.decided = s->decided > 0 ? s->decided : s->run != RUNS ? c.line : 0;
-        s->asked = c.line;
+        s->asking = c.line;
         s->inverted = s->negated;
         s->last = s->test ? 0 : ++s->count;
         c.number = s->last;
@@ -194,20 +240,23 @@ static void run_command(Script *s) {
         }
         n = read_assignments(s);
         c.text = s->text;
+        c.asked = s->asked;
         if (n == c.words.n_items) {
                 c.assigns = true;
                 s->each(s->userdata, &c);
                 return;
         }
 
-        /* Not when it is for the case that something is not there. */
-        if ((STR_IN_SET(c.words.items[n], "exit", "return", "break", "continue") ||
-             (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) &&
-            s->run != SKIPPED &&
-            (s->decided == 0 || s->block == OPEN || (s->block == CALLED && !streq(c.words.items[n], "return")))) {
+        if (STR_IN_SET(c.words.items[n], "exit", "return", "break", "continue") ||
+            (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) {
+                bool called = s->decided > 0 && s->block == CALLED, returns = streq(c.words.items[n], "return");
+
                 depth = subshell ? (unsigned) (subshell - s->blocks)
                                  : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
-                hold(s, OPEN, c.line, depth);
+                if (s->run != SKIPPED && (s->decided == 0 || s->block == OPEN || (called && !returns)))
+                        hold(s, OPEN, c.line, depth);
+                else if (!called || !returns) /* it is for the case that something is not there */
+                        keep_asked(s, depth);
         }
         c.own = words_have(&s->functions, c.words.items[n]);
         c.words.items += n;
@@ -258,6 +307,7 @@ static void end_command(Script *s) {
         } else if (!pipe && (any || c != '\n')) { /* behind "||" the rest may stand in the next line */
                 s->run = RUNS;
                 s->unless = 0;
+                s->begins = true;
         }
         s->negated = s->negated && pipe;
         s->test = false;
@@ -315,6 +365,9 @@ void script_read(const char *text, unsigned line, void (*each)(void *userdata, c
         while (*s.shell.at)
                 read_one(&s);
         end_command(&s); /* the command is empty then */
+        for (size_t i = 0; i < s.asked.n_items; i++)
+                free(s.asked.items[i].path);
+        free(s.asked.items);
         words_done(&s.functions);
         words_done(&s.shell.variables);
 }
