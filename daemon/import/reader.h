@@ -34,10 +34,11 @@ typedef struct ImportConditions {
         GROWING_ARRAY(ImportCondition, items);
 } ImportConditions;
 
-/* A GOTO of udev's: where all conditions hold, the rules up to the label are skipped. */
+/* A GOTO of udev's: where all conditions hold, the rules up to the label are skipped. Or a RUN=, which does so to each RUN before it. */
 typedef struct ImportJump {
         ImportConditions conditions;
         unsigned line, until; /* `until`: the label's line; 0: there is none, and udev ignores the GOTO */
+        bool runs;            /* RUN=; `line` is 0 */
 } ImportJump;
 
 typedef struct ImportRule {
@@ -52,6 +53,7 @@ typedef struct ImportRule {
         ImportConditions conditions;
         bool never; /* no drive meets them */
         bool jumps; /* GOTOs count */
+        bool runs;  /* it is of a RUN */
 } ImportRule;
 
 /* A line of smartd.conf, which asks these drives again and again. */

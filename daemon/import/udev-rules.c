@@ -152,8 +152,12 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
         bool scsi = streq(subsystem, "scsi"), block = scsi || streq(subsystem, "block");
 
         if (streq(i->key, "RUN") && !streq(i->attribute, "builtin")) {
+                size_t before = p->import->n_rules;
+
                 command = put_own(i->value);
                 commands_read(p, command, line);
+                for (ImportRule *r = p->import->rules + before; r < p->import->rules + p->import->n_rules; r++)
+                        r->runs = p->match && import_same_match(&r->match, p->match);
         } else if (streq(i->key, "ATTR")) {
                 path = must_format("/sys/%s%s/" OWN "/%s%s", block ? "" : "class/", block ? "block" : subsystem,
                                    scsi ? "device/" : "", i->attribute);
@@ -203,6 +207,41 @@ static void add_conditions(ImportConditions *to, const Item *items, bool parent)
         }
 }
 
+/* May a drive fit both? */
+static bool may_share(const Match *a, const Match *b) {
+        for (const Criterion *x = a->criteria; x < a->criteria + a->n_criteria; x++)
+                for (const Criterion *y = b->criteria; y < b->criteria + b->n_criteria; y++) {
+                        bool shared = x->key != y->key || !streq_ptr(x->property, y->property);
+
+                        for (size_t i = 0; i < x->n_patterns * y->n_patterns && !shared; i++) {
+                                const char *other = y->patterns[i % y->n_patterns];
+
+                                shared = strpbrk(other, "*?[") ||
+                                         fnmatch(x->patterns[i / y->n_patterns], other, 0) == 0;
+                        }
+                        if (!shared)
+                                return false;
+                }
+        return true;
+}
+
+/* RUN= empties the list of what udev runs for a drive (udev(7)). `own`: the first rule of the same line. */
+static void take_back(Import *import, size_t own, const Match *match, unsigned line) {
+        for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
+                if (r->runs && may_share(match, &r->match)) {
+                        r->never = r->never || r >= import->rules + own;
+                        import_hold(r, "RUN= in line %u may take it back", line);
+                }
+}
+
+static void add_jump(Import *import, const Item *items, ImportJump jump) {
+        if (import->n_jumps >= (jump.runs ? JUMPS_MAX / 2 : JUMPS_MAX))
+                return;
+        must_grow(import, jumps);
+        add_conditions(&jump.conditions, items, false);
+        import->jumps[import->n_jumps++] = jump;
+}
+
 /* The line of a label further down; 0: there is none, and udev ignores the GOTO. */
 static unsigned find_label(Lines l, const char *label) {
         _cleanup_free_ char *line = NULL;
@@ -219,7 +258,7 @@ static unsigned find_label(Lines l, const char *label) {
  * than are kept nothing is known. */
 static unsigned find_jump(const Import *import, unsigned line) {
         for (const ImportJump *j = import->jumps; j < import->jumps + import->n_jumps; j++)
-                if (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX)
+                if (!j->runs && (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX))
                         return j->line;
 
         return 0;
@@ -265,26 +304,28 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         if (match.n_criteria == 0)
                 import_say_why(&held, "it is for every drive that comes: say which");
 
-        for (const Item *i = items; i->key; i++)
+        for (const Item *i = items; i->key; i++) {
+                if (streq(i->key, "RUN") && STR_IN_SET(i->op, "=", ":=") && place.match && !unmet) {
+                        take_back(import, first, &match, line);
+                        add_jump(import, items, (ImportJump){ .until = line, .runs = true });
+                }
                 if (!is_condition(i) && (!never || !streq(i->key, "ENV")))
                         read_action(&place, line, i, subsystem);
+        }
         for (ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++) {
                 bool parent = !place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme");
 
                 /* Of a command that names another drive nothing is known. */
                 r->jumps = place.match && import_same_match(&r->match, &match);
-                r->never = r->jumps && unmet;
+                r->never = r->never || (r->jumps && unmet);
                 if (r->jumps || parent)
                         add_conditions(&r->conditions, items, parent);
                 if (held)
                         import_hold_drives(r, "%s", held);
         }
 
-        if (label && !never && import->n_jumps < JUMPS_MAX) {
-                must_grow(import, jumps);
-                import->jumps[import->n_jumps] = (ImportJump){ .line = line, .until = find_label(*rest, label) };
-                add_conditions(&import->jumps[import->n_jumps++].conditions, items, false);
-        }
+        if (label && !never)
+                add_jump(import, items, (ImportJump){ .line = line, .until = find_label(*rest, label) });
 }
 
 /* Import holds back all that stands behind a GOTO that a drive may take; check, which knows the drives, finds out who takes it, and

@@ -130,7 +130,8 @@ bool udev_applies(const char *root, const Import *i, const ImportRule *r, const 
         if (own == NO || ((own == UNKNOWN || !r->jumps) && !match_drive(&r->match, d, NULL)))
                 return false;
         for (const ImportJump *j = i->jumps; r->jumps && j < i->jumps + i->n_jumps; j++)
-                if (j->line < r->line && r->line < j->until && ask_all(root, &j->conditions, d, false) == YES)
+                if (j->line < r->line && r->line < j->until && (r->runs || !j->runs) &&
+                    ask_all(root, &j->conditions, d, false) == YES)
                         return false;
         return true;
 }

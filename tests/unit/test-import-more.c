@@ -66,6 +66,22 @@ static const WrittenCase cases[] = {
         /* Once dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
+        /* RUN= takes back what was to be run so far. */
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", ATTR{queue/nr_requests}=\"64\"\nKERNEL==\"sda\", RUN=\"\"\n",
+          { "line 1: RUN= in line 2 may take it back", "//     apm = 254;", "\n        nr_requests = 64;" } },
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", RUN=\"hdparm -S 12 /dev/%k\"\n",
+          { "RUN= in line 1 may take it back", "//     apm = 254;", "\n        spindown_time = 12;" } },
+        { "x.rules", "KERNEL==\"sda\", RUN=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sd?\", RUN:=\"hdparm -S 12 /dev/%k\"\n",
+          { "RUN= in line 2 may take it back", "//     apm = 254;", "match = \"/dev/sd?\";", "\n        spindown_time = 12;" } },
+        { "x.rules", "KERNEL==\"sda\", RUN=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sdb\", RUN=\"hdparm -S 12 /dev/%k\"\n",
+          { "\n        apm = 254;", "\n        spindown_time = 12;" }, "take" },
+        { "x.rules", "KERNEL==\"sd?\", RUN+=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sdb\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sda\", ENV{X}==\"1\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"change\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
+        { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"add\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"remove\", KERNEL==\"sda\", RUN=\"\"\nSUBSYSTEM==\"net\", RUN=\"\"\n", { "\n        apm = 254;" }, "take" },
+        /* A program of the rule's own drive. */
+        { "x.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c '[ -b /dev/%k ] && hdparm -S 12 /dev/%k'\"\n", { "match = \"/dev/sd?\";", "\n        spindown_time = 12;" }, "decides" },
         /* That another drive is there is a condition. */
         { "a.service", "[Unit]\nConditionPathExists=/dev/sdb\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },

@@ -380,6 +380,7 @@ static const Case cases[] = {
           "127 for /dev/sda" },
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
             "SUBSYSTEM==\"power_supply\", ATTR{online}==\"0\", RUN+=\"/sbin/hdparm -B 128 /dev/sdb\"\n", END }, NULL },
+        { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules", "KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/%k\"\nKERNEL==\"sd?\", RUN=\"\"\n", END }, NULL },
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk.sh %k\"\n",
                        "EXEC", "usr/local/bin/disk.sh", "#!/bin/sh\nhdparm -B 1 /dev/$1\n", END },
           "/usr/local/bin/disk.sh:2:1: warning: this line sets apm to 1 when udev runs it, and f.conf:1 wants 127 for "
