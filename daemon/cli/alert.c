@@ -17,6 +17,7 @@
 #include "outlet.h"
 #include "output.h"
 #include "records.h"
+#include "status-table.h"
 
 /* For a run without systemd, which names it by StateDirectory=. */
 #define NOTES_DIRECTORY "/var/lib/drivekeep-alert"

@@ -10,6 +10,7 @@
 #include "kernel-view.h"
 #include "output.h"
 #include "record-sum.h"
+#include "status-table.h"
 #include "verb.h"
 
 /* clang-format off */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives; and how they are
- * shown. */
+/* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives. */
 
 #include "inventory.h"
 #include "record.h"
@@ -35,10 +34,3 @@ const DriveRecord *records_of(const Records *r, const Drive *drive);
 
 /* What spins the drive down, and when; NULL: nothing does now, or nobody knows it (record: NULL). */
 const char *records_spindown(const Records *r, const DriveRecord *record);
-
-/* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
-void status_tell_nothing(const Records *records, size_t n);
-
-/* To stdout, of the first `n` records; `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason
- * and per drive that is not idle: what the table has no room for. Returns EXIT_WANTED or EXIT_NOT_WANTED. */
-ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options);

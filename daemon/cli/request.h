@@ -25,16 +25,6 @@ static inline void strv_freep(char ***l) {
         free(*l);
 }
 
-/* Shows on stdout what came of the visits to the first `n` of these records' drives, which were asked for at `asked` (CLOCK_REALTIME,
- * µs): the table of their settings (apply.c), or what another verb has of them. Returns an ExitStatus, or a negative errno. */
-typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t asked);
-int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked);
-
-/* Visits these drives, or those that the command line names, and shows what came of it (apply.c). Both return an ExitStatus, or a
- * negative errno. */
-int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
-int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
-
 /* Has the daemon read its files anew; with `wait` returns after the visits that follow. Returns EXIT_WANTED, or prints the cause on
  * stderr. */
 ExitStatus request_reload(sd_bus *bus, bool wait);

@@ -14,7 +14,9 @@
 #include "reader.h"
 #include "request.h"
 #include "settings.h"
+#include "status-table.h"
 #include "tried.h"
+#include "visited.h"
 
 /* ---- what is asked for ---- */
 

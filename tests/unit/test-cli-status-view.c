@@ -4,6 +4,7 @@
 
 #include "choice.h"
 #include "record-sum.h"
+#include "status-table.h"
 #include "test-cli.h"
 
 #define NOW UINT64_C(1763692751123456) /* 2025-11-21 02:39:11 UTC */

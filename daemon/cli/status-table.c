@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <err.h>
+#include <stdio.h>
+
+#include "choice.h"
+#include "clock.h"
+#include "lacking.h"
+#include "output.h"
+#include "plan.h"
+#include "record-sum.h"
+#include "settings.h"
+#include "status-table.h"
+
+static bool is_missed(const SettingRecord *s) {
+        return !verdict_is_fine(s->verdict, s->optional);
+}
+
+/* clang-format off */
+static const Column columns[] = {
+        { "drive", "DRIVE" },
+        { "model", "MODEL", .spared = 1 },
+        { "name", "SETTING" },
+        { "wanted", "WANTED" },
+        { "actual", "ACTUAL" },
+        { "verdict", "VERDICT", .verdict = true },
+        { "when", "WHEN" },
+        { "rule", "RULE", .wrap = true, .path = true },
+};
+/* clang-format on */
+
+static void note_state(Output *o, const DriveRecord *d) {
+        if (d->state == DRIVE_WAITING)
+                output_note(o, "%s: waits for %s", d->name, wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
+        else if (d->state == DRIVE_QUEUED)
+                output_note(o, "%s: waits for its turn", d->name);
+        else if (d->state == DRIVE_VISITING)
+                output_note(o, "%s: is being visited now", d->name);
+}
+
+static void note_awake(Output *o, const DriveRecord *d) {
+        if (d->spindown && d->awake_reason && !drive_record_sleeps(d))
+                output_note(o, "%s: was not spun down: %s", d->name, d->awake_reason);
+}
+
+/* Only the weak identities: a drive without a name of its own is whatever sits at that place. */
+static void note_identity(Output *o, const DriveRecord *d) {
+        if (d->dock_model || d->dock_serial)
+                output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
+                            strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
+
+        if (d->n_settings > 0 && d->identity == IDENTITY_SERIAL)
+                output_note(o, "%s: known by serial number and model, as it has no WWN", d->name);
+        else if (d->n_settings > 0 && d->identity == IDENTITY_PATH)
+                output_note(o, "%s: known only by where it is attached, as it has no WWN and no %s", d->name,
+                            d->serial ? "model with its serial number" : "serial number");
+}
+
+typedef struct Telling {
+        Output *output;
+        const Options *options;
+        uint64_t now;
+        Lacking lacking;
+        bool accepted; /* something that is shown was accepted, and cannot be read back */
+} Telling;
+
+static bool is_shown(const Telling *t, const SettingRecord *s) {
+        if (t->options->failed)
+                return is_missed(s);
+        return t->options->json || t->options->verbose || !verdict_is_absent(s->verdict, s->optional);
+}
+
+static void tell_row(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
+        char when[HUMAN_MAX], when_short[HUMAN_MAX], drift_when[HUMAN_MAX];
+
+        output_row(o);
+        output_cell(o, "drive", d->name);
+        output_cell(o, "model", d->model);
+        output_text(o, "name", s->name);
+        output_text(o, "wanted", s->wanted);
+        output_text(o, "before", s->before);
+        output_text(o, "actual", s->actual);
+        output_text(o, "verdict", verdict_to_string(s->verdict));
+        output_text(o, "reason", s->reason);
+        output_text(o, "rule", s->rule);
+        output_boolean(o, "optional", s->optional);
+        output_boolean(o, "remediable", s->remediable);
+        output_text(o, "when", time_format_rfc3339(s->when, when));
+        output_cell(o, "when", time_format_short(s->when, now, when_short));
+        output_text(o, "drift_from", s->drift_from);
+        output_text(o, "drift_to", s->drift_to);
+        output_text(o, "drift_when", time_format_rfc3339(s->drift_when, drift_when));
+        output_end(o);
+}
+
+static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *s) {
+        char drift_when[HUMAN_MAX];
+
+        tell_row(t->output, d, s, t->now);
+        t->accepted = t->accepted || s->accepted;
+        if (s->reason && !s->accepted)
+                output_note(t->output, "%s %s: %s", d->name, s->name, s->reason);
+        if (s->drift_to)
+                output_note(t->output,
+                            "%s %s: something changed it from %s to %s, noticed at %s; 'drivekeep check' names programs that do",
+                            d->name, s->name, strna(s->drift_from), s->drift_to,
+                            strna(time_format_rfc3339(s->drift_when, drift_when)));
+}
+
+/* The row of a drive without a setting to show: what it waits for, or, with -v, an empty row. */
+static void tell_bare(Output *o, const DriveRecord *d) {
+        output_row(o);
+        output_cell(o, "drive", d->name);
+        output_cell(o, "model", d->model);
+        output_cell(o, "verdict", d->state == DRIVE_IDLE ? NULL : drive_state_to_string(d->state));
+        output_end(o);
+}
+
+static void tell_drive(Telling *t, const DriveRecord *d) {
+        Output *o = t->output;
+        size_t n_shown = 0;
+
+        for (size_t i = 0; i < d->n_settings; i++)
+                n_shown += is_shown(t, d->settings + i);
+        if (t->options->failed && n_shown == 0 && d->state == DRIVE_IDLE)
+                return;
+        if (!t->options->json && (d->state != DRIVE_IDLE || (n_shown == 0 && t->options->verbose)))
+                tell_bare(o, d);
+
+        output_object(o, NULL);
+        output_text(o, "name", d->name);
+        output_text(o, "node", d->node);
+        output_text(o, "model", d->model);
+        output_text(o, "serial", d->serial);
+        output_text(o, "wwn", d->wwn);
+        output_text(o, "dock_model", d->dock_model);
+        output_text(o, "dock_serial", d->dock_serial);
+        output_text(o, "identity", identity_kind_to_string(d->identity));
+        output_text(o, "state", drive_state_to_string(d->state));
+        output_text(o, "waiting_kind", d->waiting_kind == WAIT_NOTHING ? NULL : wait_kind_to_string(d->waiting_kind));
+        output_text(o, "waiting_for", d->waiting_for);
+        output_text(o, "visit_reason", d->visit_reason);
+        note_state(o, d);
+        note_awake(o, d);
+        note_identity(o, d);
+
+        output_array(o, "settings");
+        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
+                if (is_shown(t, s))
+                        tell_setting(t, d, s);
+                else if (s->remediable && s->optional && !t->options->failed)
+                        lacking_add(&t->lacking, strna(s->rule), s->name, d->name, strna(s->reason));
+        output_end(o);
+        output_end(o);
+}
+
+/* Of all drives that were asked for, whether or not they are shown. */
+static void tell_sum(Output *o, const RecordSum *sum) {
+        char line[RECORD_SUM_MAX];
+
+        output_head(o, "%s", record_sum_format(sum, line));
+}
+
+/* Notes on the settings that are not shown, and on the age of the records. */
+static void tell_rest(const Telling *t, const Records *records, const RecordSum *sum) {
+        bool one = sum->n_absent == 1, one_drive = sum->n_drives == 1;
+        char since[HUMAN_MAX];
+
+        if (sum->n_absent > 0 && !t->options->verbose)
+                output_note(t->output, "%zu setting%s that the drive%s do%s not have %s shown with -v", sum->n_absent,
+                            one ? "" : "s", one_drive ? "" : "s", one_drive ? "es" : "", one ? "is" : "are");
+        if (!records->served && sum->n_drives > 0)
+                output_note(t->output, "as of %s, and the service has ended",
+                            strna(time_format_short(records->changed, t->now, since)));
+}
+
+void status_tell_nothing(const Records *records, size_t n) {
+        if (records->n_items == 0 && records->n_damaged == 0)
+                warnx(NO_DRIVES);
+
+        for (size_t i = 0; i < n; i++)
+                if (records->items[i]->n_settings > 0 || records->items[i]->state != DRIVE_IDLE)
+                        return;
+        if (n > 0)
+                warnx(NO_RULES);
+}
+
+ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
+        _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
+        Telling t = { .output = o, .options = options, .now = now };
+        /* Of a drive whose record cannot be read nobody can say that all is well. */
+        ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
+        RecordSum sum = {};
+
+        status_tell_nothing(records, n);
+        for (size_t i = 0; i < n; i++)
+                record_sum_add(&sum, records->items[i]);
+        if (n > 0)
+                tell_sum(o, &sum);
+
+        output_document(o, "drives");
+        for (size_t i = 0; i < n; i++) {
+                const DriveRecord *d = records->items[i];
+
+                tell_drive(&t, d);
+                for (size_t k = 0; k < d->n_settings; k++)
+                        status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
+                /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
+                status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
+        }
+
+        lacking_tell(&t.lacking, o);
+        lacking_done(&t.lacking);
+        if (t.accepted)
+                output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");
+        tell_rest(&t, records, &sum);
+        output_print(o);
+        return status;
+}
+
+/* Of what did not come true nothing is read by a visit that writes nothing, nor of what only a visit to both can tell. */
+static bool was_read(const DriveRecord *d, uint64_t asked) {
+        for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
+                const Setting *row = setting_find(&all_settings, s->name);
+
+                if (s->actual && s->when < asked && verdict_is_in_order(s->verdict) && row && !row->unless)
+                        return false;
+        }
+        return true;
+}
+
+int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked) {
+        for (size_t i = 0; i < n && o->now; i++)
+                if (!was_read(records->items[i], asked))
+                        warnx("%s was not asked now, as it sleeps, is being checked or does not answer; what is shown of it was "
+                              "read at the time below WHEN",
+                              records->items[i]->name);
+        return status_print(records, n, now_usec(), o);
+}
