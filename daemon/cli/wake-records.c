@@ -83,7 +83,7 @@ static KnownNumber number_parse(const char *text) {
 }
 
 /* The record that the journal stands at. Returns whether it is one. */
-static bool record_read(sd_journal *j, WakeRecord *ret) {
+static bool wake_record_read(sd_journal *j, WakeRecord *ret) {
         WakeRecord w = {};
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
@@ -143,7 +143,7 @@ int wake_records_read(sd_journal *j, WakeRecords *ret) {
         for (; r > 0; r = sd_journal_next(j)) {
                 WakeRecord w;
 
-                if (!record_read(j, &w))
+                if (!wake_record_read(j, &w))
                         continue;
                 must_grow(&records, items);
                 records.items[records.n_items++] = w;
@@ -163,7 +163,7 @@ int wake_record_last(sd_journal *j, const char *name, const char *serial, WakeRe
         if (r < 0)
                 return r;
         for (unsigned n = 0; n < WAKE_RECORDS_MAX && (r = sd_journal_previous(j)) > 0; n++) {
-                if (!record_read(j, ret))
+                if (!wake_record_read(j, ret))
                         continue;
                 if (wake_record_is_of(ret, name, serial))
                         return 1;
@@ -177,7 +177,7 @@ int wake_record_wait(sd_journal *j, WakeRecord *ret) {
 
         for (;;) {
                 while ((r = sd_journal_next(j)) > 0)
-                        if (record_read(j, ret))
+                        if (wake_record_read(j, ret))
                                 return 0;
                 if (r < 0)
                         return r;

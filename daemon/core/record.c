@@ -354,7 +354,7 @@ static void record_remember(SettingRecord *record, const Step *s) {
 }
 
 /* What a later reading is compared with. One that sleeps was left as it was. */
-static void record_read(SettingRecord *record, const Step *s, const Reading *now) {
+static void record_note_reading(SettingRecord *record, const Step *s, const Reading *now) {
         if (now->known && now->value.type == s->wish->value.type)
                 record->read = (KnownNumber){ true, now->value.number };
         else if (s->written || s->failed)
@@ -391,7 +391,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->by_service = s->by_service;
         record->when = when;
         record_remember(record, s);
-        record_read(record, s, now);
+        record_note_reading(record, s, now);
         if (s->written && s->setting && (s->setting->flags & SETTING_ATA_SLEEP))
                 drive->ata_sleep = true;
         return 0;
