@@ -4,7 +4,7 @@
 
 #include <fnmatch.h>
 
-#include "command.h"
+#include "command-rule.h"
 
 /* Ways to a SCSI device beside its block device. */
 #define SCSI_DEVICE "/sys/@(class/scsi_device/*|class/scsi_generic/*|bus/scsi/devices/*|devices/*/target*)/*"

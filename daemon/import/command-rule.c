@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The rule that is made of one command: which drives it is for, and what it wants. */
+
+#include <fnmatch.h>
+
+#include "command-rule.h"
+
+void command_want_ms(Command *c, const char *key, long long ms) {
+        if (ms % 1000 == 0)
+                command_want(c, key, "%llds", ms / 1000);
+        else
+                command_want(c, key, "%lldms", ms);
+}
+
+void command_device(Command *c, const char *word) {
+        if (c->place->match && streq(word, "/dev/" OWN))
+                import_match_copy(&c->rule->match, c->place->match);
+        else if (strstr(word, OWN))
+                import_hold_drives(c->rule, "for which drives it is, the rule does not say");
+        else if (script_is_open(word) || strpbrk(word, "%{}()"))
+                import_hold_drives(c->rule, "which drive \"%.40s\" is, is known only when the command runs", word);
+        else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
+                import_hold_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it", word);
+        else {
+                /* The controller's node means all of its drives. */
+                const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";
+
+                (void) import_match(c->rule, MATCH_NODE, "%s%s", word,
+                                    *number && !number[strspn(number, "0123456789-[]*?")] ? "n*" : "");
+        }
+}
+
+/* A command is for what it names: not for the drives below an array, nor for the whole drive of a partition. */
+static void settle_nodes(ImportRule *rule) {
+        const Criterion *nodes = import_nodes(&rule->match);
+        size_t arrays = 0, parts = 0;
+
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++) {
+                arrays += fnmatch("/dev/@(md|dm-|mapper/)*", nodes->patterns[i], FNM_EXTMATCH) == 0;
+                parts += fnmatch("/dev/@(sd*[0-9]|nvme*p*|disk/by-@(uuid|label|partuuid)/*|*-part*)",
+                                 nodes->patterns[i], FNM_EXTMATCH) == 0;
+        }
+
+        if (arrays > 0 && arrays == nodes->n_patterns)
+                (void) import_match(rule, MATCH_TRANSPORT, "virtual");
+        else if (arrays > 0)
+                import_hold_drives(rule, "it is for an array, too, whose name also stands for the drives below it");
+        else if (parts > 0 && import_find_wish(rule, "read_only", false))
+                import_hold(rule, "it is for a partition alone, and read_only is for the whole drive");
+}
+
+void command_settle(Command *c) {
+        ImportRule *rule = c->rule;
+
+        if (rule->n_wishes == 0) {
+                if (rule->held)
+                        command_note(c, "%s", rule->held);
+                import_drop_rule(c->place->import);
+                return;
+        }
+
+        if (c->place->match && !import_same_match(&rule->match, c->place->match))
+                import_hold(rule, "the command names another drive than the rule");
+        else if (!c->place->match && rule->match.n_criteria == 0)
+                import_hold_drives(rule, "it names no drive that it sets");
+        settle_nodes(rule);
+        if (c->place->held) {
+                rule->partial = rule->partial || c->place->partial;
+                import_hold(rule, "%s", c->place->held);
+        }
+}
+
+void command_read(const Place *p, CommandReader reader, const Words *words, unsigned line) {
+        Command c = { .place = p, .line = line, .words = words->items, .n_words = words->n_items };
+
+        c.rule = import_add_rule(p->import, line);
+        reader(&c);
+        command_settle(&c);
+}
+
+void command_shows(Command *c) {
+        while (c->rule->n_wishes > 0)
+                import_drop_wish(c->rule, c->rule->wishes[0].key, c->rule->wishes[0].on_battery);
+        c->n_words = 0;
+}
+
+bool command_is_for(const ImportRule *r, const char *path) {
+        const Criterion *nodes = import_nodes(&r->match);
+        const char *name = strstr(path, "/block/");
+        _cleanup_free_ char *node = name ? must_format("/dev/%.*s", (int) strcspn(name + strlen("/block/"), "/"),
+                                                       name + strlen("/block/"))
+                                         : must(strdup(path));
+        size_t n = strlen(node);
+
+        /* The controller's node stands for its drives, too. */
+        for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
+                if (fnmatch(nodes->patterns[i], node, 0) == 0 ||
+                    (starts_with(nodes->patterns[i], node) && streq(nodes->patterns[i] + n, "n*")))
+                        return true;
+        return !starts_with(node, "/dev/") || strstr(node, OWN);
+}
