@@ -6,7 +6,7 @@
 #include "status-table.h"
 #include "visited.h"
 
-static int run(const Options *o) {
+static int apply_run(const Options *o) {
         return visit_named_drives(o, o->permanent ? "ApplyPermanent" : "Apply", visited_show_status);
 }
 
@@ -19,5 +19,5 @@ const Verb verb_apply = {
                 "\v" DRIVE_IS "; none means all drives. "
                 "A file system check that runs on a drive is waited for. Needs root.",
         .options = OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
-        .run = run,
+        .run = apply_run,
 };

@@ -10,7 +10,7 @@
 
 /* As it is, so that it can be read again. The file has just been read as the configuration, which it is not where others could have
  * written it. */
-static void print(const char *path) {
+static void cat_print(const char *path) {
         _cleanup_free_ char *text = NULL;
         const char *objection;
         size_t size = 0;
@@ -27,7 +27,7 @@ static void print(const char *path) {
                 (void) putchar('\n');
 }
 
-static int run(const Options *o) {
+static int cat_run(const Options *o) {
         _cleanup_(config_freep) Config *c = NULL;
 
         must_work(config_new(&c));
@@ -38,7 +38,7 @@ static int run(const Options *o) {
         for (size_t i = 0; i < c->n_files; i++) {
                 if (i > 0)
                         (void) putchar('\n');
-                print(c->files[i]);
+                cat_print(c->files[i]);
         }
         if (c->n_files == 0 && c->complaints.n_errors == 0)
                 warnx("there is no configuration, so nothing is ever written");
@@ -52,5 +52,5 @@ const Verb verb_cat = {
         .help = "Shows the files of the configuration as they are read, one after the other, each below its name. "
                 "A file that masks others and is empty has a name only.",
         .options = OPTION_CONFIG_ROOT,
-        .run = run,
+        .run = cat_run,
 };

@@ -180,7 +180,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
 }
 
 /* Returns the number of warnings. */
-static size_t print(const Config *c, const Options *options) {
+static size_t check_print(const Config *c, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, NULL, 0);
         size_t n_warnings = 0;
 
@@ -213,7 +213,7 @@ static size_t print(const Config *c, const Options *options) {
         return n_warnings;
 }
 
-static int run(const Options *o) {
+static int check_run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(config_freep) Config *c = NULL;
@@ -242,7 +242,7 @@ static int run(const Options *o) {
         rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
         outlets_check("", &c->complaints);
 
-        n_warnings = print(c, o);
+        n_warnings = check_print(c, o);
         if (c->complaints.n_errors > 0)
                 return EXIT_BAD_INPUT;
         return o->strict && n_warnings > 0 ? EXIT_NOT_WANTED : EXIT_WANTED;
@@ -257,5 +257,5 @@ const Verb verb_check = {
                 "\n"
                 "Exits with 0 when nothing is in error, 1 when something is.",
         .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
-        .run = run,
+        .run = check_run,
 };

@@ -154,7 +154,7 @@ static int draft_begin(Edit *e) {
 }
 
 /* 'e', 'd' or 'k'. Who cannot be asked loses nothing. */
-static int ask(void) {
+static int edit_ask(void) {
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 
@@ -228,7 +228,7 @@ static int edit(Edit *e, int dir_fd) {
                         status = install(e, dir_fd);
                         return status == EXIT_WANTED ? tell_service(e->options, e->path) : status;
                 }
-                answer = ask();
+                answer = edit_ask();
         } while (answer == 'e');
 
         if (answer == 'd' && unlink(e->draft) >= 0)
@@ -239,7 +239,7 @@ static int edit(Edit *e, int dir_fd) {
         return EXIT_BAD_INPUT;
 }
 
-static int run(const Options *o) {
+static int edit_run(const Options *o) {
         _cleanup_(edit_done) Edit e = { .options = o };
         _cleanup_close_ int lock = -EBADF;
         int status;
@@ -280,5 +280,5 @@ const Verb verb_edit = {
                 "or with --wait, it waits for the drives whose wanted settings changed, and shows the results."
                 "\vThe editor is $SYSTEMD_EDITOR, $EDITOR or $VISUAL. Needs root.",
         .options = OPTION_WAIT | OPTION_STATE_DIR,
-        .run = run,
+        .run = edit_run,
 };

@@ -222,8 +222,8 @@ static bool tell_battery(Output *o, const Config *c, const Drive *d, const char 
 }
 
 /* NULL setting: all of them. */
-static void tell(Output *o, const Config *c, const Drive *d, const Records *records, const char *setting,
-                 bool on_battery) {
+static void explain_tell(Output *o, const Config *c, const Drive *d, const Records *records, const char *setting,
+                         bool on_battery) {
         /* Of one that is described there is none. */
         const DriveRecord *record = d->name ? records_of(records, d) : NULL;
         const char *spindown = records_spindown(records, record);
@@ -302,7 +302,7 @@ static void tell(Output *o, const Config *c, const Drive *d, const Records *reco
 
 /* ---- the command ---- */
 
-static int run(const Options *o) {
+static int explain_run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(drive_freep) Drive *described = NULL;
@@ -331,9 +331,9 @@ static int run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        tell(out, c, name ? inventory.drives[0] : described, &records,
-             setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
-             power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
+        explain_tell(out, c, name ? inventory.drives[0] : described, &records,
+                     setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
+                     power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         return EXIT_WANTED;
 }
 
@@ -346,5 +346,5 @@ const Verb verb_explain = {
                 "of a spin-down timer also what came of it, and what other timers would have come to."
                 "\v" DRIVE_IS ".",
         .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
-        .run = run,
+        .run = explain_run,
 };

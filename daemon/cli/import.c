@@ -94,7 +94,7 @@ static int write_file(const Options *o, Imports *imports, const char *path) {
         return r;
 }
 
-static int run(const Options *o) {
+static int import_run(const Options *o) {
         ImportKind kind = o->format ? import_kind_from_string(o->format) : _IMPORT_KIND_INVALID;
         _cleanup_free_ char *target = NULL;
         _cleanup_(imports_done) Imports imports = {};
@@ -151,5 +151,5 @@ const Verb verb_import = {
                 "KIND is hdparm.conf, conf.d, udisks2, tlp, laptop-mode, tuned, smartd.conf, hd-idle, script, crontab, unit, udev-rules, "
                 "tmpfiles or sysfs.conf.",
         .options = OPTION_FORMAT | OPTION_COMMAND | OPTION_IMPORT | OPTION_CONFIG_ROOT,
-        .run = run,
+        .run = import_run,
 };

@@ -105,7 +105,7 @@ static void tell_drive(Output *o, const Drive *d, const Records *records, uint64
         output_end(o);
 }
 
-static int run(const Options *o) {
+static int list_run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
@@ -133,5 +133,5 @@ const Verb verb_list = {
         .summary = "Show the drives, whether they sleep, and how many of their settings are kept",
         .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
         .options = OPTION_JSON | OPTION_STATE_DIR,
-        .run = run,
+        .run = list_run,
 };

@@ -13,7 +13,7 @@
 static const struct {
         OptionFlags flag;
         struct argp_option row; /* a key behind all characters: no short form */
-        size_t field; /* of Options: a bool, or a text where the option has an argument; not of those that parse() names */
+        size_t field; /* of Options: a bool, or a text where the option has an argument; not of those that options_parse() names */
 } table[] = {
         { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) says where its shape is", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 },
@@ -83,7 +83,7 @@ static int add_root(Options *o, const char *root, struct argp_state *state) {
         return 0;
 }
 
-static error_t parse(int key, char *argument, struct argp_state *state) {
+static error_t options_parse(int key, char *argument, struct argp_state *state) {
         Options *o = state->input;
 
         switch (key) {
@@ -165,7 +165,7 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         struct argp_option rows[ELEMENTSOF(table) + COMMANDS_MAX + 4] = { { .key = 'h', .flags = OPTION_HIDDEN } };
         const struct argp argp = {
                 .options = rows,
-                .parser = parse,
+                .parser = options_parse,
                 .args_doc = verb->arguments,
                 .doc = verb->help,
         };

@@ -151,7 +151,7 @@ static int load_file(Config *c, const char *path) {
 }
 
 /* The FILEs, or else what is installed. */
-static int load(Config *c, const Options *o, char *const *files) {
+static int plan_load(Config *c, const Options *o, char *const *files) {
         int r = EXIT_WANTED;
 
         if (!*files) {
@@ -169,7 +169,7 @@ static int load(Config *c, const Options *o, char *const *files) {
         return r;
 }
 
-static int run(const Options *o) {
+static int plan_run(const Options *o) {
         char *none = NULL, **names = o->names ?: &none;
         size_t n_drives = names_part(names), n;
         _cleanup_(inventory_done) Inventory inventory = {};
@@ -185,7 +185,7 @@ static int run(const Options *o) {
         }
 
         must_work(config_new(&config));
-        r = load(config, o, names + n_drives);
+        r = plan_load(config, o, names + n_drives);
         if (r != EXIT_WANTED)
                 return r;
         for (size_t i = 0; i < config->complaints.n_items; i++)
@@ -244,5 +244,5 @@ const Verb verb_plan = {
                 "A FILE is planned in place of the configuration that is installed.",
         .options = OPTION_ON_BATTERY | OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR |
                    OPTION_CONFIG_ROOT,
-        .run = run,
+        .run = plan_run,
 };

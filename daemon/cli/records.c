@@ -14,7 +14,7 @@ static int is_record(const struct dirent *entry) {
         return entry->d_name[0] != '.' && !ends_with(entry->d_name, "~");
 }
 
-static int compare(const struct dirent **a, const struct dirent **b) {
+static int records_compare(const struct dirent **a, const struct dirent **b) {
         return drive_name_compare((*a)->d_name, (*b)->d_name);
 }
 
@@ -47,7 +47,7 @@ int records_read(const char *dir, Records *ret) {
         struct stat st;
         int n;
 
-        n = fd < 0 || fstat(fd, &st) < 0 ? -1 : scandirat(fd, ".", &entries, is_record, compare);
+        n = fd < 0 || fstat(fd, &st) < 0 ? -1 : scandirat(fd, ".", &entries, is_record, records_compare);
         if (n < 0)
                 return -errno;
 

@@ -34,7 +34,7 @@ static int release(const char *name, const char *setting) {
         return EXIT_WANTED;
 }
 
-static int run(const Options *o) {
+static int release_run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         size_t n;
         int r;
@@ -64,5 +64,5 @@ const Verb verb_release = {
                 "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
         .options = OPTION_STATE_DIR,
-        .run = run,
+        .run = release_run,
 };

@@ -88,7 +88,7 @@ int reload_tell(const Options *options, const Records *before) {
         return status;
 }
 
-static int run(const Options *o) {
+static int reload_run(const Options *o) {
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_(records_done) Records before = {};
         int r;
@@ -107,5 +107,5 @@ const Verb verb_reload = {
         .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
                 "a file the old settings stay in force. On a terminal, or with --wait, it waits for the drives, and shows the results.",
         .options = OPTION_WAIT | OPTION_STATE_DIR,
-        .run = run,
+        .run = reload_run,
 };

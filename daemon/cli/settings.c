@@ -129,7 +129,7 @@ static void tell_briefly(Output *o, const Setting *s) {
         output_end(o);
 }
 
-static int run(const Options *o) {
+static int settings_run(const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         int r = EXIT_WANTED;
 
@@ -159,5 +159,5 @@ const Verb verb_settings = {
         .arguments = "[SETTING...]",
         .help = "Lists the settings that a configuration can name, a line each, or tells all about some of them.",
         .options = OPTION_JSON,
-        .run = run,
+        .run = settings_run,
 };

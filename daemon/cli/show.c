@@ -309,7 +309,7 @@ static int show_all(const Options *o) {
         return status;
 }
 
-static int run(const Options *o) {
+static int show_run(const Options *o) {
         if (o->names && o->identify) {
                 warnx("say which drive, or which image: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
                 return EXIT_BAD_INPUT;
@@ -334,5 +334,5 @@ const Verb verb_show = {
                 "What the drive itself holds is asked of the drive, and needs root. "
                 "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can.",
         .options = OPTION_IDENTIFY | OPTION_PLOT | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR,
-        .run = run,
+        .run = show_run,
 };

@@ -42,7 +42,7 @@ static bool tell_drive(Output *o, const DriveRecord *d) {
         return sleeps;
 }
 
-static int show(const Options *o, const Records *records, size_t n, _unused_ uint64_t asked) {
+static int sleep_show(const Options *o, const Records *records, size_t n, _unused_ uint64_t asked) {
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         int status = EXIT_WANTED;
 
@@ -54,12 +54,12 @@ static int show(const Options *o, const Records *records, size_t n, _unused_ uin
         return status;
 }
 
-static int run(const Options *o) {
+static int sleep_run(const Options *o) {
         if (!o->names) {
                 warnx("say which drives are to sleep; to name none does not mean all of them");
                 return EXIT_BAD_INPUT;
         }
-        return visit_named_drives(o, "Sleep", show);
+        return visit_named_drives(o, "Sleep", sleep_show);
 }
 
 const Verb verb_sleep = {
@@ -70,5 +70,5 @@ const Verb verb_sleep = {
         .help = "Has drivekeep.service put the drives into standby now, waits for it, and tells of each whether it is."
                 "\v" DRIVE_IS ". The next use of a drive wakes it; 'drivekeep wakes' tells what that was. Needs root.",
         .options = OPTION_JSON | OPTION_STATE_DIR,
-        .run = run,
+        .run = sleep_run,
 };

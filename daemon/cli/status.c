@@ -17,7 +17,7 @@
 #include "visited.h"
 #include "wake-history.h"
 
-static bool is_busy(const Records *records, size_t n) {
+static bool status_is_busy(const Records *records, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (records->items[i]->state != DRIVE_IDLE)
                         return true;
@@ -43,7 +43,7 @@ static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n
 
                 if (r >= 0)
                         r = records_choose(ret, o->names, ret_n);
-                if (r != EXIT_WANTED || watch < 0 || !ret->served || !is_busy(ret, *ret_n))
+                if (r != EXIT_WANTED || watch < 0 || !ret->served || !status_is_busy(ret, *ret_n))
                         return r;
 
                 records_done(ret);
@@ -68,7 +68,7 @@ static void tell_outlets(void) {
                 warn_escaped("%s", found.items[i].sentence);
 }
 
-static int run(const Options *o) {
+static int status_run(const Options *o) {
         _cleanup_(records_done) Records records = {};
         _cleanup_close_ int watch = -EBADF;
         int r = 0;
@@ -125,5 +125,5 @@ const Verb verb_status = {
                 "\v" DRIVE_IS "; none means all drives.",
         .options = OPTION_FAILED | OPTION_WAIT | OPTION_NOW | OPTION_VERBOSE | OPTION_JSON | OPTION_METRICS |
                    OPTION_HOST | OPTION_STATE_DIR,
-        .run = run,
+        .run = status_run,
 };

@@ -365,7 +365,7 @@ static int try_words(const Options *o) {
         return status;
 }
 
-static int run(const Options *o) {
+static int try_run(const Options *o) {
         size_t n = 0;
 
         while (o->names && o->names[n])
@@ -395,5 +395,5 @@ const Verb verb_try = {
                 "\v" DRIVE_IS ". "
                 "--keep writes what is tried as a file below /etc/drivekeep/drivekeep.conf.d. Needs root.",
         .options = OPTION_TRY | OPTION_STATE_DIR,
-        .run = run,
+        .run = try_run,
 };

@@ -36,7 +36,7 @@ static const Verb *const verbs[] = {
 /* clang-format on */
 _Static_assert(ELEMENTSOF(verbs) <= COMMANDS_MAX + 1, "options.c has no room for so many");
 
-static const Verb *find(const char *name) {
+static const Verb *verb_find(const char *name) {
         Nearest n = { .typed = name };
 
         for (const Verb *const *v = verbs; *v; v++) {
@@ -81,7 +81,7 @@ static int run_help(const Options *o) {
         if (!o->names)
                 return run_without(2, argv);
 
-        verb = find(o->names[0]);
+        verb = verb_find(o->names[0]);
         if (!verb)
                 return EXIT_BAD_INPUT;
 
@@ -121,7 +121,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 return EXIT_BAD_INPUT;
         }
         if (word) {
-                verb = find(*word);
+                verb = verb_find(*word);
                 if (!verb)
                         return EXIT_BAD_INPUT;
 

@@ -55,13 +55,14 @@ static const struct {
 };
 /* clang-format on */
 
-static bool fits(const char *pattern, const char *text) {
+static bool wake_advice_fits(const char *pattern, const char *text) {
         return pattern && text && fnmatch(pattern, text, FNM_EXTMATCH) == 0;
 }
 
 const char *wake_advice(const WakeRecord *w) {
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
-                if (fits(table[i].process, w->process) || fits(table[i].unit, w->unit) || fits(table[i].kind, w->kind))
+                if (wake_advice_fits(table[i].process, w->process) || wake_advice_fits(table[i].unit, w->unit) ||
+                    wake_advice_fits(table[i].kind, w->kind))
                         return table[i].advice;
         /* A program that changed a file's content did not only read it. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))

@@ -85,7 +85,7 @@ static Culprit *culprit_of(Culprits *c, const WakeRecord *w) {
         return c->items + c->n_items++;
 }
 
-static int compare(const void *a, const void *b) {
+static int summary_compare(const void *a, const void *b) {
         const Culprit *x = a, *y = b;
 
         if (x->n_wakes != y->n_wakes)
@@ -93,7 +93,7 @@ static int compare(const void *a, const void *b) {
         return x->last > y->last ? -1 : x->last < y->last;
 }
 
-static void tell(Output *o, const Culprit *c, uint64_t now, bool json) {
+static void summary_tell(Output *o, const Culprit *c, uint64_t now, bool json) {
         _cleanup_free_ char *who = words_join(&c->who), *drives = words_join(&c->drives),
                             *wakes = must_format("%zu", c->n_wakes);
         char last[HUMAN_MAX], last_short[HUMAN_MAX];
@@ -133,10 +133,10 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
                 c->advice = wake_advice(w) ?: c->advice;
         }
         if (culprits.n_items > 0)
-                qsort(culprits.items, culprits.n_items, sizeof *culprits.items, compare);
+                qsort(culprits.items, culprits.n_items, sizeof *culprits.items, summary_compare);
 
         output_document(o, "culprits");
         for (size_t i = 0; i < culprits.n_items; i++)
-                tell(o, culprits.items + i, now, json);
+                summary_tell(o, culprits.items + i, now, json);
         output_print(o);
 }

@@ -24,7 +24,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-static void tell(Output *o, const WakeRecord *w, uint64_t now) {
+static void wakes_tell(Output *o, const WakeRecord *w, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX], slept[VALUE_TEXT_MAX];
 
         output_row(o);
@@ -101,7 +101,7 @@ static void tell_files(Output *o, const WakeRecords *records, const Records *her
 
 /* ---- what is shown ---- */
 
-static void show(const WakeHistory *h, const Options *o) {
+static void wakes_show(const WakeHistory *h, const Options *o) {
         const WakeRecords *records = &h->records;
         /* Pointers to what the records own. */
         WakeRecords meant = { .items = must(calloc(MAX(records->n_items, 1U), sizeof *meant.items)) };
@@ -120,7 +120,7 @@ static void show(const WakeHistory *h, const Options *o) {
 
                 output_document(out, "wakes");
                 for (size_t i = 0; i < meant.n_items; i++)
-                        tell(out, meant.items + i, now);
+                        wakes_tell(out, meant.items + i, now);
                 tell_files(out, &meant, &h->here);
                 output_print(out);
         }
@@ -133,7 +133,7 @@ static int show_one(const Options *o, const WakeRecord *w) {
 
         output_document(out, "wakes");
         if (o->json)
-                tell(out, w, w->when);
+                wakes_tell(out, w, w->when);
         else if (w->message)
                 output_line(out, "%s %s", strna(time_format_short(w->when, now_usec(), when)), w->message);
         else
@@ -156,7 +156,7 @@ static int watch(const WakeHistory *h, const Options *o) {
         }
 }
 
-static int run(const Options *o) {
+static int wakes_run(const Options *o) {
         _cleanup_(wake_history_done) WakeHistory history = {};
         int r;
 
@@ -172,7 +172,7 @@ static int run(const Options *o) {
         if (o->watch)
                 return watch(&history, o);
 
-        show(&history, o);
+        wakes_show(&history, o);
         return EXIT_WANTED;
 }
 
@@ -186,5 +186,5 @@ const Verb verb_wakes = {
                 "; none means all drives. Only root and members of the groups systemd-journal and adm can read "
                 "the journal.",
         .options = OPTION_WAKES | OPTION_JSON | OPTION_STATE_DIR,
-        .run = run,
+        .run = wakes_run,
 };

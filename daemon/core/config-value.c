@@ -68,7 +68,7 @@ static char *value_to_text(const ConfigText *t, size_t token) {
 }
 
 /* NULL: it is none. What is returned belongs to `config`, which is initialized. */
-static const config_setting_t *load(ConfigText *t, size_t token, config_t *config) {
+static const config_setting_t *value_load(ConfigText *t, size_t token, config_t *config) {
         _cleanup_free_ char *text = value_to_text(t, token);
 
         if (!text)
@@ -157,7 +157,7 @@ char *reader_string(Reader *r, size_t token) {
         char *text = NULL;
 
         config_init(&config);
-        s = token_type(r, token) == TOKEN_STRING ? load(r->text, token, &config) : NULL;
+        s = token_type(r, token) == TOKEN_STRING ? value_load(r->text, token, &config) : NULL;
         if (!s) {
                 complain_word(r, token, NULL, NULL);
                 return NULL;
@@ -212,7 +212,7 @@ bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *r
                 return config_text_error(r->text, token, "%s has one value, no group or list", name);
 
         config_init(&config);
-        s = load(r->text, token, &config);
+        s = value_load(r->text, token, &config);
         if (!s)
                 return complain_word(r, token, name, range);
 

@@ -40,7 +40,7 @@ static bool is_replaceable(const struct stat *dir, const struct stat *st) {
         return is_writable_by_others(dir) && !((dir->st_mode & S_ISVTX) && is_own(dir) && is_own(st));
 }
 
-static int walk(int dir_fd, const char *path, Trust trust, unsigned n_links);
+static int directory_walk(int dir_fd, const char *path, Trust trust, unsigned n_links);
 
 /* Opens an entry of a directory, or the target of a link. */
 static int enter(int dir_fd, const char *name, Trust trust, unsigned n_links) {
@@ -67,10 +67,10 @@ static int enter(int dir_fd, const char *name, Trust trust, unsigned n_links) {
         if (n < 0)
                 return -errno;
         target[n] = '\0';
-        return walk(dir_fd, target, trust, n_links + 1);
+        return directory_walk(dir_fd, target, trust, n_links + 1);
 }
 
-static int walk(int dir_fd, const char *path, Trust trust, unsigned n_links) {
+static int directory_walk(int dir_fd, const char *path, Trust trust, unsigned n_links) {
         _cleanup_close_ int fd = openat(dir_fd, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
         if (fd < 0)
@@ -93,7 +93,7 @@ static int walk(int dir_fd, const char *path, Trust trust, unsigned n_links) {
 }
 
 int directory_open(const char *path) {
-        _cleanup_close_ int fd = walk(AT_FDCWD, path, TRUST_LINKS, 0);
+        _cleanup_close_ int fd = directory_walk(AT_FDCWD, path, TRUST_LINKS, 0);
         struct stat st;
 
         if (fd < 0)
@@ -104,7 +104,7 @@ int directory_open(const char *path) {
 }
 
 int path_is_safe(const char *path) {
-        _cleanup_close_ int fd = walk(AT_FDCWD, path, TRUST_ALL, 0);
+        _cleanup_close_ int fd = directory_walk(AT_FDCWD, path, TRUST_ALL, 0);
 
         return fd >= 0 || fd == -ENOENT ? 1 : fd == -EPERM ? 0 : fd;
 }

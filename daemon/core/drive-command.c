@@ -102,14 +102,14 @@ static const Command smart_commands[] = {
         { 0xda, "SMART RETURN STATUS", WAKES },
 };
 
-static const Command *find(const Command *table, size_t n, uint8_t code) {
+static const Command *command_find(const Command *table, size_t n, uint8_t code) {
         for (size_t i = 0; i < n; i++)
                 if (table[i].code == code)
                         return table + i;
 
         return NULL;
 }
-#define FIND(table, code) find(table, ELEMENTSOF(table), code)
+#define FIND(table, code) command_find(table, ELEMENTSOF(table), code)
 
 /* What a command of SAT passes through to an ATA drive. */
 static bool ata_inside(const uint8_t *cdb, size_t len, uint8_t *ret_command, uint8_t *ret_features) {

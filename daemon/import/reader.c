@@ -288,7 +288,7 @@ static const char *skip_comments(const char *s) {
         }
 }
 
-static bool fits(const char *text, const char *expression) {
+static bool reader_fits(const char *text, const char *expression) {
         regex_t regex;
         bool found;
 
@@ -303,14 +303,14 @@ static ImportKind kind_by_text(const char *text) {
         const char *first = starts_with(text, "#!") ? text : skip_comments(text);
 
         for (ImportKind k = 0; k < _IMPORT_KIND_MAX; k++)
-                if (kinds[k].begins && fits(first, kinds[k].begins))
+                if (kinds[k].begins && reader_fits(first, kinds[k].begins))
                         return k;
 
         return _IMPORT_KIND_INVALID;
 }
 
 static bool has_drives(const char *text) {
-        return fits(text, "(^|\n)[ \t]*drives\\s*[=:]?\\s*\\(");
+        return reader_fits(text, "(^|\n)[ \t]*drives\\s*[=:]?\\s*\\(");
 }
 
 char *import_describe(const char *file, const char *text, size_t size) {
@@ -322,9 +322,9 @@ char *import_describe(const char *file, const char *text, size_t size) {
                 kind = kind_by_text(text);
         if (kind != _IMPORT_KIND_INVALID)
                 return must_format("this is %s; 'drivekeep import %s' translates it", kinds[kind].title, file);
-        if (fits(text, "(^|\n)(---\\s|-[ \t]+[a-z_]+:\\s|[a-z_]+:[ \t]*\r?\n[ \t]*-? *[a-z_]+:)"))
+        if (reader_fits(text, "(^|\n)(---\\s|-[ \t]+[a-z_]+:\\s|[a-z_]+:[ \t]*\r?\n[ \t]*-? *[a-z_]+:)"))
                 return must(strdup("this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
-        if (fits(text, "^\\s*[[{]\\s*(\\{\\s*)?\"[a-z_]+\"\\s*:"))
+        if (reader_fits(text, "^\\s*[[{]\\s*(\\{\\s*)?\"[a-z_]+\"\\s*:"))
                 return must(strdup("this is JSON, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
         return NULL;
 }
@@ -353,7 +353,7 @@ char *import_describe_line(const char *file, const char *text, unsigned line) {
         found = must(strndup(at, strcspn(at, "\n")));
 
         for (size_t i = 0; i < ELEMENTSOF(lines); i++)
-                if (fits(found, lines[i].begins))
+                if (reader_fits(found, lines[i].begins))
                         return has_drives(text)
                                                ? must_format("this is a line of %s; move such lines to another file, and "
                                                              "'drivekeep import --format=%s FILE' translates them",

@@ -91,7 +91,7 @@ static Answer ask_property(const Asked *a) {
                                                     : UNKNOWN;
 }
 
-static Answer ask(const Asked *a) {
+static Answer udev_fit_ask(const Asked *a) {
         const ImportCondition *c = a->condition;
         _cleanup_free_ char *device = NULL;
 
@@ -117,7 +117,7 @@ static Answer ask_all(const char *root, const ImportConditions *c, const Drive *
 
         for (size_t i = 0; i < c->n_items && result != NO; i++) {
                 const Asked a = { root, d, &c->items[i] };
-                Answer r = some && streq(a.condition->key, "ACTION") ? YES : ask(&a);
+                Answer r = some && streq(a.condition->key, "ACTION") ? YES : udev_fit_ask(&a);
 
                 result = r == YES ? result : r;
         }

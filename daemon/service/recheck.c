@@ -106,7 +106,7 @@ bool recheck_is_libata(const char *record) {
 }
 
 /* Reads all that there is. Returns whether libata has said something. */
-static bool drain(int kmsg) {
+static bool recheck_drain(int kmsg) {
         char record[RECORD_MAX + 1];
         bool libata = false;
 
@@ -134,7 +134,7 @@ static int on_links(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 static int on_record(sd_event_source *source _unused_, int kmsg, uint32_t revents _unused_, void *userdata) {
         Recheck *p = userdata;
 
-        if (!drain(kmsg))
+        if (!recheck_drain(kmsg))
                 return 0;
 
         if (!timer_runs(p->links))

@@ -265,7 +265,7 @@ static bool has_its_turn(const Target *t) {
         return spins_up(t) || t->spindown.turn_until > 0;
 }
 
-static void spin_up(Target *t) {
+static void spindown_spin_up(Target *t) {
         t->spindown.spins_up = false;
         target_visit(t, VISIT_SPIN_UP);
 }
@@ -277,7 +277,7 @@ static void spin_up_next(const Target *t) {
                 n += has_its_turn(other);
         for (Target *other = t->env->drives; other && (limit == 0 || n < limit); other = other->next)
                 if (other->spindown.spins_up) {
-                        spin_up(other);
+                        spindown_spin_up(other);
                         n++;
                 }
 }
@@ -348,6 +348,6 @@ void target_spin_up_others(Target *t, const Wake *w) {
 
         /* It spins up already, and when it has shows by this: until then it is one of those that may. */
         if (t->env->files->config->spin_up_at_once > 0)
-                spin_up(t);
+                spindown_spin_up(t);
         spin_up_next(t);
 }

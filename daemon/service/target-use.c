@@ -113,7 +113,7 @@ static const Wish *wearing_wish(const Target *t, WearKind kind) {
         return target_spin_down(t).wish;
 }
 
-static void warn(Target *t) {
+static void use_warn_of_wear(Target *t) {
         DriveUse *u = &t->record->use;
 
         for (WearKind k = 0; k < _WEAR_KIND_MAX && !u->warned; k++) {
@@ -144,7 +144,7 @@ void target_use_wear(void *target, const Wear *w) {
         Target *t = target;
 
         drive_use_wear(&t->record->use, w, now_usec());
-        warn(t);
+        use_warn_of_wear(t);
         /* The drive is awake now, and so, as a rule, is what the file lies on. */
         target_use_keep(t);
 }

@@ -10,7 +10,7 @@
 #define COMM_WIDTH 16U
 
 /* What is expected there; moves on behind it. */
-static bool take(const char **p, const char *expected) {
+static bool trace_take(const char **p, const char *expected) {
         bool there = starts_with(*p, expected);
 
         *p += there ? strlen(expected) : 0;
@@ -47,16 +47,16 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
 
         n = (size_t) (*p + COMM_WIDTH - name);
         *p += COMM_WIDTH;
-        if (!take(p, "-") || !take_number(p, INT_MAX, &pid) || !take(p, " "))
+        if (!trace_take(p, "-") || !take_number(p, INT_MAX, &pid) || !trace_take(p, " "))
                 return false;
 
         *p += strspn(*p, " ");
-        if (!take(p, "[") || !take_number(p, UINT_MAX, &ignored) || !take(p, "] "))
+        if (!trace_take(p, "[") || !take_number(p, UINT_MAX, &ignored) || !trace_take(p, "] "))
                 return false;
 
         for (flags = *p; isalnum((unsigned char) **p) || **p == '.'; ++*p)
                 ;
-        if (*p - flags < 4 || !take(p, " "))
+        if (*p - flags < 4 || !trace_take(p, " "))
                 return false;
 
         *ret_named = pid > 0 && flags[2] == '.';
@@ -67,8 +67,8 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         }
 
         *p += strspn(*p, " ");
-        return take_number(p, UINT64_MAX, &ignored) && take(p, ".") && take_number(p, UINT64_MAX, &ignored) &&
-               take(p, ": ");
+        return take_number(p, UINT64_MAX, &ignored) && trace_take(p, ".") && take_number(p, UINT64_MAX, &ignored) &&
+               trace_take(p, ": ");
 }
 
 /* "8,16 WS 2048 + 8 [COMM]": this name is exact. */
@@ -76,13 +76,14 @@ static bool parse_bio(const char *p, TraceEvent *e, bool named) {
         const char *flags;
         size_t n;
 
-        if (!take_unsigned(&p, &e->major) || !take(&p, ",") || !take_unsigned(&p, &e->minor) || !take(&p, " "))
+        if (!take_unsigned(&p, &e->major) || !trace_take(&p, ",") || !take_unsigned(&p, &e->minor) ||
+            !trace_take(&p, " "))
                 return false;
 
         for (flags = p; isupper((unsigned char) *p); p++)
                 ;
-        if (p == flags || !take(&p, " ") || !take_number(&p, UINT64_MAX, &e->sector) || !take(&p, " + ") ||
-            !take_unsigned(&p, &e->n_sectors) || !take(&p, " ["))
+        if (p == flags || !trace_take(&p, " ") || !take_number(&p, UINT64_MAX, &e->sector) || !trace_take(&p, " + ") ||
+            !take_unsigned(&p, &e->n_sectors) || !trace_take(&p, " ["))
                 return false;
 
         n = strlen(p);
@@ -98,7 +99,7 @@ static bool parse_bio(const char *p, TraceEvent *e, bool named) {
 static bool find_number(const char *p, const char *key, unsigned *ret) {
         const char *found = strstr(p, key);
 
-        return found && take(&found, key) && take_unsigned(&found, ret) && *found == ' ';
+        return found && trace_take(&found, key) && take_unsigned(&found, ret) && *found == ' ';
 }
 
 /* "host_no=2 channel=0 id=0 lun=0 … cmnd=(READ_10 lba=2048 … raw=28 00 00)" */
@@ -125,18 +126,18 @@ static bool parse_command(const char *p, TraceEvent *e) {
 
 /* "2:0:1:3 flags-4 cnt-0  dep-0  auto-1 p-0 irq-0 child-0" */
 static bool parse_resume(const char *p, TraceEvent *e) {
-        return take_unsigned(&p, &e->host) && take(&p, ":") && take_unsigned(&p, &e->channel) && take(&p, ":") &&
-               take_unsigned(&p, &e->id) && take(&p, ":") && take_number(&p, UINT64_MAX, &e->lun) &&
-               take(&p, " flags-");
+        return take_unsigned(&p, &e->host) && trace_take(&p, ":") && take_unsigned(&p, &e->channel) &&
+               trace_take(&p, ":") && take_unsigned(&p, &e->id) && trace_take(&p, ":") &&
+               take_number(&p, UINT64_MAX, &e->lun) && trace_take(&p, " flags-");
 }
 
 /* "bdi 8:16: ino=12 index=0", "bdi btrfs-1: ino=257 index=0" */
 static bool parse_dirty(const char *p, TraceEvent *e) {
-        bool device = take(&p, "bdi ") &&
-                      (take(&p, "btrfs-") || (take_unsigned(&p, &e->major) && e->major != 0 && take(&p, ":")));
+        bool device = trace_take(&p, "bdi ") && (trace_take(&p, "btrfs-") || (take_unsigned(&p, &e->major) &&
+                                                                              e->major != 0 && trace_take(&p, ":")));
 
-        return device && take_unsigned(&p, &e->minor) && take(&p, ": ino=") && take_number(&p, UINT64_MAX, &e->inode) &&
-               *p == ' ';
+        return device && take_unsigned(&p, &e->minor) && trace_take(&p, ": ino=") &&
+               take_number(&p, UINT64_MAX, &e->inode) && *p == ' ';
 }
 
 bool trace_line_parse(const char *line, TraceEvent *ret) {
@@ -146,19 +147,19 @@ bool trace_line_parse(const char *line, TraceEvent *ret) {
         if (!take_head(&line, &e, &named))
                 return false;
 
-        if (take(&line, "block_bio_queue: ")) {
+        if (trace_take(&line, "block_bio_queue: ")) {
                 e.kind = TRACE_BIO;
                 whole = parse_bio(line, &e, named);
-        } else if (take(&line, "scsi_dispatch_cmd_start: ")) {
+        } else if (trace_take(&line, "scsi_dispatch_cmd_start: ")) {
                 e.kind = TRACE_COMMAND;
                 whole = parse_command(line, &e);
-        } else if (take(&line, "rpm_resume: ")) {
+        } else if (trace_take(&line, "rpm_resume: ")) {
                 e.kind = TRACE_RESUME;
                 whole = parse_resume(line, &e);
         } else {
                 e.kind = TRACE_DIRTY;
-                e.content = take(&line, "writeback_dirty_folio: ") || take(&line, "writeback_dirty_page: ");
-                whole = (e.content || take(&line, "writeback_mark_inode_dirty: ")) && parse_dirty(line, &e);
+                e.content = trace_take(&line, "writeback_dirty_folio: ") || trace_take(&line, "writeback_dirty_page: ");
+                whole = (e.content || trace_take(&line, "writeback_mark_inode_dirty: ")) && parse_dirty(line, &e);
         }
 
         if (whole)
