@@ -6,6 +6,7 @@
 
 #include "command.h"
 
+#define RUNS_MAX 100 /* a RUN= may take back whatever stands further above */
 #define JUMPS_MAX 64 /* each is looked for in all that stands behind it */
 
 /* One KEY{ATTRIBUTE}OP"VALUE" of a rule; all of it is in the line. Behind the last one stands one without a key. */
@@ -228,8 +229,9 @@ static bool may_share(const Match *a, const Match *b) {
 /* RUN= empties the list of what udev runs for a drive (udev(7)). `own`: the first rule of the same line. */
 static void take_back(Import *import, size_t own, const Match *match, unsigned line) {
         for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
-                if (r->runs && may_share(match, &r->match)) {
-                        r->never = r->never || r >= import->rules + own;
+                if (r->runs && !r->never &&
+                    (r + RUNS_MAX < import->rules + import->n_rules ? !r->held : may_share(match, &r->match))) {
+                        r->never = r >= import->rules + own;
                         import_hold(r, "RUN= in line %u may take it back", line);
                 }
 }
