@@ -8,9 +8,6 @@
 #include "macro.h"
 #include "memory.h"
 
-/* Less than the gap that the kernel leaves below a stack, so that nothing else is there. */
-#define STACK_BYTES (256U * 1024U)
-
 /* Segments that cannot be written hold no relocations, so that what the file says is all there is to them. The one that has the
  * program headers is last: reading the next header would bring it back, and 64 KiB of the file around it. */
 static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *userdata) {
@@ -38,17 +35,9 @@ static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *user
         return 0;
 }
 
-/* What deeper calls have left on the stack. */
-static void hand_back_stack(uintptr_t page) {
-        uintptr_t end = ((uintptr_t) __builtin_frame_address(0) & ~(page - 1)) - 2 * page;
-
-        (void) madvise((void *) (end - STACK_BYTES), STACK_BYTES, MADV_DONTNEED);
-}
-
 void memory_hand_back(void) {
         uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
 
-        hand_back_stack(page);
         (void) malloc_trim(0);
         (void) dl_iterate_phdr(on_object, &page);
 }
