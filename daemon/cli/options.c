@@ -34,6 +34,8 @@ static const struct {
         { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Keep what is tried: write it below /etc", 0 }, offsetof(Options, keep) },
         { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Put the values back that were there before, and try nothing any more", 0 },
           offsetof(Options, undo) },
+        { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read how warm and worn the drives are, and whether they test themselves: for that, they "
+                         "start their standby timers anew", 0 }, offsetof(Options, wear) },
         { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show a line for each program that woke drives, and what helps against it", 0 },
           offsetof(Options, summary) },
         { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only what is recorded from now on, as it comes, until interrupted", 0 },

@@ -91,6 +91,7 @@ static void tell_setting(Output *o, const Setting *s) {
         output_boolean(o, "volatile", !(s->flags & SETTING_NONVOLATILE));
         output_boolean(o, "saveable", (s->flags & SETTING_SAVEABLE) != 0);
         output_boolean(o, "readable", !(s->flags & SETTING_UNREADABLE) && setting_is_written(s));
+        output_boolean(o, "once", (s->flags & SETTING_AT_ATTACH) != 0);
         if (s->flags & SETTING_UNREADABLE)
                 output_fact(o, "read back", NULL, "nothing can read it; sent once per boot, attach and resume");
         if (s->flags & SETTING_NONVOLATILE)

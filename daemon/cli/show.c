@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -15,14 +16,17 @@
 #include "clock.h"
 #include "kernel-view.h"
 #include "known-device.h"
+#include "nvme.h"
 #include "output.h"
 #include "plot.h"
 #include "probe.h"
 #include "records.h"
 #include "request.h"
 #include "settings.h"
+#include "sysfs.h"
 #include "text-file.h"
 #include "verb.h"
+#include "wear-read.h"
 
 /* Whose drives can tell whether they sleep. */
 #define ASKED_FOR_STATE (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE)
@@ -53,6 +57,10 @@ static void tell_setting(void *userdata, const Probed *s) {
         output_text(o, "saved", reading_format(s, s->reading.saved_known, &s->reading.saved, saved));
         output_text(o, "reason", s->reason);
         output_boolean(o, "supported", s->reading.supported || !s->reason ? s->reading.supported : -1);
+        output_boolean(o, "exact",
+                       s->reading.supported && s->reading.known
+                                       ? value_has_exact_text(&s->setting->range, &s->reading.value)
+                                       : -1);
         output_end(o);
 }
 
@@ -72,14 +80,70 @@ static void tell_facts(Output *o, const Device *d) {
         output_end(o);
 }
 
+/* ---- how warm and worn it is ---- */
+
+static void tell_number(Output *o, const char *title, const char *key, KnownNumber n) {
+        _cleanup_free_ char *text = n.known ? must_format("%" PRId64, n.number) : NULL;
+
+        output_number(o, key, n.known, n.number);
+        output_fact(o, title, NULL, text);
+}
+
+/* An NVMe drive's driver asks the drive (drivers/nvme/host/hwmon.c): in thousandths of a degree. The controller tells whole Kelvin, of
+ * which the kernel takes 273.15. */
+static KnownNumber read_hwmon(Device *d, const char *name) {
+        _cleanup_free_ char *path = must_format("device/hwmon*/%s", name);
+        KnownNumber n = {};
+
+        n.known = sysfs_number(d, path, &n.number) >= 0;
+        n.number = (n.number + 500) / 1000;
+        return n;
+}
+
+/* Asks the drive, unless it sleeps. */
+static void tell_wear(Output *o, Device *device, unsigned backends) {
+        unsigned asked = backends & ASKED_FOR_STATE;
+        KnownNumber most = {};
+        bool testing = false;
+        Wear w = {};
+
+        if (asked && power_look(device, power_backend(asked)) < 0) {
+                output_text(o, "wear", NULL);
+                return;
+        }
+        if (asked)
+                (void) wear_and_test_read(device, power_backend(asked), &w, &testing);
+        else if (backends & 1U << BACKEND_NVME) {
+                (void) nvme_is_testing(device, &testing);
+                w.temperature = read_hwmon(device, "temp1_input");
+                most = read_hwmon(device, "temp1_max");
+        }
+
+        output_object(o, "wear");
+        tell_number(o, "celsius", "celsius", w.temperature);
+        tell_number(o, "warns above", "celsius_max", most);
+        tell_number(o, "load cycles", "load_cycles", w.load_cycles);
+        tell_number(o, "start-stops", "start_stops", w.start_stops);
+        output_boolean(o, "testing", testing);
+        output_fact(o, "self-test", NULL, testing ? "runs" : NULL);
+        output_end(o);
+}
+
+/* By which a drive is known again: the number of a volume or an array stays with it, whatever its kernel name is. */
+static const char *lasting_key(const Drive *d) {
+        return drive_property(d, "DM_UUID") ?: drive_property(d, "MD_UUID") ?: d->wwn ?: d->serial ?: d->name;
+}
+
 /* Of the backends in the mask. NULL record: the service knows nothing of it. */
-static void tell_drive(Output *o, Device *device, unsigned backends, const Records *records,
+static void tell_drive(Output *o, Device *device, unsigned backends, bool wear, const Records *records,
                        const DriveRecord *record) {
         const Drive *d = device->drive;
         const char *state, *reason = NULL;
         char size[HUMAN_MAX];
 
         output_object(o, NULL);
+        output_text(o, "name", d->name);
+        output_text(o, "key", lasting_key(d));
         output_fact(o, "drive", "node", d->node);
         output_fact(o, "model", "model", d->model);
         output_fact(o, "serial", "serial", d->serial);
@@ -90,6 +154,9 @@ static void tell_drive(Output *o, Device *device, unsigned backends, const Recor
         output_boolean(o, "rotational", d->rotational_untold ? -1 : d->rotational);
         output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
         output_fact(o, "spindown", "spindown", records_spindown(records, record));
+
+        if (wear)
+                tell_wear(o, device, backends);
 
         output_array(o, "settings");
         probe(device, backends, &all_settings, tell_setting, o);
@@ -158,7 +225,7 @@ static int show_identify(const Options *o) {
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
         output_document(out, "drives");
-        tell_drive(out, &d, 1U << BACKEND_ATA, NULL, NULL);
+        tell_drive(out, &d, 1U << BACKEND_ATA, false, NULL, NULL);
         output_print(out);
         return EXIT_WANTED;
 }
@@ -195,7 +262,7 @@ static int show_drives(const Options *o) {
                 if (i > 0)
                         output_line(out, "%s", "");
                 device_init_known(&d, drive, record, &leave.io);
-                tell_drive(out, &d, drive_backends(drive), &records, record);
+                tell_drive(out, &d, drive_backends(drive), o->wear, &records, record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
                         output_print(out);
@@ -318,6 +385,10 @@ static int show_run(const Options *o) {
                 warnx("say --plot or --svg alone, without --json and --identify; 'drivekeep wakes --json' has the same times");
                 return EXIT_BAD_INPUT;
         }
+        if (o->wear && !o->names) {
+                warnx("say which drives are to be asked: 'drivekeep show --wear DRIVE...'");
+                return EXIT_BAD_INPUT;
+        }
         if (o->plot || o->svg)
                 return plot_show(o);
 
@@ -333,6 +404,6 @@ const Verb verb_show = {
                 "\v" DRIVE_IS "; none means all drives, a line each. "
                 "What the drive itself holds is asked of the drive, and needs root. "
                 "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can.",
-        .options = OPTION_IDENTIFY | OPTION_PLOT | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR,
+        .options = OPTION_IDENTIFY | OPTION_WEAR | OPTION_PLOT | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR,
         .run = show_run,
 };

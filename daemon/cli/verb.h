@@ -37,13 +37,14 @@ typedef enum OptionFlags {
         OPTION_METRICS = 1 << 21, /* --metrics and --output */
         OPTION_HOST = 1 << 22,
         OPTION_IMPORT = 1 << 23, /* --write=NAME and --force */
+        OPTION_WEAR = 1 << 24,
 } OptionFlags;
 
 typedef struct Options {
         bool takes_names; /* of the verb: DRIVE… or the like may follow */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
-                        summary, watch, plot, compare, force, write, metrics;
+                        summary, watch, plot, compare, force, write, metrics, wear;
         const char *state_dir;
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */

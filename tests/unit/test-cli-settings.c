@@ -68,8 +68,8 @@ END_TEST
 
 /* The shape is promised for every row. */
 START_TEST(test_json) {
-        static const char *const keys[] = { "name", "brief",    "transport", "type",     "range",
-                                            "unit", "volatile", "danger",    "readable", "equivalent" };
+        static const char *const keys[] = { "name",     "brief",  "transport", "type",       "range", "unit",
+                                            "volatile", "danger", "readable",  "equivalent", "once" };
         _cleanup_(json_putp) struct json_object *array = NULL;
         _cleanup_free_ char *text = NULL;
         size_t n = 0;
@@ -107,6 +107,8 @@ START_TEST(test_json_of_one) {
         ck_assert(!json_object_get_boolean(v));
         ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "equivalent", &v));
         ck_assert_str_eq(json_object_get_string(v), "hdparm -K");
+        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "once", &v));
+        ck_assert(!json_object_get_boolean(v));
 }
 END_TEST
 

@@ -6,12 +6,14 @@
 
 #include "identify-image.h"
 #include "inventory.h"
+#include "nvme.h"
 #include "plan.h"
 #include "probe.h"
 #include "request.h"
 #include "settings.h"
 #include "sg-io.h"
 #include "test-cli.h"
+#include "wear-read.h"
 
 /* ---- stand-ins ---- */
 
@@ -88,7 +90,7 @@ void inventory_done(_unused_ Inventory *i) {
 int leave_get(Leave *l, const char *state_dir, Drive *const *wanted, size_t n) {
         ck_assert_str_eq(state_dir, "records");
         for (size_t i = 0; i < n; i++)
-                ck_assert(wanted[i] == drives || wanted[i] == drives + 1);
+                ck_assert(wanted[i] == drives || wanted[i] == drives + 1 || wanted[i] == drives + 3);
         l->io.userdata = drives;
         l->io.open_node = open_node;
         l->io.sg = answer_power_mode;
@@ -162,18 +164,18 @@ static int show(const char *const *words, char **ret_out, char **ret_err) {
         "   rotates: no\n" \
         TABLE
 
-#define JSON_SETTING(name, by, value, saved, reason, supported) \
+#define JSON_SETTING(name, by, value, saved, reason, supported, exact) \
         "      {\n        \"name\": \"" name "\",\n        \"transport\": \"" by "\",\n        \"value\": " value \
-        ",\n        \"saved\": " saved ",\n        \"reason\": " reason ",\n        \"supported\": " supported "\n      }"
-#define JSON_DRIVE(node, model, serial, firmware, wwn, size, rotational) \
-        "  {\n    \"node\": \"" node "\",\n    \"model\": " model ",\n    \"serial\": " serial ",\n    \"firmware\": " firmware \
+        ",\n        \"saved\": " saved ",\n        \"reason\": " reason ",\n        \"supported\": " supported ",\n        \"exact\": " exact "\n      }"
+#define JSON_DRIVE(name, key, node, model, serial, firmware, wwn, size, rotational) \
+        "  {\n    \"name\": \"" name "\",\n    \"key\": \"" key "\",\n    \"node\": \"" node "\",\n    \"model\": " model ",\n    \"serial\": " serial ",\n    \"firmware\": " firmware \
         ",\n    \"wwn\": " wwn ",\n    \"size\": " size ",\n    \"rotational\": " rotational ",\n    \"spindown\": null,\n    \"settings\": [\n"
-#define JSON_APM JSON_SETTING("apm", "ata", "\"127\"", "\"254\"", "null", "true")
+#define JSON_APM JSON_SETTING("apm", "ata", "\"127\"", "\"254\"", "null", "true", "true")
 #define JSON_ALL \
         JSON_APM ",\n" \
-        JSON_SETTING("apm", "ata", "null", "null", "\"nothing can \\\\x1b[31mread it\"", "true") ",\n" \
-        JSON_SETTING("apm", "ata", "null", "null", "null", "false") ",\n" \
-        JSON_SETTING("timeout", "scsi", "null", "null", "\"it sleeps\"", "null")
+        JSON_SETTING("apm", "ata", "null", "null", "\"nothing can \\\\x1b[31mread it\"", "true", "null") ",\n" \
+        JSON_SETTING("apm", "ata", "null", "null", "null", "false", "null") ",\n" \
+        JSON_SETTING("timeout", "scsi", "null", "null", "\"it sleeps\"", "null", "null")
 #define JSON_END(state) "\n    ],\n    \"state\": " state ",\n    \"reason\": null,\n    \"ata\": null,\n    \"use\": null\n  }"
 #define JSON_ATA_END \
         "\n    ],\n    \"state\": null,\n    \"reason\": null,\n    \"ata\": {\n" \
@@ -202,12 +204,125 @@ START_TEST(test_json) {
 
         ck_assert_int_eq(show((const char *const[]){ "sda", "--json", "sdb", NULL }, &out, &err), EXIT_WANTED);
         json_take_list(&out, "drives");
-        ck_assert_str_eq(out, "[\n" JSON_DRIVE("/dev/sda", "\"ST\\\\x1b[2J\"", "\"5YD1\"", "\"CC32\"", "\"0x5000\"",
-                                               "2000398934016", "true")
+        ck_assert_str_eq(out, "[\n" JSON_DRIVE("sda", "0x5000", "/dev/sda", "\"ST\\\\x1b[2J\"", "\"5YD1\"", "\"CC32\"",
+                                               "\"0x5000\"", "2000398934016", "true")
                                               JSON_ALL JSON_END("\"active/idle\"") ",\n" JSON_DRIVE(
-                                                              "/dev/sdb", "null", "null", "null", "null", "512",
-                                                              "false") JSON_APM JSON_END("null") "\n]\n");
+                                                              "sdb", "sdb", "/dev/sdb", "null", "null", "null", "null",
+                                                              "512", "false") JSON_APM JSON_END("null") "\n]\n");
         ck_assert_str_eq(err, "");
+}
+END_TEST
+
+/* ---- which drive it is ---- */
+
+/* By what it is known again, as `drivekeep bench` keeps it. */
+static const struct {
+        const char *wwn, *serial, *property, *value, *key;
+} keys[] = {
+        { "0x5", "S", NULL, NULL, "0x5" },           { NULL, "S", NULL, NULL, "S" },
+        { NULL, NULL, NULL, NULL, "sdb" },           { "0x5", "S", "DM_UUID", "LVM-x", "LVM-x" },
+        { NULL, NULL, "MD_UUID", "12:34", "12:34" },
+};
+
+static struct json_object *show_one(const char *drive) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        static struct json_object *told; /* stays, for the caller */
+
+        ck_assert_int_eq(show((const char *const[]){ "--json", drive, NULL }, &out, &err), EXIT_WANTED);
+        told = json_tokener_parse(out);
+        return json_object_array_get_idx(json_object_object_get(told, "drives"), 0);
+}
+
+static const char *text_of(struct json_object *o, const char *key) {
+        return json_object_get_string(json_object_object_get(o, key));
+}
+
+START_TEST(test_key) {
+        drives[1].wwn = (char *) keys[_i].wwn;
+        drives[1].serial = (char *) keys[_i].serial;
+        if (keys[_i].property)
+                ck_assert_int_eq(drive_add_property(drives + 1, keys[_i].property, keys[_i].value), 0);
+        ck_assert_str_eq(text_of(show_one("sdb"), "key"), keys[_i].key);
+}
+END_TEST
+
+/* By whom the service has found behind the bridge. */
+START_TEST(test_bridge) {
+        struct json_object *o;
+
+        file_make("records/sdb",
+                  "VERSION=1\nNAME=sdb\nSERIAL=B1\nFIRMWARE=F\nDOCK_SERIAL=D1\nBRIDGE_ASKED=1\nBRIDGE_IDENTIFIED=1\n");
+        drives[1].serial = strdup("D1");
+        o = show_one("B1");
+        ck_assert_str_eq(text_of(o, "name"), "sdb");
+        ck_assert_str_eq(text_of(o, "serial"), "B1");
+        ck_assert_str_eq(text_of(o, "firmware"), "F");
+}
+END_TEST
+
+/* ---- how warm and worn they are ---- */
+
+static Wear wear;
+static bool tests_itself;
+
+int __wrap_wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing);
+int __wrap_wear_and_test_read(_unused_ Device *d, Backend by, Wear *ret, bool *ret_testing) {
+        ck_assert_int_eq(by, BACKEND_ATA);
+        *ret = wear;
+        *ret_testing = tests_itself;
+        return 0;
+}
+
+int __wrap_nvme_is_testing(Device *d, bool *ret);
+int __wrap_nvme_is_testing(_unused_ Device *d, bool *ret) {
+        *ret = tests_itself;
+        return 0;
+}
+
+/* The text, and the JSON's object. */
+static const struct {
+        const char *drive, *heat, *most; /* of an NVMe drive, in thousandths of a degree */
+        Wear wear;
+        bool tests_itself;
+        const char *text, *json;
+} wears[] = {
+        { "sda", .wear = { .temperature = { true, 41 }, .load_cycles = { true, 7 }, .start_stops = { true, 0 } },
+          .tests_itself = true, .text = "   celsius: 41\nload cycles: 7\nstart-stops: 0\n self-test: runs\n",
+          .json = "{ \"celsius\": 41, \"celsius_max\": null, \"load_cycles\": 7, \"start_stops\": 0, \"testing\": true }" },
+        { "sda", .text = "",
+          .json = "{ \"celsius\": null, \"celsius_max\": null, \"load_cycles\": null, \"start_stops\": null, \"testing\": false }" },
+        { "nvme0n1", "81850", "80850", .text = "   celsius: 82\nwarns above: 81\n",
+          .json = "{ \"celsius\": 82, \"celsius_max\": 81, \"load_cycles\": null, \"start_stops\": null, \"testing\": false }" },
+};
+
+START_TEST(test_wear) {
+        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL;
+        struct json_object *told, *o;
+
+        wear = wears[_i].wear;
+        tests_itself = wears[_i].tests_itself;
+        n_found = 4;
+        if (wears[_i].heat) {
+                file_make("nvme0n1.sysfs/device/hwmon1/temp1_input", wears[_i].heat);
+                file_make("nvme0n1.sysfs/device/hwmon1/temp1_max", wears[_i].most);
+        }
+        ck_assert_int_eq(show((const char *const[]){ "--wear", wears[_i].drive, NULL }, &out, &err), EXIT_WANTED);
+        ck_assert_msg(strstr(out, wears[_i].text), "%s", out);
+        ck_assert_int_eq(show((const char *const[]){ "--wear", "--json", wears[_i].drive, NULL }, &json, &err),
+                         EXIT_WANTED);
+        told = json_tokener_parse(json);
+        o = json_object_object_get(json_object_array_get_idx(json_object_object_get(told, "drives"), 0), "wear");
+        ck_assert_str_eq(json_object_to_json_string(o), wears[_i].json);
+        (void) json_object_put(told);
+}
+END_TEST
+
+START_TEST(test_wear_of_all) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        ck_assert_int_eq(show((const char *const[]){ "--wear", NULL }, &out, &err), EXIT_BAD_INPUT);
+        ck_assert_ptr_nonnull(strstr(err, "say which drives are to be asked: 'drivekeep show --wear DRIVE...'"));
+        ck_assert_str_eq(asked, "");
 }
 END_TEST
 
@@ -430,8 +545,8 @@ START_TEST(test_image) {
         ck_assert_ptr_nonnull(freopen("image", "re", stdin));
         ck_assert_int_eq(show((const char *const[]){ "--json", "--identify", "-", NULL }, &json, &none), EXIT_WANTED);
         json_take_list(&json, "drives");
-        ck_assert_str_eq(json, "[\n" JSON_DRIVE("-", "null", "null", "null", "null", "0", "null") JSON_ALL JSON_ATA_END
-                         "\n]\n");
+        ck_assert_str_eq(json, "[\n" JSON_DRIVE("-", "-", "-", "null", "null", "null", "null", "0", "null")
+                                               JSON_ALL JSON_ATA_END "\n]\n");
         ck_assert_str_eq(none, "");
         ck_assert_uint_eq(n_left, 0);
 }
@@ -463,6 +578,10 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_test(t, test_drives);
         tcase_add_test(t, test_json);
+        tcase_add_loop_test(t, test_wear, 0, ELEMENTSOF(wears));
+        tcase_add_test(t, test_wear_of_all);
+        tcase_add_loop_test(t, test_key, 0, ELEMENTSOF(keys));
+        tcase_add_test(t, test_bridge);
         tcase_add_test(t, test_not_root);
         tcase_add_test(t, test_spindown);
         tcase_add_test(t, test_all);
