@@ -4,7 +4,6 @@
 
 #include "output.h"
 #include "pager.h"
-#include "result.h"
 #include "verb.h"
 
 /* clang-format off */
@@ -52,6 +51,8 @@ static const struct {
         { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure also where others use the drive most of the time", 0 }, offsetof(Options, force) },
         { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write what is better to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
           offsetof(Options, write) },
+        { OPTION_TUNE, { "plot", 0x11d, "FILE", 0, "Draw it, as a picture in FILE, whose name ends with .svg, .png or .pdf", 0 },
+          offsetof(Options, picture) },
         { OPTION_METRICS, { "metrics", 0x119, NULL, 0, "Print what is known as metrics of Prometheus, in its text format; drivekeep-fleet(7) names them", 0 },
           offsetof(Options, metrics) },
         { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Exchange FILE for them, unless a drive that it is on sleeps", 0 }, offsetof(Options, output) },
@@ -117,6 +118,48 @@ static error_t options_parse(int key, char *argument, struct argp_state *state) 
                 return 0;
         }
         return ARGP_ERR_UNKNOWN;
+}
+
+static void add_word(char ***words, size_t *n, char *word) {
+        *words = must(reallocarray(*words, *n + 1, sizeof **words));
+        (*words)[(*n)++] = word;
+}
+
+static char *option_format(const struct argp_option *row, const char *argument) {
+        return must_format("--%s%s%s", row->name, argument ? "=" : "", argument ?: "");
+}
+
+char **options_to_words(const Options *o, const Verb *verb, const char *program) {
+        char **words = NULL;
+        size_t n = 0;
+
+        add_word(&words, &n, must(strdup(program)));
+        for (size_t i = 0; i < ELEMENTSOF(table); i++) {
+                const struct argp_option *row = &table[i].row;
+                const void *field = (const char *) o + table[i].field;
+
+                if (table[i].flag != COMMON && !(verb->options & table[i].flag))
+                        continue;
+                if (table[i].flag == OPTION_CONFIG_ROOT)
+                        for (size_t k = 0; k < o->n_roots; k++)
+                                add_word(&words, &n, option_format(row, o->roots[k]));
+                else if (row->arg && *(const char *const *) field)
+                        add_word(&words, &n, option_format(row, *(const char *const *) field));
+                else if (!row->arg && *(const bool *) field)
+                        add_word(&words, &n, option_format(row, NULL));
+        }
+        add_word(&words, &n, must(strdup("--")));
+        add_word(&words, &n, must(strdup(verb->name)));
+        for (char *const *name = o->names; name && *name; name++)
+                add_word(&words, &n, must(strdup(*name)));
+        add_word(&words, &n, NULL);
+        return words;
+}
+
+void words_free(char **words) {
+        for (char **word = words; *word; word++)
+                free(*word);
+        free(words);
 }
 
 /* An option of another verb that is called the same may take none. */

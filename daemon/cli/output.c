@@ -302,11 +302,6 @@ void output_number(Output *o, const char *key, bool known, int64_t n) {
                 json_add(o, key, known ? must(json_object_new_int64(n)) : NULL);
 }
 
-void output_real(Output *o, const char *key, bool known, double n) {
-        if (o->json)
-                json_add(o, key, known ? must(json_object_new_double(n)) : NULL);
-}
-
 void output_boolean(Output *o, const char *key, int b) {
         if (o->json)
                 json_add(o, key, b < 0 ? NULL : must(json_object_new_boolean(b)));

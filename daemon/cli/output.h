@@ -74,7 +74,6 @@ void output_boolean(Output *o, const char *key, int b); /* a table says "yes" an
 
 /* In JSON only: what a table has of it is in a unit that suits people. Not known: null. */
 void output_number(Output *o, const char *key, bool known, int64_t n);
-void output_real(Output *o, const char *key, bool known, double n);
 
 /* In the table only: a text that JSON lacks or has in another form. */
 void output_cell(Output *o, const char *key, const char *text);

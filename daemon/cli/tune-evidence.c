@@ -2,11 +2,10 @@
 
 #include <stdio.h>
 
+#include "attribute.h"
 #include "output.h"
-#include "settings.h"
 #include "stack.h"
 #include "text-file.h"
-#include "tunable.h"
 #include "tune-evidence.h"
 
 static int compare_words(const void *a, const void *b) {
@@ -15,11 +14,15 @@ static int compare_words(const void *a, const void *b) {
 
 /* "bfq mq-deadline none": in which order the kernel has them depends on which is in force (elv_iosched_show()). */
 static char *format_schedulers(const Drive *d) {
-        _cleanup_(names_freep) char **names = tunable_names(INVENTORY_CLASSDIR, d, "scheduler");
-        char *sorted = NULL;
+        _cleanup_(names_freep) char **names = NULL;
+        char text[256], *rest = text, *word, *sorted = NULL;
         size_t n = 0, size;
         FILE *f = must(open_memstream(&sorted, &size));
 
+        (void) attribute_read(text, sizeof text, INVENTORY_CLASSDIR "/%s/queue/scheduler", d->name);
+        while ((word = strsep(&rest, " []")))
+                if (*word)
+                        must_work(names_add(&names, word));
         while (names && names[n])
                 n++;
         if (n > 0)
@@ -30,7 +33,8 @@ static char *format_schedulers(const Drive *d) {
         return sorted;
 }
 
-char *evidence_format(const Drive *d, const char *setting) {
+/* "firmware CC32, schedulers mq-deadline none": as it is now, and as measure/block.py writes it. */
+static char *evidence_format(const Drive *d, const char *setting) {
         _cleanup_free_ char *firmware = format_escaped("%s", d->firmware ?: "not known"), *schedulers = NULL;
 
         /* A name that has what ends it would not be known again. */
@@ -52,7 +56,7 @@ static char *copy_line(const char *text, unsigned line) {
 /* What stands between "measured DATE, " and the colon. NULL: it is no such line. */
 static char *find_evidence(const char *text, unsigned line) {
         _cleanup_free_ char *copy = line > 1 ? copy_line(text, line - 1) : NULL;
-        const char *begin = copy ? strstr(copy, "// " EVIDENCE) : NULL;
+        const char *begin = copy ? strstr(copy, "// measured ") : NULL;
 
         begin = begin ? strstr(begin, ", ") : NULL;
         return begin ? must(strndup(begin + 2, strcspn(begin + 2, ":"))) : NULL;
@@ -73,7 +77,7 @@ void evidence_check(Config *c, const Inventory *inventory) {
                 const char *objection;
                 size_t size;
 
-                if (!streq(base_name(b->file), TUNED_NAME) || b->broken ||
+                if (!streq(base_name(b->file), "60-tuned.conf") || b->broken ||
                     must_not_fail(text_file_read(b->file, &text, &size, &objection)) != 0)
                         continue;
                 for (size_t i = 0; i < inventory->n_drives; i++)

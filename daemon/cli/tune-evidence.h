@@ -7,12 +7,5 @@
 #include "config.h"
 #include "inventory.h"
 
-#define TUNED_NAME "60-tuned.conf"
-#define EVIDENCE_COMMENT "      // "
-#define EVIDENCE "measured "
-
-/* "firmware CC32, schedulers mq-deadline none": as it is now. The caller frees it. */
-char *evidence_format(const Drive *d, const char *setting);
-
 /* Warns of values in that file that were measured with another firmware or other schedulers than the drive has now. */
 void evidence_check(Config *c, const Inventory *inventory);

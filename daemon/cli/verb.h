@@ -8,6 +8,7 @@
 #include "verdict.h"
 
 #define STATE_DIR "/run/drivekeep/drives"
+#define RESULT_DIR "/var/lib/drivekeep/bench" /* what `drivekeep bench` keeps */
 #define CONFIG_ROOTS_MAX 8U
 #define COMMANDS_MAX 21U
 
@@ -32,7 +33,7 @@ typedef enum OptionFlags {
         OPTION_PLOT = 1 << 16,
         OPTION_BENCH = 1 << 17,   /* --compare and --results */
         OPTION_MEASURE = 1 << 18, /* --budget and --file */
-        OPTION_TUNE = 1 << 19,    /* --force and --write */
+        OPTION_TUNE = 1 << 19,    /* --force, --write and --plot=FILE */
         OPTION_SVG = 1 << 20,
         OPTION_METRICS = 1 << 21, /* --metrics and --output */
         OPTION_HOST = 1 << 22,
@@ -49,7 +50,7 @@ typedef struct Options {
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
         const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: not given */
-        const char *results, *write_to;
+        const char *results, *write_to, *picture;
         GROWING_ARRAY(const char *, commands); /* for import to read; borrowed texts */
 } Options;
 
@@ -94,6 +95,11 @@ char **verb_find_word(char **words);
 /* Parses the verb's arguments and runs it; argv[0] is "drivekeep NAME". Returns as run() does. Complaints about options are argp's own
  * words, and it exits (argp_err_exit_status, main.c). */
 int verb_run(const Verb *verb, int argc, char *argv[]);
+
+/* The command line of a program that does the verb's work: its path, the options, and behind -- the verb and the names. The caller frees it by
+ * words_free(). */
+char **options_to_words(const Options *o, const Verb *verb, const char *program);
+void words_free(char **words);
 
 /* The whole command: finds the verb, runs it, and returns the exit status. */
 int verb_dispatch(int argc, char *argv[]);

@@ -7,8 +7,6 @@
 #include "kernel-view.h"
 #include "stack.h"
 
-#define STAT_SECTOR 512U /* in that file, whatever the drive's are */
-
 int health_parse(const char *state) {
         /* drivers/scsi/scsi_sysfs.c, sdev_states; drivers/nvme/host/sysfs.c, state_name. */
         if (STR_IN_SET(state, "running", "live", "quiesce"))
@@ -41,8 +39,8 @@ static int check_counted(const char *syspath) {
         return streq(text, "0") ? -ENODATA : 0;
 }
 
-int traffic_read(const char *syspath, Traffic *ret) {
-        Traffic t = {};
+int activity_read(const char *syspath, uint64_t *ret) {
+        uint64_t reads, writes;
         char text[512];
         int r;
 
@@ -52,31 +50,13 @@ int traffic_read(const char *syspath, Traffic *ret) {
         if (r < 0)
                 return r;
 
-        /* Requests, merges, sectors and milliseconds of reading, then the same of writing; what is under way and for how long; then the
-         * same four of discards, and two of flushes (Documentation/block/stat.rst). Counters of the kernel's fit. */
+        /* Requests, merges, sectors and milliseconds of reading, then the same of writing (Documentation/block/stat.rst). Flushes and
+         * discards do not tell that the medium was needed. Counters of the kernel's fit. */
         /* NOLINTNEXTLINE(cert-err34-c) */
-        r = sscanf(text,
-                   "%" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64 " %*u %*u %*u %*u %*u %*u %" SCNu64
-                   " %*u %*u %*u %" SCNu64,
-                   &t.reads, &t.read_bytes, &t.writes, &t.discards, &t.flushes);
-        if (r < 3)
+        if (sscanf(text, "%" SCNu64 " %*u %*u %*u %" SCNu64, &reads, &writes) != 2)
                 return -EBADMSG;
 
-        t.read_bytes *= STAT_SECTOR;
-        *ret = t;
-        return 0;
-}
-
-int activity_read(const char *syspath, uint64_t *ret) {
-        Traffic t;
-        int r;
-
-        r = traffic_read(syspath, &t);
-        if (r < 0)
-                return r;
-
-        /* Flushes and discards do not tell that the medium was needed. */
-        *ret = t.reads + t.writes;
+        *ret = reads + writes;
         return 0;
 }
 

@@ -20,14 +20,6 @@ int activity_read(const char *syspath, uint64_t *ret);
  * others. The kernel counts to 2^32 (drivers/scsi/scsi_sysfs.c, iorequest_cnt): only differences tell something. */
 int activity_commands(const char *syspath, uint64_t *ret);
 
-/* The same in detail, of any whole block device. -ENODATA: as above. */
-typedef struct Traffic {
-        uint64_t reads, writes; /* completed */
-        uint64_t read_bytes;
-        uint64_t discards, flushes; /* 0 before Linux 4.18 and 5.5 */
-} Traffic;
-int traffic_read(const char *syspath, Traffic *ret);
-
 /* Does it have a read or write to complete just now (Documentation/ABI/stable/sysfs-block)? Only those that the kernel counts are seen. */
 bool activity_in_flight(const char *syspath);
 

@@ -50,26 +50,6 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-/* The same counters one by one; a kernel that does not have the later ones leaves them at 0. */
-START_TEST(test_traffic) {
-        char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
-        Traffic t;
-
-        ck_assert_ptr_nonnull(mkdtemp(dir));
-        put(dir, "stat", "446 10 18472 212 30 9 400 77 0 276 289 5 0 8 1 9 3\n");
-        ck_assert_int_eq(traffic_read(dir, &t), 0);
-        ck_assert(t.reads == 446 && t.writes == 30 && t.read_bytes == UINT64_C(18472) * 512 && t.discards == 5 &&
-                  t.flushes == 9);
-        put(dir, "stat", "446 10 18472 212 30 9 400 77 0 276 289\n");
-        ck_assert_int_eq(traffic_read(dir, &t), 0);
-        ck_assert(t.reads == 446 && t.discards == 0 && t.flushes == 0);
-        (void) snprintf(path, sizeof path, "%s/stat", dir);
-        ck_assert_int_eq(unlink(path), 0);
-        ck_assert_int_eq(traffic_read(dir, &t), -ENOENT);
-        ck_assert_int_eq(rmdir(dir), 0);
-}
-END_TEST
-
 /* Reads and writes that have not ended. */
 static const struct {
         const char *text;
@@ -104,7 +84,6 @@ static const struct {
 START_TEST(test_counted) {
         char dir[] = "/tmp/drivekeep-test-XXXXXX", command[256];
         uint64_t used;
-        Traffic t;
 
         ck_assert_ptr_nonnull(mkdtemp(dir));
         (void) snprintf(command, sizeof command, "mkdir %s/queue", dir);
@@ -113,7 +92,6 @@ START_TEST(test_counted) {
         if (countings[_i].iostats)
                 put(dir, "queue/iostats", countings[_i].iostats);
         ck_assert_int_eq(activity_read(dir, &used), countings[_i].r);
-        ck_assert_int_eq(traffic_read(dir, &t), countings[_i].r);
         (void) snprintf(command, sizeof command, "rm -r %s", dir);
         ck_assert_int_eq(system(command), 0);
 }
@@ -212,7 +190,6 @@ int main(void) {
         Suite *s = suite_create("activity");
         TCase *t = tcase_create("activity");
 
-        tcase_add_test(t, test_traffic);
         tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_in_flight, 0, ELEMENTSOF(in_flight));
         tcase_add_loop_test(t, test_counted, 0, ELEMENTSOF(countings));

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is picked, as configuration: a block, and the file that has the blocks of all drives that were measured. The file is made of
+lines that have a form, so that what stands in it of other drives and settings stays as it is, with its comments.
+
+`drivekeep check` reads what stands in a comment between "measured DATE, " and the colon (daemon/cli/tune-evidence.c).
+"""
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import tempfile
+import time
+
+from measure import command, pick, tunables
+from measure.command import Trouble, escape, warn
+from measure.figures import format_range, format_value
+from measure.subject import Subject
+from measure.tuning import Tuning
+
+NAME = "drivekeep/drivekeep.conf.d/60-tuned.conf"
+FIRST_LINE = "// Written by drivekeep tune"
+BEGIN = FIRST_LINE + " --write. It writes this file anew when more is measured.\n\ndrives = (\n"
+END = ");\n"
+HEAD = "    { match = "
+BLOCK_END = "    },\n"
+EVIDENCE = "      // "
+SIZE_MAX = 1 << 20
+DRAFT_DIR = "/run"      # where nobody but root can exchange it
+
+
+# ---- this drive's block ----
+
+def quote(text: str) -> str:
+    """As a string of the file's, in which \\xNN stays what it is."""
+    quoted = ""
+    for i, c in enumerate(escape(text)):
+        is_escape = c == "\\" and escape(text)[i + 1:i + 2] == "x" and escape(text)[i + 2:i + 3] in "0123456789abcdefABCDEF"
+        quoted += f"\\{c}" if c == '"' or (c == "\\" and not is_escape) else c
+    return f'"{quoted}"'
+
+
+def _pattern(text: str) -> str:
+    """What would be more than itself in a glob may be anything."""
+    return quote("".join("?" if c in "*?[]\\" else c for c in text))
+
+
+def _stable_link(node: str) -> str | None:
+    """By ASCII ata-… and nvme-MODEL… are before nvme-eui… and wwn-…, and names before UUIDs. The link of an LVM volume on the disk speaks
+    of what is on it."""
+    for directory in "/dev/disk/by-id", "/dev/disk/by-path":
+        for link in sorted(glob.glob(f"{directory}/*")):
+            if os.path.realpath(link) == node and not os.path.basename(link).startswith("lvm-"):
+                return link
+    return None
+
+
+def head(drive: dict) -> str:
+    """The beginning, up to the settings."""
+    wwn, model, serial = drive["wwn"], drive["model"], drive["serial"]
+    # For an ATA drive without a WWN, libata makes one from model and serial number, padded with blanks.
+    if wwn and not (serial and model and wwn.startswith("t10.ATA ")):
+        match = f"{{ wwn = {_pattern(wwn)}; }}"
+    elif serial and model:
+        match = f"{{ model = {_pattern(model)}; serial = {_pattern(serial)}; }}"
+    else:
+        match = _pattern(_stable_link(drive["node"]) or drive["node"])
+    return f"{HEAD}{match};\n"
+
+
+def assignment(setting: str, value: str) -> str:
+    if value in tunables.SWITCH and tunables.TUNABLES[setting].ladder == tunables.SWITCH:
+        text = "true" if value == "on" else "false"
+    else:
+        text = value if value.isdigit() else quote(value)
+    return f"      {setting} = {text};\n"
+
+
+def evidence(drive: dict, setting: str) -> str:
+    """What a value that was measured depends on. A firmware's name that has what ends it would not be known again. In which order the
+    kernel has schedulers depends on which is in force (elv_iosched_show())."""
+    firmware = escape(drive["firmware"] or "not known").partition(",")[0].partition(":")[0]
+    names = f", schedulers {' '.join(sorted(tunables.schedulers(drive['name'])))}" if setting == "scheduler" else ""
+    return f"firmware {firmware}{names}"
+
+
+def _estimates(t: Tuning, goal: bool) -> str:
+    """Of the value that is picked, and of the present one where that is another one."""
+    figure = t.goal if goal else t.cost
+    told = [figure.title]
+    for i in dict.fromkeys([t.tune.pick.index, t.tune.current]):
+        e = t.goal_of(i) if goal else t.cost_of(i)
+        bounds = f" ({format_range(figure.kind, e.low, e.high)})" if e.bounded else ""
+        told.append(f"{t.tune.trials[i].value} {format_value(figure.kind, e.median)}{bounds}")
+    return ", ".join(told) + "; "
+
+
+def _lines(s: Subject, t: Tuning) -> str:
+    costs = _estimates(t, False) if t.tune.pick.reason == pick.CHEAPER else ""
+    comment = f"measured {time.strftime('%Y-%m-%d')}, {evidence(s.drive, t.setting)}: {_estimates(t, True)}{costs}{t.tune.used} samples"
+    return f"{EVIDENCE}{comment}\n{assignment(t.setting, t.picked)}"
+
+
+def _block(s: Subject, tunings: list[Tuning], kept: str = "") -> str:
+    """With what an earlier block of the drive says of other settings."""
+    return head(s.drive) + kept + "".join(_lines(s, t) for t in tunings if t.changes) + BLOCK_END
+
+
+def format_block(s: Subject, tunings: list[Tuning]) -> str | None:
+    """None: all stays as it is."""
+    return f"drives = (\n{_block(s, tunings)}{END}" if any(t.changes for t in tunings) else None
+
+
+# ---- the file ----
+
+def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, bool]:
+    """Of the lines of an earlier block those of settings that are not picked anew; a comment goes with the setting below it. One that
+    stays as it is has that from this measurement: and is there any such?"""
+    known = {t.setting: t for t in tunings if not t.lacking and t.tune.pick.reason != pick.UNKNOWN}
+    kept, comment, renewed = "", "", False
+    for line in lines:
+        if line.startswith(EVIDENCE):
+            comment = line + "\n"
+            continue
+        t = known.get(line.lstrip(" ").replace("=", " ").partition(" ")[0])
+        if t and not t.changes and line + "\n" == assignment(t.setting, t.picked):
+            kept, renewed = kept + _lines(s, t), True
+        elif line.strip(" ") and not (t and t.changes):
+            kept += comment + line + "\n"
+        comment = ""
+    return kept, renewed
+
+
+def format_file(s: Subject, tunings: list[Tuning], old: str | None) -> tuple[str, bool] | None:
+    """The text of the file, with this drive's block anew, and last; and whether what stays as it is has that from this measurement now.
+    None: the file is not as this made it, so that something that somebody has written there would be lost."""
+    mine = head(s.drive)
+    same, text, kept, renewed, n_mine = BEGIN, BEGIN, "", False, 0
+    at = (old or "").find(HEAD)
+    while at >= 0:
+        end = old.find("\n" + BLOCK_END, at)
+        if end < 0:
+            break
+        block = old[at:end + 1]
+        same += block + BLOCK_END
+        if block.startswith(mine):
+            n_mine += 1
+            kept, renewed = _keep(block[len(mine):].splitlines(), s, tunings)
+        else:
+            text += block + BLOCK_END
+        at = old.find(HEAD, end)
+    if old is not None and (n_mine > 1 or old != same + END):
+        return None
+    return text + _block(s, tunings, kept) + END, renewed
+
+
+def _path(s: Subject) -> str:
+    return f"{s.options.config_root[0]}/{NAME}"
+
+
+def _read(path: str) -> str | None:
+    """None: there is no such file. Only what nobody but root could have written is believed."""
+    why = "this is no file, is larger than 1 MiB, or belongs to somebody else, or others can write to it"
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Trouble(f"{path} cannot be read: {error.strerror}") from None
+    with open(fd, encoding="utf-8", errors="surrogateescape") as file:
+        status = os.fstat(fd)
+        masked = os.path.realpath(path) == os.devnull
+        if not masked and (not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_MAX or status.st_uid not in (0, os.geteuid()) or
+                           status.st_mode & 0o022):
+            raise Trouble(f"{path} cannot be read: {why}")
+        return "" if masked else file.read()
+
+
+def check_file(s: Subject) -> str | None:
+    """The text of the file, where nothing of it would be lost."""
+    path = _path(s)
+    old = _read(path)
+    if old is not None and format_file(s, [], old) is None:
+        why = "was changed by hand" if old.startswith(FIRST_LINE) else "is not of 'drivekeep tune' alone"
+        raise Trouble(f"{path} {why}, so it is left as it is; without --write what is better is shown")
+    return old
+
+
+def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
+    """Without an error in it and in other files, and no later file in the way. The draft stands in a directory of its own, where it masks
+    the file of that name."""
+    path = _path(s)
+    with tempfile.TemporaryDirectory(prefix="drivekeep-", dir=DRAFT_DIR) as root:
+        os.makedirs(os.path.dirname(f"{root}/{NAME}"))
+        os.chmod(root, 0o755)   # the service's user has to be able to read it, too
+        with open(f"{root}/{NAME}", "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        roots = [f"--config-root={each}" for each in [root, *s.options.config_root]]
+        complaints = command.read("check", *roots)["complaints"]
+        told = command.read("explain", *roots, *s.state(), "--", s.name)["settings"]
+    draft, faults = f"{root}/{NAME}", 0
+    for c in complaints:
+        if c["level"] == "error" or c["file"] == draft:
+            faults += c["level"] == "error"
+            warn(f"{c['file'].replace(draft, path)}:{c['line']}:{c['column']}: {c['level']}: {c['sentence']}")
+    changed = {t.setting for t in tunings if t.changes}
+    for row in told:
+        if row["name"] in changed and not row["rule"].startswith(f"{draft}:"):
+            faults += 1
+            warn(f"{row['name']} of {s.name} is set by {row['rule']}, which is read later; change it there")
+    if faults:
+        raise Trouble
+
+
+def _is_safe(path: str) -> bool:
+    """Nobody but root, or oneself, can exchange a directory on the way."""
+    path = os.path.abspath(path)
+    while path != "/":
+        path = os.path.dirname(path)
+        try:
+            status = os.stat(path)
+        except FileNotFoundError:
+            continue
+        if status.st_uid not in (0, os.geteuid()) or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX):
+            return False
+    return True
+
+
+def replace(path: str, content: bytes) -> None:
+    """The file as a whole, on stable storage."""
+    directory = os.path.dirname(path)
+    fd, draft = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=directory)
+    try:
+        with open(fd, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(fd, 0o644)
+            os.fsync(fd)
+        os.rename(draft, path)
+    except OSError:
+        os.unlink(draft)
+        raise
+    dir_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    os.fsync(dir_fd)
+    os.close(dir_fd)
+
+
+def write(s: Subject, tunings: list[Tuning]) -> None:
+    """Puts the block into its file, where the blocks of other drives stay as they are, and has the service read that."""
+    path, old = _path(s), check_file(s)
+    text, renewed = format_file(s, tunings, old) or ("", False)
+    if not renewed and not any(t.changes for t in tunings):
+        warn("nothing is better than what the drive has, so nothing is written")
+        return
+    _check_draft(s, tunings, text)
+    if not _is_safe(path):
+        raise Trouble(f"{path} cannot be written: its directory can be written by others; chown root and chmod go-w make it safe")
+    try:
+        os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+        replace(path, text.encode(errors="surrogateescape"))
+    except OSError as error:
+        raise Trouble(f"{path} cannot be written: {error.strerror}") from None
+    s.service.ask("Reload")
+    if not s.options.json:
+        print(f"Written to {path}.")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The drivekeep command, whose JSON has what is known of drives; and what is said to the user."""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import typing
+
+# Of the command (drivekeep(1)).
+WANTED, BAD_INPUT, NOT_WANTED, NO_SERVICE, LATER = 0, 1, 2, 3, 75
+
+STATE_DIR = "/run/drivekeep/drives"
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+
+COMMAND = "drivekeep"
+
+
+class Trouble(Exception):
+    """The measurement ends, or does not begin. Without a sentence the user has been told why."""
+
+    def __init__(self, sentence: str = "", status: int = BAD_INPUT, of_service: bool = False):
+        super().__init__(sentence)
+        self.sentence, self.status, self.of_service = sentence, status, of_service
+
+    def tell(self) -> int:
+        if self.sentence:
+            warn(self.sentence)
+        return self.status
+
+
+def escape(text: str) -> str:
+    """A model's name may hold anything; a terminal shows it and does not obey it."""
+    return "".join(c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape")) for c in text)
+
+
+def warn(sentence: str) -> None:
+    print(f"drivekeep: {escape(sentence)}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def signals_blocked() -> typing.Iterator[None]:
+    """For the start of a child that inherits it: what ends us, on a terminal or in a unit, does not keep it from answering."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def begin(verb: str, *words: str) -> subprocess.Popen:
+    # A test stands in the command's place.
+    with signals_blocked():
+        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+
+
+def end(child: subprocess.Popen) -> dict:
+    """What it has printed. The command says itself what is wrong; that some setting is not as wanted is no trouble."""
+    text = child.communicate()[0]
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Trouble(status=child.returncode if child.returncode > 0 else BAD_INPUT) from None
+
+
+def read(verb: str, *words: str) -> dict:
+    return end(begin(verb, "--json", *words))
+
+
+def document() -> dict:
+    """How every JSON document of the command's begins."""
+    return {"version": 1, "host": os.uname().nodename, "boot_id": boot_id()}
+
+
+def boot_id() -> str | None:
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip().replace("-", "")
+    except OSError:
+        return None

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is measured: jobs, each of which is a run of fio for a second or less, and the figures that each tells."""
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    unit: str               # for programs
+    words: tuple[str, str]  # of a smaller figure and of a larger one
+    less_is_better: bool = False
+
+
+SPEED = Kind("B/s", ("slower", "faster"))
+LATENCY = Kind("s", ("shorter", "longer"), less_is_better=True)
+RATE = Kind("1/s", ("fewer", "more"))     # reads, or reads and writes
+
+
+class Place(enum.IntEnum):
+    """Where on the drive a job reads. A zone is a thirty-second of it."""
+    START = 0       # the outer zone of a disk that turns
+    MIDDLE = 1
+    END = 2         # the inner zone
+    FRESH = 3       # beside the start, where nothing was read before: most likely not in the page cache
+    ANYWHERE = 4    # places drawn by fio from all of it
+    ONCE = 5        # one such place, and then it is over
+    MAPPED = 6      # the same, through the page cache, which reads more than what is asked for
+    FILE = 7        # a file of its own
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    key: str        # in files and JSON: it stays as it is
+    title: str
+    kind: Kind
+    paths: tuple[str, ...]      # where fio has it, in the object of its job; several are added up
+    unit: float     # what fio counts in, in the kind's own unit
+    error: float    # how coarse fio tells it, as a part of it
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    name: str
+    place: Place
+    milliseconds: int           # that a sample takes: figures may depend on it
+    arguments: str              # of fio
+    figures: tuple[Figure, ...]
+    for_settings: bool = False  # tells what a setting does, and not how fast a drive is
+    beside: str = ""            # of fio: what is done in a file of its own meanwhile
+
+    @property
+    def writes(self) -> bool:
+        """In a file of its own."""
+        return self.place == Place.FILE or bool(self.beside)
+
+
+SHORT = 500
+LONG = 1000         # a disk that turns does some eighty random reads in it
+LONGEST = 60000     # more than a disk needs to spin up
+
+# fio tells time in ms, and latencies as one of 64 parts of a power of two, whose middle it is (stat.h, FIO_IO_U_PLAT_BITS). A drive
+# that is fast and small has read all of a place before the time is over.
+ERROR_OF_TIME = 2 / SHORT
+ERROR_OF_LATENCY = 1 / 128
+
+# No job has fio empty the page cache ("invalidate" is BLKFLSBUF), as that would write out what others have changed, nor give a hint
+# of how it reads ("fadvise_hint"), as that would double the read-ahead that is to be measured (fio(1)).
+SEQUENTIAL = "--rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4"
+RANDOM = "--rw=randread --bs=4k --direct=1"
+
+
+def speed(key: str, title: str) -> Figure:
+    return Figure(key, title, SPEED, ("read/bw_bytes",), 1, ERROR_OF_TIME)
+
+
+def latency(key: str, title: str, percentile: int = 50, of: str = "read/clat_ns") -> Figure:
+    return Figure(key, title, LATENCY, (f"{of}/percentile/{percentile}.000000",), 1e-9, ERROR_OF_LATENCY)
+
+
+def rate(key: str, title: str, *paths: str) -> Figure:
+    return Figure(key, title, RATE, paths or ("read/iops",), 1, ERROR_OF_TIME)
+
+
+# Those that need a file of their own come last.
+JOBS = (
+    Job("start", Place.START, SHORT, SEQUENTIAL, (speed("sequential_start", "sequential, start (outer zone)"),)),
+    Job("middle", Place.MIDDLE, SHORT, SEQUENTIAL, (speed("sequential_middle", "sequential, middle"),)),
+    Job("end", Place.END, SHORT, SEQUENTIAL, (speed("sequential_end", "sequential, end (inner zone)"),)),
+    Job("buffered", Place.FRESH, SHORT, "--rw=read --bs=128k --direct=0 --ioengine=psync", (speed("buffered", "sequential, by read-ahead"),)),
+    Job("latency", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=psync",
+        (latency("random_latency", "random 4 KiB, median latency"), latency("random_latency_p99", "random 4 KiB, 99 % latency", 99))),
+    Job("random", Place.ANYWHERE, SHORT, f"{RANDOM} --ioengine=libaio --iodepth=32", (rate("random_rate", "random 4 KiB, 32 at once"),)),
+    Job("small", Place.FRESH, SHORT, "--rw=read --bs=64k --direct=1 --ioengine=psync",
+        (speed("sequential_small", "sequential 64 KiB, one at a time"),), for_settings=True),
+    Job("mapped", Place.MAPPED, SHORT, "--rw=randread --bs=4k --ioengine=mmap",
+        (latency("mapped_latency", "random 4 KiB, mapped, median latency"),), for_settings=True),
+    Job("deep", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=libaio --iodepth=256",
+        (rate("deep_rate", "random 4 KiB, 256 at once"), latency("deep_latency_p99", "the same, 99 % latency", 99)), for_settings=True),
+    Job("first", Place.ONCE, LONGEST, f"{RANDOM} --ioengine=psync",
+        (Figure("first_read", "first read after a time without use", LATENCY, ("read/clat_ns/max",), 1e-9, 0),), for_settings=True),
+    # What is in the page cache is written out without waiting for it: only such writes are throttled. How fast the drive writes fio
+    # does not know then.
+    Job("throttled", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=psync",
+        (latency("throttled_latency", "random 4 KiB beside writes, median latency"),), for_settings=True,
+        beside="--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"),
+    Job("fsync", Place.FILE, SHORT, "--rw=write --bs=4k --fsync=1 --ioengine=psync",
+        (latency("fsync_latency", "fsync after 4 KiB, median latency", of="sync/lat_ns"),)),
+    Job("mixed", Place.FILE, SHORT, "--rw=randrw --rwmixread=70 --bs=4k --direct=1 --ioengine=libaio --iodepth=8",
+        (rate("mixed_rate", "70 % reads, 30 % writes, 8 at once", "read/iops", "write/iops"),)),
+)
+
+FIGURES = {figure.key: figure for job in JOBS for figure in job.figures}
+JOB_OF = {figure.key: job for job in JOBS for figure in job.figures}
+
+
+# ---- as text ----
+
+def _unit(kind: Kind, value: float) -> tuple[float, str]:
+    if kind is SPEED:
+        return 1e6, "MB/s"
+    if kind is LATENCY:
+        return (1e-6, "us") if value < 1e-3 else (1e-3, "ms") if value < 1 else (1, "s")
+    return 1, "/s"
+
+
+def _fraction_digits(n: float, all_digits: int) -> int:
+    """How many digits behind the point make so many in all, of a number that is printed with them."""
+    limit, digits = 10.0, all_digits - 1
+    while digits > 0 and n >= limit - limit / 2 * 10 ** -all_digits:
+        limit, digits = limit * 10, digits - 1
+    return digits
+
+
+def format_value(kind: Kind, value: float) -> str:
+    """Three digits, which is more than most samples carry: "187 MB/s", "8.13 ms", "1230 /s"."""
+    one, unit = _unit(kind, value)
+    return f"{value / one:.{_fraction_digits(value / one, 3)}f} {unit}"
+
+
+def format_range(kind: Kind, low: float, high: float) -> str:
+    """Four, which tell the bounds apart: "185.2 to 189.1 MB/s"."""
+    one, unit = _unit(kind, high)
+    digits = _fraction_digits(high / one, 4)
+    return f"{low / one:.{digits}f} to {high / one:.{digits}f} {unit}"

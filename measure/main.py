@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The program. `drivekeep bench` and `drivekeep tune` start it: the command has parsed the options, and knows their help."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+
+from measure import command, result
+from measure.command import BAD_INPUT, WANTED, Trouble, warn
+
+RESULTS = "/var/lib/drivekeep/bench"
+ROOTS = ["/etc", "/run", "/usr/lib"]
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="drivekeep-tune", allow_abbrev=False, description=__doc__)
+    parser.add_argument("verb", choices=("bench", "tune"))
+    parser.add_argument("names", nargs="*")
+    for flag in "json", "quiet", "no-legend", "no-pager", "compare", "force", "write":
+        parser.add_argument(f"--{flag}", action="store_true")
+    for option in "budget", "file", "svg", "plot":
+        parser.add_argument(f"--{option}")
+    parser.add_argument("--results", default=RESULTS)
+    parser.add_argument("--state-dir", default=command.STATE_DIR)
+    parser.add_argument("--config-root", action="append")
+    options = parser.parse_args(words)
+    options.config_root = options.config_root or ROOTS
+    return options
+
+
+# ---- bench ----
+
+def _bench_list(options: argparse.Namespace) -> int:
+    from measure import compare
+    from measure.table import Table
+    kept = compare.load_kept(options)
+    if not kept:
+        warn(f"nothing is kept in {options.results}; 'drivekeep bench DRIVE' measures a drive")
+    if options.json:
+        told = [{"name": r.name, "host": r.texts["host"], "boot_id": r.texts["boot_id"], "drive": r.texts["drive"], "model": r.texts["model"],
+                 "serial": r.texts["serial"], "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None,
+                 "samples": r.bench.count_samples()} for r in kept]
+        print(json.dumps({**command.document(), "measurements": told}, indent=2))
+        return WANTED
+    table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], [False] * 5 + [True], not options.no_legend)
+    for r in kept:
+        table.row(r.name, r.texts["drive"], r.texts["model"], r.texts["serial"], _short_time(r.when), str(r.bench.count_samples()))
+    table.print()
+    return WANTED
+
+
+def _short_time(when: int) -> str | None:
+    """The time of today, the day of this year, or the year."""
+    then, now = time.localtime(when / 1e6), time.localtime()
+    form = "%H:%M" if then[:3] == now[:3] else "%b %e" if then.tm_year == now.tm_year else "%Y"
+    return time.strftime(form, then) if when else None
+
+
+def _left_out(m) -> str | None:
+    """ "2 (others used the drive), 1 (in the page cache)"."""
+    reasons = [(m.others, "others used the drive"), (m.cached, "in the page cache"), (m.errors, m.complaint or "errors")]
+    return ", ".join(f"{n} ({why})" for n, why in reasons if n) or None
+
+
+def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
+    from measure.figures import format_range, format_value
+    from measure.report import uncounted
+    from measure.table import Table
+    if options.json:
+        print(result.to_json(r), end="")
+        return
+    table = Table(["MEASURED", "MEDIAN", "95 % INTERVAL", "SAMPLES", "LEFT OUT"], [False, True, True, True, False], not options.no_legend)
+    for m in r.bench.figures.values():
+        e, kind = m.estimate(), m.figure.kind
+        table.row(m.figure.title, format_value(kind, e.median) if e.n else None, format_range(kind, e.low, e.high) if e.bounded else None, str(e.n),
+                  _left_out(m))
+    if not r.bench.counted:
+        table.note(uncounted(r.texts["drive"]))
+    table.print()
+
+
+def _bench_drive(options: argparse.Namespace) -> int:
+    from measure.subject import Subject
+    if len(options.names) > 1:
+        raise Trouble("one drive is measured at a time: 'drivekeep bench DRIVE'")
+    s = Subject(options, "bench", "3min")
+    s.make_file()
+    r = result.make(s.drive, s.shown, s.when)
+    try:
+        s.meter(s.budget).run(r.bench)
+    except Trouble as trouble:      # what there is by then is shown and kept
+        s.hide_progress()
+        trouble.tell()
+    s.hide_progress()
+    _bench_show(options, r)
+    if r.bench.count_samples() == 0:
+        raise Trouble(f"nothing was measured of {s.name}, so nothing is kept")
+    try:
+        result.save(options.results, r)
+    except OSError as error:
+        raise Trouble(f"the measurement cannot be kept in {options.results}: {error.strerror}") from None
+    if not options.json and not options.no_legend:
+        print(f"\nKept as {r.name}. 'drivekeep bench --compare' compares the last two of a drive.")
+    return WANTED
+
+
+def bench(options: argparse.Namespace) -> int:
+    if (options.budget or options.file) and (options.compare or not options.names):
+        raise Trouble("--budget and --file are for a measurement: 'drivekeep bench DRIVE'")
+    if options.compare:
+        from measure import compare
+        compare.run(options)
+        return WANTED
+    return _bench_drive(options) if options.names else _bench_list(options)
+
+
+# ---- tune ----
+
+def _pictures(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Each with its kind."""
+    from measure import plot
+    wanted = [(options.svg, "svg")] if options.svg else []
+    wanted += [(options.plot, plot.kind_of(options.plot))] if options.plot else []
+    for path, kind in wanted:
+        plot.check(path, kind)
+    return wanted
+
+
+def tune(options: argparse.Namespace) -> int:
+    from measure import block, plot, report, service, tuning
+    from measure.subject import Subject
+    if not options.names:
+        raise Trouble("say which drive: 'drivekeep tune DRIVE [SETTING...]'")
+    pictures = _pictures(options)
+    s = Subject(options, "tune", "10min")
+    if s.service is None:
+        raise service.missing()
+    tunings = tuning.choose(options.names[1:], options.file is not None)
+    # Before ten minutes are spent.
+    if options.write:
+        block.check_file(s)
+    tuning.prepare(s, tunings)
+    status = tuning.run(s, tunings)
+    if status == WANTED or any(t.is_measured for t in tunings):
+        report.show(s, tunings)
+    if status != WANTED:
+        return status
+
+    # The one may fail without the other.
+    try:
+        if options.write and s.is_stopped():
+            raise Trouble("it was interrupted, so nothing is written")
+        if options.write:
+            block.write(s, tunings)
+    except Trouble as trouble:
+        status = trouble.tell()
+    for path, kind in pictures:
+        try:
+            plot.write(s, tunings, path, kind)
+        except Trouble as trouble:
+            status = trouble.tell() if status == WANTED else trouble.tell() and status
+    return status
+
+
+def run(words: list[str]) -> int:
+    # Until somebody waits for them.
+    signal.signal(signal.SIGINT, signal.SIG_DFL if signal.getsignal(signal.SIGINT) != signal.SIG_IGN else signal.SIG_IGN)
+    os.umask(0o022)     # others may read what is kept
+    options = parse(words)
+    if options.quiet:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    try:
+        status = (bench if options.verb == "bench" else tune)(options)
+        sys.stdout.flush()
+        return status
+    except Trouble as trouble:
+        return trouble.tell()
+    except OSError as error:
+        warn(f"'drivekeep {options.verb}' failed: {error.strerror or error}")
+        # What is left of the output could not be written at the end, either, which Python would complain of.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return BAD_INPUT

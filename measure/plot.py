@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What was measured as a picture: a panel for each setting, each value against what the setting is for, with its interval."""
+from __future__ import annotations
+
+import importlib.util
+import io
+import logging
+import os
+import stat
+import sys
+
+from measure import block, samples
+from measure.command import Trouble, escape
+from measure.figures import LATENCY, format_range, format_value
+from measure.subject import Subject
+from measure.tuning import Tuning
+
+KINDS = "svg", "png", "pdf"
+PICKED, OTHERS = "#1a7f37", "#3b6fb6"
+INCHES = 7.5, 2.8   # of a panel
+
+
+def kind_of(path: str) -> str:
+    return os.path.splitext(path)[1].lstrip(".").lower()
+
+
+def check(path: str, kind: str) -> None:
+    """Before anything is measured."""
+    if kind not in KINDS:
+        raise Trouble(f"'{path}' names no kind of picture: --plot wants a file whose name ends with .svg, .png or .pdf")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise Trouble("pictures are drawn by matplotlib: install the package 'python3-matplotlib'")
+
+
+def draw(s: Subject, tunings: list[Tuning], kind: str) -> bytes:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)     # of its cache, which it makes anew where there is no home
+    import matplotlib
+    matplotlib.use("Agg")
+    # Text stays text, which one can search for; the same measurement makes the same file.
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "drivekeep", "font.size": 9})
+    from matplotlib import pyplot
+    shown = [t for t in tunings if t.is_measured]
+    figure, panels = pyplot.subplots(max(len(shown), 1), squeeze=False, figsize=(INCHES[0], INCHES[1] * max(len(shown), 1)), layout="constrained")
+    figure.suptitle(escape(f"{s.name}: values of settings, measured"))
+    for axes, t in zip(panels[:, 0], shown):
+        less = " (less is better)" if t.goal.kind is LATENCY else ""
+        axes.set_title(f"{t.setting}: {t.goal.title}{less}", loc="left", fontweight="bold", fontsize="medium")
+        axes.yaxis.set_major_formatter(lambda y, _, kind=t.goal.kind: format_value(kind, y) if y > 0 else "0")
+        (_draw_curves if t.tunable.saves_power else _draw_values)(axes, t)
+        axes.set_ylim(bottom=0)
+    if not shown:
+        panels[0, 0].set_axis_off()
+    text = io.BytesIO()
+    figure.savefig(text, format=kind, metadata={"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind))
+    pyplot.close(figure)
+    return text.getvalue()
+
+
+def _draw_values(axes, t: Tuning) -> None:
+    labels = []
+    for i, trial in enumerate(t.tune.trials):
+        e, is_picked = t.goal_of(i), t.changes and i == t.tune.pick.index
+        color, mark = (PICKED, "best") if is_picked else (OTHERS, "now" if i == t.tune.current else "")
+        labels.append(trial.value)
+        if e.bounded:
+            axes.vlines(i, e.low, e.high, color=color)
+        if e.n:
+            axes.plot(i, e.median, "o", color=color, markersize=7 if is_picked else 5, gid=escape(_caption(t, e)))
+        if mark:
+            axes.text(i, 0.02, mark, transform=axes.get_xaxis_transform(), ha="center", color=color, fontweight="bold")
+    axes.set_xticks(range(len(labels)), [escape(label) for label in labels])
+    axes.set_xlim(-0.5, len(labels) - 0.5)
+
+
+def _caption(t: Tuning, e: samples.Estimate) -> str:
+    return format_value(t.goal.kind, e.median) + (f" ({format_range(t.goal.kind, e.low, e.high)})" if e.bounded else "")
+
+
+def _draw_curves(axes, t: Tuning) -> None:
+    """A line for each value, over the times without use; one that is known after one time only is a point."""
+    times = t.tune.task.idle_times
+    for i, trial in enumerate(t.tune.trials):
+        points = [(k, samples.median(kept)) for k, kept in enumerate(trial.after) if kept]
+        line, = axes.plot([k for k, _ in points], [level for _, level in points], "o-", markersize=4)
+        label = escape(trial.value) + (" (now)" if i == t.tune.current else "")
+        # One above the other, in the order of the values: curves may end at the same place.
+        axes.text(1.02, 0.95 - 0.1 * i, label, transform=axes.transAxes, color=line.get_color(), va="top")
+    axes.set_xticks(range(len(times)), [f"{time} s" for time in times])
+    axes.set_xlim(-0.5, len(times) - 0.5)
+
+
+def write(s: Subject, tunings: list[Tuning], path: str, kind: str) -> None:
+    """To this file, which is replaced as a whole, or to standard output ("-"). What is no file, such as /dev/stdout, is not replaced by
+    one."""
+    picture = draw(s, tunings, kind)
+    if path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(picture)
+        return
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Trouble(f"{path} is not a regular file, and is left as it is; '-' is standard output")
+    except OSError:
+        pass    # it is not there, or cannot be written, either
+    try:
+        block.replace(os.path.abspath(path), picture)
+    except OSError as error:
+        raise Trouble(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What was measured with each value: a table for each setting and a sentence about what is picked; or JSON with every sample."""
+from __future__ import annotations
+
+import json
+import math
+
+from measure import block, command, compare, pick, samples, tune
+from measure.command import escape
+from measure.figures import format_range, format_value
+from measure.result import bounded
+from measure.subject import Subject
+from measure.table import Table
+from measure.tuning import Tuning
+
+PLOT_WIDTH = 20
+
+
+# ---- a table for people ----
+
+def _tell_pick(table: Table, t: Tuning) -> None:
+    picked, name = t.tune.pick, t.setting
+    if picked.reason == pick.UNKNOWN:
+        why = "no other value can be had" if len(t.tune.trials) < 2 else "there are too few samples to tell; --budget gives it more time"
+        table.note(f"{name}: leave it as it is ({t.present}): {why}")
+    elif picked.reason == pick.PRESENT:
+        table.note(f"{name}: leave it as it is ({t.present}): {t.tune.used} samples show no other value to be better")
+    else:
+        cost = compare.describe(t.cost.kind, picked.cost, t.tune.used) if t.cost else ""
+        if picked.reason == pick.CHEAPER:
+            table.note(f"{name}: {t.picked} is as good as {t.present}, and costs less: {t.cost.title}, {cost}")
+        else:
+            table.note(f"{name}: {t.picked} is better than {t.present}: {t.goal.title}, {compare.describe(t.goal.kind, picked.goal, t.tune.used)}")
+            if t.cost and picked.cost.differs:
+                table.note(f"beside that: {t.cost.title}, {cost}")
+    if t.caution:
+        table.note(f"{name}: {t.caution}")
+
+
+def _tell_left_out(table: Table, s: Subject, t: Tuning) -> None:
+    """Of samples and values."""
+    x = t.tune
+    if x.others + x.cached + x.errors > 0:
+        table.note(f"samples that are left out: {x.others} as others used the drive, {x.cached} from the page cache, {x.errors} for errors"
+                   f"{': ' + x.complaint if x.complaint else ''}")
+    if t.left_out:
+        table.note(f"values that cannot be had: {t.left_out}")
+    if not x.counted:
+        table.note(uncounted(s.name))
+
+
+def uncounted(drive: str) -> str:
+    return f"the kernel does not count what {drive} is used for, so what others did meanwhile was not seen"
+
+
+def _show_table(s: Subject, t: Tuning) -> None:
+    heads = [t.setting, "", t.goal.title, "95 % INTERVAL", "", t.cost.title if t.cost else "", "SAMPLES"]
+    table = Table(heads, [True, False, True, True, False, True, True], not s.options.no_legend)
+    goals = [t.goal_of(i) for i in range(len(t.tune.trials))]
+    most = max((e.median for e in goals), default=0)
+    for i, (trial, goal) in enumerate(zip(t.tune.trials, goals)):
+        cost = t.cost_of(i)
+        table.row(trial.value, "best" if t.changes and i == t.tune.pick.index else "now" if i == t.tune.current else None,
+                  format_value(t.goal.kind, goal.median) if goal.n else None,
+                  format_range(t.goal.kind, goal.low, goal.high) if goal.bounded else None,
+                  "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
+                  format_value(t.cost.kind, cost.median) if cost.n else None, str(goal.n))
+    _tell_pick(table, t)
+    _tell_left_out(table, s, t)
+    table.print()
+    print()
+
+
+# ---- a setting that saves power ----
+
+def _tell_slow(table: Table, t: Tuning, i: int) -> None:
+    trial, times, kind = t.tune.trials[i], t.tune.task.idle_times, t.goal.kind
+    slow, last = t.tune.find_slow(trial), len(times) - 1
+    first, at_end = trial.after[min(slow, last)], trial.after[last]
+    takes = format_value(kind, samples.median(first))
+    if len(first) < 2:
+        says = "there are too few samples to tell"
+    elif slow < last:
+        says = (f"from {times[slow]} s without use on, the first read is slow: it takes {takes} then, and "
+                f"{format_value(kind, samples.median(at_end))} after {times[last]} s")
+    elif slow == last:
+        says = f"after {times[slow]} s without use, the first read is slow: it takes {takes}"
+    elif any(sample >= t.tune.slow_limit for kept in trial.after for sample in kept):
+        says = "some first reads are slow, and others after as long a time or a longer one are not"
+    else:
+        says = f"up to {times[last]} s without use, no first read is slow"
+    table.note(f"{t.setting} = {trial.value}: {says}")
+
+
+def _show_curves(s: Subject, t: Tuning) -> None:
+    times = t.tune.task.idle_times
+    table = Table([t.setting, "", *(f"{time} s" for time in times), "LOAD CYCLES"], [True, False, *[True] * (len(times) + 1)],
+                  not s.options.no_legend)
+    print(f"{t.setting}: {t.goal.title}, by how long that time is")
+    for i, trial in enumerate(t.tune.trials):
+        table.row(trial.value, "now" if i == t.tune.current else None,
+                  *(format_value(t.goal.kind, samples.median(kept)) if kept else None for kept in trial.after),
+                  f"{trial.cycles} in {trial.waits} waits" if trial.cycles is not None and trial.waits else None)
+    for i in range(len(t.tune.trials)):
+        _tell_slow(table, t, i)
+    table.note(f"what saves more power makes the first read slower, so no value is best: it stays as it is ({t.present})")
+    # The times that the budget has no room for.
+    if len(times) < len(tune.IDLE_TIMES):
+        hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
+        table.note(f"of {t.setting} alone, --budget={hours}h has room for times without use up to {tune.IDLE_TIMES[-1]} s")
+    _tell_left_out(table, s, t)
+    table.print()
+    print()
+
+
+# ---- JSON ----
+
+def _json_samples(kept: list[float], error: float) -> dict:
+    return {**bounded(samples.estimate(kept, error)), "samples": [None if math.isnan(sample) else sample for sample in kept]}
+
+
+def _json_value(t: Tuning, trial: tune.Trial) -> dict:
+    x = t.tune
+    told = {"value": trial.value, "goal": _json_samples(trial.goal, t.goal.error)}
+    if t.cost:
+        told["cost"] = _json_samples(trial.cost, t.cost.error)
+    is_curve, slow = bool(trial.after), x.find_slow(trial) if trial.after else 0
+    told["idle"] = [{"seconds": seconds, "median": samples.median(kept) if kept else None, "samples": kept}
+                    for seconds, kept in zip(x.task.idle_times, trial.after)]
+    told["slow_after"] = x.task.idle_times[slow] if slow < len(trial.after) else None
+    told["load_cycles"] = trial.cycles if is_curve and trial.waits else None
+    told["waits"] = trial.waits if is_curve else None
+    return told
+
+
+def _json_setting(t: Tuning) -> dict:
+    if t.lacking:
+        return {"setting": t.setting, "lacking": t.lacking}
+    x = t.tune
+    told = {"setting": t.setting, "lacking": None, "present": t.present, "picked": t.picked,
+            "reason": "curve" if t.tunable.saves_power else x.pick.reason if x else pick.UNKNOWN, "caution": t.caution, "goal": t.goal.key,
+            "cost": t.cost.key if t.cost else None}
+    for count in "others", "cached", "errors":
+        told[count] = getattr(x, count) if x else 0
+    return {**told, "left_out": t.left_out, "values": [_json_value(t, trial) for trial in x.trials] if x and x.rounds else []}
+
+
+def show(s: Subject, tunings: list[Tuning]) -> None:
+    text = block.format_block(s, tunings)
+    if s.options.json:
+        drive = {"drive": s.name, "model": s.drive["model"], "serial": s.drive["serial"]}
+        lines = [line for line in (text or "").split("\n") if line]
+        print(json.dumps({**command.document(), **drive, "settings": [_json_setting(t) for t in tunings], "block": lines}, indent=2))
+        return
+    for t in tunings:
+        if not t.is_measured:
+            print(f"{t.setting}: not measured: {escape(t.lacking or 'it ended before')}\n")
+        elif t.tunable.saves_power:
+            _show_curves(s, t)
+        else:
+            _show_table(s, t)
+    if text and not s.options.write:
+        print(f"To keep what is better: 'drivekeep tune --write', or this in the configuration:\n\n{text}", end="")
+    elif not text:
+        print("All stays as it is.")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The way to drivekeep.service: a connection of our own at its socket. What it holds or leaves alone for us ends with the connection,
+however this program ends."""
+from __future__ import annotations
+
+import itertools
+import socket
+import time
+import typing
+
+from measure.command import NO_SERVICE, Trouble
+
+VISIT_SECONDS = 3600    # a visit may wait for an fsck, and the service bounds that wait itself; this only keeps us from waiting for ever
+CALL_SECONDS = 25
+
+
+class Refused(Exception):
+    """The service has answered with an error, and says why."""
+
+    def __init__(self, name: str, sentence: str):
+        super().__init__(sentence)
+        self.name = name
+
+
+class Service:
+    def __init__(self, path: str):
+        from jeepney.io.blocking import prep_socket
+        from jeepney.low_level import Parser
+        self._socket, self._parser, self._serials = prep_socket(path), Parser(), itertools.count(1)
+
+    def call(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
+        """Returns what the answer holds. Raises Refused, or OSError: there is no answer."""
+        from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+        manager = DBusAddress("/org/drivekeep1", "org.drivekeep1", "org.drivekeep1.Manager")
+        serial, end = next(self._serials), time.monotonic() + seconds
+        self._socket.sendall(new_method_call(manager, member, signature or None, arguments).serialise(serial=serial))
+        while True:
+            answer = self._parser.get_next_message()
+            if answer is None:
+                self._receive(end)
+            elif answer.header.fields.get(HeaderFields.reply_serial) == serial:
+                break
+        if answer.header.message_type == MessageType.error:
+            raise Refused(answer.header.fields[HeaderFields.error_name], answer.body[0] if answer.body else "")
+        return answer.body
+
+    def _receive(self, end: float) -> None:
+        self._socket.settimeout(max(end - time.monotonic(), 0.001))
+        part = self._socket.recv(4096)
+        self._socket.settimeout(None)
+        if not part:
+            raise ConnectionResetError
+        self._parser.add_data(part)
+
+    def ask(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
+        """The same, where nothing can go on without the answer."""
+        try:
+            return self.call(member, signature, *arguments, seconds=seconds)
+        except (OSError, Refused) as error:
+            raise explain(error) from None
+
+    def read(self, name: str) -> None:
+        """Returns when the visit to this drive is over that a call before this one has begun."""
+        self.ask("Read", "as", [name], seconds=VISIT_SECONDS)
+
+    def why_not(self, name: str) -> str | None:
+        """Asks for permission to read the drive, which no visit comes to from then on for a minute. None: we have it."""
+        try:
+            self.call("MayRead", "s", name)
+        except socket.timeout:
+            return "a visit to it takes long"
+        except OSError as error:
+            return error.strerror or "the service has not answered"
+        except Refused as refused:
+            return str(refused) or refused.name
+        return None
+
+
+def connect(state_dir: str) -> Service | None:
+    """None: the service does not run."""
+    try:
+        return Service(f"{state_dir}/.private")
+    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise explain(error) from None
+
+
+def explain(error: Exception) -> Trouble:
+    if isinstance(error, Refused):
+        if error.name in ("org.freedesktop.DBus.Error.AccessDenied", "System.Error.EPERM"):
+            return Trouble("only root may ask for that")
+        return Trouble(f"drivekeep.service cannot do that: {error}", of_service=True)
+    return Trouble("drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more", NO_SERVICE, of_service=True)
+
+
+def missing() -> Trouble:
+    return Trouble("drivekeep.service does not run; 'systemctl start drivekeep.service' starts it", NO_SERVICE, of_service=True)

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The drive or array that is measured: which one it is, what speaks against that now, and that no visit and no file system check comes
+between."""
+from __future__ import annotations
+
+import argparse
+import mmap
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+from measure import bench, command, fio, service, sysfs
+from measure.bench import Meter
+from measure.command import LATER, Trouble
+
+TOO_WARM = 60       # C; the makers of hard disks allow no more in use
+SLEEPING = "standby", "suspended", "sleep"
+BAR = 30
+UNITS = {"ms": 0.001, "msec": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hr": 3600, "hour": 3600, "minute": 60, "second": 1}
+
+
+def parse_budget(text: str) -> float | None:
+    """Seconds, of "90s" or "1h 30min"; None: it is no time, or not from 10 s to 12 h."""
+    parts = re.findall(r" *(\d+(?:\.\d*)?|\.\d+) *([a-z]+) *", text.lower())
+    units = [UNITS.get(unit) or UNITS.get(unit.removesuffix("s")) for _, unit in parts]
+    if not parts or None in units or re.sub(r" *(\d+(?:\.\d*)?|\.\d+) *([a-z]+) *", "", text.lower()):
+        return None
+    seconds = sum(float(n) * unit for (n, _), unit in zip(parts, units))
+    return seconds if 10 <= seconds <= 12 * 3600 else None
+
+
+def format_duration(seconds: float) -> str:
+    """ "1 h 30 min", "2 min 5 s"."""
+    whole = int(seconds)
+    parts = [(whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60 if whole < 3600 else 0, "s")]
+    return " ".join(f"{n} {unit}" for n, unit in parts if n) or "0 s"
+
+
+class Subject:
+    """Raises Trouble, having asked no drive anything that wakes it."""
+
+    def __init__(self, options: argparse.Namespace, verb: str, budget: str):
+        seconds = parse_budget(options.budget or budget)
+        if seconds is None:
+            raise Trouble(f"'{options.budget}' is no time to measure for: write --budget={budget}, or another one from 10s to 12h")
+        if os.geteuid() != 0:
+            raise Trouble("only root may measure drives")
+        if not fio.is_installed():
+            raise Trouble(f"drivekeep {verb} needs fio: install the package 'fio'")
+        self.options, self.budget = options, seconds
+        self.spent = 0.0        # of the budget, before what is measured now
+        self.file = -1          # for what writes; negative: nothing does
+        self.progress = sys.stderr.isatty() and not options.quiet
+        self.stop_fd = open_stop()
+        self.service = service.connect(options.state_dir)
+        self.when = time.time()
+
+        # The command knows which drive is meant, and asks it nothing that wakes it.
+        self.drive, = self._show("--", options.names[0])
+        self.name, self.size = self.drive["name"], self.drive["size"]
+        self.diskseq = sysfs.attribute(self.name, "diskseq")
+        self.below = sysfs.disks_below(self.name)
+        self.is_array = self.name not in self.below
+        known = {drive["name"] for drive in command.read("list", *self.state())["drives"]} if self.is_array else {self.name}
+        self.disks = [name for name in self.below if name in known]
+        self._get_permission()
+        self.shown = self._look()
+
+    def state(self) -> list[str]:
+        """For the command."""
+        return [f"--state-dir={self.options.state_dir}"]
+
+    def _show(self, *words: str) -> list[dict]:
+        return command.read("show", *self.state(), *words)["drives"]
+
+    def _get_permission(self) -> None:
+        """For all disks. Without the service the command makes sure that no file system check is queued or running."""
+        if self.service is None:
+            return
+        self.service.ask("CatchUp")
+        for name in self.disks:
+            why = self.service.why_not(name)
+            if why:
+                raise Trouble(f"{name} cannot be read now: {why}; try again later", LATER)
+
+    def close(self) -> None:
+        if self.file >= 0:
+            os.close(self.file)
+            self.file = -1
+
+    # ---- what speaks against it ----
+
+    def _look(self) -> list[dict]:
+        """Of the drive and its disks, what they have now."""
+        if any(row["transport"] == "optical" for row in self.drive["settings"]):
+            raise self._objection("it reads discs, and a disc is no drive")
+        if self.size < bench.SIZE_MIN:
+            raise self._objection(f"it has less than {bench.SIZE_MIN >> 30} GiB, or no medium")
+        shown = self._show("--wear", *dict.fromkeys([self.name, *self.disks]))
+        for drive in shown:
+            strain = find_strain(drive)
+            if strain:
+                raise self._objection(f"{drive['name']} {strain}")
+        for disk in self.below:
+            for name in sysfs.above(disk):
+                action = sysfs.attribute(name, "md/sync_action")
+                if action not in ("", "idle", "frozen"):
+                    raise self._objection(f"{name} is busy with '{action}'")
+        return shown
+
+    def _objection(self, why: str) -> Trouble:
+        return Trouble(f"{self.name} is not measured: {why}")
+
+    # ---- what the drive has ----
+
+    def look(self) -> dict:
+        """The drive's settings and wear now. An NVMe controller may be in a power state of its own choice, and tells the one that was set
+        only behind a read: it is read until the command has asked it."""
+        rests = any(row["transport"] == "nvme" for row in self.drive["settings"])
+        child = command.begin("show", "--json", "--wear", *self.state(), self.name)
+        done = threading.Event()
+        reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
+        if rests:
+            reader.start()
+        try:
+            return command.end(child)["drives"][0]
+        finally:
+            done.set()
+            if rests:
+                reader.join()
+
+    def _keep_awake(self, done: threading.Event) -> None:
+        while not done.wait(0.02):
+            self.end_rest()
+
+    def end_rest(self) -> None:
+        """Reads anywhere: a drive may have one place in its cache."""
+        try:
+            fd = os.open(self.drive["node"], os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+        except OSError:
+            return
+        try:
+            with mmap.mmap(-1, mmap.PAGESIZE) as block:
+                os.preadv(fd, [block], time.monotonic_ns() % (self.size // mmap.PAGESIZE) * mmap.PAGESIZE)
+        except OSError:
+            pass
+        finally:
+            os.close(fd)
+
+    # ---- meanwhile ----
+
+    def is_here(self) -> bool:
+        """Is it still the drive that it was in the beginning? Its name may be another one's by now. Where the kernel does not tell: true."""
+        return not self.diskseq or sysfs.attribute(self.name, "diskseq") == self.diskseq
+
+    def check_here(self) -> None:
+        if not self.is_here():
+            raise Trouble(f"{self.name} cannot be measured any longer: it is gone")
+
+    def may_go_on(self) -> None:
+        self.check_here()
+        for name in self.disks if self.service else []:
+            why = self.service.why_not(name)
+            if why:
+                raise Trouble(f"{self.name} cannot be measured any longer: {why}")
+
+    def is_stopped(self) -> bool:
+        return fio.wait_for_stop(self.stop_fd, 0)
+
+    def meter(self, budget: float) -> Meter:
+        """With a progress bar."""
+        return Meter(self.name, self.drive["node"], self.size, budget, self.stop_fd, self.may_go_on, self._tell_progress,
+                     self.below if self.is_array else [], self.file)
+
+    def _tell_progress(self, spent: float) -> None:
+        if not self.progress:
+            return
+        all_spent = min(self.spent + spent, self.budget)
+        part = all_spent / self.budget
+        bar = "#" * int(part * BAR)
+        print(f"\r{self.name} [{bar:{BAR}}] {int(part * 100):3} %, {format_duration(self.budget - all_spent)} left\033[K", end="", file=sys.stderr,
+              flush=True)
+
+    def hide_progress(self) -> None:
+        if self.progress:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    # ---- the file of --file ----
+
+    def make_file(self) -> None:
+        """On this drive, where the user wants one, and has not ended it meanwhile."""
+        directory = self.options.file
+        if directory is None:
+            return
+        fault = self._find_fault(directory)
+        if fault:
+            raise Trouble(fault)
+        try:
+            self.file = make_scratch_file(directory, self.stop_fd)
+        except fio.Stopped:
+            pass
+        except OSError as error:
+            raise Trouble(f"no file of {bench.FILE_SIZE >> 20} MiB can be written in '{directory}': {error.strerror}") from None
+
+    def _find_fault(self, directory: str) -> str | None:
+        """What is wrong with the directory. btrfs has numbers of its own, so that it is believed."""
+        try:
+            status = os.stat(directory)
+        except OSError:
+            status = None
+        if status is None or not stat.S_ISDIR(status.st_mode):
+            return f"'{directory}' is no directory: --file wants one that is on {self.name}"
+        kind = subprocess.run(["stat", "-f", "-c", "%T", "--", directory], capture_output=True, text=True, check=False).stdout.strip()
+        if kind == "btrfs":
+            return None
+        device = sysfs.device_name(status.st_dev)
+        if device is None:
+            return f"'{directory}' is on no drive that can be told: --file wants a directory on {self.name}"
+        on_it = device == self.name or device in sysfs.above(self.name)
+        if not on_it or not set(sysfs.disks_below(device)) <= set(self.below):
+            return f"'{directory}' is not on {self.name} alone, so what is written there says nothing about it"
+        return None
+
+
+def find_strain(drive: dict) -> str | None:
+    """Why the drive is not to be read for minutes now, as a sentence's end. An array is asked nothing."""
+    if drive["state"] in SLEEPING:
+        return "sleeps, and is not woken for this; read from it first if that is meant"
+    wear = drive["wear"]
+    if wear is None:
+        return "does not answer"
+    if wear["testing"]:
+        return "tests itself"
+    celsius, most = wear["celsius"], wear["celsius_max"]
+    if any(row["transport"] == "nvme" for row in drive["settings"]):
+        return f"has {celsius} C, and warns of more than {most}" if None not in (celsius, most) and celsius > most else None
+    return f"has {celsius} C, and more than {TOO_WARM} is too warm" if celsius is not None and celsius > TOO_WARM else None
+
+
+def open_stop() -> int:
+    """Readable once the user wants an end, which then does not end the program. What is ignored, as by nohup(1), stays so."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    for each in command.SIGNALS:
+        if signal.getsignal(each) != signal.SIG_IGN:
+            signal.signal(each, lambda *_: os.write(write_end, b"x"))
+    return read_end
+
+
+def make_scratch_file(directory: str, stop_fd: int) -> int:
+    """A file for what writes. It has no name: it is gone when the last one closes it, however that ends. It is filled, until it is on the
+    drive, with nothing that a file system or a drive could make smaller."""
+    try:
+        fd = os.open(directory, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600)
+    except OSError:     # not all file systems know that
+        path = f"{directory}/.drivekeep-bench.{os.urandom(6).hex()}"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.unlink(path)
+    try:
+        written = 0
+        while written < bench.FILE_SIZE:
+            written += os.write(fd, os.urandom(1 << 20))
+            if fio.wait_for_stop(stop_fd, 0):
+                raise fio.Stopped
+        os.fsync(fd)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The measurement of one setting: each value in turn, forth and back, until the samples tell which is to be picked or the time is
+spent. Of a setting that saves power no value is picked: how long the first read takes after times without use is measured with each."""
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+import typing
+
+from measure import bench, fio, pick, samples
+from measure.bench import Measured, Meter
+from measure.figures import JOB_OF, Figure, Job
+
+NARROW = 0.03       # an interval of this part of its median is narrow enough
+BUSY_ROUNDS = 2
+STEPS = 1 << 20
+
+SLOW = 3            # times what is usual; where a disk has to seek to makes less of a difference
+IDLE_ROUNDS = 2
+CURVE_ROUNDS_MAX = 4    # each time without use may wear the drive
+TURN_EXTRA = 3      # s, for setting a value
+
+# Times without use, in seconds.
+IDLE_TIMES = (1, 2, 5, 10, 20, 30, 60, 120, 300)
+
+
+def fit_idle_times(budget: float, n_values: int, wake: float) -> tuple[int, ...]:
+    """Those that there is time for, with two rounds of so many values, where the first read behind them takes so many seconds; one at
+    least."""
+    seconds, turn, n = budget // IDLE_ROUNDS // n_values, TURN_EXTRA, 0
+    for idle in IDLE_TIMES:
+        turn += idle + wake
+        if turn > seconds:
+            break
+        n += 1
+    return IDLE_TIMES[:max(n, 1)]
+
+
+class Busy(Exception):
+    """Others use the drive too much."""
+
+
+class NotHad(Exception):
+    """The drive does not have this value, or does not keep it: it is left out, in the first round for good."""
+
+
+class NoPresent(Exception):
+    """The value that cannot be had is the present one: nothing can be measured."""
+
+
+@dataclasses.dataclass(eq=False)
+class Trial:
+    """What was measured with one value: a sample for each round, NaN where it is missing; or one for each time without use."""
+    value: str
+    goal: list[float] = dataclasses.field(default_factory=list)
+    cost: list[float] = dataclasses.field(default_factory=list)
+    after: list[list[float]] = dataclasses.field(default_factory=list)
+    waits: int = 0                  # how often there was such a time, …
+    cycles: int | None = 0          # … and how often heads were unloaded meanwhile, as the drive counts it; None: it does not
+
+
+@dataclasses.dataclass
+class Task:
+    meter: Meter                # its budget is that of this setting
+    goal: Figure
+    cost: Figure | None         # None: nothing is measured of it
+    values: list[str]
+    current: str                # the value that the drive has
+    set: typing.Callable[[str, bool], None]     # has the drive hold it; whether it is the first round
+    look: typing.Callable[[bool], int | None] | None = None     # is it kept? And what the drive counts of load cycles
+    ordered: bool = False       # values rise
+    among_others: bool = False  # goes on where others use the drive most of the time
+    idle_times: tuple[int, ...] = ()    # are waited for before the goal's job; none: a value is picked
+
+
+class Tune:
+    """Whatever it has set last stays set. What was measured is here also where run() raises: Busy, NoPresent, Trouble."""
+
+    def __init__(self, task: Task):
+        self.task = task
+        self.trials = [Trial(value, after=[[] for _ in task.idle_times]) for value in task.values]
+        self.rounds = 0
+        # Of goals; the latter three are left out (bench.Measured).
+        self.used = self.others = self.cached = self.errors = 0
+        self.complaint: str | None = None
+        self.pick = pick.Pick(pick.UNKNOWN, self.current)
+        # Where earlier samples were, the cache of the drive may have something. Of a greater number sample() makes a few places only.
+        self._step = int(time.time() * 1e6) % STEPS
+        self._start = self._longest = 0.0
+
+    @property
+    def current(self) -> int:
+        return next((i for i, trial in enumerate(self.trials) if trial.value == self.task.current), 0)
+
+    @property
+    def counted(self) -> bool:
+        return self.task.meter.counted
+
+    @property
+    def n_seen(self) -> int:
+        return self.used + self.others + self.cached + self.errors
+
+    def run(self) -> None:
+        self._start = bench.monotonic()
+        try:
+            self.task.meter.warm_up()
+            goes_on = True
+            while goes_on and len(self.trials) > 1 and self.rounds < self.task.meter.samples_max:
+                goes_on = self._round()
+                if self.rounds >= BUSY_ROUNDS and self._is_busy():
+                    raise Busy
+                goes_on = goes_on and not self._is_enough()
+        except fio.Stopped:
+            pass
+        finally:
+            self.pick = pick.Pick(pick.UNKNOWN, self.current)
+            if self.rounds > 0 and not self.task.idle_times:
+                self.pick = pick.decide(self._contest())
+
+    # ---- one value, once ----
+
+    def _sample(self, trial: Trial, job: Job, step: int, idle: float = 0) -> None:
+        task = self.task
+        task.meter.may_go_on()
+        items = [Measured(figure) for figure in job.figures]
+        task.meter.sample(job, items, step, idle)
+        for m in items:
+            value = m.samples[0] if m.samples else math.nan
+            if m.figure is task.cost:
+                trial.cost[-1] = value
+            if m.figure is task.goal:
+                trial.goal[-1] = value
+                self.used += len(m.samples)
+                self.others += m.others
+                self.cached += m.cached
+                self.errors += m.errors
+                self.complaint = m.complaint or self.complaint
+
+    def _run_jobs(self, trial: Trial) -> None:
+        goal, cost = JOB_OF[self.task.goal.key], JOB_OF[self.task.cost.key] if self.task.cost else None
+        self._step += 1
+        self._sample(trial, goal, self._step)
+        # Each has steps of its own, so that it reads all places.
+        if cost and cost is not goal:
+            self._sample(trial, cost, self._step + STEPS)
+
+    def _run_curve(self, trial: Trial) -> None:
+        """One after the other, so that each time without use ends with the read that the next one begins with. Raises NotHad: the drive
+        has not kept the value, and what was measured is of another one."""
+        task, job, seconds = self.task, JOB_OF[self.task.goal.key], []
+        # Whatever state the drive is in, it comes out of it.
+        task.meter.may_go_on()
+        self._step += 1
+        task.meter.sample(job, [Measured(task.goal)], self._step)
+        before = task.look(self.rounds == 1)
+        for idle in task.idle_times:
+            self._step += 1
+            self._sample(trial, job, self._step, idle)
+            seconds.append(trial.goal[-1])
+            trial.goal[-1] = math.nan
+            task.meter.tell(bench.monotonic() - self._start)
+        after = task.look(self.rounds == 1)
+
+        for kept, value in zip(trial.after, seconds):
+            if not math.isnan(value):
+                kept.append(value)
+        trial.waits += len(task.idle_times)
+        trial.cycles = None if None in (trial.cycles, before, after) else trial.cycles + after - before
+
+    # ---- all of them ----
+
+    def _contest(self) -> pick.Contest:
+        task = self.task
+        return pick.Contest([t.goal for t in self.trials], [t.cost for t in self.trials] if task.cost else None, self.current, task.ordered,
+                            pick.Scale(task.goal.kind.less_is_better, task.goal.error),
+                            pick.Scale(task.cost.kind.less_is_better, task.cost.error) if task.cost else pick.Scale())
+
+    def _is_enough(self) -> bool:
+        if self.task.idle_times:
+            return self.rounds >= CURVE_ROUNDS_MAX
+        for trial in self.trials:
+            e = samples.estimate(trial.goal, self.task.goal.error)
+            if not e.bounded or e.high - e.low > NARROW * e.median:
+                return False
+        return pick.decide(self._contest()).reason != pick.UNKNOWN
+
+    def _is_busy(self) -> bool:
+        return self.others > self.used and not self.task.among_others
+
+    def _round(self) -> bool:
+        """False: the time is spent, or the user wants an end. In every other round the order is turned round, so that what comes before
+        what makes no difference, nor does what changes slowly."""
+        task, meter = self.task, self.task.meter
+        self.rounds += 1
+        for trial in self.trials:
+            trial.goal.append(math.nan)
+            trial.cost.append(math.nan)
+        for trial in self.trials[::1 if self.rounds % 2 == 1 else -1]:
+            begun = bench.monotonic()
+            if fio.wait_for_stop(meter.stop_fd, 0) or begun - self._start + self._longest > meter.budget:
+                return False
+            try:
+                task.set(trial.value, self.rounds == 1)
+                if task.idle_times:
+                    self._run_curve(trial)
+                else:
+                    self._run_jobs(trial)
+            except NotHad:
+                # Later, what was had before is had again, perhaps.
+                if self.rounds == 1 and trial.value == task.current:
+                    raise NoPresent from None
+                if self.rounds == 1:
+                    self.trials.remove(trial)
+                    continue
+            if task.idle_times and self._is_busy():
+                raise Busy
+            self._longest = max(self._longest, bench.monotonic() - begun)
+            meter.tell(bench.monotonic() - self._start)
+        return True
+
+    # ---- what is slow ----
+
+    @property
+    def slow_limit(self) -> float:
+        """A first read that takes so many seconds or more is slow: three times what is usual. That is the least of these medians: of all
+        samples of each value, and of all values after each time."""
+        groups = [[s for kept in trial.after for s in kept] for trial in self.trials]
+        groups += [[s for trial in self.trials for s in trial.after[k]] for k in range(len(self.task.idle_times))]
+        return SLOW * min((samples.median(group) for group in groups if group), default=math.nan)
+
+    def find_slow(self, trial: Trial) -> int:
+        """The first time without use from which on every first read was slow, of two or more; their number: there is none."""
+        limit, first = self.slow_limit, len(trial.after)
+        while first > 0 and len(trial.after[first - 1]) >= 2 and all(s >= limit for s in trial.after[first - 1]):
+            first -= 1
+        return first

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One setting of a drive: prepared, measured with each of its values, and set back."""
+from __future__ import annotations
+
+from measure import bench, command, samples, tunables
+from measure.command import BAD_INPUT, WANTED, Trouble, warn
+from measure.figures import JOB_OF
+from measure.held import Held, Reading
+from measure.samples import Estimate
+from measure.subject import Subject
+from measure.tunables import Tunable
+from measure.tune import Busy, NoPresent, Task, Tune, fit_idle_times
+
+WAKE_SECONDS, SPIN_UP_SECONDS = 1, 10   # for the first read, as far as the times without use are planned by it
+
+
+class Tuning:
+    def __init__(self, tunable: Tunable):
+        self.tunable, self.setting = tunable, tunable.setting
+        self.goal, self.cost = tunable.goal_figure, tunable.cost_figure
+        self.values: list[str] = []
+        self.present = ""
+        self.lacking: str | None = None     # why nothing was measured: a sentence's end
+        self.held: Held | None = None
+        self.tune: Tune | None = None
+
+    def prepare(self, s: Subject, shown: dict) -> None:
+        """By what the command shows of the drive."""
+        now = Reading.of(shown, self.setting)
+        if now is None:
+            self.lacking = "it is not a setting of this kind of drive"
+        elif now.value is None:
+            self.lacking = now.why
+        elif not now.exact:
+            self.lacking = f"it is '{now.value}', which it could not be set back to"
+        if self.lacking:
+            return
+        self.present = now.value
+        self.values = tunables.values(self.tunable, s.name, now.value, s.is_array)
+        if len(self.values) < 2:
+            self.lacking = "there is no other value to be had"
+        beside = {name: Reading.of(shown, name) for name in self.tunable.resets}
+        self.held = Held(s, self.setting, self.present, {name: r.value for name, r in beside.items() if r and r.value is not None and r.exact},
+                         self.tunable.saves_power)
+
+    @property
+    def wake_seconds(self) -> int:
+        return SPIN_UP_SECONDS if self.tunable.spins_down else WAKE_SECONDS
+
+    @property
+    def share(self) -> int:
+        """Its part of the time, beside those of others: how long all its values take once. 0: there is nothing to measure."""
+        if self.lacking:
+            return 0
+        jobs = {JOB_OF[figure.key].name: JOB_OF[figure.key] for figure in (self.goal, self.cost) if figure}
+        # A first read is allowed more than a second, and as a rule needs less.
+        return len(self.values) * sum(min(job.milliseconds, 1000) for job in jobs.values())
+
+    def run(self, s: Subject, budget: float) -> int:
+        """Returns an exit status, having said why. The drive has its own value again in any case, as far as that can be had."""
+        idle_times = fit_idle_times(budget, len(self.values), self.wake_seconds) if self.tunable.saves_power else ()
+        self.tune = Tune(Task(s.meter(budget), self.goal, self.cost, self.values, self.present, self.held.set, self.held.look,
+                              self.tunable.ordered, s.options.force, idle_times))
+        begun, trouble, back = bench.monotonic(), None, WANTED
+        try:
+            self.tune.run()
+        except Busy:
+            self.lacking = f"{s.name} is used by others too much; --force has it measured all the same"
+        except NoPresent:
+            self.lacking = self.left_out
+        except Trouble as error:
+            error.tell()
+            trouble = error
+        try:
+            back = self.held.set_back(trouble is not None and trouble.of_service)
+        except Trouble as error:
+            error.tell()
+            trouble = error if trouble is None or not trouble.of_service else trouble
+        s.spent += bench.monotonic() - begun
+        if self.lacking:
+            warn(f"{self.setting} of {s.name} is not measured: {self.lacking}")
+            return BAD_INPUT
+        return trouble.status if trouble else back
+
+    # ---- what came of it ----
+
+    @property
+    def left_out(self) -> str | None:
+        """Values that cannot be had, and why."""
+        return "; ".join(self.held.left_out) if self.held and self.held.left_out else None
+
+    @property
+    def is_measured(self) -> bool:
+        return not self.lacking and self.tune is not None and self.tune.n_seen > 0
+
+    @property
+    def changes(self) -> bool:
+        return not self.lacking and self.tune is not None and self.tune.pick.changes
+
+    @property
+    def picked(self) -> str:
+        return self.tune.trials[self.tune.pick.index].value if self.changes else self.present
+
+    @property
+    def caution(self) -> str | None:
+        """Of what is picked."""
+        return self.tunable.caution if self.changes and self.picked != "off" else None
+
+    def goal_of(self, trial: int) -> Estimate:
+        return samples.estimate(self.tune.trials[trial].goal, self.goal.error)
+
+    def cost_of(self, trial: int) -> Estimate:
+        return samples.estimate(self.tune.trials[trial].cost, self.cost.error) if self.cost else Estimate(0)
+
+
+# ---- which settings ----
+
+def why_unmeasured(row: dict) -> str:
+    """Of what the command tells of a setting."""
+    if row["transport"] == "none":
+        return "drivekeep never sets it"
+    if row["once"]:
+        return "it is done once, and is nothing that a drive has"
+    if not row["readable"]:
+        return "it cannot be read, so nobody knows what to set it back to"
+    if not row["volatile"]:
+        return "the drive keeps it without power, so it is not set for a while"
+    return "it is dangerous, so it is not set for a while" if row["danger"] else "no value of it makes reads faster or slower"
+
+
+def choose(names: list[str], has_file: bool) -> list[Tuning]:
+    """Those that are named, or else all that have a best value."""
+    if not names:
+        return [Tuning(t) for t in tunables.TUNABLES.values() if not t.saves_power and (not t.writes or has_file)]
+    rows: dict[str, dict] = {}
+    for row in command.read("settings", "--", *names)["settings"]:
+        rows.setdefault(row["name"], row)
+    chosen, bad = [], False
+    for name in names:
+        row = rows[name]
+        t = tunables.TUNABLES.get(row["alias_of"] or row["name"])
+        if t is None:
+            warn(f"there is nothing to measure of {name}: {why_unmeasured(row)}")
+        elif t.writes and not has_file:
+            warn(f"{t.setting} is measured by writing to a file: --file=DIR says where")
+        else:
+            chosen.append(Tuning(t))
+            continue
+        bad = True
+    if not bad and has_file and not any(t.tunable.writes for t in chosen):
+        raise Trouble("--file is for what is measured by writing, and none of these settings is")
+    if bad:
+        raise Trouble
+    return chosen
+
+
+def prepare(s: Subject, tunings: list[Tuning]) -> None:
+    shown = s.look()
+    for t in tunings:
+        t.prepare(s, shown)
+    if any(t.tunable.writes and not t.lacking for t in tunings):
+        s.make_file()
+
+
+def run(s: Subject, tunings: list[Tuning]) -> int:
+    """Each has a share of the time that is left. What keeps one from being measured may not keep the next."""
+    shares, status = sum(t.share for t in tunings), WANTED
+    for t in tunings:
+        share = t.share
+        if s.is_stopped():
+            break
+        if share == 0:
+            continue
+        done = t.run(s, max(s.budget - s.spent, 0) * share / shares)
+        shares -= share
+        status = done if done != WANTED else status
+        if done != WANTED and not t.lacking:
+            break
+    s.hide_progress()
+    return status
+
+

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Stand-ins for fio, which tells what the test says and has the kernel's counters move, for the clock, for sysfs, for the command and
+for the service."""
+import contextlib
+import io
+import math
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+import unittest
+from unittest import mock
+
+from measure import bench, command, fio, main, service, subject, sysfs
+from measure.service import Refused
+
+GIB = 1 << 30
+
+
+class Fake(unittest.TestCase):
+    """In a directory of its own: class/ is sysfs, of a disk sda and one sdb."""
+
+    def setUp(self):
+        self.here = pathlib.Path(tempfile.mkdtemp(prefix="dk-measure-"))
+        self.addCleanup(shutil.rmtree, self.here)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.here)
+        for name in "sda", "sdb":
+            self.put(f"class/{name}/stat", "1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0")
+        self.put("class/sda/queue/read_ahead_kb", "128")
+        self.read_end, self.write_end = os.pipe2(os.O_NONBLOCK)
+        self.addCleanup(os.close, self.read_end)
+        self.addCleanup(os.close, self.write_end)
+        self.now, self.look_seconds = 0.0, 0.1
+        self.log = []               # what fio was asked for
+        self.reads = 0              # sectors
+        self.behave = lambda n: {}  # what differs from the usual in the nth run, from 1
+        self.patch(sysfs, "BLOCK", str(self.here / "class"))
+        self.patch(bench, "monotonic", self.look_at_clock)
+        self.patch(fio, "run", self.run_fio)
+
+    def patch(self, where, name, what):
+        patcher = mock.patch.object(where, name, what)
+        self.addCleanup(patcher.stop)
+        return patcher.start()
+
+    def put(self, path, text):
+        path = self.here / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+
+    def get(self, path):
+        return (self.here / path).read_text().strip()
+
+    def look_at_clock(self):
+        """Some time passes whenever somebody looks."""
+        self.now += self.look_seconds
+        return self.now
+
+    def stop(self):
+        os.write(self.write_end, b"x")
+
+    def run_fio(self, arguments, stop_fd):
+        self.log.append(" ".join(arguments))
+        told = {"bytes": 1 << 20, "extra": 0, "changes": 0, "error": 0, "ns": 1000, "p99": 9000, "max": 5000, "ms": 500, "bw": 2e6, "iops": 70.5,
+                "counted": None, "stop": False, **self.behave(len(self.log))}
+        self.reads += (told["bytes"] + told["extra"]) // 512
+        counted = self.reads if told["counted"] is None else told["counted"]
+        self.put("class/sda/stat", f"1 0 {counted} 0 {told['changes']} 0 0 0 0 0 0 0 0 0 0 0 0")
+        if told["stop"]:
+            self.stop()
+            raise fio.Stopped
+        if told["error"]:
+            raise fio.Failed(os.strerror(told["error"]))
+        percentile = {"50.000000": told["ns"], "99.000000": told["p99"]}
+        read = {"io_bytes": told["bytes"], "bw_bytes": told["bw"], "iops": told["iops"], "runtime": told["ms"],
+                "clat_ns": {"max": told["max"], "percentile": percentile}}
+        return {"jobs": [{"error": 0, "read": read, "write": {"iops": 30}, "sync": {"lat_ns": {"percentile": {"50.000000": 5000}}}}]}
+
+    def runs(self, part):
+        return [line for line in self.log if part in line]
+
+    def meter(self, **changes):
+        told = {"name": "sda", "node": "/dev/none", "size": 64 * GIB, "budget": 40, "stop_fd": self.read_end, "may_go_on": self.may_go_on,
+                "tell": self.tell, **changes}
+        self.n_asked, self.may_ask, self.spent, self.longest, self.n_told = 0, math.inf, 0, 0, 0
+        return bench.Meter(**told)
+
+    def may_go_on(self):
+        self.n_asked += 1
+        if self.n_asked > self.may_ask:
+            raise command.Trouble("no more")
+
+    def tell(self, spent):
+        self.longest, self.spent, self.n_told = max(self.longest, spent - self.spent), spent, self.n_told + 1
+
+
+
+
+def row(name, transport, value, **more):
+    return {"name": name, "transport": transport, "value": value, "saved": None, "reason": None, "supported": value is not None,
+            "exact": None if value is None else True, **more}
+
+
+def drive(name, **more):
+    """As the command shows it."""
+    return {"name": name, "key": name, "node": f"/dev/{name}", "model": None, "serial": None, "firmware": None, "wwn": None, "size": 9 * GIB,
+            "state": "active/idle", "settings": [],
+            "wear": {"celsius": None, "celsius_max": None, "load_cycles": None, "start_stops": None, "testing": False}, **more}
+
+
+class Program(Fake):
+    """The whole program, with stand-ins for the command and the service."""
+
+    def setUp(self):
+        super().setUp()
+        self.drives = {}
+        self.is_terminal = False
+        self.service = None         # None: it does not run
+        self.patch(command, "read", self.read)
+        self.patch(subject.Subject, "look", lambda s: self.read("show", s.name)["drives"][0])
+        self.patch(subject.Subject, "end_rest", lambda s: None)
+        self.patch(service, "connect", lambda path: self.service)
+        self.patch(os, "geteuid", lambda: 0)
+        self.patch(fio, "is_installed", lambda: True)
+        self.patch(subject, "open_stop", lambda: self.read_end)
+        os.environ["TZ"] = "UTC"
+
+    def read(self, verb, *words):
+        names = [word for word in words if not word.startswith("--")]
+        return getattr(self, f"tell_{verb}")(names, words)
+
+    def find(self, name):
+        for each in self.drives.values():
+            if name in (each["name"], each["serial"], each["node"]):
+                return each
+        command.warn(f"'{name}' is no drive that drivekeep knows")
+        raise command.Trouble(status=1)
+
+    def tell_show(self, names, _):
+        return {"drives": [self.find(name) for name in names]}
+
+    def tell_list(self, _, __):
+        return {"drives": list(self.drives.values())}
+
+    def run_program(self, *words):
+        """Its exit status; what it printed is in out and err."""
+        out, err = io.StringIO(), io.StringIO()
+        err.isatty = lambda: self.is_terminal
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            # As the command starts it.
+            status = main.run([w for w in words if w.startswith("-")] + ["--"] + [w for w in words if not w.startswith("-")])
+        self.out, self.err = out.getvalue(), err.getvalue()
+        return status
+
+
+class FakeService:
+    """Each method of the service's is one that begins with do_."""
+
+    def __init__(self):
+        self.gate = None    # why no drive may be read
+        self.calls = []
+
+    def ask(self, member, signature="", *arguments, **_):
+        try:
+            return self.call(member, signature, *arguments)
+        except (OSError, Refused) as error:
+            raise service.explain(error) from None
+
+    def call(self, member, _signature="", *arguments, **_):
+        return getattr(self, f"do_{member.lower()}", lambda *_: ())(*arguments) or ()
+
+    def read(self, name):
+        self.ask("Read", "as", [name])
+
+    def why_not(self, name):
+        return self.gate(name) if self.gate else None
+
+
+def without_day(text):
+    """Today's date is no matter."""
+    return re.sub(r"measured \d{4}-\d\d-\d\d", "measured 0000-00-00", text)

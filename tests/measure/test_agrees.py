@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The command knows the settings that are tuned, reads what is written of them, and shows their values as they are written here. The third argument
+is the command."""
+import json
+import os
+import subprocess
+import sys
+
+from fake import Fake, drive
+from measure import block
+from measure.tunables import TUNABLES
+
+COMMAND = os.path.abspath(sys.argv[3])
+
+
+class Agrees(Fake):
+    def read(self, *words):
+        done = subprocess.run([COMMAND, *words, "--json"], capture_output=True, text=True, check=False)
+        self.assertIn(done.returncode, (0, 2), done.stderr)
+        return json.loads(done.stdout)
+
+    def test_settings(self):
+        rows = {}
+        for row in self.read("settings")["settings"]:
+            rows.setdefault(row["name"], row)
+        for setting, t in TUNABLES.items():
+            with self.subTest(setting):
+                self.assertIsNone(rows[setting]["alias_of"])
+                self.assertTrue(set(t.resets) <= set(rows))
+                self.assertEqual([rows[setting][key] for key in ("danger", "once", "readable", "volatile")], [None, False, True, True])
+                self.assertEqual(t.saves_power and t.spins_down, setting in ("standby_y", "standby_z"))
+
+    def test_values(self):
+        """Each value of each setting in a block of its own, of which the last one wins; and what a drive is known by."""
+        ladders = {setting: t.ladder or ("none", "mq-deadline") for setting, t in TUNABLES.items()}
+        blocks = [block.HEAD + "{};\n" + block.assignment(setting, value) + block.BLOCK_END for setting, ladder in ladders.items() for value in ladder]
+        odd = drive("sda", model='D*"\\', serial="S\x1b[x]", wwn=None)
+        self.put("etc/drivekeep/drivekeep.conf.d/60-tuned.conf", block.BEGIN + "".join(blocks) + block.head(odd) + block.BLOCK_END + block.END)
+        told = {}
+        for row in self.read("explain", "--as", "serial=S", "--config-root=etc")["settings"]:
+            told[row["name"]] = [*(each["value"] for each in row["overridden"]), row["value"]]
+        self.assertEqual(told, {setting: list(ladder) for setting, ladder in ladders.items()})
+        self.assertEqual([c for c in self.read("check", "--config-root=etc")["complaints"] if c["level"] == "error"], [])
+
+    def test_missing(self):
+        """Where the program is not installed, one sentence says what to install."""
+        for verb in "bench", "tune":
+            done = subprocess.run([COMMAND, verb], capture_output=True, text=True, check=False)
+            if "needs a program of its own" in done.stderr:
+                self.assertEqual((done.returncode, done.stderr),
+                                 (1, f"drivekeep: drivekeep {verb} needs a program of its own: install the package 'drivekeep-tune'\n"))

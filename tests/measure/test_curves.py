@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What `drivekeep tune` shows of a setting that saves power: the table, its sentences, the JSON and the picture. What is measured: test_tune.py."""
+import contextlib
+import io
+import json
+import pathlib
+import types
+
+from fake import Fake, drive
+from measure import plot, report
+from measure.held import Held
+from measure.pick import UNKNOWN, Pick
+from measure.tunables import TUNABLES
+from measure.tune import Task, Tune
+from measure.tuning import Tuning
+
+# Seconds, by level and time without use. The second level stays just below three times the usual 13 ms; of the last one some are missing.
+LATENCIES = {"64": [[0.012, 0.512], [0.520, 0.530]], "127": [[0.011, 0.014], [0.036, 0.037]], "254": [[], [0.013]]}
+
+TABLE = """\
+apm: first read after a time without use, by how long that time is
+apm         1 s     2 s  LOAD CYCLES
+ 64 -    262 ms  525 ms 3 in 4 waits
+127 -   12.5 ms 36.5 ms 0 in 4 waits
+254 now       - 13.0 ms            -
+apm = 64: after 2 s without use, the first read is slow: it takes 525 ms
+apm = 127: up to 2 s without use, no first read is slow
+apm = 254: there are too few samples to tell
+what saves more power makes the first read slower, so no value is best: it stays as it is (254)
+of apm alone, --budget=1h has room for times without use up to 300 s
+samples that are left out: 1 as others used the drive, 0 from the page cache, 0 for errors
+
+All stays as it is.
+"""
+
+# Samples of the first level, and what is said.
+SENTENCES = (([0.505, 0.515], [5.05, 5.15],
+              "apm = 64: from 1 s without use on, the first read is slow: it takes 510 ms then, and 5.10 s after 2 s"),
+             ([0.505, 0.515], [0.012, 5.15], "apm = 64: some first reads are slow, and others after as long a time or a longer one are not"),
+             ([0.012, 0.014], [0.013, 0.015], "apm = 64: up to 2 s without use, no first read is slow"))
+
+
+class Curves(Fake):
+    def setUp(self):
+        super().setUp()
+        options = types.SimpleNamespace(json=False, no_legend=False, write=False)
+        self.subject = types.SimpleNamespace(options=options, name="sda", drive=drive("sda", model="DISK", serial="S1"))
+        t = self.tuning = Tuning(TUNABLES["apm"])
+        t.present, t.values = "254", list(LATENCIES)
+        t.held = Held(self.subject, "apm", "254", {}, True)
+        t.tune = Tune(Task(self.meter(counted=True), t.goal, None, t.values, "254", t.held.set, ordered=True, idle_times=(1, 2)))
+        for trial in t.tune.trials:
+            trial.after, trial.waits = [list(kept) for kept in LATENCIES[trial.value]], 4
+            trial.cycles = {"64": 3, "127": 0, "254": None}[trial.value]
+            trial.goal = [float("nan")] * 2
+        t.tune.rounds, t.tune.used, t.tune.others, t.tune.pick = 2, 9, 1, Pick(UNKNOWN, 2)
+
+    def show(self):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            report.show(self.subject, [self.tuning])
+        return out.getvalue()
+
+    def test_table(self):
+        self.assertEqual(self.show(), TABLE)
+
+    def test_sentences(self):
+        for first, last, text in SENTENCES:
+            with self.subTest(text):
+                self.tuning.tune.trials[0].after = [first, last]
+                self.assertIn(text, self.show())
+
+    def test_slow(self):
+        self.assertEqual([self.tuning.tune.find_slow(trial) for trial in self.tuning.tune.trials], [1, 2, 2])
+
+    def test_share(self):
+        """Beside others, a setting that saves power has no more of the time for its values than they have."""
+        self.assertEqual(self.tuning.share, 3000)
+        for setting, share in (("scheduler", 3000), ("read_ahead_kb", 3000), ("max_sectors_kb", 1500)):
+            t = Tuning(TUNABLES[setting])
+            t.values = ["a", "b", "c"]
+            self.assertEqual(t.share, share)
+        self.tuning.lacking = "it sleeps"
+        self.assertEqual(self.tuning.share, 0)
+
+    def test_json(self):
+        """No level is picked, so there is nothing to keep."""
+        self.subject.options.json = True
+        told = json.loads(self.show())
+        self.assertEqual(told["block"], [])
+        setting, = told["settings"]
+        self.assertEqual((setting["reason"], setting["picked"], len(setting["values"])), ("curve", "254", 3))
+        value = setting["values"][0]
+        self.assertEqual(value["idle"][1], {"seconds": 2, "median": 0.525, "samples": [0.520, 0.530]})
+        self.assertEqual((len(value["idle"]), value["slow_after"], value["load_cycles"], value["waits"]), (2, 2, 3, 4))
+        value = setting["values"][2]
+        self.assertEqual((value["slow_after"], value["load_cycles"], value["idle"][0]["median"]), (None, None, None))
+
+    def test_picture(self):
+        """A line for each level; of the last level one time is known: a point, and no line."""
+        plot.write(self.subject, [self.tuning], "curves.svg", "svg")
+        text = pathlib.Path("curves.svg").read_text()
+        for part in ">apm: first read after a time without use (less is better)</text>", ">254 (now)</text>", ">2 s</text>":
+            self.assertIn(part, text)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How fio is run, with a program of our own in its place: what it says, and its end."""
+import math
+import os
+import time
+
+from fake import Fake
+from measure import fio
+
+RUN = fio.run
+JSON = '{ "jobs": [ { "error": 0, "read": { "iops": 70.5, "x": "7", "y": true } } ] }'
+
+# What it does, and what is wrong then; None: nothing.
+CASES = (("cat json", None),
+         ("echo 'latency: Laying out IO file'; cat json", None),
+         ("cat json; echo and more", None),
+         ("sed s/0,/5,/ json", "Input/output error"),
+         ("cat json; exit 1", "it ended with exit status 1"),
+         ("echo 'fio: no such engine'; exit 1", "fio: no such engine"),
+         ("exit 1", "it ended with exit status 1"),
+         ("kill -KILL $$", "it ended with signal 9"),
+         ("echo '{ \"fio version\" : 3'; exit 1", "it ended with exit status 1"),
+         ("echo '[]'", "[]"),
+         ("echo to stderr >&2", "to stderr"))
+
+
+class Fio(Fake):
+    def setUp(self):
+        super().setUp()
+        self.put("json", JSON)
+        path = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        os.environ["PATH"] = f"{self.here}/bin:{path}"
+
+    def run_script(self, script):
+        self.put("bin/fio", f"#!/bin/sh\n{script}")
+        os.chmod("bin/fio", 0o755)
+        return RUN(["--x", "a b"], self.read_end)
+
+    def test_told(self):
+        """What fio tells, or how it has failed, in its own words."""
+        for script, fault in CASES:
+            with self.subTest(script):
+                if fault is None:
+                    self.assertEqual(fio.number(self.run_script(script), "read/iops"), 70.5)
+                    continue
+                with self.assertRaises(fio.Failed) as caught:
+                    self.run_script(script)
+                self.assertEqual(str(caught.exception), fault)
+
+    def test_arguments(self):
+        """Each is a word of its own, and it is in a process group of its own."""
+        self.run_script('printf "%s\\n" "$@" > words; ps -o pgid= -p $$ > group; echo $$ >> group; cat json')
+        self.assertEqual(self.get("words"), "--x\na b")
+        group, pid = self.get("group").split()
+        self.assertEqual(group, pid)
+
+    def test_number(self):
+        told = self.run_script("cat json")
+        self.assertEqual(fio.number(told, "error"), 0)
+        for path in "read/x", "read/y", "read/none", "read", "none/none":
+            with self.subTest(path):
+                self.assertTrue(math.isnan(fio.number(told, path)))
+
+    def test_stopped(self):
+        """The user wants an end: fio is told, and what it tells is not used."""
+        with self.assertRaises(fio.Stopped):
+            self.run_script(f"trap 'echo told > told; exit 1' TERM; echo > {self.stop_path()}; while :; do sleep 0.01; done")
+        self.assertEqual(self.get("told"), "told")
+
+    def test_no_end(self):
+        """One that waits for the drive does not keep us waiting."""
+        self.patch(fio, "STOP_SECONDS", 0.1)
+        begun = time.monotonic()
+        with self.assertRaises(fio.Stopped):
+            self.run_script(f"trap '' TERM; echo > {self.stop_path()}; while :; do sleep 0.01; done")
+        self.assertLess(time.monotonic() - begun, 60)
+
+    def stop_path(self):
+        return f"/proc/{os.getpid()}/fd/{self.write_end}"
+
+    def test_missing(self):
+        self.put("bin/fio", "#!/bin/sh")
+        os.chmod("bin/fio", 0o755)
+        self.assertTrue(fio.is_installed())
+        os.environ["PATH"] = "/none"
+        self.assertFalse(fio.is_installed())

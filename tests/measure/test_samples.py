@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What samples carry: on given ones, and on simulated ones whose truth is known."""
+import math
+import unittest
+
+import numpy
+
+from measure.samples import compare, compare_pairs, estimate
+
+NAN = math.nan
+
+
+class Given(unittest.TestCase):
+    def test_estimate(self):
+        for given, n, median in (((), 0, 0), ((7,), 1, 7), ((5, 1, 4, 2, 3), 5, 3), ((4, 1, 3, 2), 4, 2.5), ((1, NAN, 3, NAN), 2, 2)):
+            with self.subTest(given):
+                e = estimate(given)
+                self.assertEqual((e.n, e.median, e.bounded), (n, median, False))
+        same = estimate([3] * 6)
+        self.assertEqual((same.bounded, same.low, same.median, same.high), (True, 3, 3, 3))
+        # However often a coarse scale says the same.
+        coarse = estimate([3] * 6, 0.01)
+        self.assertAlmostEqual(coarse.low, 2.97)
+        self.assertAlmostEqual(coarse.high, 3.03)
+
+    def test_bounds(self):
+        """Of 13 samples the median is the seventh. Of those that are drawn with replacement it is below the fourth in 1.6 of 100 cases, as
+        is 1 - 0.9843 above the tenth, which are the first to pass 2.5. The samples read the same from either end: they have no trend."""
+        e = estimate((1, 5, 3, 6, 2, 4, 7, 4, 2, 6, 3, 5, 1))
+        self.assertEqual((e.median, e.low, e.high), (4, 2, 5))
+
+    def test_trend(self):
+        """What is measured while it changes is not known any better than that."""
+        e = estimate([100 + i for i in range(20)])
+        self.assertAlmostEqual(e.median, 109.5)
+        self.assertLessEqual(e.low, 100)
+        self.assertGreaterEqual(e.high, 119)
+        self.assertGreaterEqual(estimate([1 + 0.5 * i for i in range(20)]).low, 0)
+
+    def test_compare(self):
+        a, b = (100, 101, 99, 100.5, 99.5, 100, 101, 99), (104, 105, 103, 104.5, 103.5, 104, 105, 103)
+        self.assertFalse(compare(a[:5], b, 0, 1).known)
+        self.assertFalse(compare(a, b[:5], 0, 1).known)
+        d = compare(a, b, 0, 1)
+        self.assertTrue(d.known and d.differs and 1.02 < d.low < d.factor < d.high < 1.06, d)
+        self.assertAlmostEqual(d.factor, 1.04)
+        d = compare(b, a, 0, 8)
+        self.assertTrue(d.differs and d.high < 1, d)
+        d = compare(a, a, 0, 1)
+        self.assertTrue(d.known and not d.differs and d.factor == 1, d)
+        # Both might be coarser than they differ.
+        self.assertFalse(compare(a, b, 0.02, 1).differs)
+
+    def test_pairs(self):
+        """Each is compared with the one beside it. What both do meanwhile is more than what they differ by."""
+        before = [100 + 5 * i + (0.5 if i % 2 else -0.5) for i in range(20)]
+        after = [x * (1.04 if i % 3 else 1.05) for i, x in enumerate(before)]
+        self.assertFalse(compare(before, after, 0, 1).differs)
+        d = compare_pairs(before, after, 0, 1)
+        self.assertTrue(d.known and d.differs and d.low > 1.03 and d.high < 1.06, d)
+        self.assertAlmostEqual(d.factor, 1.04)
+        self.assertAlmostEqual(d.before, 147.5, delta=1)
+        self.assertFalse(compare_pairs(before, after, 0.03, 1).differs)
+        # One that is missing has no other.
+        before[3], after[7], after[3], before[7] = NAN, NAN, 1, 1e9
+        d = compare_pairs(before, after, 0, 1)
+        self.assertTrue(d.known and d.differs and d.low > 1.03 and d.high < 1.06, d)
+        self.assertFalse(compare_pairs([NAN] * 20, after, 0, 1).known)
+        self.assertFalse(compare_pairs([], [], 0, 1).known)
+
+    def test_pairs_needed(self):
+        """That all of n pairs lie on one side is seen by chance once in 2^(n - 1): more comparisons take more of them."""
+        for n, n_compared, known in ((5, 1, False), (6, 1, True), (6, 2, False), (7, 2, True), (8, 6, True), (8, 7, False), (9, 12, True),
+                                     (9, 13, False)):
+            with self.subTest(n=n, n_compared=n_compared):
+                self.assertEqual(compare_pairs([100] * n, [200] * n, 0, n_compared).known, known)
+
+    def test_pairs_drift(self):
+        """Of both something changes by 30 % while they are measured, and they differ by 3 %."""
+        before = [(100 + 30 * i / 23) * (1.002 if i % 2 else 0.998) for i in range(24)]
+        after = [x * (1.03 if i % 3 else 1.032) for i, x in enumerate(before)]
+        d = compare(before, after, 0, 1)
+        self.assertTrue(d.known and not d.differs, d)
+        d = compare_pairs(before, after, 0, 1)
+        self.assertTrue(d.differs and d.low > 1.02 and d.high < 1.04, d)
+        self.assertTrue(compare_pairs(before, after, 0.01, 1).differs)
+        self.assertFalse(compare_pairs(before, after, 0.015, 1).differs)
+        d = compare_pairs(after, before, 0, 1)
+        self.assertTrue(d.differs and d.low > 0.96 and d.high < 0.98, d)
+
+    def test_pairs_bounds(self):
+        """On each side it is to be wrong in 2.5 of 100 cases. Of 13 tosses two or fewer are heads in 1.1 of them, and three or fewer in
+        4.6; with half of these three it is 2.9: the interval begins with the third. With more comparisons it begins further out. The samples
+        read the same from either end: they have no trend."""
+        ratios = (1, 5, 3, 6, 2.5, 4, 9, 4, 2.5, 6, 3, 5, 1)
+        for n_compared, low, high in ((1, 2.5, 6), (12, 1, 6), (200, 1, 9)):
+            with self.subTest(n_compared):
+                d = compare_pairs([1] * 13, ratios, 0, n_compared)
+                self.assertEqual((d.known, d.factor, d.low, d.high), (True, 4, low, high))
+
+
+# ---- simulated samples ----
+
+# DRIFT: the level moves in a straight line, by up to this much in either direction; WARM_UP: it rises, as much in each run; BURSTS: others
+# use the drive now and then, for some samples; LEVELS: it has two levels, as a disk whose surfaces differ.
+LOG_NORMAL, DRIFT, WARM_UP, BURSTS, LEVELS = range(5)
+
+# Noise, sigma, amount, and how many samples.
+SHAPES = ((LOG_NORMAL, 0.03, 0, 6), (LOG_NORMAL, 0.03, 0, 7), (LOG_NORMAL, 0.03, 0, 8), (LOG_NORMAL, 0.03, 0, 18), (LOG_NORMAL, 0.2, 0, 30),
+          (WARM_UP, 0.03, 0.1, 18), (BURSTS, 0.03, 0, 18), (BURSTS, 0.1, 0, 30), (LEVELS, 0.004, 0.1, 20), (DRIFT, 0.03, 0.05, 18),
+          (DRIFT, 0.03, 0.15, 18), (DRIFT, 0.03, 0.3, 30))
+TRUE_ONES = 6       # of the shapes: those whose median is that of their level
+PAIR_SHAPES = ((LOG_NORMAL, 0.01, 0), (LOG_NORMAL, 0.2, 0), (WARM_UP, 0.03, 0.1), (BURSTS, 0.03, 0), (LEVELS, 0.004, 0.1), (DRIFT, 0.03, 0.3))
+RUNS, FIGURES = 1000, 8
+
+
+def simulate(random, shape, level=1.0):
+    noise, sigma, amount, n = shape
+    drift = random.uniform(-amount, amount) if noise == DRIFT else amount if noise == WARM_UP else 0
+    made = level * numpy.exp(sigma * random.standard_normal(n)) * (1 + drift * numpy.arange(n) / n)
+    if noise == LEVELS:
+        made[random.random(n) < 0.5] *= 1 - amount
+    burst = 0
+    for i in range(n if noise == BURSTS else 0):
+        if burst == 0 and random.random() < 0.05:
+            burst = 1 + int(random.uniform(0, 4))
+        if burst > 0:
+            made[i] *= random.uniform(0.4, 0.8)
+            burst -= 1
+    return made
+
+
+def simulate_pairs(random, shape, factor):
+    """Of samples that are taken in turns, what others do and what changes meanwhile is in both."""
+    noise, sigma, amount, n = shape
+    common = simulate(random, (LOG_NORMAL if noise == LEVELS else noise, 0, amount, n))
+    own = (LEVELS if noise == LEVELS else LOG_NORMAL, sigma, amount, n)
+    return simulate(random, own) * common, simulate(random, own, factor) * common
+
+
+def count_calls(shape, factor):
+    """How many of so many runs, of eight figures each, call a difference in any figure; and how many figures do."""
+    random, runs, figures = numpy.random.default_rng(123), 0, 0
+    for _ in range(RUNS):
+        called = sum(compare(simulate(random, shape), simulate(random, shape, factor), 0, FIGURES).differs for _ in range(FIGURES))
+        runs, figures = runs + (called > 0), figures + called
+    return runs, figures
+
+
+def count_pair_calls(shape, factor, n_compared):
+    """How many of so many runs call a difference in any comparison."""
+    random = numpy.random.default_rng(456 + shape[3] + n_compared)
+    return sum(any([compare_pairs(*simulate_pairs(random, shape, factor), 0, n_compared).differs for _ in range(n_compared)]) for _ in range(RUNS))
+
+
+class Simulated(unittest.TestCase):
+    def test_no_difference(self):
+        """Two measurements of the same: of a hundred such pairs no more than five are to call any difference. Where each measurement drifts
+        for itself that is held for each figure, as a level that has moved before the first sample is not seen in any."""
+        for shape in SHAPES:
+            with self.subTest(shape):
+                runs, figures = count_calls(shape, 1)
+                if shape[0] == DRIFT:
+                    self.assertLessEqual(figures, RUNS * FIGURES / 20)
+                else:
+                    self.assertLessEqual(runs, RUNS / 20)
+
+    def test_difference(self):
+        """What calls none at all would pass, too."""
+        self.assertGreaterEqual(count_calls((LOG_NORMAL, 0.01, 0, 24), 1.03)[1], RUNS * FIGURES * 0.95)
+
+    def test_coverage(self):
+        """The interval has the truth in 95 of 100. Of a level that moves, or of two, there is no one truth; bursts move the median."""
+        for shape in SHAPES[:TRUE_ONES]:
+            random, hits = numpy.random.default_rng(321), 0
+            middle = 1 + shape[2] / 2 if shape[0] == WARM_UP else 1
+            for _ in range(RUNS):
+                e = estimate(simulate(random, shape))
+                hits += e.low <= middle <= e.high
+            with self.subTest(shape):
+                self.assertGreaterEqual(hits, RUNS * 0.95)
+
+    def test_pairs_no_difference(self):
+        """With as few pairs as that many comparisons take, too: that is where drivekeep tune can end."""
+        for shape in PAIR_SHAPES:
+            for n, n_compared in ((6, 1), (7, 1), (9, 6), (9, 12), (10, 12), (30, 1)):
+                with self.subTest(shape=shape, n=n, n_compared=n_compared):
+                    self.assertLessEqual(count_pair_calls((*shape, n), 1, n_compared), RUNS / 20)
+
+    def test_pairs_difference(self):
+        """… and what differs is called, though both drift by ten times as much."""
+        self.assertGreaterEqual(count_pair_calls((DRIFT, 0.01, 0.3, 24), 1.03, 1), RUNS * 0.95)
+
+

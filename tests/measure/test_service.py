@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The way to the service, with a socket of our own in its place: what is sent and received, and what is said where that fails. And how the command
+is asked."""
+import os
+import signal
+import socket
+import stat
+import threading
+
+from fake import Fake
+from measure import command, service
+from measure.command import Trouble
+from measure.service import Refused
+
+
+class Bus(Fake):
+    """Answers each call by what `answer` returns: a signature and a body, the name of an error and its text, or None: it hangs up."""
+
+    def setUp(self):
+        super().setUp()
+        self.heard = []
+        self.answer = lambda member, body: ("", ())
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(".private")
+        self.listener.listen()
+        self.addCleanup(self.listener.close)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        from jeepney import HeaderFields, new_error, new_method_return
+        from jeepney.low_level import Parser
+        connection = self.listener.accept()[0]
+        text = b""
+        while b"BEGIN\r\n" not in text:
+            part = connection.recv(4096)
+            if b"AUTH" in part:
+                connection.sendall(b"OK 0123456789abcdef0123456789abcdef\r\n")
+            text += part
+        parser = Parser()
+        parser.add_data(text.partition(b"BEGIN\r\n")[2])
+        while True:
+            message = parser.get_next_message()
+            if message is None:
+                part = connection.recv(4096)
+                if not part:
+                    break
+                parser.add_data(part)
+                continue
+            member = message.header.fields[HeaderFields.member]
+            self.heard.append((member, message.body))
+            told = self.answer(member, message.body)
+            if told is None:
+                break
+            signature, body = told
+            if "." in signature:
+                reply = new_error(message, signature, "s", (body,))
+            else:
+                reply = new_method_return(message, signature or None, body)
+            connection.sendall(reply.serialise(serial=len(self.heard)))
+        connection.close()
+
+    def test_calls(self):
+        s = service.connect(".")
+        self.answer = lambda member, body: ("as", (body[0],)) if member == "Read" else ("", ())
+        self.assertEqual(s.call("Read", "as", ["sda"]), (["sda"],))
+        self.assertEqual(s.call("Hold", "ssss", "sda", "apm", "64", "254"), ())
+        self.assertIsNone(s.why_not("sda"))
+        s.read("sda")
+        s.ask("Reload")
+        self.assertEqual(self.heard, [("Read", (["sda"],)), ("Hold", ("sda", "apm", "64", "254")), ("MayRead", ("sda",)), ("Read", (["sda"],)), ("Reload", ())])
+
+    def test_refused(self):
+        s = service.connect(".")
+        for name, text, status, sentence in (
+                ("org.freedesktop.DBus.Error.InvalidArgs", "apm does not take this value.", 1,
+                 "drivekeep.service cannot do that: apm does not take this value."),
+                ("org.freedesktop.DBus.Error.AccessDenied", "no", 1, "only root may ask for that")):
+            with self.subTest(name):
+                self.answer = lambda *_, told=(name, text): told
+                with self.assertRaises(Refused):
+                    s.call("Hold", "s", "sda")
+                with self.assertRaises(Trouble) as caught:
+                    s.ask("Hold", "s", "sda")
+                self.assertEqual((caught.exception.status, caught.exception.sentence), (status, sentence))
+        self.answer = lambda *_: ("org.drivekeep1.Error.NotNow", "it waits for a check")
+        self.assertEqual(s.why_not("sda"), "it waits for a check")
+
+    def test_gone(self):
+        s = service.connect(".")
+        self.answer = lambda *_: None
+        for _ in range(2):
+            with self.assertRaises(Trouble) as caught:
+                s.ask("LetGo", "s", "sda")
+            self.assertEqual((caught.exception.status, caught.exception.of_service), (3, True))
+            self.assertIn("drivekeep.service has not answered", caught.exception.sentence)
+        self.assertTrue(s.why_not("sda"))
+
+    def test_late(self):
+        s, done = service.connect("."), threading.Event()
+        self.addCleanup(done.set)
+        self.answer = lambda *_: done.wait() and ("", ())
+        self.patch(service, "CALL_SECONDS", 0.05)
+        with self.assertRaises(OSError):
+            s.call("Reload", seconds=0.05)
+        self.patch(s, "call", lambda *_, **__: (_ for _ in ()).throw(socket.timeout()))
+        self.assertEqual(s.why_not("sda"), "a visit to it takes long")
+
+    def test_missing(self):
+        """No socket, nobody at it, no directory."""
+        self.assertIsNone(service.connect("none"))
+        os.mkdir("left")
+        left = socket.socket(socket.AF_UNIX)
+        left.bind("left/.private")
+        left.close()
+        self.assertIsNone(service.connect("left"))
+        self.put("file", "")
+        self.assertIsNone(service.connect("file"))
+        self.assertEqual(service.missing().status, 3)
+
+
+class Command(Fake):
+    def setUp(self):
+        super().setUp()
+        self.patch(command, "COMMAND", str(self.here / "drivekeep"))
+
+    def make(self, script):
+        self.put("drivekeep", f"#!/bin/sh\n{script}")
+        os.chmod("drivekeep", stat.S_IRWXU)
+
+    def test_read(self):
+        """That some setting is not as wanted is no trouble; without JSON the command has said why."""
+        self.make('echo "{ \\"words\\": \\"$*\\" }"; exit 2')
+        self.assertEqual(command.read("show", "sda"), {"words": "show --json sda"})
+        for script, status in (("exit 75", 75), ("echo no; exit 1", 1), ("exit 0", 1), ("kill -KILL $$", 1)):
+            with self.subTest(script):
+                self.make(script)
+                with self.assertRaises(Trouble) as caught:
+                    command.read("show")
+                self.assertEqual((caught.exception.status, caught.exception.sentence), (status, ""))
+
+    def test_signals(self):
+        """What ends us does not end it."""
+        self.make("kill -INT $$; kill -TERM $$; kill -HUP $$; echo {}")
+        self.assertEqual(command.read("show"), {})
+        self.assertFalse(signal.pthread_sigmask(signal.SIG_BLOCK, []) & set(command.SIGNALS))
+
+    def test_document(self):
+        told = command.document()
+        self.assertEqual((told["version"], told["host"], len(told["boot_id"])), (1, os.uname().nodename, 32))

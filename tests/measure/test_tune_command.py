@@ -1,0 +1,590 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`drivekeep tune` as a whole, with a service that sets what it is asked to: what is refused, which value is picked and told, what is written, and
+that the drive has its own value again whatever happens."""
+import json
+import os
+import pathlib
+import re
+
+from fake import GIB, FakeService, Program, drive, row, without_day
+from measure import bench, block, command, fio, plot, subject, sysfs
+from measure.service import Refused
+
+TUNED = "etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
+BEGIN = "// Written by drivekeep tune --write. It writes this file anew when more is measured.\n\ndrives = (\n"
+HEAD = '    { match = { model = "DISK"; serial = "S1"; };\n'
+END = "    },\n"
+SCHEDULER = ("      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at once, bfq 200 /s (199.2 to 200.8 /s), "
+             'mq-deadline 150 /s (149.4 to 150.6 /s); 24 samples\n      scheduler = "bfq";\n')
+SECTORS = ("      // measured 0000-00-00, firmware F1: sequential, start (outer zone), 128 KiB 3.00 MB/s (2.988 to 3.012 MB/s), 256 KiB 2.00 MB/s "
+           '(1.992 to 2.008 MB/s); 12 samples\n      max_sectors_kb = "128 KiB";\n')
+SETS_BACK = "drivekeep.service sets it back as soon as it can"
+
+# What the command tells of settings, where it is not the usual.
+SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_requests": {}, "apm": {}, "timeout": {},
+            "spindown_time": {"readable": False}, "standby": {"once": True, "readable": False}, "epc": {"volatile": False},
+            "max_sectors": {"transport": "none"}, "harm": {"danger": "it burns"}, "elevator": {"alias_of": "scheduler"}}
+
+REFUSED = (([], {}, 1, "say which drive: 'drivekeep tune DRIVE [SETTING...]'"),
+           (["sdx"], {}, 1, "'sdx' is no drive that drivekeep knows"),
+           (["sr0"], {}, 1, "sr0 is not measured: it reads discs"),
+           (["sda", "schedulr"], {}, 1, "there is no setting 'schedulr'"),
+           (["sda", "timeout"], {}, 1, "there is nothing to measure of timeout: no value of it makes reads faster or slower"),
+           (["sda", "spindown_time"], {}, 1, "spindown_time: it cannot be read"),
+           (["sda", "standby"], {}, 1, "standby: it is done once"),
+           (["sda", "epc"], {}, 1, "epc: the drive keeps it without power"),
+           (["sda", "max_sectors"], {}, 1, "max_sectors: drivekeep never sets it"),
+           (["sda", "harm"], {}, 1, "harm: it is dangerous"),
+           (["sda", "scheduler", "timeout"], {}, 1, "there is nothing to measure of timeout"),
+           (["sda", "wbt_lat_usec"], {}, 1, "wbt_lat_usec is measured by writing to a file: --file=DIR says where"),
+           (["sda", "scheduler", "--file=here"], {}, 1, "--file is for what is measured by writing, and none of these settings is"),
+           (["sda", "--budget=9s"], {}, 1, "'9s' is no time to measure for"),
+           (["sda", "--budget=13h"], {}, 1, "write --budget=10min, or another one"),
+           (["sda"], {"user": 1000}, 1, "only root may measure drives"),
+           (["sda"], {"fio": False}, 1, "drivekeep tune needs fio"),
+           (["sda", "--plot=x.gif"], {}, 1, "'x.gif' names no kind of picture: --plot wants a file whose name ends with .svg, .png or .pdf"),
+           (["sda", "--plot=x.svg"], {"matplotlib": False}, 1, "pictures are drawn by matplotlib: install the package 'python3-matplotlib'"),
+           (["sda", "--svg=x.svg"], {"matplotlib": False}, 1, "pictures are drawn by matplotlib: install the package 'python3-matplotlib'"),
+           (["sda", "scheduler"], {"service": False}, 3, "drivekeep.service does not run"))
+
+OTHER_1 = ('    { match = { wwn = "0x5000"; };\n      // measured 0000-00-00, firmware A: what was\n      read_ahead_kb = "1 MiB"; // said\n      apm   = 254;\n'
+           "    },\n")
+OTHER_2 = '    { match = "/dev/disk/by-id/x";\n    },\n'
+
+# A file, its text, and what is said of it.
+NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " is not of 'drivekeep tune' alone, so it is left as it is"),
+               (TUNED, "// Written by drivekeep tune --write.\ndrives = (\n  { match = \"/dev/sdx\"; apm = 1; }\n);\n",
+                TUNED + " was changed by hand, so it is left as it is"),
+               (TUNED, f"{BEGIN}    // mine\n{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
+               (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\non_drift = \"restore\";\n", TUNED + " was changed by hand"),
+               (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END}{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
+               ("etc/drivekeep/drivekeep.conf.d/90-x.conf", "drives = ( { match = {}; scheduler = \"none\"; } );\n",
+                "/90-x.conf:1, which is read later; change it there"),
+               ("etc/drivekeep/drivekeep.conf", "drives = (", "drivekeep.conf:1:1: error: "))
+
+
+class Keeper(FakeService):
+    """The drive's settings, which it sets as the kernel does."""
+
+    def __init__(self, has):
+        super().__init__()
+        self.has, self.held, self.let_go_of = has, {}, False
+        self.refusal = None         # of Hold
+        self.not_had = None         # a value that the drive does not take …
+        self.gone_with = None       # … one at which it is pulled …
+        self.not_again = False      # … and what it had it does not take any more
+        self.files_want = None      # what it is set to in the end, and how that is told
+        self.dies_at = None         # this Hold, …
+        self.dies_after = False     # … or the first visit
+        self.dead = False
+        self.record = {}
+        self.pull = lambda: None
+
+    def call(self, member, signature="", *arguments, **options):
+        if self.dead:
+            raise ConnectionResetError
+        if member not in ("MayRead", "CatchUp"):
+            self.calls.append(f"Hold:{arguments[1]}={arguments[2]}({arguments[3]})" if member == "Hold" else member)
+        return super().call(member, signature, *arguments, **options)
+
+    def do_hold(self, _drive, setting, value, before):
+        if self.dies_at == sum(call.startswith("Hold") for call in self.calls):
+            self.dead = True
+            raise ConnectionResetError
+        if self.refusal:
+            raise Refused("org.freedesktop.DBus.Error.InvalidArgs", self.refusal)
+        self.held[setting], self.let_go_of = (value, before), False
+
+    def do_letgo(self, _drive):
+        self.let_go_of = True
+
+    def visit(self, setting, value, before):
+        wanted = (self.files_want["actual"] if self.files_want else before) if self.let_go_of else value
+        gone, refused = wanted is not None and wanted == self.gone_with, (wanted is not None and wanted == self.not_had) or (self.let_go_of and self.not_again)
+        told = {"name": setting, "wanted": wanted, "actual": before if gone or refused else wanted, "rule": "drivekeep tune",
+                "verdict": "vanished" if gone else "refused" if refused else "applied", "reason": "the kernel says no" if refused else None}
+        if gone:
+            self.pull()
+        elif not refused:
+            self.has[setting] = wanted
+        if not self.let_go_of:
+            self.record[setting] = told
+        elif self.files_want:
+            self.record[setting] = {**told, **self.files_want}
+        else:
+            self.record.pop(setting, None)
+
+    def do_read(self, _names):
+        for setting, (value, before) in self.held.items():
+            self.visit(setting, value, before)
+        self.dead = self.dies_after
+        if self.dead:
+            raise ConnectionResetError
+
+
+class Tune(Program):
+    def setUp(self):
+        super().setUp()
+        self.has = {"scheduler": "mq-deadline", "max_sectors_kb": "256 KiB"}
+        self.inexact = set()
+        self.service = Keeper(self.has)
+        self.service.pull = lambda: self.put("class/sda/diskseq", "6")
+        self.put("class/sda/queue/scheduler", "none [mq-deadline] bfq")
+        self.put("class/sda/queue/max_hw_sectors_kb", "256")
+        os.makedirs("etc/drivekeep")
+        self.drives = {"sda": drive("sda", node="/dev/none", model="DISK", serial="S1", firmware="F1", size=64 * GIB),
+                       "sr0": drive("sr0", settings=[row("speed", "optical", None)])}
+        self.patch(sysfs, "disks_below", lambda name: [name])
+        self.patch(sysfs, "above", lambda name: [])
+        self.patch(block, "DRAFT_DIR", str(self.here))
+        self.patch(subject, "make_scratch_file", self.make_file)
+        self.patch(subject.Subject, "_find_fault", lambda *_: None)
+        # bfq is the fastest of three; half of the greatest request is faster than the present one, which is that.
+        self.behave = self.speeds
+
+    def make_file(self, directory, _fd):
+        self.assertEqual(directory, "here")
+        return os.open("file", os.O_RDWR | os.O_CREAT)
+
+    def speeds(self, _n):
+        return {"iops": {"bfq": 200, "none": 100}.get(self.has["scheduler"], 150), "bw": 2e6 if self.has["max_sectors_kb"] == "256 KiB" else 3e6}
+
+    # ---- the command ----
+
+    def tell_show(self, names, words):
+        found = super().tell_show(names, words)["drives"]
+        rows = [row(name, "block", value, exact=None if value is None else name not in self.inexact) for name, value in self.has.items()]
+        return {"drives": [{**each, "settings": each["settings"] or rows} for each in found]}
+
+    def tell_settings(self, names, _):
+        for name in names:
+            if name not in SETTINGS:
+                command.warn(f"there is no setting '{name}'; did you mean 'scheduler'?")
+                raise command.Trouble
+        usual = {"transport": "block", "alias_of": None, "once": False, "readable": True, "volatile": True, "danger": None}
+        return {"settings": [{"name": name, **usual, **SETTINGS[name]} for name in names]}
+
+    def tell_status(self, _, __):
+        return {"drives": [{"name": "sda", "settings": list(self.service.record.values())}]}
+
+    def files(self, words):
+        """The first of each name."""
+        found = {}
+        for word in words:
+            if word.startswith("--config-root="):
+                for path in pathlib.Path(word.partition("=")[2]).glob("drivekeep/**/*.conf"):
+                    found.setdefault(path.name, path)
+        return [found[name] for name in sorted(found)]
+
+    def tell_check(self, _, words):
+        return {"complaints": [{"file": str(path), "line": 1, "column": 1, "level": "error", "sentence": "it does not end"}
+                               for path in self.files(words) if ");" not in path.read_text()]}
+
+    def tell_explain(self, _, words):
+        told = {}
+        for path in self.files(words):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                for name in re.findall(r"(\w+) = \"", line if "//" not in line else ""):
+                    told[name] = f"{path}:{number}"
+        return {"settings": [{"name": name, "rule": rule} for name, rule in told.items()]}
+
+    def tune(self, expected, *words):
+        self.service.calls, self.service.held = [], {}
+        status = self.run_program("tune", "--config-root=etc", *words)
+        self.assertEqual(status, expected, self.out + self.err)
+
+    def assert_back(self):
+        """The drive has what it had, and nothing is held of it."""
+        self.assertEqual(self.service.calls[-2:], ["LetGo", "Read"])
+        self.assertEqual((self.has["scheduler"], self.has["max_sectors_kb"]), ("mq-deadline", "256 KiB"))
+
+    def assert_file(self, path, text):
+        self.assertEqual(without_day(pathlib.Path(path).read_text()), text)
+
+    # ---- measuring ----
+
+    def test_pick(self):
+        self.tune(0, "sda", "scheduler")
+        self.assertEqual(self.err, "")
+        for part in ("mq-deadline now", "bfq best", "scheduler: bfq is better than mq-deadline: random 4 KiB, 256 at once, 33 % more ("):
+            self.assertIn(part, self.out)
+        self.assertNotIn("beside that", self.out)
+        self.assertIn(f"or this in the configuration:\n\ndrives = (\n{HEAD}{SCHEDULER}{END});\n", without_day(self.out))
+        self.assert_back()
+        self.assertFalse(os.path.exists(TUNED))
+        # A value that stands twice in a row is set once.
+        hold = [f"Hold:scheduler={value}(mq-deadline)" for value in ("mq-deadline", "none", "bfq", "none", "mq-deadline", "none")]
+        self.assertEqual(self.service.calls[:12], [call for each in hold for call in (each, "Read")])
+
+    def test_alias(self):
+        self.tune(0, "sda", "elevator")
+        self.assertIn("scheduler: bfq is better than mq-deadline", self.out)
+
+    def test_json(self):
+        self.tune(0, "S1", "scheduler", "--json")
+        told = json.loads(self.out)
+        setting, = told["settings"]
+        self.assertEqual([told["drive"], *(setting[key] for key in ("present", "picked", "reason", "caution", "goal", "cost"))],
+                         ["sda", "mq-deadline", "bfq", "better", None, "deep_rate", "deep_latency_p99"])
+        self.assertEqual({value["value"]: value["goal"]["median"] for value in setting["values"]}, {"mq-deadline": 150, "none": 100, "bfq": 200})
+        self.assertEqual((told["block"][0], told["block"][-3]), ("drives = (", '      scheduler = "bfq";'))
+        self.assert_back()
+
+    def test_all(self):
+        """Without a name: all that the drive has."""
+        self.has["read_ahead_kb"] = None
+        self.tune(0, "sda")
+        for part in ("read_ahead_kb: not measured: the drive does not have it, or it cannot be read\n",
+                     "queue_depth: not measured: it is not a setting of this kind of drive\n", "nr_requests: not measured: ",
+                     "scheduler: bfq is better than mq-deadline",
+                     "max_sectors_kb: 128 KiB is better than 256 KiB: sequential, start (outer zone), 50 % faster ("):
+            self.assertIn(part, self.out)
+        self.assertIn(f"drives = (\n{HEAD}{SCHEDULER}{SECTORS}{END});\n", without_day(self.out))
+        self.assert_back()
+
+    def test_shares(self):
+        """Three values in samples of a second have three times as long as two in samples of half of it."""
+        self.behave = lambda n: {"iops": 100 + 37 * n % 90, "bw": (100 + 37 * n % 90) * 10000}
+        self.tune(0, "sda", "scheduler", "max_sectors_kb", "--budget=60s")
+        deep, start = len(self.runs(" --name=deep ")), len(self.runs(" --name=start "))
+        self.assertTrue(2 * start <= deep <= 4 * start, (deep, start))
+
+    def test_file(self):
+        """What is measured by writing: where a directory is named also if no setting is."""
+        self.has["wbt_lat_usec"] = "off"
+        self.behave = lambda n: {"ns": 500000 if self.has["wbt_lat_usec"] == "2 ms" else 1000000}
+        self.tune(0, "sda", "wbt_lat_usec", "--file=here")
+        self.assertEqual(self.err, "")
+        for part in ("wbt_lat_usec: 2 ms is better than off: random 4 KiB beside writes, median latency, 50 % shorter (", 'wbt_lat_usec = "2 ms";',
+                     "\nwbt_lat_usec: the kernel holds back writes for that, and how much slower they are is not measured\n"):
+            self.assertIn(part, self.out)
+        self.assert_back()
+        self.tune(0, "sda", "wbt_lat_usec", "--file=here", "--json")
+        self.assertTrue(json.loads(self.out)["settings"][0]["caution"].startswith("the kernel holds back writes"))
+        self.tune(0, "sda", "wbt_lat_usec", "scheduler", "--file=here")
+        self.assertIn("wbt_lat_usec: 2 ms is better than off", self.out)
+        self.assertIn("scheduler: leave it as it is", self.out)
+        self.tune(0, "sda", "--file=here")
+        self.assertIn("wbt_lat_usec: 2 ms is better than off", self.out)
+        self.assertIn("write_cache: not measured: it is not a setting of this kind of drive\n", self.out)
+        self.tune(0, "sda")
+        self.assertNotIn("wbt_lat_usec", self.out)
+
+    def test_cheaper(self):
+        """Then the comment has what decided."""
+        self.behave = lambda n: {"p99": 1000, "iops": 100.1} if self.has["scheduler"] == "none" else {"p99": 9000, "iops": 100}
+        self.tune(0, "sda", "scheduler")
+        self.assertIn("scheduler: none is as good as mq-deadline, and costs less: the same, 99 % latency", self.out)
+        self.assertIn("schedulers bfq mq-deadline none: random 4 KiB, 256 at once, none 100 /s (99.7 to 100.5 /s), mq-deadline 100 /s (99.6 to 100.4 /s); "
+                      "the same, 99 % latency, none 1.00 us (", self.out)
+        self.assertIn(' samples\n      scheduler = "none";\n', self.out)
+
+    def test_present(self):
+        self.behave = lambda n: {"iops": 100}
+        self.tune(0, "sda", "scheduler", "--write")
+        self.assertIn(" samples show no other value to be better", self.out)
+        self.assertIn("All stays as it is.\n", self.out)
+        self.assertIn("nothing is better than what the drive has, so nothing is written", self.err)
+        self.assertFalse(os.path.exists(TUNED))
+        self.assert_back()
+
+    def test_beside(self):
+        """What a change of scheduler resets is held beside it, where it can be set back: drives with few requests have fewer than can be set."""
+        self.has["nr_requests"] = "64"
+        self.tune(0, "sda", "scheduler")
+        self.assertEqual(self.service.calls[:3], ["Hold:nr_requests=64(64)", "Hold:scheduler=mq-deadline(mq-deadline)", "Read"])
+        self.has["nr_requests"] = "2"
+        self.inexact = {"nr_requests"}
+        self.tune(0, "sda", "scheduler")
+        self.assertFalse([call for call in self.service.calls if "nr_requests" in call])
+        self.tune(0, "sda", "nr_requests")
+        self.assertIn("nr_requests: not measured: it is '2', which it could not be set back to\n", self.out)
+
+    def test_one_value(self):
+        """The drive may have no value but its own."""
+        self.put("class/sda/queue/max_hw_sectors_kb", "64")
+        self.has["max_sectors_kb"] = "64 KiB"
+        self.tune(0, "sda", "max_sectors_kb")
+        self.assertEqual(self.out, "max_sectors_kb: not measured: there is no other value to be had\n\nAll stays as it is.\n")
+        self.assertEqual(self.service.calls, [])
+
+    def test_left_out(self):
+        self.service.not_had = "bfq"
+        self.tune(0, "sda", "scheduler")
+        self.assertIn("values that cannot be had: bfq: refused, the kernel says no", self.out)
+        self.assertIn("samples show no other value to be better", self.out)
+        self.assertNotIn("bfq best", self.out)
+        self.assert_back()
+
+    def test_left_out_all(self):
+        self.service.not_had = "128 KiB"
+        self.tune(0, "sda", "max_sectors_kb")
+        self.assertIn("max_sectors_kb: leave it as it is (256 KiB): no other value can be had", self.out)
+        self.assertIn("values that cannot be had: 128 KiB: refused, the kernel says no", self.out)
+        self.assert_back()
+
+    def test_present_refused(self):
+        self.service.not_had = "mq-deadline"
+        self.tune(1, "sda", "scheduler")
+        self.assertIn("scheduler of sda is not measured: mq-deadline: refused, the kernel says no", self.err)
+        self.assertEqual(self.out, "")
+        self.assert_back()
+
+    # ---- what is refused ----
+
+    def test_refused(self):
+        for words, changes, status, text in REFUSED:
+            with self.subTest(text):
+                self.patch(os, "geteuid", lambda changes=changes: changes.get("user", 0))
+                self.patch(fio, "is_installed", lambda changes=changes: changes.get("fio", True))
+                self.patch(plot.importlib.util, "find_spec", lambda _, changes=changes: changes.get("matplotlib", True) or None)
+                keeper = self.service
+                if "service" in changes:
+                    self.patch(subject.service, "connect", lambda _: None)
+                self.tune(status, *words)
+                self.assertIn(text, self.err)
+                self.assertEqual((self.out, keeper.calls, self.log), ("", [], []))
+
+    # ---- what comes between ----
+
+    def test_hold_refused(self):
+        self.service.refusal = "another one measures it"
+        self.tune(1, "sda", "scheduler")
+        self.assertIn("drivekeep.service cannot do that: another one measures it\n", self.err)
+        self.assertEqual(self.out, "")
+
+    def test_service_gone(self):
+        self.service.dies_at = 4
+        self.tune(3, "sda", "scheduler")
+        self.assertEqual(self.err.count("drivekeep.service has not answered"), 1)
+        # It sets the drive back when it is there again.
+        self.assertIn(f"scheduler of sda is bfq, and was mq-deadline: {SETS_BACK}", self.err)
+        # What there is by then is shown.
+        self.assertIn("scheduler: leave it as it is (mq-deadline): there are too few samples to tell", self.out)
+
+    def test_service_gone_early(self):
+        """What it has set, and has not answered for."""
+        self.service.dies_after = True
+        self.tune(3, "sda", "max_sectors_kb")
+        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertEqual(self.out, "")
+
+    def test_stopped(self):
+        """The user wants an end: what there is by then is shown."""
+        self.behave = lambda n: {**self.speeds(n), "stop": n == 6}
+        self.tune(0, "sda", "scheduler", "max_sectors_kb")
+        self.assertIn("scheduler: leave it as it is (mq-deadline): there are too few samples to tell", self.out)
+        self.assertIn("max_sectors_kb: not measured: it ended before", self.out)
+        self.assertIn("All stays as it is.\n", self.out)
+        self.assert_back()
+
+    def test_stopped_unwritten(self):
+        self.behave = lambda n: {**self.speeds(n), "stop": n == 30}
+        self.tune(1, "sda", "scheduler", "max_sectors_kb", "--write")
+        self.assertIn("it was interrupted, so nothing is written", self.err)
+        self.assertFalse(os.path.exists(TUNED))
+
+    def test_gate(self):
+        n = iter(range(99))
+        self.service.gate = lambda name: "it is visited" if next(n) > 5 else None
+        self.tune(1, "sda", "scheduler")
+        self.assertIn("sda cannot be measured any longer: it is visited", self.err)
+        self.assert_back()
+
+    def test_files_want(self):
+        """What the files want is had again, and not what somebody had set by hand."""
+        for wanted, verdict in (("64 KiB", "applied"), ("default", "applied"), ("65 KiB", "adjusted")):
+            with self.subTest(wanted):
+                self.has["max_sectors_kb"] = "256 KiB"
+                self.service.files_want = {"wanted": wanted, "actual": "64 KiB", "verdict": verdict, "rule": "a.conf:1"}
+                self.tune(0, "sda", "max_sectors_kb")
+                self.assertEqual(self.err, "")
+                self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
+
+    def test_files_deferred(self):
+        self.service.files_want = {"actual": "64 KiB", "verdict": "deferred", "rule": "a.conf:1"}
+        self.tune(2, "sda", "max_sectors_kb")
+        self.assertIn(f"max_sectors_kb of sda is 64 KiB, and was 256 KiB: {SETS_BACK}", self.err)
+
+    def test_unreadable(self):
+        self.service.files_want = {"actual": None, "rule": "a.conf:1"}
+        self.tune(2, "sda", "max_sectors_kb")
+        self.assertIn("max_sectors_kb of sda cannot be read now (", self.err)
+        self.assertIn(f"), and was 256 KiB: {SETS_BACK}", self.err)
+
+    def test_unasked(self):
+        """The drive cannot be asked at the end, as a file system check has begun."""
+        self.patch(subject.Subject, "look", lambda s: self.show_or_fail(s.name))
+        self.asks = 0
+        self.tune(2, "sda", "max_sectors_kb")
+        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive cannot be asked), and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
+
+    def show_or_fail(self, name):
+        self.asks += 1
+        if self.asks > 1:
+            raise command.Trouble(status=75)
+        return self.read("show", name)["drives"][0]
+
+    def test_curve(self):
+        """A setting that saves power stays as it is; a value that the drive does not keep is left out."""
+        self.has["apm"] = "254"
+        self.behave = lambda n: {}
+        self.patch(bench, "wait", lambda _, seconds: setattr(self, "now", self.now + seconds) or False)
+        keeper, visit = self.service, self.service.visit
+
+        def lose(setting, value, before):
+            visit(setting, value, before)
+            if value == "127" and not keeper.let_go_of:
+                self.has["apm"] = "128"
+        keeper.visit = lose
+        self.drives["sda"]["wear"]["load_cycles"] = 7
+        self.tune(0, "sda", "apm", "--budget=1h")
+        self.assertEqual(self.err, "")
+        self.assertIn("so no value is best: it stays as it is (254)", self.out)
+        self.assertIn("values that cannot be had: 127: the drive does not keep it\n", self.out)
+        self.assertIn("0 in ", self.out)
+        self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["LetGo", "Read"]))
+        # What cannot be asked meanwhile may be as it was.
+        self.patch(subject.Subject, "look", lambda s: self.show_or_fail(s.name))
+        self.asks = 0
+        self.tune(2, "sda", "apm", "--budget=1h")
+        self.assertNotIn("cannot be had", self.out)
+
+    def test_gone(self):
+        """Another drive has its name: that one is not measured, nor set to anything."""
+        self.put("class/sda/diskseq", "5")
+        self.behave = lambda n: (n >= 7 and self.put("class/sda/diskseq", "6")) or self.speeds(n)
+        self.tune(1, "sda", "max_sectors_kb", "scheduler", "--write")
+        self.assertIn("sda cannot be measured any longer: it is gone\n", self.err)
+        self.assertIn("sda is gone, and its max_sectors_kb could not be set back: it was 256 KiB\n", self.err)
+        self.assertNotIn("sets it back", self.err)
+        self.assertFalse([call for call in self.service.calls if call == "LetGo" or "scheduler" in call])
+        self.assertEqual(len(self.runs(" --name=start ")) - 1, 6)
+
+    def test_gone_with_it(self):
+        """By the visit that sets the one other value."""
+        self.put("class/sda/diskseq", "5")
+        self.put("class/sda/queue/scheduler", "none [mq-deadline]")
+        self.service.gone_with = "none"
+        self.tune(1, "sda", "scheduler")
+        self.assertIn("sda is gone, and its scheduler could not be set back: it was mq-deadline\n", self.err)
+
+    def test_not_again(self):
+        """Then nothing is written, either."""
+        self.service.not_again = True
+        self.tune(2, "sda", "max_sectors_kb", "--write")
+        self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
+        self.assertFalse(os.path.exists(TUNED))
+
+    def test_others(self):
+        self.behave = lambda n: {**self.speeds(n), "extra": 4096}
+        self.tune(1, "sda", "scheduler")
+        self.assertIn("scheduler of sda is not measured: sda is used by others too much; --force has it measured all the same", self.err)
+        self.assert_back()
+        self.tune(0, "sda", "scheduler", "--force", "--budget=20s")
+        self.assertIn("scheduler: leave it as it is (mq-deadline): there are too few samples to tell", self.out)
+        self.assertIn("samples that are left out: ", self.out)
+        self.assert_back()
+
+    # ---- what is written ----
+
+    def test_write(self):
+        self.tune(0, "sda", "scheduler", "--write")
+        self.assertEqual(self.err, "")
+        self.assertTrue(self.out.endswith(f"Written to etc/{block.NAME}.\n"), self.out)
+        self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
+        self.assertEqual(self.service.calls[-3:], ["LetGo", "Read", "Reload"])
+        # What was measured of another setting stays, with where that is from; and what is measured again is there once.
+        self.tune(0, "sda", "max_sectors_kb", "--write", "--json")
+        self.assertNotIn("Written", self.out)
+        self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{SECTORS}{END});\n")
+        self.tune(0, "sda", "scheduler", "--write")
+        self.assert_file(TUNED, f"{BEGIN}{HEAD}{SECTORS}{SCHEDULER}{END});\n")
+        self.assertEqual(os.stat(TUNED).st_mode & 0o777, 0o644)
+        self.assertEqual(os.listdir(os.path.dirname(TUNED)), ["60-tuned.conf"])
+
+    def test_others_kept(self):
+        self.put(TUNED, f"{BEGIN}{OTHER_1}{HEAD}      wake = true;\n{SCHEDULER}{END}{OTHER_2});")
+        self.tune(0, "sda", "max_sectors_kb", "--write")
+        self.assert_file(TUNED, f"{BEGIN}{OTHER_1}{OTHER_2}{HEAD}      wake = true;\n{SCHEDULER}{SECTORS}{END});\n")
+
+    def test_confirmed(self):
+        """What stands in the file and is best still is measured with the drive as it is now."""
+        sectors = '      // measured 0000-00-00, firmware F0: what was\n      max_sectors_kb = "128 KiB";\n'
+        self.put(TUNED, f"{BEGIN}{HEAD}{sectors}      // measured 2025-01-01, firmware F0, schedulers none: what was\n"
+                 f'      scheduler = "mq-deadline";\n{END});')
+        self.behave, self.look_seconds = lambda n: {"iops": 100}, 0.3
+        for words in ("max_sectors_kb",), ("scheduler", "--budget=10s"):
+            self.tune(0, "sda", "--write", *words)
+            self.assertIn("nothing is better than what the drive has, so nothing is written", self.err)
+        self.look_seconds = 0.1
+        self.tune(0, "sda", "scheduler", "--write")
+        self.assertEqual(self.err, "")
+        self.assert_file(TUNED, f"{BEGIN}{HEAD}{sectors}      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at "
+                         f'once, mq-deadline 100 /s (99.6 to 100.4 /s); 24 samples\n      scheduler = "mq-deadline";\n{END});\n')
+
+    def test_not_written(self):
+        for path, text, why in NOT_WRITTEN:
+            with self.subTest(why):
+                self.put(path, text.rstrip("\n"))
+                self.tune(1, "sda", "scheduler", "--write")
+                self.assertIn(why, self.err)
+                self.assertEqual(pathlib.Path(path).read_text(), text.rstrip("\n") + "\n")
+                # What can be told before is not told ten minutes later.
+                if path == TUNED:
+                    self.assertEqual((self.out, self.service.calls), ("", []))
+                else:
+                    self.assertIn("scheduler: bfq is better than mq-deadline", self.out)
+                    self.assertFalse(os.path.exists(TUNED))
+                    self.assert_back()
+                os.unlink(path)
+
+    def test_unsafe(self):
+        """Where others can write, root writes nothing, and believes nothing."""
+        os.makedirs(os.path.dirname(TUNED))
+        os.chmod(os.path.dirname(TUNED), 0o777)
+        self.tune(1, "sda", "scheduler", "--write")
+        self.assertIn("its directory can be written by others; chown root and chmod go-w make it safe", self.err)
+        os.chmod(os.path.dirname(TUNED), 0o755)
+        self.put(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});")
+        os.chmod(TUNED, 0o666)
+        self.tune(1, "sda", "scheduler", "--write")
+        self.assertIn(f"{TUNED} cannot be read: ", self.err)
+
+    def test_earlier_file(self):
+        """What an earlier file says is no matter."""
+        self.put("etc/drivekeep/drivekeep.conf.d/10-x.conf", 'drives = ( { match = {}; scheduler = "none"; } );')
+        self.tune(0, "sda", "scheduler", "--write")
+        self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
+
+    def test_heads(self):
+        """By what a drive is known in the file."""
+        self.patch(block, "_stable_link", lambda node: "/dev/disk/by-id/x" if node == "/dev/sda" else None)
+        for changes, text in (({"wwn": "0x5"}, '{ wwn = "0x5"; }'), ({"wwn": "t10.ATA  D  S", "model": "D", "serial": "S"}, '{ model = "D"; serial = "S"; }'),
+                              ({"wwn": "t10.ATA  D  S"}, '{ wwn = "t10.ATA  D  S"; }'), ({"model": "D*[x]", "serial": 'S"\\'}, '{ model = "D??x?"; serial = "S\\"?"; }'),
+                              ({"model": "D\x1b", "serial": "S"}, '{ model = "D\\x1b"; serial = "S"; }'), ({}, '"/dev/disk/by-id/x"'),
+                              ({"node": "/dev/vda"}, '"/dev/vda"')):
+            with self.subTest(changes):
+                self.assertEqual(block.head(drive("sda", **changes)), f"    {{ match = {text};\n")
+
+    # ---- pictures ----
+
+    def test_picture(self):
+        """Each value with its interval, the present one and the best one by name."""
+        self.tune(0, "sda", "scheduler", "--svg=x.svg", "--plot=y.png", "--quiet")
+        text = self.get("x.svg")
+        for part in "<svg ", ">scheduler: random 4 KiB, 256 at once</text>", ">bfq</text>", ">best</text>", ">now</text>", "</svg>":
+            self.assertIn(part, text)
+        self.assertTrue(pathlib.Path("y.png").read_bytes().startswith(b"\x89PNG"))
+
+    def test_picture_fails(self):
+        """The one may fail without the other."""
+        os.mkfifo("pipe.svg")
+        for path, why in (("none/x.svg", "none/x.svg cannot be written: "), ("pipe.svg", "pipe.svg is not a regular file, and is left as it is")):
+            with self.subTest(path):
+                self.tune(1, "sda", "scheduler", f"--svg={path}", "--write")
+                self.assertIn(why, self.err)
+                self.assertIn("Written to ", self.out)
+                os.unlink(TUNED)

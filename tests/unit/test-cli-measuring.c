@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* `drivekeep bench` and `drivekeep tune`: how the program that measures is started, and what is said without it. */
+
+#include <fcntl.h>
+
+#include "test-cli.h"
+
+static int error;
+static char line[512];
+static bool keeps_output;
+
+int execv(const char *path, char *const words[]) {
+        ck_assert_str_eq(path, words[0]);
+        ck_assert(ends_with(path, "/drivekeep-tune"));
+        line[0] = '\0';
+        for (char *const *word = words + 1; *word; word++)
+                (void) strcat(strcat(line, *word), " ");
+        keeps_output = fcntl(STDOUT_FILENO, F_GETFD) == 0;
+        errno = error;
+        return -1;
+}
+
+#define STATE "--state-dir=state "
+
+static const struct {
+        const Verb *verb;
+        const char *words[6];
+        const char *line;
+} cases[] = {
+        { &verb_bench, {}, STATE "--results=" RESULT_DIR " -- bench " },
+        { &verb_bench,
+          { "sda", "--budget", "1min", "-j" },
+          "--json " STATE "--budget=1min --results=" RESULT_DIR " -- bench sda " },
+        { &verb_bench,
+          { "--compare", "--results=x y", "--", "-a", "b" },
+          STATE "--compare --results=x y -- bench -a b " },
+        { &verb_bench,
+          { "--file=.", "--no-legend", "--no-pager" },
+          STATE "--file=. --results=" RESULT_DIR " --no-legend --no-pager -- bench " },
+        { &verb_tune, { "sda", "apm", "--write", "--force" }, STATE "--force --write -- tune sda apm " },
+        { &verb_tune, { "sda", "--svg=-", "--plot=x.png", "-q" }, STATE "--svg=- --plot=x.png --quiet -- tune sda " },
+        { &verb_tune,
+          { "sda", "--config-root=.", "--config-root=/" },
+          STATE "--config-root=. --config-root=/ -- tune sda " },
+};
+
+START_TEST(test_words) {
+        const char *words[8] = {};
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        error = ENOENT;
+        (void) memcpy(words, cases[_i].words, sizeof cases[_i].words);
+        ck_assert_int_eq(verb_catch(cases[_i].verb, "state", words, &out, &err), EXIT_BAD_INPUT);
+        ck_assert_str_eq(line, cases[_i].line);
+        ck_assert(keeps_output);
+}
+END_TEST
+
+static const struct {
+        int error;
+        const char *said;
+} failures[] = {
+        { ENOENT, "drivekeep tune needs a program of its own: install the package 'drivekeep-tune'\n" },
+        { EACCES, "/drivekeep-tune cannot be started: Permission denied\n" },
+};
+
+START_TEST(test_missing) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        error = failures[_i].error;
+        ck_assert_int_eq(verb_catch(&verb_tune, "state", (const char *const[]){ "sda", NULL }, &out, &err),
+                         EXIT_BAD_INPUT);
+        ck_assert_msg(strstr(err, failures[_i].said), "%s", err);
+        ck_assert_str_eq(out, "");
+}
+END_TEST
+
+int main(void) {
+        TCase *c = tcase_create("cli-measuring");
+
+        tcase_add_loop_test(c, test_words, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(c, test_missing, 0, ELEMENTSOF(failures));
+        return test_main("cli-measuring", c);
+}
