@@ -19,6 +19,6 @@ END
                 CFLAGS='-O2 -g' PKGEXT=.pkg.tar.zst PACKAGER='The drivekeep developers <maintainers@drivekeep.example>' \
                 setpriv --reuid=nobody --clear-groups makepkg --nodeps ${nocheck:+--nocheck}" "the package could not be built"
         cat "$scratch/written/build/pkg/drivekeep/.PKGINFO"
-        compare_files /build/src/build 'bsdtar -xf /build/drivekeep-*.pkg.tar.zst'
+        compare_files /build/src/build 'for p in /build/drivekeep-*.pkg.tar.zst; do bsdtar -xf "$p" || exit; done'
         results=("$top"/drivekeep-*.pkg.tar.zst)
 }

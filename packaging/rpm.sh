@@ -3,7 +3,7 @@
 # installed: what the spec requires for a build is not looked at.
 
 tools="gcc file rpm rpmlint debugedit elfutils xz-utils"
-format_files='\./usr/share/(doc/drivekeep/README\.md|licenses/drivekeep/LICENSE)|\./usr/lib/\.build-id/.*'
+format_files='\./usr/share/(doc/drivekeep/README\.md|licenses/drivekeep(-tune)?/LICENSE)|\./usr/lib/\.build-id/.*'
 
 build_packages() {
         make_top
@@ -12,6 +12,6 @@ build_packages() {
         inside 'cd /build && rpmlint --strict --config rpmlint.toml drivekeep.spec SRPMS/*.rpm RPMS/*/*.rpm' "rpmlint has complaints"
         cat "$scratch/log"
         compare_files "/build/BUILD/drivekeep-$version-build/drivekeep-$version/redhat-linux-build" \
-                "rpm2archive - </build/RPMS/*/drivekeep-$version-*.rpm | tar -xz"
+                "for p in /build/RPMS/*/drivekeep{,-tune}-$version-*.rpm; do rpm2archive - <\$p | tar -xz || exit; done"
         mapfile -t results < <(find "$top" -name '*.rpm')
 }

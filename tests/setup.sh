@@ -121,7 +121,7 @@ prepare_machine() { # SCRIPT SUITE
         build_machine "$2"
 }
 
-# What the machines of a suite are made of, below $MACHINES/SUITE: in root the program of that suite's package, two packages to install, and
+# What the machines of a suite are made of, below $MACHINES/SUITE: in root the programs of that suite's packages, three packages to install, and
 # a program of the tests; in modules the kernel modules.
 MACHINES=$BUILD/machines
 build_machine() { # SUITE [--twice]
@@ -138,7 +138,9 @@ build_machine() { # SUITE [--twice]
                 XZ_OPT=-0 packaging/build deb --suite "$1" --nocheck --cached ${2:-} --output "$built" &&
                 cp "$built"/drivekeep_*_*.deb "$packages/now.deb" &&
                 tests/vm/lower-version "$packages/now.deb" "$packages/before.deb" &&
-                dpkg-deb -x "$packages/now.deb" "$machine/root"
+                cp "$built"/drivekeep-tune_*_all.deb "$packages/tune.deb" &&
+                dpkg-deb -x "$packages/now.deb" "$machine/root" &&
+                dpkg-deb -x "$packages/tune.deb" "$machine/root"
         } >"$LOGS/package-$1.log" 2>&1 || {
                 cat "$LOGS/package-$1.log"
                 exit 1

@@ -16,6 +16,7 @@ from drives.fault import KINDS
 from drives.mechanics import Mechanics
 from keeping import CONF, FLEET_PACKAGES
 from machine import nvme_disk
+from sampling import Sampling
 
 LEAVE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
@@ -32,10 +33,10 @@ FILES = {
     "/etc/motd": "This machine is for playing. Ctrl-] leads back to the commands for its drives and its power.\n"
                  "'drivekeep edit' edits the configuration, 'man drivekeep' is the manual.\n",
 }
-# The package is installed over the image's files of the same version, so that apt can remove it.
+# The packages are installed over the image's files of the same version, so that apt can remove them.
 SETUP = f"""rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
 ln /usr/lib/drivekeep-test/packages/now.deb {PACKAGE}
-dpkg -i --force-confold {PACKAGE}
+dpkg -i --force-confold {PACKAGE} /usr/lib/drivekeep-test/packages/tune.deb
 mv {TO_COPY} {CONF}
 systemctl enable drivekeep.service serial-getty@hvc0.service
 systemctl unmask sys-kernel-tracing.mount
@@ -260,7 +261,7 @@ def talk(console, terminal=0):
 
 
 class Play(Demo):
-    packages = FLEET_PACKAGES
+    packages = (*FLEET_PACKAGES, *Sampling.packages)
 
     def drive(self, serial, mechanics=None, **features):
         return super().drive(serial, size_mb=SIZE >> 20, mechanics=mechanics or Mechanics(), **features)

@@ -29,6 +29,8 @@ HOLD = "touch /run/holds; until [ -e /run/spent ]; do sleep 1; done"
 
 class Sampling(Keeping):
     """Base class; not a scenario of its own."""
+    # What Debian's package drivekeep-tune depends on and recommends.
+    packages = ("python3", "python3-jeepney", "python3-matplotlib", "python3-numpy")
     files = {"/usr/local/bin/fio": (FIO, 0o755)}
 
     def sampled(self, samples, command, last=CTRL_C):

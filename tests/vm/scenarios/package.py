@@ -78,6 +78,9 @@ class Package(Keeping):
         self.match("the manual is there", machine.run("find /usr/share/man -name 'drivekeep*'").stdout, r"man8/drivekeepd\.8\.gz")
         machine.push("/root/command", (REPOSITORY / "packaging/debian/tests/command").read_text(), 0o755)
         self.equal("the package's own test passes", machine.run("/root/command").status, 0)
+        done = machine.run("drivekeep bench", check=False)
+        self.equal("what measures is another package, and its name is said", (done.status, done.stderr),
+                   (1, "drivekeep: drivekeep bench needs a program of its own: install the package 'drivekeep-tune'\n"))
 
     def check_first_setting(self, machine):
         marks = self.marks()
