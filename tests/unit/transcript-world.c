@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <systemd/sd-id128.h>
+#include <systemd/sd-journal.h>
+#include <time.h>
+#include <wordexp.h>
+
+#include "bus-pair.h"
+#include "choice.h"
+#include "inventory.h"
+#include "model-drive.h"
+#include "must.h"
+#include "record.h"
+#include "scratch.h"
+#include "text.h"
+#include "transcript-world.h"
+#include "unit-status.h"
+#include "verb.h"
+
+#define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
+#define CALLS "../calls"
+
+typedef struct Entry {
+        uint64_t usec;
+        char *fields; /* lines */
+        bool comes;   /* only while somebody waits for it */
+} Entry;
+
+typedef struct Answer {
+        char *method, *error,
+                        *text; /* error NULL: `text` is the result, or with `runs` a shell command run before it */
+        bool runs;
+} Answer;
+
+static struct {
+        Drive *drives[16];
+        size_t n_drives;
+        Entry entries[16];
+        size_t n_entries;
+        Answer answers[8];
+        size_t n_answers;
+        uid_t user;
+        int lock;
+        bool is_silent; /* the service runs and does not answer */
+        bool has_terminal, has_no_journal;
+        char *fsck; /* the unit that checks a file system */
+} world;
+
+char world_root[PATH_MAX];
+
+/* ---- files: absolute paths lead below the root ---- */
+
+static const char *lead(const char *path, char buf[static PATH_MAX]) {
+        static const char *const outside[] = { "/dev/null", "/dev/full", "/proc/self/fd/" };
+
+        for (size_t i = 0; i < ELEMENTSOF(outside); i++)
+                if (starts_with(path, outside[i]))
+                        return path;
+        if (*path != '/' || starts_with(path, world_root))
+                return path;
+        (void) snprintf(buf, PATH_MAX, "%s%s", world_root, path);
+        return buf;
+}
+
+#define LEAD(path) lead(path, (char[PATH_MAX]){ 0 })
+
+/* Root, who may run the tests, could read all. */
+static bool is_denied(int dir_fd, const char *path) {
+        struct stat st;
+
+        if (world.user == 0 || fstatat(dir_fd, path, &st, 0) < 0 || !(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) ||
+            st.st_mode & S_IROTH)
+                return false;
+        errno = EACCES;
+        return true;
+}
+
+#define WRAPPED(type, name, ...)         \
+        type __real_##name(__VA_ARGS__); \
+        type __wrap_##name(__VA_ARGS__); \
+        type __wrap_##name(__VA_ARGS__)
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...) {
+        va_list ap;
+        mode_t mode;
+
+        va_start(ap, flags);
+        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+        va_end(ap);
+        path = LEAD(path);
+        return is_denied(AT_FDCWD, path) ? -1 : __real_open64(path, flags, mode);
+}
+
+int __real_openat64(int dir_fd, const char *path, int flags, ...);
+int __wrap_openat64(int dir_fd, const char *path, int flags, ...);
+int __wrap_openat64(int dir_fd, const char *path, int flags, ...) {
+        va_list ap;
+        mode_t mode;
+
+        va_start(ap, flags);
+        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+        va_end(ap);
+        path = LEAD(path);
+        return is_denied(dir_fd, path) ? -1 : __real_openat64(dir_fd, path, flags, mode);
+}
+
+WRAPPED(FILE *, fopen64, const char *path, const char *mode) {
+        path = LEAD(path);
+        return is_denied(AT_FDCWD, path) ? NULL : __real_fopen64(path, mode);
+}
+
+/* All files are root's, whoever runs the test. */
+static int own(int r, struct stat *st) {
+        st->st_uid = st->st_gid = 0;
+        return r;
+}
+
+WRAPPED(int, stat64, const char *path, struct stat *st) {
+        return own(__real_stat64(LEAD(path), st), st);
+}
+WRAPPED(int, lstat64, const char *path, struct stat *st) {
+        return own(__real_lstat64(LEAD(path), st), st);
+}
+WRAPPED(int, fstat64, int fd, struct stat *st) {
+        return own(__real_fstat64(fd, st), st);
+}
+WRAPPED(int, fstatat64, int dir_fd, const char *path, struct stat *st, int flags) {
+        return own(__real_fstatat64(dir_fd, LEAD(path), st, flags), st);
+}
+WRAPPED(int, access, const char *path, int mode) {
+        path = LEAD(path);
+        return is_denied(AT_FDCWD, path) ? -1 : __real_access(path, mode);
+}
+WRAPPED(int, faccessat, int dir_fd, const char *path, int mode, int flags) {
+        return __real_faccessat(dir_fd, LEAD(path), mode, flags);
+}
+WRAPPED(int, statfs64, const char *path, struct statfs *st) {
+        return __real_statfs64(LEAD(path), st);
+}
+WRAPPED(int, mkdir, const char *path, mode_t mode) {
+        return __real_mkdir(LEAD(path), mode);
+}
+WRAPPED(int, unlink, const char *path) {
+        return __real_unlink(LEAD(path));
+}
+WRAPPED(int, unlinkat, int dir_fd, const char *path, int flags) {
+        return __real_unlinkat(dir_fd, LEAD(path), flags);
+}
+WRAPPED(int, renameat, int from_fd, const char *from, int to_fd, const char *to) {
+        return __real_renameat(from_fd, LEAD(from), to_fd, LEAD(to));
+}
+WRAPPED(ssize_t, readlink, const char *path, char *target, size_t size) {
+        return __real_readlink(LEAD(path), target, size);
+}
+WRAPPED(int, scandir64, const char *path, struct dirent ***ret, int (*filter)(const struct dirent *),
+        int (*compare)(const struct dirent **, const struct dirent **)) {
+        return __real_scandir64(LEAD(path), ret, filter, compare);
+}
+WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
+        return __real_inotify_add_watch(fd, LEAD(path), mask);
+}
+
+/* Paths that come back begin at the root. */
+static char *cut_root(char *path) {
+        size_t n = strlen(world_root);
+
+        if (path && starts_with(path, world_root))
+                memmove(path, path[n] ? path + n : "/", strlen(path) - n + 1);
+        return path;
+}
+
+WRAPPED(char *, realpath, const char *path, char *resolved) {
+        return cut_root(__real_realpath(LEAD(path), resolved));
+}
+WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
+        int r = __real_glob64(LEAD(pattern), flags, on_error, g);
+
+        for (size_t i = 0; r == 0 && i < g->gl_pathc; i++)
+                (void) cut_root(g->gl_pathv[i]);
+        return r;
+}
+
+/* ---- the process and its host ---- */
+
+uid_t geteuid(void) {
+        return world.user;
+}
+
+int isatty(int fd) {
+        return world.has_terminal && fd <= STDOUT_FILENO;
+}
+
+int gethostname(char *name, size_t size) {
+        (void) snprintf(name, size, "nas");
+        return 0;
+}
+
+int sd_id128_get_boot(sd_id128_t *ret) {
+        return sd_id128_from_string("0123456789abcdef0123456789abcdef", ret);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ts) {
+        if (clock != CLOCK_REALTIME)
+                return (int) syscall(SYS_clock_gettime, clock, ts);
+        *ts = (struct timespec){ .tv_sec = CLOCK_SECONDS, .tv_nsec = 123456000 };
+        return 0;
+}
+
+/* Nobody but root can give a file away. */
+int fchown(_unused_ int fd, _unused_ uid_t owner, _unused_ gid_t group) {
+        return 0;
+}
+
+/* ---- calls: what the service is asked, and the drives are sent ---- */
+
+static _printf_(1, 2) void call_log(const char *format, ...) {
+        _cleanup_free_ char *path = must_format("%s/" CALLS, world_root);
+        FILE *f = __real_fopen64(path, "ae");
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vfprintf(f, format, ap);
+        va_end(ap);
+        (void) fputc('\n', f);
+        (void) fclose(f);
+}
+
+char *world_take_calls(void) {
+        _cleanup_free_ char *path = must_format("%s/" CALLS, world_root);
+        FILE *f = fopen(path, "re");
+        char *text = NULL;
+        size_t size = 0;
+
+        if (!f || getdelim(&text, &size, '\0', f) < 0) {
+                free(text);
+                text = must(strdup(""));
+        }
+        if (f)
+                (void) fclose(f);
+        (void) unlink(path);
+        return text;
+}
+
+/* ---- drives: each answers as the file in the place of its node says ---- */
+
+int inventory_read(Inventory *ret) {
+        *ret = (Inventory){ .drives = world.drives, .n_drives = world.n_drives };
+        return 0;
+}
+
+void inventory_done(_unused_ Inventory *i) {
+}
+
+WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
+        char link[32], path[PATH_MAX] = "", text[256] = "";
+        ModelDrive drive = MODEL_DRIVE_COLD, *m = &drive;
+        int r;
+
+        (void) snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        (void) __real_readlink(link, path, sizeof path - 1);
+        (void) pread(fd, text, sizeof text - 1, 0);
+        call_log("%s is sent %02Xh", base_name(path), q->cdb[14]);
+        if (strstr(text, "dead"))
+                return -EIO;
+        drive.lookahead = strstr(text, "lookahead=on");
+        drive.cache = !strstr(text, "write_cache=off");
+        if (strstr(text, "apm="))
+                drive.apm = strstr(text, "apm=off") ? -1 : atoi(strstr(text, "apm=") + strlen("apm="));
+        r = model_sg(&m, fd, q);
+        if (q->cdb[14] == 0xE5 && strstr(text, "standby"))
+                q->sense[13] = 0;
+        return r;
+}
+
+static const char *drive_add(char *const *words, size_t n) {
+        _cleanup_free_ char *description = must_format("node=/dev/%s", words[0]),
+                            *node = must_format("dev/%s", words[0]);
+        Drive *d;
+
+        for (size_t i = 1; i < n; i++)
+                if (!starts_with(words[i], "size=") && !starts_with(words[i], "diskseq=") &&
+                    !starts_with(words[i], "dock_model=") && !starts_with(words[i], "dock_serial=") &&
+                    !streq(words[i], "ata")) {
+                        _cleanup_free_ char *value = NULL, *before = description;
+
+                        must_work(text_unescape(words[i], &value));
+                        description = must_format("%s,%s", before, value);
+                }
+        if (world.n_drives == ELEMENTSOF(world.drives) || drive_describe(description, &d) != EXIT_WANTED)
+                return "no drive is like this";
+        d->name = must(strdup(words[0]));
+        d->syspath = must_format("/sys/block/%s", words[0]);
+        d->rotational_untold = d->removable_untold = false;
+        for (size_t i = 1; i < n; i++)
+                if (starts_with(words[i], "size="))
+                        d->size = strtoull(words[i] + strlen("size="), NULL, 10);
+                else if (starts_with(words[i], "diskseq="))
+                        d->diskseq = strtoull(words[i] + strlen("diskseq="), NULL, 10);
+                else if (starts_with(words[i], "dock_model="))
+                        d->dock_model = must(strdup(words[i] + strlen("dock_model=")));
+                else if (starts_with(words[i], "dock_serial="))
+                        d->dock_serial = must(strdup(words[i] + strlen("dock_serial=")));
+                else if (streq(words[i], "ata"))
+                        d->ata = true;
+        make_parents(node);
+        (void) close(open(node, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        world.drives[world.n_drives++] = d;
+        return NULL;
+}
+
+static void drives_drop(void) {
+        while (world.n_drives > 0)
+                (void) drive_free(world.drives[--world.n_drives]);
+}
+
+/* ---- the service and PID 1 ---- */
+
+WRAPPED(int, systemd_find_fsck, char **ret_unit) {
+        if (world.fsck)
+                *ret_unit = must(strdup(world.fsck));
+        return world.fsck != NULL;
+}
+
+/* The names that a call is for, and further strings, with blanks between; "" for none. The caller frees it. */
+static char *arguments_join(sd_bus_message *m) {
+        char *text, type;
+        const char *s;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        while (sd_bus_message_peek_type(m, &type, NULL) > 0)
+                if (type == 'a')
+                        (void) sd_bus_message_enter_container(m, 'a', "s");
+                else if (type == 's' && sd_bus_message_read_basic(m, 's', &s) > 0)
+                        fprintf(f, " %s", *s ? s : "''");
+                else
+                        break;
+        if (sd_bus_message_at_end(m, false) > 0 && sd_bus_message_exit_container(m) >= 0 &&
+            sd_bus_message_peek_type(m, &type, NULL) > 0 && sd_bus_message_read_basic(m, 's', &s) > 0)
+                fprintf(f, " %s", *s ? s : "''");
+        must_close(f);
+        return text;
+}
+
+static int names_reply(sd_bus_message *m, const char *names) {
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
+        _cleanup_free_ char *copy = must(strdup(names));
+        char *rest = NULL;
+
+        must_work(sd_bus_message_new_method_return(m, &reply));
+        must_work(sd_bus_message_open_container(reply, 'a', "s"));
+        for (char *name = strtok_r(copy, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+                must_work(sd_bus_message_append_basic(reply, 's', name));
+        must_work(sd_bus_message_close_container(reply));
+        return sd_bus_send(NULL, reply, NULL) < 0 ? -EIO : 1;
+}
+
+/* Without a directive it does as it is asked. */
+static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
+        const char *method = sd_bus_message_get_member(m), *result = NULL;
+        _cleanup_free_ char *arguments = arguments_join(m);
+
+        if (!streq_ptr(sd_bus_message_get_interface(m), "org.drivekeep1.Manager"))
+                return 0;
+        call_log("%s%s", method, arguments);
+        for (const Answer *a = world.answers; a < world.answers + world.n_answers; a++) {
+                if (!streq(a->method, method))
+                        continue;
+                if (a->error)
+                        return sd_bus_error_set(error, a->error, a->text);
+                if (!a->runs)
+                        result = a->text;
+                else if (system(a->text) != 0) /* NOLINT(concurrency-mt-unsafe): it has one thread */
+                        return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, a->text);
+        }
+        if (streq(method, "Release"))
+                return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
+        if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep"))
+                return names_reply(m, result ?: arguments);
+        return sd_bus_reply_method_return(m, "");
+}
+
+WRAPPED(int, systemd_open_socket, _unused_ const char *address, sd_bus **ret) {
+        int fd;
+
+        if (world.lock < 0)
+                return -ENOENT;
+        if (world.is_silent)
+                return -ECONNREFUSED;
+        (void) bus_play(on_call, NULL, &fd);
+        *ret = bus_end(NULL, fd, false);
+        return 0;
+}
+
+static const char *answer_add(char *const *words, size_t n, bool is_error, bool runs) {
+        Answer *a = world.answers + world.n_answers;
+        size_t size;
+        FILE *f;
+
+        if (world.n_answers == ELEMENTSOF(world.answers) || n == 0 || (is_error && n < 2))
+                return "which method, and what is answered?";
+        *a = (Answer){ .method = must(strdup(words[0])), .runs = runs };
+        if (is_error)
+                a->error = must_format("org.freedesktop.DBus.Error.%s", words[1]);
+        f = must(open_memstream(&a->text, &size));
+        for (size_t i = 1 + is_error; i < n; i++) {
+                _cleanup_free_ char *word = NULL;
+
+                must_work(text_unescape(words[i], &word));
+                fprintf(f, "%s%s", ftell(f) > 0 ? " " : "", word);
+        }
+        must_close(f);
+        world.n_answers++;
+        return NULL;
+}
+
+static void answers_drop(void) {
+        while (world.n_answers > 0) {
+                Answer *a = world.answers + --world.n_answers;
+
+                free(a->method);
+                free(a->error);
+                free(a->text);
+        }
+}
+
+/* ---- the journal ---- */
+
+static size_t position; /* behind the last entry that was returned; 0: before the first */
+static bool at_tail;
+
+static size_t entries_present(void) {
+        size_t n = 0;
+
+        while (n < world.n_entries && !world.entries[n].comes)
+                n++;
+        return n;
+}
+
+int sd_journal_open(sd_journal **ret, int flags) {
+        ck_assert_int_eq(flags, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+        *ret = (sd_journal *) &position;
+        return 0;
+}
+void sd_journal_close(_unused_ sd_journal *j) {
+}
+int sd_journal_add_match(_unused_ sd_journal *j, const void *data, _unused_ size_t size) {
+        call_log("journal %s", (const char *) data);
+        return 0;
+}
+int sd_journal_has_runtime_files(_unused_ sd_journal *j) {
+        return 0;
+}
+int sd_journal_has_persistent_files(_unused_ sd_journal *j) {
+        return !world.has_no_journal;
+}
+int sd_journal_seek_tail(_unused_ sd_journal *j) {
+        at_tail = true;
+        return 0;
+}
+int sd_journal_seek_head(_unused_ sd_journal *j) {
+        at_tail = false;
+        position = 0;
+        return 0;
+}
+int sd_journal_previous_skip(_unused_ sd_journal *j, uint64_t skip) {
+        size_t n = entries_present();
+
+        at_tail = false;
+        position = n > skip ? n - skip + 1 : MIN(n, 1U);
+        return (int) MIN(n, skip);
+}
+int sd_journal_previous(_unused_ sd_journal *j) {
+        if (at_tail)
+                position = entries_present() + 1;
+        at_tail = false;
+        if (position <= 1)
+                return 0;
+        position--;
+        return 1;
+}
+/* As the library: behind the tail nothing ever comes. */
+int sd_journal_next(_unused_ sd_journal *j) {
+        if (at_tail || position == entries_present())
+                return 0;
+        position++;
+        return 1;
+}
+int sd_journal_get_data(_unused_ sd_journal *j, const char *field, const void **ret, size_t *ret_size) {
+        for (const char *line = world.entries[position - 1].fields; *line;
+             line += strcspn(line, "\n"), line += *line == '\n')
+                if (starts_with(line, field) && line[strlen(field)] == '=') {
+                        *ret = line;
+                        *ret_size = strcspn(line, "\n");
+                        return 0;
+                }
+        return -ENOENT;
+}
+int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
+        *ret = world.entries[position - 1].usec;
+        return 0;
+}
+/* One more has come; when there is none left, the journal breaks. Every other time a signal comes first. */
+int sd_journal_wait(_unused_ sd_journal *j, _unused_ uint64_t timeout) {
+        size_t n = entries_present();
+
+        if (n == world.n_entries)
+                return -EIO;
+        world.entries[n].comes = false;
+        return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
+}
+
+static const char *entry_add(const char *when, const char *fields, bool comes) {
+        struct tm tm = {};
+
+        if (world.n_entries == ELEMENTSOF(world.entries) || !when || !strptime(when, "%Y-%m-%dT%H:%M:%SZ", &tm))
+                return "an entry begins with its time, 2025-11-21T02:39:11Z";
+        world.entries[world.n_entries++] = (Entry){ (uint64_t) timegm(&tm) * 1000000, must(strdup(fields)), comes };
+        return NULL;
+}
+
+static void entries_drop(void) {
+        while (world.n_entries > 0)
+                free(world.entries[--world.n_entries].fields);
+}
+
+/* ---- the whole ---- */
+
+void world_make(void) {
+        world = (typeof(world)){ .lock = -EBADF };
+        scratch_make();
+        ck_assert(mkdir("root", 0755) == 0 && chdir("root") == 0);
+        ck_assert_ptr_nonnull(getcwd(world_root, sizeof world_root));
+}
+
+void world_remove(void) {
+        closep(&world.lock);
+        drives_drop();
+        entries_drop();
+        answers_drop();
+        free(TAKE_PTR(world.fsck));
+        (void) chdir("/");
+        scratch_remove();
+        world_root[0] = '\0';
+}
+
+void world_enter(void) {
+        (void) setenv("TZ", "UTC", true);
+        (void) setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent", true);
+        (void) setenv("PATH", "bin:/usr/bin:/bin", true);
+        (void) unsetenv("TERM");
+        (void) unsetenv("COLUMNS");
+        program_invocation_short_name = (char *) "drivekeep";
+}
+
+static const char *file_add(const char *path, const char *text) {
+        FILE *f;
+
+        path += *path == '/';
+        make_parents(path);
+        f = fopen(path, "we");
+        if (!f)
+                return "it cannot be written";
+        (void) fputs(text, f);
+        return fclose(f) == 0 ? NULL : "it cannot be written";
+}
+
+/* A state file: its fields, and below it a line for each setting: its name, and its fields. */
+static const char *record_add(const char *name, char *const *fields, size_t n, const char *text) {
+        _cleanup_free_ char *path = must_format("%s/%s", STATE_DIR + 1, name), *copy = must(strdup(text));
+        char *rest = NULL;
+        size_t n_settings = 0;
+        FILE *f;
+
+        make_parents(path);
+        f = must(fopen(path, "we"));
+        fprintf(f, "VERSION=1\nNAME=%s\n", name);
+        for (size_t i = 0; i < n; i++)
+                fprintf(f, "%s\n", fields[i]);
+        for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+                wordexp_t words;
+
+                ck_assert_int_eq(wordexp(line, &words, WRDE_NOCMD | WRDE_UNDEF), 0);
+                fprintf(f, "SETTING_%zu_NAME=%s\n", n_settings, words.we_wordv[0]);
+                for (size_t i = 1; i < words.we_wordc; i++)
+                        fprintf(f, "SETTING_%zu_%s\n", n_settings, words.we_wordv[i]);
+                wordfree(&words);
+                n_settings++;
+        }
+        fprintf(f, "SETTINGS=%zu\n", n_settings);
+        return fclose(f) == 0 ? NULL : "it cannot be written";
+}
+
+static const char *service_set(const char *how) {
+        closep(&world.lock);
+        if (streq_ptr(how, "stopped"))
+                return NULL;
+        make_parents(STATE_DIR "/" + 1);
+        world.lock = record_directory_lock(STATE_DIR + 1);
+        world.is_silent = streq_ptr(how, "silent");
+        return !how || world.is_silent ? NULL : "service; service silent; service stopped";
+}
+
+const char *world_change(char *const *words, size_t n, const char *text) {
+        const char *what = words[0], *second = n > 1 ? words[1] : NULL;
+
+        if (streq(what, "file") && n == 2)
+                return file_add(second, text);
+        if (streq(what, "record") && n > 1)
+                return record_add(second, words + 2, n - 2, text);
+        if (streq(what, "drive") && n > 1)
+                return drive_add(words + 1, n - 1);
+        if (streq(what, "no") && streq_ptr(second, "drives"))
+                drives_drop();
+        else if (streq(what, "no") && streq_ptr(second, "answers"))
+                answers_drop();
+        else if (streq(what, "no") && streq_ptr(second, "journal"))
+                world.has_no_journal = true;
+        else if (streq(what, "service"))
+                return service_set(second);
+        else if (STR_IN_SET(what, "answer", "refuse", "on"))
+                return answer_add(words + 1, n - 1, streq(what, "refuse"), streq(what, "on"));
+        else if (STR_IN_SET(what, "journal", "later"))
+                return entry_add(second, text, streq(what, "later"));
+        else if (streq(what, "user") && second)
+                world.user = (uid_t) atoi(second);
+        else if (streq(what, "terminal"))
+                world.has_terminal = !streq_ptr(second, "off");
+        else if (streq(what, "stdin"))
+                return file_add("../stdin", text);
+        else if (streq(what, "fsck") && second)
+                world.fsck = must(strdup(second));
+        else
+                return "there is no such directive";
+        return NULL;
+}
