@@ -15,11 +15,13 @@
 
 #include "bus-pair.h"
 #include "choice.h"
+#include "config.h"
 #include "inventory.h"
 #include "model-drive.h"
 #include "must.h"
 #include "record.h"
 #include "scratch.h"
+#include "settings.h"
 #include "text.h"
 #include "transcript-world.h"
 #include "unit-status.h"
@@ -182,8 +184,10 @@ static char *cut_root(char *path) {
 WRAPPED(char *, realpath, const char *path, char *resolved) {
         return cut_root(__real_realpath(LEAD(path), resolved));
 }
+/* A pattern may begin with alternatives: "{/etc,/run}/x". */
 WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
-        int r = __real_glob64(LEAD(pattern), flags, on_error, g);
+        _cleanup_free_ char *led = must_format("%s%s", *pattern == '{' ? world_root : "", LEAD(pattern));
+        int r = __real_glob64(led, flags, on_error, g);
 
         for (size_t i = 0; r == 0 && i < g->gl_pathc; i++)
                 (void) cut_root(g->gl_pathv[i]);
@@ -575,6 +579,23 @@ static const char *file_add(const char *path, const char *text) {
         return fclose(f) == 0 ? NULL : "it cannot be written";
 }
 
+/* The service reads the configuration as it is now. */
+static const char *configuration_read(void) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *text = NULL;
+        FILE *f;
+
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, (const char *const[]){ "/etc", "/run", "/usr/lib", NULL }));
+        must_work(config_format_in_force(c, &text));
+        f = fopen(STATE_DIR "/" CONFIG_IN_FORCE_FILE, "we");
+        if (!f)
+                return "there is no service that could read it";
+        (void) fputs(text, f);
+        (void) fclose(f);
+        return NULL;
+}
+
 /* A state file: its fields, and below it a line for each setting: its name, and its fields. */
 static const char *record_add(const char *name, char *const *fields, size_t n, const char *text) {
         _cleanup_free_ char *path = must_format("%s/%s", STATE_DIR + 1, name), *copy = must(strdup(text));
@@ -602,13 +623,20 @@ static const char *record_add(const char *name, char *const *fields, size_t n, c
 }
 
 static const char *service_set(const char *how) {
+        /* In a moment: a process of its own has the lock until then. */
+        if (streq_ptr(how, "ends") && fork() == 0) {
+                (void) usleep(200 * 1000);
+                _exit(EXIT_SUCCESS);
+        }
         closep(&world.lock);
-        if (streq_ptr(how, "stopped"))
+        if (STR_IN_SET(how ?: "", "ends", "stopped"))
                 return NULL;
         make_parents(STATE_DIR "/" + 1);
         world.lock = record_directory_lock(STATE_DIR + 1);
         world.is_silent = streq_ptr(how, "silent");
-        return !how || world.is_silent ? NULL : "service; service silent; service stopped";
+        if (streq_ptr(how, "reads"))
+                return configuration_read();
+        return !how || world.is_silent ? NULL : "service, service reads, service silent, service ends, service stopped";
 }
 
 const char *world_change(char *const *words, size_t n, const char *text) {
