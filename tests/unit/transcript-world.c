@@ -26,6 +26,7 @@
 #include "transcript-world.h"
 #include "unit-status.h"
 #include "verb.h"
+#include "visit.h"
 
 #define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
 #define CALLS "../calls"
@@ -265,15 +266,19 @@ int inventory_read(Inventory *ret) {
 void inventory_done(_unused_ Inventory *i) {
 }
 
+/* ATA PASS-THROUGH (16) or (12). */
 WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         char link[32], path[PATH_MAX] = "", text[256] = "";
         ModelDrive drive = MODEL_DRIVE_COLD, *m = &drive;
+        bool is_short = q->cdb[0] == 0xA1;
         int r;
 
         (void) snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         (void) __real_readlink(link, path, sizeof path - 1);
         (void) pread(fd, text, sizeof text - 1, 0);
-        call_log("%s is sent %02Xh", base_name(path), q->cdb[14]);
+        if (is_short)
+                q->cdb[14] = q->cdb[9];
+        call_log("%s is sent %02Xh%s", base_name(path), q->cdb[14], is_short ? " by ATA PASS-THROUGH (12)" : "");
         if (strstr(text, "dead"))
                 return -EIO;
         drive.lookahead = strstr(text, "lookahead=on");
@@ -284,6 +289,18 @@ WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         if (q->cdb[14] == 0xE5 && strstr(text, "standby"))
                 q->sense[13] = 0;
         return r;
+}
+
+WRAPPED(int, visit_run, const Visit *v, Plan *ret) {
+        _cleanup_free_ char *node = must_format("dev/%s", v->drive->name);
+        _cleanup_close_ int fd = open(node, O_RDONLY | O_CLOEXEC);
+        char text[256] = "";
+
+        ck_assert(v->dry);
+        if (v->permanent)
+                call_log("%s: what it has saved is asked for, too", v->drive->name);
+        return fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0 && strstr(text, "broken") ? -EIO
+                                                                                            : __real_visit_run(v, ret);
 }
 
 static const char *drive_add(char *const *words, size_t n) {
