@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <systemd/sd-id128.h>
 #include <systemd/sd-journal.h>
 #include <time.h>
@@ -30,6 +31,7 @@
 
 #define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
 #define CALLS "../calls"
+#define RECORDS_TO_COME "../records"
 
 typedef struct Entry {
         uint64_t usec;
@@ -391,7 +393,8 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
         const char *method = sd_bus_message_get_member(m), *result = NULL;
         _cleanup_free_ char *arguments = arguments_join(m);
 
-        if (!streq_ptr(sd_bus_message_get_interface(m), "org.drivekeep1.Manager"))
+        if (!streq_ptr(sd_bus_message_get_interface(m), "org.drivekeep1.Manager") ||
+            !streq_ptr(sd_bus_message_get_path(m), "/org/drivekeep1"))
                 return 0;
         call_log("%s%s", method, arguments);
         for (const Answer *a = world.answers; a < world.answers + world.n_answers; a++) {
@@ -402,8 +405,11 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
                 if (!a->runs)
                         result = a->text;
                 else if (system(a->text) != 0) /* NOLINT(concurrency-mt-unsafe): it has one thread */
-                        return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, a->text);
+                        return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "not now");
         }
+        if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
+                (void) system("mv " RECORDS_TO_COME "/* "
+                              "run/drivekeep/drives"); /* NOLINT(concurrency-mt-unsafe) */
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
         if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep"))
@@ -411,16 +417,17 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
         return sd_bus_reply_method_return(m, "");
 }
 
-WRAPPED(int, systemd_open_socket, _unused_ const char *address, sd_bus **ret) {
-        int fd;
+/* In the place of the C library's. No other socket of this machine is reached. */
+int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
+        bool is_service = streq(address.__sockaddr_un__->sun_path, STATE_DIR "/.private");
+        int service;
 
-        if (world.lock < 0)
-                return -ENOENT;
-        if (world.is_silent)
-                return -ECONNREFUSED;
-        (void) bus_play(on_call, NULL, &fd);
-        *ret = bus_end(NULL, fd, false);
-        return 0;
+        if (world.lock < 0 || world.is_silent || !is_service) {
+                errno = world.lock < 0 ? ENOENT : ECONNREFUSED;
+                return -1;
+        }
+        (void) bus_play(on_call, NULL, &service);
+        return dup2(service, fd) < 0 ? -1 : close(service);
 }
 
 static const char *answer_add(char *const *words, size_t n, bool is_error, bool runs) {
@@ -432,7 +439,7 @@ static const char *answer_add(char *const *words, size_t n, bool is_error, bool 
                 return "which method, and what is answered?";
         *a = (Answer){ .method = must(strdup(words[0])), .runs = runs };
         if (is_error)
-                a->error = must_format("org.freedesktop.DBus.Error.%s", words[1]);
+                a->error = must_format("%s%s", strchr(words[1], '.') ? "" : "org.freedesktop.DBus.Error.", words[1]);
         f = must(open_memstream(&a->text, &size));
         for (size_t i = 1 + is_error; i < n; i++) {
                 _cleanup_free_ char *word = NULL;
@@ -614,8 +621,9 @@ static const char *configuration_read(void) {
 }
 
 /* A state file: its fields, and below it a line for each setting: its name, and its fields. */
-static const char *record_add(const char *name, char *const *fields, size_t n, const char *text) {
-        _cleanup_free_ char *path = must_format("%s/%s", STATE_DIR + 1, name), *copy = must(strdup(text));
+static const char *record_add(const char *directory, const char *name, char *const *fields, size_t n,
+                              const char *text) {
+        _cleanup_free_ char *path = must_format("%s/%s", directory, name), *copy = must(strdup(text));
         char *rest = NULL;
         size_t n_settings = 0;
         FILE *f;
@@ -662,7 +670,9 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         if (streq(what, "file") && n == 2)
                 return file_add(second, text);
         if (streq(what, "record") && n > 1)
-                return record_add(second, words + 2, n - 2, text);
+                return record_add(STATE_DIR + 1, second, words + 2, n - 2, text);
+        if (streq(what, "becomes") && n > 1)
+                return record_add(RECORDS_TO_COME, second, words + 2, n - 2, text);
         if (streq(what, "drive") && n > 1)
                 return drive_add(words + 1, n - 1);
         if (streq(what, "no") && streq_ptr(second, "drives"))
