@@ -28,6 +28,7 @@
 #include "unit-status.h"
 #include "verb.h"
 #include "visit.h"
+#include "wake.h"
 
 #define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
 #define CALLS "../calls"
@@ -35,8 +36,8 @@
 
 typedef struct Entry {
         uint64_t usec;
-        char *fields; /* lines */
-        bool comes;   /* only while somebody waits for it */
+        char **fields; /* NULL at the end */
+        bool comes;    /* only while somebody waits for it */
 } Entry;
 
 typedef struct Answer {
@@ -48,8 +49,7 @@ typedef struct Answer {
 static struct {
         Drive *drives[16];
         size_t n_drives;
-        Entry entries[16];
-        size_t n_entries;
+        GROWING_ARRAY(Entry, entries);
         Answer answers[8];
         size_t n_answers;
         uid_t user;
@@ -467,6 +467,13 @@ static void answers_drop(void) {
 static size_t position; /* behind the last entry that was returned; 0: before the first */
 static bool at_tail;
 
+static const char *entry_field(const Entry *e, const char *field) {
+        for (char *const *f = e->fields; *f; f++)
+                if (starts_with(*f, field) && (*f)[strlen(field)] == '=')
+                        return *f;
+        return NULL;
+}
+
 static size_t entries_present(void) {
         size_t n = 0;
 
@@ -482,8 +489,21 @@ int sd_journal_open(sd_journal **ret, int flags) {
 }
 void sd_journal_close(_unused_ sd_journal *j) {
 }
-int sd_journal_add_match(_unused_ sd_journal *j, const void *data, _unused_ size_t size) {
-        call_log("journal %s", (const char *) data);
+/* The other entries are nowhere from here on, in the process that runs the command. */
+int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
+        size_t n = 0;
+
+        ck_assert_uint_eq(size, 0);
+        for (size_t i = 0; i < world.n_entries; i++)
+                for (char *const *f = world.entries[i].fields; *f; f++)
+                        if (streq(*f, data)) {
+                                Entry other = world.entries[n];
+
+                                world.entries[n++] = world.entries[i];
+                                world.entries[i] = other;
+                                break;
+                        }
+        world.n_entries = n;
         return 0;
 }
 int sd_journal_has_runtime_files(_unused_ sd_journal *j) {
@@ -504,7 +524,8 @@ int sd_journal_seek_head(_unused_ sd_journal *j) {
 int sd_journal_previous_skip(_unused_ sd_journal *j, uint64_t skip) {
         size_t n = entries_present();
 
-        at_tail = false;
+        ck_assert(at_tail);
+        at_tail = n == 0;
         position = n > skip ? n - skip + 1 : MIN(n, 1U);
         return (int) MIN(n, skip);
 }
@@ -525,41 +546,78 @@ int sd_journal_next(_unused_ sd_journal *j) {
         return 1;
 }
 int sd_journal_get_data(_unused_ sd_journal *j, const char *field, const void **ret, size_t *ret_size) {
-        for (const char *line = world.entries[position - 1].fields; *line;
-             line += strcspn(line, "\n"), line += *line == '\n')
-                if (starts_with(line, field) && line[strlen(field)] == '=') {
-                        *ret = line;
-                        *ret_size = strcspn(line, "\n");
-                        return 0;
-                }
-        return -ENOENT;
+        const char *found = entry_field(world.entries + position - 1, field);
+
+        if (!found)
+                return -ENOENT;
+        *ret = found;
+        *ret_size = strlen(found);
+        return 0;
 }
 int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
         *ret = world.entries[position - 1].usec;
         return 0;
 }
 /* One more has come; when there is none left, the journal breaks. Every other time a signal comes first. */
-int sd_journal_wait(_unused_ sd_journal *j, _unused_ uint64_t timeout) {
+int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
         size_t n = entries_present();
 
+        ck_assert_uint_eq(timeout, UINT64_MAX);
         if (n == world.n_entries)
                 return -EIO;
         world.entries[n].comes = false;
         return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
 }
 
-static const char *entry_add(const char *when, const char *fields, bool comes) {
-        struct tm tm = {};
+/* Of a wake, as drivekeep.service writes it, unless its fields say something else; `count` of them, a minute apart. */
+static void entry_add(uint64_t usec, char *const *fields, size_t n, size_t count, bool comes) {
+        static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
 
-        if (world.n_entries == ELEMENTSOF(world.entries) || !when || !strptime(when, "%Y-%m-%dT%H:%M:%SZ", &tm))
+        for (; count > 0; count--, usec += UINT64_C(60000000)) {
+                Entry e = { .usec = usec,
+                            .fields = must(calloc(n + ELEMENTSOF(first) + 1, sizeof(char *))),
+                            .comes = comes };
+                size_t k = 0;
+
+                for (size_t i = 0; i < n; i++)
+                        must_work(text_unescape(fields[i], &e.fields[k++]));
+                for (size_t i = 0; i < ELEMENTSOF(first); i++) {
+                        _cleanup_free_ char *key = must(strndup(first[i], strcspn(first[i], "=")));
+
+                        if (!entry_field(&e, key))
+                                e.fields[k++] = must(strdup(first[i]));
+                }
+                must_grow(&world, entries);
+                world.entries[world.n_entries++] = e;
+        }
+}
+
+/* TIME [COUNT] FIELD=VALUE… */
+static const char *entries_add(char *const *words, size_t n, bool come) {
+        struct tm tm = {};
+        size_t count = 1;
+
+        if (n == 0 || !strptime(words[0], "%Y-%m-%dT%H:%M:%SZ", &tm))
                 return "an entry begins with its time, 2025-11-21T02:39:11Z";
-        world.entries[world.n_entries++] = (Entry){ (uint64_t) timegm(&tm) * 1000000, must(strdup(fields)), comes };
+        if (n > 1 && !strchr(words[1], '=')) {
+                count = strtoul(words[1], NULL, 10);
+                words++;
+                n--;
+        }
+        entry_add((uint64_t) timegm(&tm) * 1000000, words + 1, n - 1, count, come);
         return NULL;
 }
 
 static void entries_drop(void) {
-        while (world.n_entries > 0)
-                free(world.entries[--world.n_entries].fields);
+        while (world.n_entries > 0) {
+                Entry *e = world.entries + --world.n_entries;
+
+                for (char **f = e->fields; *f; f++)
+                        free(*f);
+                free(e->fields);
+        }
+        free(world.entries);
+        world.entries = NULL;
 }
 
 /* ---- the whole ---- */
@@ -686,7 +744,7 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         else if (STR_IN_SET(what, "answer", "refuse", "on"))
                 return answer_add(words + 1, n - 1, streq(what, "refuse"), streq(what, "on"));
         else if (STR_IN_SET(what, "journal", "later"))
-                return entry_add(second, text, streq(what, "later"));
+                return entries_add(words + 1, n - 1, streq(what, "later"));
         else if (streq(what, "user") && second)
                 world.user = (uid_t) atoi(second);
         else if (streq(what, "terminal"))

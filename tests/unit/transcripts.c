@@ -107,8 +107,10 @@ static int finish(pid_t pid) {
 static void show_lines(FILE *f, const char *mark, const char *text) {
         for (size_t n; *text; text += n + (text[n] == '\n')) {
                 n = strcspn(text, "\n");
-                if (n > 0 || !streq(mark, STDOUT_MARK))
+                if (n > 0)
                         (void) fputs(mark, f);
+                else if (!streq(mark, STDOUT_MARK))
+                        (void) fprintf(f, "%.3s", mark);
                 else if (!text[1])
                         (void) fputs("  .", f); /* as an empty line at the end it could not be seen */
                 for (const char *c = text; c < text + n;)
@@ -152,6 +154,7 @@ static char *play_command(const char *line) {
                        (strchr(line, '=') && strstr(line, " drivekeep ") && strcspn(line, "=") < strcspn(line, " "));
         _cleanup_free_ char *ours = must(strndup(line, filter ? (size_t) (filter - line) : strlen(line))),
                             *calls = NULL;
+        char *redirected = strstr(ours, " >");
         const char *output = "../output";
         char *text;
         size_t size;
@@ -159,6 +162,10 @@ static char *play_command(const char *line) {
         int status;
 
         (void) unlink("../errors");
+        if (is_ours && redirected) {
+                output = redirected + strlen(" >");
+                *redirected = '\0';
+        }
         if (is_ours) {
                 status = finish(start(ours, false, "../stdin", output, "../errors"));
                 /* Whoever answered it. */
@@ -171,7 +178,8 @@ static char *play_command(const char *line) {
                 status = finish(start(line, true, "../stdin", output, "../errors"));
 
         f = must(open_memstream(&text, &size));
-        show_file(f, STDOUT_MARK, output ?: "../filtered");
+        if (!is_ours || !redirected)
+                show_file(f, STDOUT_MARK, output ?: "../filtered");
         show_file(f, "  ! ", "../errors");
         calls = world_take_calls();
         show_lines(f, "  > ", calls);
