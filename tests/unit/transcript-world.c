@@ -20,6 +20,7 @@
 #include "inventory.h"
 #include "model-drive.h"
 #include "must.h"
+#include "probe.h"
 #include "record.h"
 #include "scratch.h"
 #include "settings.h"
@@ -55,7 +56,7 @@ static struct {
         uid_t user;
         int lock;
         bool is_silent; /* the service runs and does not answer */
-        bool has_terminal, has_no_journal;
+        bool has_terminal, has_no_journal, has_no_udev;
         char *fsck; /* the unit that checks a file system */
 } world;
 
@@ -261,6 +262,8 @@ char *world_take_calls(void) {
 /* ---- drives: each answers as the file in the place of its node says ---- */
 
 int inventory_read(Inventory *ret) {
+        if (world.has_no_udev)
+                return -EMFILE;
         *ret = (Inventory){ .drives = world.drives, .n_drives = world.n_drives };
         return 0;
 }
@@ -268,10 +271,31 @@ int inventory_read(Inventory *ret) {
 void inventory_done(_unused_ Inventory *i) {
 }
 
+/* "apm=254 lookahead=on write_cache=off" */
+static ModelDrive drive_holding(const char *text) {
+        ModelDrive m = MODEL_DRIVE_COLD;
+        const char *apm = strstr(text, "apm=");
+
+        m.lookahead = strstr(text, "lookahead=on");
+        m.cache = !strstr(text, "write_cache=off");
+        if (apm)
+                m.apm = starts_with(apm, "apm=off") ? -1 : atoi(apm + strlen("apm="));
+        return m;
+}
+
+static const char *image_add(const char *path, const char *text) {
+        ModelDrive m = drive_holding(text);
+        Image image = image_make(m.cache, m.lookahead, m.apm, -1);
+        FILE *f = fopen(path, "we");
+
+        (void) fwrite(&image, sizeof image, 1, f);
+        return fclose(f) == 0 ? NULL : "it cannot be written";
+}
+
 /* ATA PASS-THROUGH (16) or (12). */
 WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         char link[32], path[PATH_MAX] = "", text[256] = "";
-        ModelDrive drive = MODEL_DRIVE_COLD, *m = &drive;
+        ModelDrive drive, *m = &drive;
         bool is_short = q->cdb[0] == 0xA1;
         int r;
 
@@ -283,26 +307,57 @@ WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         call_log("%s is sent %02Xh%s", base_name(path), q->cdb[14], is_short ? " by ATA PASS-THROUGH (12)" : "");
         if (strstr(text, "dead"))
                 return -EIO;
-        drive.lookahead = strstr(text, "lookahead=on");
-        drive.cache = !strstr(text, "write_cache=off");
-        if (strstr(text, "apm="))
-                drive.apm = strstr(text, "apm=off") ? -1 : atoi(strstr(text, "apm=") + strlen("apm="));
+        drive = drive_holding(text);
         r = model_sg(&m, fd, q);
         if (q->cdb[14] == 0xE5 && strstr(text, "standby"))
                 q->sense[13] = 0;
         return r;
 }
 
+static void node_read(const Drive *d, char *ret, size_t size) {
+        _cleanup_free_ char *node = must_format("%s/dev/%s", world_root, d->name);
+        FILE *f = d->name ? __real_fopen64(node, "re") : NULL;
+
+        ret[f ? fread(ret, 1, size - 1, f) : 0] = '\0';
+        if (f)
+                (void) fclose(f);
+}
+
+/* The model of a drive does not save values: "saves-apm=254" does it here. */
+typedef struct Saving {
+        const char *apm;
+        ProbeFn each;
+        void *userdata;
+} Saving;
+
+static void probed_save(void *userdata, const Probed *probed) {
+        const Saving *s = userdata;
+        Probed x = *probed;
+
+        if (s->apm && streq(x.setting->name, "apm")) {
+                x.reading.saved_known = true;
+                x.reading.saved = (Value){ .type = VALUE_INT, .number = atoi(s->apm + strlen("saves-apm=")) };
+        }
+        s->each(s->userdata, &x);
+}
+
+WRAPPED(void, probe, Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
+        Saving s = { .each = each, .userdata = userdata };
+        char text[256];
+
+        node_read(d->drive, text, sizeof text);
+        s.apm = strstr(text, "saves-apm=");
+        __real_probe(d, backends, t, probed_save, &s);
+}
+
 WRAPPED(int, visit_run, const Visit *v, Plan *ret) {
-        _cleanup_free_ char *node = must_format("dev/%s", v->drive->name);
-        _cleanup_close_ int fd = open(node, O_RDONLY | O_CLOEXEC);
-        char text[256] = "";
+        char text[256];
 
         ck_assert(v->dry);
+        node_read(v->drive, text, sizeof text);
         if (v->permanent)
                 call_log("%s: what it has saved is asked for, too", v->drive->name);
-        return fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0 && strstr(text, "broken") ? -EIO
-                                                                                            : __real_visit_run(v, ret);
+        return strstr(text, "broken") ? -EIO : __real_visit_run(v, ret);
 }
 
 static const char *drive_add(char *const *words, size_t n) {
@@ -727,6 +782,8 @@ const char *world_change(char *const *words, size_t n, const char *text) {
 
         if (streq(what, "file") && n == 2)
                 return file_add(second, text);
+        if (streq(what, "image") && n == 3)
+                return image_add(second, words[2]);
         if (streq(what, "record") && n > 1)
                 return record_add(STATE_DIR + 1, second, words + 2, n - 2, text);
         if (streq(what, "becomes") && n > 1)
@@ -735,6 +792,8 @@ const char *world_change(char *const *words, size_t n, const char *text) {
                 return drive_add(words + 1, n - 1);
         if (streq(what, "no") && streq_ptr(second, "drives"))
                 drives_drop();
+        else if (streq(what, "no") && streq_ptr(second, "udev"))
+                world.has_no_udev = true;
         else if (streq(what, "no") && streq_ptr(second, "answers"))
                 answers_drop();
         else if (streq(what, "no") && streq_ptr(second, "journal"))
