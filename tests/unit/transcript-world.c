@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <systemd/sd-id128.h>
 #include <systemd/sd-journal.h>
 #include <time.h>
@@ -55,7 +57,7 @@ static struct {
         size_t n_answers;
         uid_t user;
         int lock;
-        bool is_silent; /* the service runs and does not answer */
+        bool is_served, is_silent; /* the service runs; and does not answer */
         bool has_terminal, has_no_journal, has_no_udev;
         char *fsck; /* the unit that checks a file system */
 } world;
@@ -176,6 +178,16 @@ WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
         return __real_inotify_add_watch(fd, LEAD(path), mask);
 }
 
+/* Other programs know no other root. */
+WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_actions_t *actions,
+        const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]) {
+        char paths[8][PATH_MAX], *led[ELEMENTSOF(paths) + 1] = { argv[0] };
+
+        for (size_t i = 1; argv[i] && i < ELEMENTSOF(paths); i++)
+                led[i] = (char *) lead(argv[i], paths[i]);
+        return __real_posix_spawnp(ret, file, actions, attributes, led, envp);
+}
+
 /* Paths that come back begin at the root. */
 static char *cut_root(char *path) {
         size_t n = strlen(world_root);
@@ -224,11 +236,6 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
         return 0;
 }
 
-/* Nobody but root can give a file away. */
-int fchown(_unused_ int fd, _unused_ uid_t owner, _unused_ gid_t group) {
-        return 0;
-}
-
 /* ---- calls: what the service is asked, and the drives are sent ---- */
 
 static _printf_(1, 2) void call_log(const char *format, ...) {
@@ -241,6 +248,12 @@ static _printf_(1, 2) void call_log(const char *format, ...) {
         va_end(ap);
         (void) fputc('\n', f);
         (void) fclose(f);
+}
+
+/* Nobody but root can give a file away. */
+int fchown(_unused_ int fd, uid_t owner, gid_t group) {
+        call_log("a file is given to %u:%u", owner, group);
+        return 0;
 }
 
 char *world_take_calls(void) {
@@ -477,8 +490,8 @@ int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
         bool is_service = streq(address.__sockaddr_un__->sun_path, STATE_DIR "/.private");
         int service;
 
-        if (world.lock < 0 || world.is_silent || !is_service) {
-                errno = world.lock < 0 ? ENOENT : ECONNREFUSED;
+        if (!world.is_served || world.is_silent || !is_service) {
+                errno = world.is_served ? ECONNREFUSED : ENOENT;
                 return -1;
         }
         (void) bus_play(on_call, NULL, &service);
@@ -685,6 +698,8 @@ void world_make(void) {
 }
 
 void world_remove(void) {
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
         closep(&world.lock);
         drives_drop();
         entries_drop();
@@ -696,6 +711,8 @@ void world_remove(void) {
 }
 
 void world_enter(void) {
+        /* Who answers in the place of the service is a child of this process, and not to have the lock for longer than that. */
+        closep(&world.lock);
         (void) setenv("TZ", "UTC", true);
         (void) setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent", true);
         (void) setenv("PATH", "bin:/usr/bin:/bin", true);
@@ -767,10 +784,12 @@ static const char *service_set(const char *how) {
                 _exit(EXIT_SUCCESS);
         }
         closep(&world.lock);
+        world.is_served = false;
         if (STR_IN_SET(how ?: "", "ends", "stopped"))
                 return NULL;
         make_parents(STATE_DIR "/" + 1);
         world.lock = record_directory_lock(STATE_DIR + 1);
+        world.is_served = true;
         world.is_silent = streq_ptr(how, "silent");
         if (streq_ptr(how, "reads"))
                 return configuration_read();

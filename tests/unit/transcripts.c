@@ -154,7 +154,7 @@ static char *play_command(const char *line) {
                        (strchr(line, '=') && strstr(line, " drivekeep ") && strcspn(line, "=") < strcspn(line, " "));
         _cleanup_free_ char *ours = must(strndup(line, filter ? (size_t) (filter - line) : strlen(line))),
                             *calls = NULL;
-        char *redirected = strstr(ours, " >");
+        char *redirected = strrchr(ours, '>');
         const char *output = "../output";
         char *text;
         size_t size;
@@ -162,14 +162,16 @@ static char *play_command(const char *line) {
         int status;
 
         (void) unlink("../errors");
-        if (is_ours && redirected) {
-                output = redirected + strlen(" >");
+        if (!is_ours || !redirected || strpbrk(redirected, " '\""))
+                redirected = NULL;
+        if (redirected) {
+                output = redirected + 1;
                 *redirected = '\0';
         }
         if (is_ours) {
                 status = finish(start(ours, false, "../stdin", output, "../errors"));
-                /* Whoever answered it. */
-                while (waitpid(-1, NULL, 0) > 0)
+                /* Who answered it has ended with it. */
+                while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
                 if (filter)
                         (void) finish(start(filter + strlen(" | "), true, TAKE_PTR(output), "../filtered",
@@ -178,7 +180,7 @@ static char *play_command(const char *line) {
                 status = finish(start(line, true, "../stdin", output, "../errors"));
 
         f = must(open_memstream(&text, &size));
-        if (!is_ours || !redirected)
+        if (!redirected)
                 show_file(f, STDOUT_MARK, output ?: "../filtered");
         show_file(f, "  ! ", "../errors");
         calls = world_take_calls();
