@@ -59,10 +59,13 @@ static struct {
         int lock;
         bool is_served, is_silent; /* the service runs; and does not answer */
         bool has_terminal, has_no_journal, has_no_udev;
-        char *fsck; /* the unit that checks a file system */
+        char *verdict; /* of what the service applies; NULL: it does as the directives say */
+        char *fsck;    /* the unit that checks a file system */
 } world;
 
 char world_root[PATH_MAX];
+
+static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
 
 /* ---- files: absolute paths lead below the root ---- */
 
@@ -456,6 +459,33 @@ static int names_reply(sd_bus_message *m, const char *names) {
         return sd_bus_send(NULL, reply, NULL) < 0 ? -EIO : 1;
 }
 
+/* It takes the files at their word: all that they ask for has this verdict. */
+static void drive_apply(const char *name, const char *verdict) {
+        _cleanup_free_ char *path = must_format(STATE_DIR "/%s", name);
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_(wishes_done) Wishes wishes = {};
+        size_t n = 0;
+        FILE *f;
+
+        while (!streq(world.drives[n]->name, name))
+                n++;
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, roots));
+        must_work(config_resolve(c, world.drives[n], false, &wishes));
+        f = must(fopen(path, "we"));
+        fprintf(f, "VERSION=1\nNAME=%s\nSETTINGS=%zu\n", name, wishes.n_items);
+        for (size_t i = 0; i < wishes.n_items; i++) {
+                const Wish *w = wishes.items + i;
+                char value[VALUE_TEXT_MAX];
+
+                fprintf(f,
+                        "SETTING_%zu_NAME=%s\nSETTING_%zu_VERDICT=%s\nSETTING_%zu_RULE=%s:%u\nSETTING_%zu_WANTED=%s\n",
+                        i, w->name, i, verdict, i, w->file, w->line, i,
+                        value_format(&setting_find(&all_settings, w->name)->range, &w->value, value));
+        }
+        (void) fclose(f);
+}
+
 /* Without a directive it does as it is asked. */
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *method = sd_bus_message_get_member(m), *result = NULL;
@@ -475,6 +505,8 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
                 else if (system(a->text) != 0) /* NOLINT(concurrency-mt-unsafe): it has one thread */
                         return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "not now");
         }
+        if (world.verdict && starts_with(method, "Apply"))
+                drive_apply(arguments + 1, world.verdict);
         if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
                 (void) system("mv " RECORDS_TO_COME "/* "
                               "run/drivekeep/drives"); /* NOLINT(concurrency-mt-unsafe) */
@@ -705,6 +737,7 @@ void world_remove(void) {
         entries_drop();
         answers_drop();
         free(TAKE_PTR(world.fsck));
+        free(TAKE_PTR(world.verdict));
         (void) chdir("/");
         scratch_remove();
         world_root[0] = '\0';
@@ -740,7 +773,7 @@ static const char *configuration_read(void) {
         FILE *f;
 
         must_work(config_new(&c));
-        must_work(config_load(c, &all_settings, (const char *const[]){ "/etc", "/run", "/usr/lib", NULL }));
+        must_work(config_load(c, &all_settings, roots));
         must_work(config_format_in_force(c, &text));
         f = fopen(STATE_DIR "/" CONFIG_IN_FORCE_FILE, "we");
         if (!f)
@@ -829,7 +862,10 @@ const char *world_change(char *const *words, size_t n, const char *text) {
                 world.has_terminal = !streq_ptr(second, "off");
         else if (streq(what, "stdin"))
                 return file_add("../stdin", text);
-        else if (streq(what, "fsck") && second)
+        else if (streq(what, "applies") && second) {
+                free(world.verdict);
+                world.verdict = must(strdup(second));
+        } else if (streq(what, "fsck") && second)
                 world.fsck = must(strdup(second));
         else
                 return "there is no such directive";
