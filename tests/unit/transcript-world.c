@@ -59,6 +59,7 @@ static struct {
         int lock;
         bool is_served, is_silent; /* the service runs; and does not answer */
         bool has_terminal, has_no_journal, has_no_udev;
+        char *disk;    /* what all files lie on; NULL: nobody knows */
         char *verdict; /* of what the service applies; NULL: it does as the directives say */
         char *fsck;    /* the unit that checks a file system */
 } world;
@@ -374,6 +375,13 @@ WRAPPED(int, visit_run, const Visit *v, Plan *ret) {
         if (v->permanent)
                 call_log("%s: what it has saved is asked for, too", v->drive->name);
         return strstr(text, "broken") ? -EIO : __real_visit_run(v, ret);
+}
+
+WRAPPED(int, stack_name, _unused_ dev_t device, char **ret) {
+        if (!world.disk)
+                return -ENODEV;
+        *ret = must(strdup(world.disk));
+        return 0;
 }
 
 static const char *drive_add(char *const *words, size_t n) {
@@ -738,6 +746,7 @@ void world_remove(void) {
         answers_drop();
         free(TAKE_PTR(world.fsck));
         free(TAKE_PTR(world.verdict));
+        free(TAKE_PTR(world.disk));
         (void) chdir("/");
         scratch_remove();
         world_root[0] = '\0';
@@ -865,7 +874,9 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         else if (streq(what, "applies") && second) {
                 free(world.verdict);
                 world.verdict = must(strdup(second));
-        } else if (streq(what, "fsck") && second)
+        } else if (streq(what, "files") && streq_ptr(second, "on") && n == 3)
+                world.disk = must(strdup(words[2]));
+        else if (streq(what, "fsck") && second)
                 world.fsck = must(strdup(second));
         else
                 return "there is no such directive";

@@ -13,6 +13,7 @@
 
 #include "must.h"
 #include "suite.h"
+#include "text.h"
 #include "transcript-world.h"
 
 int drivekeep_main(int argc, char *argv[]);
@@ -67,7 +68,8 @@ static size_t count_indented(size_t i) {
 static pid_t start(const char *line, bool in_shell, const char *input, const char *output, const char *errors) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) line, NULL };
         wordexp_t words;
-        char **copy;
+        static char **copy; /* the command moves its words about, and loses none of them for good */
+        char **unescaped;
         size_t n = 0;
         pid_t pid = fork();
 
@@ -87,11 +89,13 @@ static pid_t start(const char *line, bool in_shell, const char *input, const cha
                 errx(98, "this line cannot be split into words");
         for (; strchr(words.we_wordv[n], '='); n++)
                 (void) putenv(words.we_wordv[n]);
-        /* Its own, as the command moves its words. */
+        unescaped = must(calloc(words.we_wordc + 1, sizeof *unescaped));
         copy = must(calloc(words.we_wordc + 1, sizeof *copy));
-        memcpy(copy, words.we_wordv, words.we_wordc * sizeof *copy);
-        n = (size_t) (words.we_wordc - n);
-        exit(drivekeep_main((int) n, copy + words.we_wordc - n));
+        for (size_t i = n; i < words.we_wordc; i++) {
+                must_work(text_unescape(words.we_wordv[i], copy + i - n));
+                unescaped[i - n] = copy[i - n];
+        }
+        exit(drivekeep_main((int) (words.we_wordc - n), unescaped));
 }
 
 static int finish(pid_t pid) {
@@ -213,8 +217,8 @@ static void block_fail(size_t line, const char *what, const char *more) {
 
         while (block > 0 && !starts_with(transcript.lines[block], "## "))
                 block--;
-        ck_abort_msg("%s:%zu: %s: %s\n%s\n%s", transcript.path, line + 1, transcript.lines[block] + strlen("## "), what,
-                     transcript.lines[line], more);
+        ck_abort_msg("%s:%zu: %s: %s\n%s\n%.3000s", transcript.path, line + 1, transcript.lines[block] + strlen("## "),
+                     what, transcript.lines[line], more);
 }
 
 /* ---- the whole ---- */
