@@ -250,7 +250,7 @@ static _printf_(1, 2) void call_log(const char *format, ...) {
         va_start(ap, format);
         (void) vfprintf(f, format, ap);
         va_end(ap);
-        (void) fputc('\n', f);
+        (void) fputs(", ", f);
         (void) fclose(f);
 }
 

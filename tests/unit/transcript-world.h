@@ -17,5 +17,5 @@ const char *world_change(char *const *words, size_t n_words, const char *text);
 /* In the process that is to run the command. */
 void world_enter(void);
 
-/* What the service was asked and the drives were sent since the last time, a line each. The caller frees it. */
+/* What the service was asked and the drives were sent since the last time, each with ", " behind it. The caller frees it. */
 char *world_take_calls(void);

@@ -188,7 +188,8 @@ static char *play_command(const char *line) {
                 show_file(f, STDOUT_MARK, output ?: "../filtered");
         show_file(f, "  ! ", "../errors");
         calls = world_take_calls();
-        show_lines(f, "  > ", calls);
+        if (*calls) /* its last character is a comma */
+                fprintf(f, "  > %.*s\n", (int) strlen(calls) - 2, calls);
         if (status != 0)
                 fprintf(f, "  = %d\n", status);
         must_close(f);
