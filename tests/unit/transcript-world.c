@@ -2,17 +2,12 @@
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
-#include <spawn.h>
 #include <stdarg.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <systemd/sd-id128.h>
-#include <systemd/sd-journal.h>
 #include <time.h>
 #include <wordexp.h>
 
@@ -27,197 +22,42 @@
 #include "scratch.h"
 #include "settings.h"
 #include "text.h"
+#include "transcript-parts.h"
 #include "transcript-world.h"
 #include "unit-status.h"
 #include "verb.h"
 #include "visit.h"
-#include "wake.h"
 
 #define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
 #define CALLS "../calls"
 #define RECORDS_TO_COME "../records"
 
-typedef struct Entry {
-        uint64_t usec;
-        char **fields; /* NULL at the end */
-        bool comes;    /* only while somebody waits for it */
-} Entry;
-
 typedef struct Answer {
-        char *method, *error,
-                        *text; /* error NULL: `text` is the result, or with `runs` a shell command run before it */
+        char *method;
+        char *error; /* its name; NULL: none */
+        char *text;  /* its message; or else the result, or with `runs` a command for a shell, before it */
         bool runs;
 } Answer;
 
 static struct {
         Drive *drives[16];
         size_t n_drives;
-        GROWING_ARRAY(Entry, entries);
         Answer answers[8];
         size_t n_answers;
-        uid_t user;
         int lock;
         bool is_served, is_silent; /* the service runs; and does not answer */
-        bool has_terminal, has_no_journal, has_no_udev;
+        bool has_terminal, has_no_udev;
         char *disk;    /* what all files lie on; NULL: nobody knows */
         char *verdict; /* of what the service applies; NULL: it does as the directives say */
         char *fsck;    /* the unit that checks a file system */
 } world;
 
-char world_root[PATH_MAX];
-
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
-
-/* ---- files: absolute paths lead below the root ---- */
-
-static const char *lead(const char *path, char buf[static PATH_MAX]) {
-        static const char *const outside[] = { "/dev/null", "/dev/full", "/proc/self/fd/" };
-
-        for (size_t i = 0; i < ELEMENTSOF(outside); i++)
-                if (starts_with(path, outside[i]))
-                        return path;
-        if (*path != '/' || starts_with(path, world_root))
-                return path;
-        (void) snprintf(buf, PATH_MAX, "%s%s", world_root, path);
-        return buf;
-}
-
-#define LEAD(path) lead(path, (char[PATH_MAX]){ 0 })
-
-/* Root, who may run the tests, could read all. */
-static bool is_denied(int dir_fd, const char *path) {
-        struct stat st;
-
-        if (world.user == 0 || fstatat(dir_fd, path, &st, 0) < 0 || !(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) ||
-            st.st_mode & S_IROTH)
-                return false;
-        errno = EACCES;
-        return true;
-}
-
-#define WRAPPED(type, name, ...)         \
-        type __real_##name(__VA_ARGS__); \
-        type __wrap_##name(__VA_ARGS__); \
-        type __wrap_##name(__VA_ARGS__)
-
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...) {
-        va_list ap;
-        mode_t mode;
-
-        va_start(ap, flags);
-        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-        va_end(ap);
-        path = LEAD(path);
-        return is_denied(AT_FDCWD, path) ? -1 : __real_open64(path, flags, mode);
-}
-
-int __real_openat64(int dir_fd, const char *path, int flags, ...);
-int __wrap_openat64(int dir_fd, const char *path, int flags, ...);
-int __wrap_openat64(int dir_fd, const char *path, int flags, ...) {
-        va_list ap;
-        mode_t mode;
-
-        va_start(ap, flags);
-        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-        va_end(ap);
-        path = LEAD(path);
-        return is_denied(dir_fd, path) ? -1 : __real_openat64(dir_fd, path, flags, mode);
-}
-
-WRAPPED(FILE *, fopen64, const char *path, const char *mode) {
-        path = LEAD(path);
-        return is_denied(AT_FDCWD, path) ? NULL : __real_fopen64(path, mode);
-}
-
-/* All files are root's, whoever runs the test. */
-static int own(int r, struct stat *st) {
-        st->st_uid = st->st_gid = 0;
-        return r;
-}
-
-WRAPPED(int, stat64, const char *path, struct stat *st) {
-        return own(__real_stat64(LEAD(path), st), st);
-}
-WRAPPED(int, lstat64, const char *path, struct stat *st) {
-        return own(__real_lstat64(LEAD(path), st), st);
-}
-WRAPPED(int, fstat64, int fd, struct stat *st) {
-        return own(__real_fstat64(fd, st), st);
-}
-WRAPPED(int, fstatat64, int dir_fd, const char *path, struct stat *st, int flags) {
-        return own(__real_fstatat64(dir_fd, LEAD(path), st, flags), st);
-}
-WRAPPED(int, access, const char *path, int mode) {
-        path = LEAD(path);
-        return is_denied(AT_FDCWD, path) ? -1 : __real_access(path, mode);
-}
-WRAPPED(int, faccessat, int dir_fd, const char *path, int mode, int flags) {
-        return __real_faccessat(dir_fd, LEAD(path), mode, flags);
-}
-WRAPPED(int, statfs64, const char *path, struct statfs *st) {
-        return __real_statfs64(LEAD(path), st);
-}
-WRAPPED(int, mkdir, const char *path, mode_t mode) {
-        return __real_mkdir(LEAD(path), mode);
-}
-WRAPPED(int, unlink, const char *path) {
-        return __real_unlink(LEAD(path));
-}
-WRAPPED(int, unlinkat, int dir_fd, const char *path, int flags) {
-        return __real_unlinkat(dir_fd, LEAD(path), flags);
-}
-WRAPPED(int, renameat, int from_fd, const char *from, int to_fd, const char *to) {
-        return __real_renameat(from_fd, LEAD(from), to_fd, LEAD(to));
-}
-WRAPPED(ssize_t, readlink, const char *path, char *target, size_t size) {
-        return __real_readlink(LEAD(path), target, size);
-}
-WRAPPED(int, scandir64, const char *path, struct dirent ***ret, int (*filter)(const struct dirent *),
-        int (*compare)(const struct dirent **, const struct dirent **)) {
-        return __real_scandir64(LEAD(path), ret, filter, compare);
-}
-WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
-        return __real_inotify_add_watch(fd, LEAD(path), mask);
-}
-
-/* Other programs know no other root. */
-WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_actions_t *actions,
-        const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]) {
-        char paths[8][PATH_MAX], *led[ELEMENTSOF(paths) + 1] = { argv[0] };
-
-        for (size_t i = 1; argv[i] && i < ELEMENTSOF(paths); i++)
-                led[i] = (char *) lead(argv[i], paths[i]);
-        return __real_posix_spawnp(ret, file, actions, attributes, led, envp);
-}
-
-/* Paths that come back begin at the root. */
-static char *cut_root(char *path) {
-        size_t n = strlen(world_root);
-
-        if (path && starts_with(path, world_root))
-                memmove(path, path[n] ? path + n : "/", strlen(path) - n + 1);
-        return path;
-}
-
-WRAPPED(char *, realpath, const char *path, char *resolved) {
-        return cut_root(__real_realpath(LEAD(path), resolved));
-}
-/* A pattern may begin with alternatives: "{/etc,/run}/x". */
-WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
-        _cleanup_free_ char *led = must_format("%s%s", *pattern == '{' ? world_root : "", LEAD(pattern));
-        int r = __real_glob64(led, flags, on_error, g);
-
-        for (size_t i = 0; r == 0 && i < g->gl_pathc; i++)
-                (void) cut_root(g->gl_pathv[i]);
-        return r;
-}
 
 /* ---- the process and its host ---- */
 
 uid_t geteuid(void) {
-        return world.user;
+        return world_user;
 }
 
 int isatty(int fd) {
@@ -244,7 +84,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
 
 static _printf_(1, 2) void call_log(const char *format, ...) {
         _cleanup_free_ char *path = must_format("%s/" CALLS, world_root);
-        FILE *f = __real_fopen64(path, "ae");
+        FILE *f = fopen(path, "ae");
         va_list ap;
 
         va_start(ap, format);
@@ -317,7 +157,7 @@ WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         int r;
 
         (void) snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        (void) __real_readlink(link, path, sizeof path - 1);
+        (void) readlink(link, path, sizeof path - 1);
         (void) pread(fd, text, sizeof text - 1, 0);
         if (is_short)
                 q->cdb[14] = q->cdb[9];
@@ -333,7 +173,7 @@ WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
 
 static void node_read(const Drive *d, char *ret, size_t size) {
         _cleanup_free_ char *node = must_format("%s/dev/%s", world_root, d->name);
-        FILE *f = d->name ? __real_fopen64(node, "re") : NULL;
+        FILE *f = d->name ? fopen(node, "re") : NULL;
 
         ret[f ? fread(ret, 1, size - 1, f) : 0] = '\0';
         if (f)
@@ -570,168 +410,11 @@ static void answers_drop(void) {
         }
 }
 
-/* ---- the journal ---- */
-
-static size_t position; /* behind the last entry that was returned; 0: before the first */
-static bool at_tail;
-
-static const char *entry_field(const Entry *e, const char *field) {
-        for (char *const *f = e->fields; *f; f++)
-                if (starts_with(*f, field) && (*f)[strlen(field)] == '=')
-                        return *f;
-        return NULL;
-}
-
-static size_t entries_present(void) {
-        size_t n = 0;
-
-        while (n < world.n_entries && !world.entries[n].comes)
-                n++;
-        return n;
-}
-
-int sd_journal_open(sd_journal **ret, int flags) {
-        ck_assert_int_eq(flags, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
-        *ret = (sd_journal *) &position;
-        return 0;
-}
-void sd_journal_close(_unused_ sd_journal *j) {
-}
-/* The other entries are nowhere from here on, in the process that runs the command. */
-int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
-        size_t n = 0;
-
-        ck_assert_uint_eq(size, 0);
-        for (size_t i = 0; i < world.n_entries; i++)
-                for (char *const *f = world.entries[i].fields; *f; f++)
-                        if (streq(*f, data)) {
-                                Entry other = world.entries[n];
-
-                                world.entries[n++] = world.entries[i];
-                                world.entries[i] = other;
-                                break;
-                        }
-        world.n_entries = n;
-        return 0;
-}
-int sd_journal_has_runtime_files(_unused_ sd_journal *j) {
-        return 0;
-}
-int sd_journal_has_persistent_files(_unused_ sd_journal *j) {
-        return !world.has_no_journal;
-}
-int sd_journal_seek_tail(_unused_ sd_journal *j) {
-        at_tail = true;
-        return 0;
-}
-int sd_journal_seek_head(_unused_ sd_journal *j) {
-        at_tail = false;
-        position = 0;
-        return 0;
-}
-int sd_journal_previous_skip(_unused_ sd_journal *j, uint64_t skip) {
-        size_t n = entries_present();
-
-        ck_assert(at_tail);
-        at_tail = n == 0;
-        position = n > skip ? n - skip + 1 : MIN(n, 1U);
-        return (int) MIN(n, skip);
-}
-int sd_journal_previous(_unused_ sd_journal *j) {
-        if (at_tail)
-                position = entries_present() + 1;
-        at_tail = false;
-        if (position <= 1)
-                return 0;
-        position--;
-        return 1;
-}
-/* As the library: behind the tail nothing ever comes. */
-int sd_journal_next(_unused_ sd_journal *j) {
-        if (at_tail || position == entries_present())
-                return 0;
-        position++;
-        return 1;
-}
-int sd_journal_get_data(_unused_ sd_journal *j, const char *field, const void **ret, size_t *ret_size) {
-        const char *found = entry_field(world.entries + position - 1, field);
-
-        if (!found)
-                return -ENOENT;
-        *ret = found;
-        *ret_size = strlen(found);
-        return 0;
-}
-int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
-        *ret = world.entries[position - 1].usec;
-        return 0;
-}
-/* One more has come; when there is none left, the journal breaks. Every other time a signal comes first. */
-int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
-        size_t n = entries_present();
-
-        ck_assert_uint_eq(timeout, UINT64_MAX);
-        if (n == world.n_entries)
-                return -EIO;
-        world.entries[n].comes = false;
-        return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
-}
-
-/* Of a wake, as drivekeep.service writes it, unless its fields say something else; `count` of them, a minute apart. */
-static void entry_add(uint64_t usec, char *const *fields, size_t n, size_t count, bool comes) {
-        static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
-
-        for (; count > 0; count--, usec += UINT64_C(60000000)) {
-                Entry e = { .usec = usec,
-                            .fields = must(calloc(n + ELEMENTSOF(first) + 1, sizeof(char *))),
-                            .comes = comes };
-                size_t k = 0;
-
-                for (size_t i = 0; i < n; i++)
-                        must_work(text_unescape(fields[i], &e.fields[k++]));
-                for (size_t i = 0; i < ELEMENTSOF(first); i++) {
-                        _cleanup_free_ char *key = must(strndup(first[i], strcspn(first[i], "=")));
-
-                        if (!entry_field(&e, key))
-                                e.fields[k++] = must(strdup(first[i]));
-                }
-                must_grow(&world, entries);
-                world.entries[world.n_entries++] = e;
-        }
-}
-
-/* TIME [COUNT] FIELD=VALUE… */
-static const char *entries_add(char *const *words, size_t n, bool come) {
-        struct tm tm = {};
-        size_t count = 1;
-
-        if (n == 0 || !strptime(words[0], "%Y-%m-%dT%H:%M:%SZ", &tm))
-                return "an entry begins with its time, 2025-11-21T02:39:11Z";
-        if (n > 1 && !strchr(words[1], '=')) {
-                count = strtoul(words[1], NULL, 10);
-                words++;
-                n--;
-        }
-        entry_add((uint64_t) timegm(&tm) * 1000000, words + 1, n - 1, count, come);
-        return NULL;
-}
-
-static void entries_drop(void) {
-        while (world.n_entries > 0) {
-                Entry *e = world.entries + --world.n_entries;
-
-                for (char **f = e->fields; *f; f++)
-                        free(*f);
-                free(e->fields);
-        }
-        free(world.entries);
-        world.entries = NULL;
-}
-
 /* ---- the whole ---- */
 
 void world_make(void) {
         world = (typeof(world)){ .lock = -EBADF };
+        world_user = 0;
         scratch_make();
         ck_assert(mkdir("root", 0755) == 0 && chdir("root") == 0);
         ck_assert_ptr_nonnull(getcwd(world_root, sizeof world_root));
@@ -742,7 +425,7 @@ void world_remove(void) {
                 ;
         closep(&world.lock);
         drives_drop();
-        entries_drop();
+        journal_reset(false);
         answers_drop();
         free(TAKE_PTR(world.fsck));
         free(TAKE_PTR(world.verdict));
@@ -858,15 +541,15 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         else if (streq(what, "no") && streq_ptr(second, "answers"))
                 answers_drop();
         else if (streq(what, "no") && streq_ptr(second, "journal"))
-                world.has_no_journal = true;
+                journal_reset(true);
         else if (streq(what, "service"))
                 return service_set(second);
         else if (STR_IN_SET(what, "answer", "refuse", "on"))
                 return answer_add(words + 1, n - 1, streq(what, "refuse"), streq(what, "on"));
         else if (STR_IN_SET(what, "journal", "later"))
-                return entries_add(words + 1, n - 1, streq(what, "later"));
+                return journal_add(words + 1, n - 1, streq(what, "later"));
         else if (streq(what, "user") && second)
-                world.user = (uid_t) atoi(second);
+                world_user = (uid_t) atoi(second);
         else if (streq(what, "terminal"))
                 world.has_terminal = !streq_ptr(second, "off");
         else if (streq(what, "stdin"))

@@ -4,10 +4,11 @@
 /* The machine that transcripts of the command play on: a directory in the place of /, and stand-ins for udev, drives, the service, the
  * journal and the clock. All that a transcript's directives say of it. */
 
+#include <limits.h>
 #include <stddef.h>
 
 /* An empty machine, whose root directory is where the process is then; world_root is its absolute path. */
-extern char world_root[];
+extern char world_root[PATH_MAX];
 void world_make(void);
 void world_remove(void);
 
