@@ -168,6 +168,10 @@ WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         r = model_sg(&m, fd, q);
         if (q->cdb[14] == 0xE5 && strstr(text, "standby"))
                 q->sense[13] = 0;
+        if (q->cdb[14] == 0xE5 && strstr(text, "unclear")) {
+                q->status = STATUS_GOOD;
+                q->sense_len = 0;
+        }
         return r;
 }
 
