@@ -286,7 +286,6 @@ int main(int argc, char *argv[]) {
         bool rewrites = argc == 3 && streq(argv[1], "--rewrite");
         _cleanup_free_ char *path = NULL;
         Suite *s;
-        TCase *t;
         int r;
 
         if (argc != 2 + rewrites) {
@@ -302,10 +301,13 @@ int main(int argc, char *argv[]) {
         }
 
         s = suite_create(base_name(transcript.path));
-        t = tcase_create("transcript");
-        tcase_add_checked_fixture(t, world_make, world_remove);
-        tcase_add_loop_test(t, test_block, 0, (int) transcript.n_blocks);
-        suite_add_tcase(s, t);
+        for (size_t i = 0; i < transcript.n_blocks; i++) {
+                TCase *t = tcase_create(transcript.lines[transcript.blocks[i]] + strlen("## "));
+
+                tcase_add_checked_fixture(t, world_make, world_remove);
+                tcase_add_loop_test(t, test_block, (int) i, (int) i + 1);
+                suite_add_tcase(s, t);
+        }
         r = suite_run(s);
         return rewrites ? rewrite(path) : r;
 }
