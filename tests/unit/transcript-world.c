@@ -542,8 +542,6 @@ const char *world_change(char *const *words, size_t n, const char *text) {
                 drives_drop();
         else if (streq(what, "no") && streq_ptr(second, "udev"))
                 world.has_no_udev = true;
-        else if (streq(what, "no") && streq_ptr(second, "answers"))
-                answers_drop();
         else if (streq(what, "no") && streq_ptr(second, "journal"))
                 journal_reset(true);
         else if (streq(what, "service"))
@@ -555,7 +553,7 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         else if (streq(what, "user") && second)
                 world_user = (uid_t) atoi(second);
         else if (streq(what, "terminal"))
-                world.has_terminal = !streq_ptr(second, "off");
+                world.has_terminal = true;
         else if (streq(what, "stdin"))
                 return file_add("../stdin", text);
         else if (streq(what, "applies") && second) {
