@@ -231,33 +231,31 @@ WRAPPED(int, stack_name, _unused_ dev_t device, char **ret) {
 static const char *drive_add(char *const *words, size_t n) {
         _cleanup_free_ char *description = must_format("node=/dev/%s", words[0]),
                             *node = must_format("dev/%s", words[0]);
+        uint64_t size = 0, diskseq = 0;
+        bool ata = false;
         Drive *d;
 
         for (size_t i = 1; i < n; i++)
-                if (!starts_with(words[i], "size=") && !starts_with(words[i], "diskseq=") &&
-                    !starts_with(words[i], "dock_model=") && !starts_with(words[i], "dock_serial=") &&
-                    !streq(words[i], "ata")) {
-                        _cleanup_free_ char *value = NULL, *before = description;
+                if (starts_with(words[i], "size="))
+                        size = strtoull(words[i] + strlen("size="), NULL, 10);
+                else if (starts_with(words[i], "diskseq="))
+                        diskseq = strtoull(words[i] + strlen("diskseq="), NULL, 10);
+                else if (streq(words[i], "ata"))
+                        ata = true;
+                else {
+                        _cleanup_free_ char *fact = NULL, *before = description;
 
-                        must_work(text_unescape(words[i], &value));
-                        description = must_format("%s,%s", before, value);
+                        must_work(text_unescape(words[i], &fact));
+                        description = must_format("%s,%s", before, fact);
                 }
         if (world.n_drives == ELEMENTSOF(world.drives) || drive_describe(description, &d) != EXIT_WANTED)
                 return "no drive is like this";
         d->name = must(strdup(words[0]));
         d->syspath = must_format("/sys/block/%s", words[0]);
         d->rotational_untold = d->removable_untold = false;
-        for (size_t i = 1; i < n; i++)
-                if (starts_with(words[i], "size="))
-                        d->size = strtoull(words[i] + strlen("size="), NULL, 10);
-                else if (starts_with(words[i], "diskseq="))
-                        d->diskseq = strtoull(words[i] + strlen("diskseq="), NULL, 10);
-                else if (starts_with(words[i], "dock_model="))
-                        d->dock_model = must(strdup(words[i] + strlen("dock_model=")));
-                else if (starts_with(words[i], "dock_serial="))
-                        d->dock_serial = must(strdup(words[i] + strlen("dock_serial=")));
-                else if (streq(words[i], "ata"))
-                        d->ata = true;
+        d->size = size;
+        d->diskseq = diskseq;
+        d->ata = ata;
         make_parents(node);
         (void) close(open(node, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
         world.drives[world.n_drives++] = d;
@@ -354,14 +352,14 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
                         return sd_bus_error_set(error, a->error, a->text);
                 if (!a->runs)
                         result = a->text;
-                else if (system(a->text) != 0) /* NOLINT(concurrency-mt-unsafe): it has one thread */
+                else if (system(a->text) != 0)
                         return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "not now");
         }
         if (world.verdict && starts_with(method, "Apply"))
                 drive_apply(arguments + 1, world.verdict);
         if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
                 (void) system("mv " RECORDS_TO_COME "/* "
-                              "run/drivekeep/drives"); /* NOLINT(concurrency-mt-unsafe) */
+                              "run/drivekeep/drives");
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
         if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep"))
