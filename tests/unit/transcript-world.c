@@ -30,6 +30,7 @@
 
 #define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
 #define CALLS "../calls"
+#define RECORDS "run/drivekeep/drives"
 #define RECORDS_TO_COME "../records"
 
 typedef struct Answer {
@@ -358,8 +359,7 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
         if (world.verdict && starts_with(method, "Apply"))
                 drive_apply(arguments + 1, world.verdict);
         if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
-                (void) system("mv " RECORDS_TO_COME "/* "
-                              "run/drivekeep/drives");
+                (void) system("mv " RECORDS_TO_COME "/* " RECORDS);
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
         if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep"))
@@ -514,8 +514,8 @@ static const char *service_set(const char *how) {
         world.is_served = false;
         if (STR_IN_SET(how ?: "", "ends", "stopped"))
                 return NULL;
-        make_parents(STATE_DIR "/" + 1);
-        world.lock = record_directory_lock(STATE_DIR + 1);
+        make_parents(RECORDS "/");
+        world.lock = record_directory_lock(RECORDS);
         world.is_served = true;
         world.is_silent = streq_ptr(how, "silent");
         if (streq_ptr(how, "reads"))
@@ -531,7 +531,7 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         if (streq(what, "image") && n == 3)
                 return image_add(second, words[2]);
         if (streq(what, "record") && n > 1)
-                return record_add(STATE_DIR + 1, second, words + 2, n - 2, text);
+                return record_add(RECORDS, second, words + 2, n - 2, text);
         if (streq(what, "becomes") && n > 1)
                 return record_add(RECORDS_TO_COME, second, words + 2, n - 2, text);
         if (streq(what, "drive") && n > 1)
