@@ -171,6 +171,7 @@ static char *play_command(const char *line) {
         if (redirected) {
                 output = redirected + 1;
                 *redirected = '\0';
+                ck_assert_msg(*output != '/' || starts_with(output, "/dev/"), "%s is a file of the real machine", line);
         }
         if (is_ours) {
                 status = finish(start(ours, false, "../stdin", output, "../errors"));
