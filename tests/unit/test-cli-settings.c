@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep settings`, with the real rows; and what must hold for every row. */
+/* What must hold for every row of the settings, and of `drivekeep settings` for each. */
 
 #include "settings.h"
 #include "test-cli.h"
 #include "verb.h"
 
-static char *settings(const char *first, const char *second, int *ret_status) {
-        char *argv[] = { (char *) "drivekeep settings", (char *) first, (char *) second, NULL };
+static char *settings(const char *option, int *ret_status) {
+        char *argv[] = { (char *) "drivekeep settings", (char *) option, NULL };
         FILE *f = catch_begin(stdout);
 
-        *ret_status = verb_run(&verb_settings, first ? second ? 3 : 2 : 1, argv);
+        *ret_status = verb_run(&verb_settings, option ? 2 : 1, argv);
         return catch_end(stdout, f);
 }
 
@@ -21,7 +21,7 @@ START_TEST(test_table) {
         size_t n_lines = 0, n_names = 0;
         int status;
 
-        text = settings(NULL, NULL, &status);
+        text = settings(NULL, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         for (const char *p = strchr(text, '\n'); p && p[1]; p = strchr(p + 1, '\n'))
                 n_lines++;
@@ -39,33 +39,6 @@ START_TEST(test_table) {
 }
 END_TEST
 
-START_TEST(test_explain) {
-        _cleanup_free_ char *text = NULL;
-        int status;
-
-        text = settings("write_cache", "apm", &status);
-        ck_assert_int_eq(status, EXIT_WANTED);
-        ck_assert_ptr_nonnull(strstr(text, "held by: ata\n"));
-        ck_assert_ptr_nonnull(strstr(text, "held by: nvme\n"));
-        ck_assert_ptr_nonnull(strstr(text, "known as: hdparm -B\n"));
-        ck_assert_ptr_nonnull(strstr(text, "values: 1...254, or off\n"));
-}
-END_TEST
-
-START_TEST(test_unknown) {
-        _cleanup_free_ char *text = NULL, *said = NULL;
-        FILE *f = catch_begin(stderr);
-        int status;
-
-        text = settings("amp", "colour", &status);
-        said = catch_end(stderr, f);
-        ck_assert_int_eq(status, EXIT_BAD_INPUT);
-        ck_assert_str_eq(text, "");
-        ck_assert_ptr_nonnull(strstr(said, "there is no setting 'amp'; did you mean 'apm'?"));
-        ck_assert_ptr_nonnull(strstr(said, "there is no setting 'colour'"));
-}
-END_TEST
-
 /* The shape is promised for every row. */
 START_TEST(test_json) {
         static const char *const keys[] = { "name",     "brief",  "transport", "type",       "range", "unit",
@@ -75,7 +48,7 @@ START_TEST(test_json) {
         size_t n = 0;
         int status;
 
-        text = settings("--json", NULL, &status);
+        text = settings("--json", &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         json_take_list(&text, "settings");
         array = json_tokener_parse(text);
@@ -90,25 +63,6 @@ START_TEST(test_json) {
                 ck_assert_str_eq(json_object_get_string(v), s->name);
         }
         ck_assert_uint_eq(json_object_array_length(array), n);
-}
-END_TEST
-
-START_TEST(test_json_of_one) {
-        _cleanup_(json_putp) struct json_object *array = NULL;
-        _cleanup_free_ char *text = NULL;
-        struct json_object *v;
-        int status;
-
-        text = settings("--json", "keep_features_over_reset", &status);
-        json_take_list(&text, "settings");
-        array = json_tokener_parse(text);
-        ck_assert_uint_eq(json_object_array_length(array), 1);
-        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "readable", &v));
-        ck_assert(!json_object_get_boolean(v));
-        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "equivalent", &v));
-        ck_assert_str_eq(json_object_get_string(v), "hdparm -K");
-        ck_assert(json_object_object_get_ex(json_object_array_get_idx(array, 0), "once", &v));
-        ck_assert(!json_object_get_boolean(v));
 }
 END_TEST
 
@@ -151,10 +105,7 @@ int main(void) {
         TCase *t = tcase_create("settings");
 
         tcase_add_test(t, test_table);
-        tcase_add_test(t, test_explain);
-        tcase_add_test(t, test_unknown);
         tcase_add_test(t, test_json);
-        tcase_add_test(t, test_json_of_one);
         tcase_add_test(t, test_rows);
         return test_main("cli-settings", t);
 }

@@ -14,13 +14,6 @@
 #include "suite.h"
 #include "verb.h"
 
-/* An empty array in JSON, at that depth: json-c needs no second line for it since 0.18. */
-#if JSON_C_VERSION_NUM >= (18 << 8)
-#define JSON_EMPTY(indent) "[]"
-#else
-#define JSON_EMPTY(indent) "[\n" indent "]"
-#endif
-
 static inline void json_putp(struct json_object **o) {
         (void) json_object_put(*o);
 }

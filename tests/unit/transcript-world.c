@@ -2,198 +2,63 @@
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
 #include <stdarg.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <systemd/sd-id128.h>
-#include <systemd/sd-journal.h>
 #include <time.h>
 #include <wordexp.h>
 
 #include "bus-pair.h"
 #include "choice.h"
+#include "config.h"
 #include "inventory.h"
 #include "model-drive.h"
 #include "must.h"
+#include "probe.h"
 #include "record.h"
 #include "scratch.h"
+#include "settings.h"
 #include "text.h"
+#include "transcript-parts.h"
 #include "transcript-world.h"
 #include "unit-status.h"
 #include "verb.h"
+#include "visit.h"
 
 #define CLOCK_SECONDS 1763692751 /* 2025-11-21 02:39:11 UTC */
 #define CALLS "../calls"
-
-typedef struct Entry {
-        uint64_t usec;
-        char *fields; /* lines */
-        bool comes;   /* only while somebody waits for it */
-} Entry;
+#define RECORDS "run/drivekeep/drives"
+#define RECORDS_TO_COME "../records"
 
 typedef struct Answer {
-        char *method, *error,
-                        *text; /* error NULL: `text` is the result, or with `runs` a shell command run before it */
+        char *method;
+        char *error; /* its name; NULL: none */
+        char *text;  /* its message; or else the result, or with `runs` a command for a shell, before it */
         bool runs;
 } Answer;
 
 static struct {
         Drive *drives[16];
         size_t n_drives;
-        Entry entries[16];
-        size_t n_entries;
         Answer answers[8];
         size_t n_answers;
-        uid_t user;
         int lock;
-        bool is_silent; /* the service runs and does not answer */
-        bool has_terminal, has_no_journal;
-        char *fsck; /* the unit that checks a file system */
+        bool is_served, is_silent; /* the service runs; and does not answer */
+        bool has_terminal, has_no_udev;
+        char *disk;    /* what all files lie on; NULL: nobody knows */
+        char *verdict; /* of what the service applies; NULL: it does as the directives say */
+        char *fsck;    /* the unit that checks a file system */
 } world;
 
-char world_root[PATH_MAX];
-
-/* ---- files: absolute paths lead below the root ---- */
-
-static const char *lead(const char *path, char buf[static PATH_MAX]) {
-        static const char *const outside[] = { "/dev/null", "/dev/full", "/proc/self/fd/" };
-
-        for (size_t i = 0; i < ELEMENTSOF(outside); i++)
-                if (starts_with(path, outside[i]))
-                        return path;
-        if (*path != '/' || starts_with(path, world_root))
-                return path;
-        (void) snprintf(buf, PATH_MAX, "%s%s", world_root, path);
-        return buf;
-}
-
-#define LEAD(path) lead(path, (char[PATH_MAX]){ 0 })
-
-/* Root, who may run the tests, could read all. */
-static bool is_denied(int dir_fd, const char *path) {
-        struct stat st;
-
-        if (world.user == 0 || fstatat(dir_fd, path, &st, 0) < 0 || !(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) ||
-            st.st_mode & S_IROTH)
-                return false;
-        errno = EACCES;
-        return true;
-}
-
-#define WRAPPED(type, name, ...)         \
-        type __real_##name(__VA_ARGS__); \
-        type __wrap_##name(__VA_ARGS__); \
-        type __wrap_##name(__VA_ARGS__)
-
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...) {
-        va_list ap;
-        mode_t mode;
-
-        va_start(ap, flags);
-        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-        va_end(ap);
-        path = LEAD(path);
-        return is_denied(AT_FDCWD, path) ? -1 : __real_open64(path, flags, mode);
-}
-
-int __real_openat64(int dir_fd, const char *path, int flags, ...);
-int __wrap_openat64(int dir_fd, const char *path, int flags, ...);
-int __wrap_openat64(int dir_fd, const char *path, int flags, ...) {
-        va_list ap;
-        mode_t mode;
-
-        va_start(ap, flags);
-        mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-        va_end(ap);
-        path = LEAD(path);
-        return is_denied(dir_fd, path) ? -1 : __real_openat64(dir_fd, path, flags, mode);
-}
-
-WRAPPED(FILE *, fopen64, const char *path, const char *mode) {
-        path = LEAD(path);
-        return is_denied(AT_FDCWD, path) ? NULL : __real_fopen64(path, mode);
-}
-
-/* All files are root's, whoever runs the test. */
-static int own(int r, struct stat *st) {
-        st->st_uid = st->st_gid = 0;
-        return r;
-}
-
-WRAPPED(int, stat64, const char *path, struct stat *st) {
-        return own(__real_stat64(LEAD(path), st), st);
-}
-WRAPPED(int, lstat64, const char *path, struct stat *st) {
-        return own(__real_lstat64(LEAD(path), st), st);
-}
-WRAPPED(int, fstat64, int fd, struct stat *st) {
-        return own(__real_fstat64(fd, st), st);
-}
-WRAPPED(int, fstatat64, int dir_fd, const char *path, struct stat *st, int flags) {
-        return own(__real_fstatat64(dir_fd, LEAD(path), st, flags), st);
-}
-WRAPPED(int, access, const char *path, int mode) {
-        path = LEAD(path);
-        return is_denied(AT_FDCWD, path) ? -1 : __real_access(path, mode);
-}
-WRAPPED(int, faccessat, int dir_fd, const char *path, int mode, int flags) {
-        return __real_faccessat(dir_fd, LEAD(path), mode, flags);
-}
-WRAPPED(int, statfs64, const char *path, struct statfs *st) {
-        return __real_statfs64(LEAD(path), st);
-}
-WRAPPED(int, mkdir, const char *path, mode_t mode) {
-        return __real_mkdir(LEAD(path), mode);
-}
-WRAPPED(int, unlink, const char *path) {
-        return __real_unlink(LEAD(path));
-}
-WRAPPED(int, unlinkat, int dir_fd, const char *path, int flags) {
-        return __real_unlinkat(dir_fd, LEAD(path), flags);
-}
-WRAPPED(int, renameat, int from_fd, const char *from, int to_fd, const char *to) {
-        return __real_renameat(from_fd, LEAD(from), to_fd, LEAD(to));
-}
-WRAPPED(ssize_t, readlink, const char *path, char *target, size_t size) {
-        return __real_readlink(LEAD(path), target, size);
-}
-WRAPPED(int, scandir64, const char *path, struct dirent ***ret, int (*filter)(const struct dirent *),
-        int (*compare)(const struct dirent **, const struct dirent **)) {
-        return __real_scandir64(LEAD(path), ret, filter, compare);
-}
-WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
-        return __real_inotify_add_watch(fd, LEAD(path), mask);
-}
-
-/* Paths that come back begin at the root. */
-static char *cut_root(char *path) {
-        size_t n = strlen(world_root);
-
-        if (path && starts_with(path, world_root))
-                memmove(path, path[n] ? path + n : "/", strlen(path) - n + 1);
-        return path;
-}
-
-WRAPPED(char *, realpath, const char *path, char *resolved) {
-        return cut_root(__real_realpath(LEAD(path), resolved));
-}
-WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
-        int r = __real_glob64(LEAD(pattern), flags, on_error, g);
-
-        for (size_t i = 0; r == 0 && i < g->gl_pathc; i++)
-                (void) cut_root(g->gl_pathv[i]);
-        return r;
-}
+static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
 
 /* ---- the process and its host ---- */
 
 uid_t geteuid(void) {
-        return world.user;
+        return world_user;
 }
 
 int isatty(int fd) {
@@ -216,23 +81,24 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
         return 0;
 }
 
-/* Nobody but root can give a file away. */
-int fchown(_unused_ int fd, _unused_ uid_t owner, _unused_ gid_t group) {
-        return 0;
-}
-
 /* ---- calls: what the service is asked, and the drives are sent ---- */
 
 static _printf_(1, 2) void call_log(const char *format, ...) {
         _cleanup_free_ char *path = must_format("%s/" CALLS, world_root);
-        FILE *f = __real_fopen64(path, "ae");
+        FILE *f = fopen(path, "ae");
         va_list ap;
 
         va_start(ap, format);
         (void) vfprintf(f, format, ap);
         va_end(ap);
-        (void) fputc('\n', f);
+        (void) fputs(", ", f);
         (void) fclose(f);
+}
+
+/* Nobody but root can give a file away. */
+int fchown(_unused_ int fd, uid_t owner, gid_t group) {
+        call_log("a file is given to %u:%u", owner, group);
+        return 0;
 }
 
 char *world_take_calls(void) {
@@ -254,6 +120,8 @@ char *world_take_calls(void) {
 /* ---- drives: each answers as the file in the place of its node says ---- */
 
 int inventory_read(Inventory *ret) {
+        if (world.has_no_udev)
+                return -EMFILE;
         *ret = (Inventory){ .drives = world.drives, .n_drives = world.n_drives };
         return 0;
 }
@@ -261,57 +129,134 @@ int inventory_read(Inventory *ret) {
 void inventory_done(_unused_ Inventory *i) {
 }
 
+/* "apm=254 lookahead=on write_cache=off" */
+static ModelDrive drive_holding(const char *text) {
+        ModelDrive m = MODEL_DRIVE_COLD;
+        const char *apm = strstr(text, "apm=");
+
+        m.lookahead = strstr(text, "lookahead=on");
+        m.cache = !strstr(text, "write_cache=off");
+        if (apm)
+                m.apm = starts_with(apm, "apm=off") ? -1 : atoi(apm + strlen("apm="));
+        return m;
+}
+
+static const char *image_add(const char *path, const char *text) {
+        ModelDrive m = drive_holding(text);
+        Image image = image_make(m.cache, m.lookahead, m.apm, -1);
+        FILE *f = fopen(path, "we");
+
+        (void) fwrite(&image, sizeof image, 1, f);
+        return fclose(f) == 0 ? NULL : "it cannot be written";
+}
+
+/* ATA PASS-THROUGH (16) or (12). */
 WRAPPED(int, sg_io_real, _unused_ void *userdata, int fd, SgRequest *q) {
         char link[32], path[PATH_MAX] = "", text[256] = "";
-        ModelDrive drive = MODEL_DRIVE_COLD, *m = &drive;
+        ModelDrive drive, *m = &drive;
+        bool is_short = q->cdb[0] == 0xA1;
         int r;
 
         (void) snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        (void) __real_readlink(link, path, sizeof path - 1);
+        (void) readlink(link, path, sizeof path - 1);
         (void) pread(fd, text, sizeof text - 1, 0);
-        call_log("%s is sent %02Xh", base_name(path), q->cdb[14]);
+        if (is_short)
+                q->cdb[14] = q->cdb[9];
+        call_log("%s is sent %02Xh%s", base_name(path), q->cdb[14], is_short ? " by ATA PASS-THROUGH (12)" : "");
         if (strstr(text, "dead"))
                 return -EIO;
-        drive.lookahead = strstr(text, "lookahead=on");
-        drive.cache = !strstr(text, "write_cache=off");
-        if (strstr(text, "apm="))
-                drive.apm = strstr(text, "apm=off") ? -1 : atoi(strstr(text, "apm=") + strlen("apm="));
+        drive = drive_holding(text);
         r = model_sg(&m, fd, q);
         if (q->cdb[14] == 0xE5 && strstr(text, "standby"))
                 q->sense[13] = 0;
+        if (q->cdb[14] == 0xE5 && strstr(text, "unclear")) {
+                q->status = STATUS_GOOD;
+                q->sense_len = 0;
+        }
         return r;
+}
+
+static void node_read(const Drive *d, char *ret, size_t size) {
+        _cleanup_free_ char *node = must_format("%s/dev/%s", world_root, d->name);
+        FILE *f = d->name ? fopen(node, "re") : NULL;
+
+        ret[f ? fread(ret, 1, size - 1, f) : 0] = '\0';
+        if (f)
+                (void) fclose(f);
+}
+
+/* The model of a drive does not save values: "saves-apm=254" does it here. */
+typedef struct Saving {
+        const char *apm;
+        ProbeFn each;
+        void *userdata;
+} Saving;
+
+static void probed_save(void *userdata, const Probed *probed) {
+        const Saving *s = userdata;
+        Probed x = *probed;
+
+        if (s->apm && streq(x.setting->name, "apm")) {
+                x.reading.saved_known = true;
+                x.reading.saved = (Value){ .type = VALUE_INT, .number = atoi(s->apm + strlen("saves-apm=")) };
+        }
+        s->each(s->userdata, &x);
+}
+
+WRAPPED(void, probe, Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
+        Saving s = { .each = each, .userdata = userdata };
+        char text[256];
+
+        node_read(d->drive, text, sizeof text);
+        s.apm = strstr(text, "saves-apm=");
+        __real_probe(d, backends, t, probed_save, &s);
+}
+
+WRAPPED(int, visit_run, const Visit *v, Plan *ret) {
+        char text[256];
+
+        ck_assert(v->dry);
+        node_read(v->drive, text, sizeof text);
+        if (v->work & WORK_PERMANENT)
+                call_log("%s: what it has saved is asked for, too", v->drive->name);
+        return strstr(text, "broken") ? -EIO : __real_visit_run(v, ret);
+}
+
+WRAPPED(int, stack_name, _unused_ dev_t device, char **ret) {
+        if (!world.disk)
+                return -ENODEV;
+        *ret = must(strdup(world.disk));
+        return 0;
 }
 
 static const char *drive_add(char *const *words, size_t n) {
         _cleanup_free_ char *description = must_format("node=/dev/%s", words[0]),
                             *node = must_format("dev/%s", words[0]);
+        uint64_t size = 0, diskseq = 0;
+        bool ata = false;
         Drive *d;
 
         for (size_t i = 1; i < n; i++)
-                if (!starts_with(words[i], "size=") && !starts_with(words[i], "diskseq=") &&
-                    !starts_with(words[i], "dock_model=") && !starts_with(words[i], "dock_serial=") &&
-                    !streq(words[i], "ata")) {
-                        _cleanup_free_ char *value = NULL, *before = description;
+                if (starts_with(words[i], "size="))
+                        size = strtoull(words[i] + strlen("size="), NULL, 10);
+                else if (starts_with(words[i], "diskseq="))
+                        diskseq = strtoull(words[i] + strlen("diskseq="), NULL, 10);
+                else if (streq(words[i], "ata"))
+                        ata = true;
+                else {
+                        _cleanup_free_ char *fact = NULL, *before = description;
 
-                        must_work(text_unescape(words[i], &value));
-                        description = must_format("%s,%s", before, value);
+                        must_work(text_unescape(words[i], &fact));
+                        description = must_format("%s,%s", before, fact);
                 }
         if (world.n_drives == ELEMENTSOF(world.drives) || drive_describe(description, &d) != EXIT_WANTED)
                 return "no drive is like this";
         d->name = must(strdup(words[0]));
         d->syspath = must_format("/sys/block/%s", words[0]);
         d->rotational_untold = d->removable_untold = false;
-        for (size_t i = 1; i < n; i++)
-                if (starts_with(words[i], "size="))
-                        d->size = strtoull(words[i] + strlen("size="), NULL, 10);
-                else if (starts_with(words[i], "diskseq="))
-                        d->diskseq = strtoull(words[i] + strlen("diskseq="), NULL, 10);
-                else if (starts_with(words[i], "dock_model="))
-                        d->dock_model = must(strdup(words[i] + strlen("dock_model=")));
-                else if (starts_with(words[i], "dock_serial="))
-                        d->dock_serial = must(strdup(words[i] + strlen("dock_serial=")));
-                else if (streq(words[i], "ata"))
-                        d->ata = true;
+        d->size = size;
+        d->diskseq = diskseq;
+        d->ata = ata;
         make_parents(node);
         (void) close(open(node, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
         world.drives[world.n_drives++] = d;
@@ -365,12 +310,40 @@ static int names_reply(sd_bus_message *m, const char *names) {
         return sd_bus_send(NULL, reply, NULL) < 0 ? -EIO : 1;
 }
 
+/* It takes the files at their word: all that they ask for has this verdict. */
+static void drive_apply(const char *name, const char *verdict) {
+        _cleanup_free_ char *path = must_format(STATE_DIR "/%s", name);
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_(wishes_done) Wishes wishes = {};
+        size_t n = 0;
+        FILE *f;
+
+        while (!streq(world.drives[n]->name, name))
+                n++;
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, roots));
+        must_work(config_resolve(c, world.drives[n], false, &wishes));
+        f = must(fopen(path, "we"));
+        fprintf(f, "VERSION=1\nNAME=%s\nSETTINGS=%zu\n", name, wishes.n_items);
+        for (size_t i = 0; i < wishes.n_items; i++) {
+                const Wish *w = wishes.items + i;
+                char value[VALUE_TEXT_MAX];
+
+                fprintf(f,
+                        "SETTING_%zu_NAME=%s\nSETTING_%zu_VERDICT=%s\nSETTING_%zu_RULE=%s:%u\nSETTING_%zu_WANTED=%s\n",
+                        i, w->name, i, verdict, i, w->file, w->line, i,
+                        value_format(&setting_find(&all_settings, w->name)->range, &w->value, value));
+        }
+        (void) fclose(f);
+}
+
 /* Without a directive it does as it is asked. */
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *method = sd_bus_message_get_member(m), *result = NULL;
         _cleanup_free_ char *arguments = arguments_join(m);
 
-        if (!streq_ptr(sd_bus_message_get_interface(m), "org.drivekeep1.Manager"))
+        if (!streq_ptr(sd_bus_message_get_interface(m), "org.drivekeep1.Manager") ||
+            !streq_ptr(sd_bus_message_get_path(m), "/org/drivekeep1"))
                 return 0;
         call_log("%s%s", method, arguments);
         for (const Answer *a = world.answers; a < world.answers + world.n_answers; a++) {
@@ -380,9 +353,13 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
                         return sd_bus_error_set(error, a->error, a->text);
                 if (!a->runs)
                         result = a->text;
-                else if (system(a->text) != 0) /* NOLINT(concurrency-mt-unsafe): it has one thread */
-                        return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, a->text);
+                else if (system(a->text) != 0)
+                        return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "not now");
         }
+        if (world.verdict && starts_with(method, "Apply"))
+                drive_apply(arguments + 1, world.verdict);
+        if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
+                (void) system("mv " RECORDS_TO_COME "/* " RECORDS);
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
         if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep"))
@@ -390,16 +367,17 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
         return sd_bus_reply_method_return(m, "");
 }
 
-WRAPPED(int, systemd_open_socket, _unused_ const char *address, sd_bus **ret) {
-        int fd;
+/* In the place of the C library's. No other socket of this machine is reached. */
+int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
+        bool is_service = streq(address.__sockaddr_un__->sun_path, STATE_DIR "/.private");
+        int service;
 
-        if (world.lock < 0)
-                return -ENOENT;
-        if (world.is_silent)
-                return -ECONNREFUSED;
-        (void) bus_play(on_call, NULL, &fd);
-        *ret = bus_end(NULL, fd, false);
-        return 0;
+        if (!world.is_served || world.is_silent || !is_service) {
+                errno = world.is_served ? ECONNREFUSED : ENOENT;
+                return -1;
+        }
+        (void) bus_play(on_call, NULL, &service);
+        return dup2(service, fd) < 0 ? -1 : close(service);
 }
 
 static const char *answer_add(char *const *words, size_t n, bool is_error, bool runs) {
@@ -411,7 +389,7 @@ static const char *answer_add(char *const *words, size_t n, bool is_error, bool 
                 return "which method, and what is answered?";
         *a = (Answer){ .method = must(strdup(words[0])), .runs = runs };
         if (is_error)
-                a->error = must_format("org.freedesktop.DBus.Error.%s", words[1]);
+                a->error = must_format("%s%s", strchr(words[1], '.') ? "" : "org.freedesktop.DBus.Error.", words[1]);
         f = must(open_memstream(&a->text, &size));
         for (size_t i = 1 + is_error; i < n; i++) {
                 _cleanup_free_ char *word = NULL;
@@ -434,127 +412,34 @@ static void answers_drop(void) {
         }
 }
 
-/* ---- the journal ---- */
-
-static size_t position; /* behind the last entry that was returned; 0: before the first */
-static bool at_tail;
-
-static size_t entries_present(void) {
-        size_t n = 0;
-
-        while (n < world.n_entries && !world.entries[n].comes)
-                n++;
-        return n;
-}
-
-int sd_journal_open(sd_journal **ret, int flags) {
-        ck_assert_int_eq(flags, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
-        *ret = (sd_journal *) &position;
-        return 0;
-}
-void sd_journal_close(_unused_ sd_journal *j) {
-}
-int sd_journal_add_match(_unused_ sd_journal *j, const void *data, _unused_ size_t size) {
-        call_log("journal %s", (const char *) data);
-        return 0;
-}
-int sd_journal_has_runtime_files(_unused_ sd_journal *j) {
-        return 0;
-}
-int sd_journal_has_persistent_files(_unused_ sd_journal *j) {
-        return !world.has_no_journal;
-}
-int sd_journal_seek_tail(_unused_ sd_journal *j) {
-        at_tail = true;
-        return 0;
-}
-int sd_journal_seek_head(_unused_ sd_journal *j) {
-        at_tail = false;
-        position = 0;
-        return 0;
-}
-int sd_journal_previous_skip(_unused_ sd_journal *j, uint64_t skip) {
-        size_t n = entries_present();
-
-        at_tail = false;
-        position = n > skip ? n - skip + 1 : MIN(n, 1U);
-        return (int) MIN(n, skip);
-}
-int sd_journal_previous(_unused_ sd_journal *j) {
-        if (at_tail)
-                position = entries_present() + 1;
-        at_tail = false;
-        if (position <= 1)
-                return 0;
-        position--;
-        return 1;
-}
-/* As the library: behind the tail nothing ever comes. */
-int sd_journal_next(_unused_ sd_journal *j) {
-        if (at_tail || position == entries_present())
-                return 0;
-        position++;
-        return 1;
-}
-int sd_journal_get_data(_unused_ sd_journal *j, const char *field, const void **ret, size_t *ret_size) {
-        for (const char *line = world.entries[position - 1].fields; *line;
-             line += strcspn(line, "\n"), line += *line == '\n')
-                if (starts_with(line, field) && line[strlen(field)] == '=') {
-                        *ret = line;
-                        *ret_size = strcspn(line, "\n");
-                        return 0;
-                }
-        return -ENOENT;
-}
-int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
-        *ret = world.entries[position - 1].usec;
-        return 0;
-}
-/* One more has come; when there is none left, the journal breaks. Every other time a signal comes first. */
-int sd_journal_wait(_unused_ sd_journal *j, _unused_ uint64_t timeout) {
-        size_t n = entries_present();
-
-        if (n == world.n_entries)
-                return -EIO;
-        world.entries[n].comes = false;
-        return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
-}
-
-static const char *entry_add(const char *when, const char *fields, bool comes) {
-        struct tm tm = {};
-
-        if (world.n_entries == ELEMENTSOF(world.entries) || !when || !strptime(when, "%Y-%m-%dT%H:%M:%SZ", &tm))
-                return "an entry begins with its time, 2025-11-21T02:39:11Z";
-        world.entries[world.n_entries++] = (Entry){ (uint64_t) timegm(&tm) * 1000000, must(strdup(fields)), comes };
-        return NULL;
-}
-
-static void entries_drop(void) {
-        while (world.n_entries > 0)
-                free(world.entries[--world.n_entries].fields);
-}
-
 /* ---- the whole ---- */
 
 void world_make(void) {
         world = (typeof(world)){ .lock = -EBADF };
+        world_user = 0;
         scratch_make();
         ck_assert(mkdir("root", 0755) == 0 && chdir("root") == 0);
         ck_assert_ptr_nonnull(getcwd(world_root, sizeof world_root));
 }
 
 void world_remove(void) {
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
         closep(&world.lock);
         drives_drop();
-        entries_drop();
+        journal_reset(false);
         answers_drop();
         free(TAKE_PTR(world.fsck));
+        free(TAKE_PTR(world.verdict));
+        free(TAKE_PTR(world.disk));
         (void) chdir("/");
         scratch_remove();
         world_root[0] = '\0';
 }
 
 void world_enter(void) {
+        /* Who answers in the place of the service is a child of this process, and not to have the lock for longer than that. */
+        closep(&world.lock);
         (void) setenv("TZ", "UTC", true);
         (void) setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent", true);
         (void) setenv("PATH", "bin:/usr/bin:/bin", true);
@@ -575,9 +460,27 @@ static const char *file_add(const char *path, const char *text) {
         return fclose(f) == 0 ? NULL : "it cannot be written";
 }
 
+/* The service reads the configuration as it is now. */
+static const char *configuration_read(void) {
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_free_ char *text = NULL;
+        FILE *f;
+
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, roots));
+        must_work(config_format_in_force(c, &text));
+        f = fopen(STATE_DIR "/" CONFIG_IN_FORCE_FILE, "we");
+        if (!f)
+                return "there is no service that could read it";
+        (void) fputs(text, f);
+        (void) fclose(f);
+        return NULL;
+}
+
 /* A state file: its fields, and below it a line for each setting: its name, and its fields. */
-static const char *record_add(const char *name, char *const *fields, size_t n, const char *text) {
-        _cleanup_free_ char *path = must_format("%s/%s", STATE_DIR + 1, name), *copy = must(strdup(text));
+static const char *record_add(const char *directory, const char *name, char *const *fields, size_t n,
+                              const char *text) {
+        _cleanup_free_ char *path = must_format("%s/%s", directory, name), *copy = must(strdup(text));
         char *rest = NULL;
         size_t n_settings = 0;
         FILE *f;
@@ -602,13 +505,22 @@ static const char *record_add(const char *name, char *const *fields, size_t n, c
 }
 
 static const char *service_set(const char *how) {
+        /* In a moment: a process of its own has the lock until then. */
+        if (streq_ptr(how, "ends") && fork() == 0) {
+                (void) usleep(200 * 1000);
+                _exit(EXIT_SUCCESS);
+        }
         closep(&world.lock);
-        if (streq_ptr(how, "stopped"))
+        world.is_served = false;
+        if (STR_IN_SET(how ?: "", "ends", "stopped"))
                 return NULL;
-        make_parents(STATE_DIR "/" + 1);
-        world.lock = record_directory_lock(STATE_DIR + 1);
+        make_parents(RECORDS "/");
+        world.lock = record_directory_lock(RECORDS);
+        world.is_served = true;
         world.is_silent = streq_ptr(how, "silent");
-        return !how || world.is_silent ? NULL : "service; service silent; service stopped";
+        if (streq_ptr(how, "reads"))
+                return configuration_read();
+        return !how || world.is_silent ? NULL : "service, service reads, service silent, service ends, service stopped";
 }
 
 const char *world_change(char *const *words, size_t n, const char *text) {
@@ -616,28 +528,37 @@ const char *world_change(char *const *words, size_t n, const char *text) {
 
         if (streq(what, "file") && n == 2)
                 return file_add(second, text);
+        if (streq(what, "image") && n == 3)
+                return image_add(second, words[2]);
         if (streq(what, "record") && n > 1)
-                return record_add(second, words + 2, n - 2, text);
+                return record_add(RECORDS, second, words + 2, n - 2, text);
+        if (streq(what, "becomes") && n > 1)
+                return record_add(RECORDS_TO_COME, second, words + 2, n - 2, text);
         if (streq(what, "drive") && n > 1)
                 return drive_add(words + 1, n - 1);
         if (streq(what, "no") && streq_ptr(second, "drives"))
                 drives_drop();
-        else if (streq(what, "no") && streq_ptr(second, "answers"))
-                answers_drop();
+        else if (streq(what, "no") && streq_ptr(second, "udev"))
+                world.has_no_udev = true;
         else if (streq(what, "no") && streq_ptr(second, "journal"))
-                world.has_no_journal = true;
+                journal_reset(true);
         else if (streq(what, "service"))
                 return service_set(second);
         else if (STR_IN_SET(what, "answer", "refuse", "on"))
                 return answer_add(words + 1, n - 1, streq(what, "refuse"), streq(what, "on"));
         else if (STR_IN_SET(what, "journal", "later"))
-                return entry_add(second, text, streq(what, "later"));
+                return journal_add(words + 1, n - 1, streq(what, "later"));
         else if (streq(what, "user") && second)
-                world.user = (uid_t) atoi(second);
+                world_user = (uid_t) atoi(second);
         else if (streq(what, "terminal"))
-                world.has_terminal = !streq_ptr(second, "off");
+                world.has_terminal = true;
         else if (streq(what, "stdin"))
                 return file_add("../stdin", text);
+        else if (streq(what, "applies") && second) {
+                free(world.verdict);
+                world.verdict = must(strdup(second));
+        } else if (streq(what, "files") && streq_ptr(second, "on") && n == 3)
+                world.disk = must(strdup(words[2]));
         else if (streq(what, "fsck") && second)
                 world.fsck = must(strdup(second));
         else

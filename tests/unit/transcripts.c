@@ -13,6 +13,7 @@
 
 #include "must.h"
 #include "suite.h"
+#include "text.h"
 #include "transcript-world.h"
 
 int drivekeep_main(int argc, char *argv[]);
@@ -67,7 +68,8 @@ static size_t count_indented(size_t i) {
 static pid_t start(const char *line, bool in_shell, const char *input, const char *output, const char *errors) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) line, NULL };
         wordexp_t words;
-        char **copy;
+        static char **copy; /* the command moves its words about, and loses none of them for good */
+        char **unescaped;
         size_t n = 0;
         pid_t pid = fork();
 
@@ -87,11 +89,13 @@ static pid_t start(const char *line, bool in_shell, const char *input, const cha
                 errx(98, "this line cannot be split into words");
         for (; strchr(words.we_wordv[n], '='); n++)
                 (void) putenv(words.we_wordv[n]);
-        /* Its own, as the command moves its words. */
+        unescaped = must(calloc(words.we_wordc + 1, sizeof *unescaped));
         copy = must(calloc(words.we_wordc + 1, sizeof *copy));
-        memcpy(copy, words.we_wordv, words.we_wordc * sizeof *copy);
-        n = (size_t) (words.we_wordc - n);
-        exit(drivekeep_main((int) n, copy + words.we_wordc - n));
+        for (size_t i = n; i < words.we_wordc; i++) {
+                must_work(text_unescape(words.we_wordv[i], copy + i - n));
+                unescaped[i - n] = copy[i - n];
+        }
+        exit(drivekeep_main((int) (words.we_wordc - n), unescaped));
 }
 
 static int finish(pid_t pid) {
@@ -107,8 +111,10 @@ static int finish(pid_t pid) {
 static void show_lines(FILE *f, const char *mark, const char *text) {
         for (size_t n; *text; text += n + (text[n] == '\n')) {
                 n = strcspn(text, "\n");
-                if (n > 0 || !streq(mark, STDOUT_MARK))
+                if (n > 0)
                         (void) fputs(mark, f);
+                else if (!streq(mark, STDOUT_MARK))
+                        (void) fprintf(f, "%.3s", mark);
                 else if (!text[1])
                         (void) fputs("  .", f); /* as an empty line at the end it could not be seen */
                 for (const char *c = text; c < text + n;)
@@ -152,6 +158,7 @@ static char *play_command(const char *line) {
                        (strchr(line, '=') && strstr(line, " drivekeep ") && strcspn(line, "=") < strcspn(line, " "));
         _cleanup_free_ char *ours = must(strndup(line, filter ? (size_t) (filter - line) : strlen(line))),
                             *calls = NULL;
+        char *redirected = strrchr(ours, '>');
         const char *output = "../output";
         char *text;
         size_t size;
@@ -159,10 +166,17 @@ static char *play_command(const char *line) {
         int status;
 
         (void) unlink("../errors");
+        if (!is_ours || !redirected || strpbrk(redirected, " '\""))
+                redirected = NULL;
+        if (redirected) {
+                output = redirected + 1;
+                *redirected = '\0';
+                ck_assert_msg(*output != '/' || starts_with(output, "/dev/"), "%s is a file of the real machine", line);
+        }
         if (is_ours) {
                 status = finish(start(ours, false, "../stdin", output, "../errors"));
-                /* Whoever answered it. */
-                while (waitpid(-1, NULL, 0) > 0)
+                /* Who answered it has ended with it. */
+                while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
                 if (filter)
                         (void) finish(start(filter + strlen(" | "), true, TAKE_PTR(output), "../filtered",
@@ -171,10 +185,12 @@ static char *play_command(const char *line) {
                 status = finish(start(line, true, "../stdin", output, "../errors"));
 
         f = must(open_memstream(&text, &size));
-        show_file(f, STDOUT_MARK, output ?: "../filtered");
+        if (!redirected)
+                show_file(f, STDOUT_MARK, output ?: "../filtered");
         show_file(f, "  ! ", "../errors");
         calls = world_take_calls();
-        show_lines(f, "  > ", calls);
+        if (*calls) /* its last character is a comma */
+                fprintf(f, "  > %.*s\n", (int) strlen(calls) - 2, calls);
         if (status != 0)
                 fprintf(f, "  = %d\n", status);
         must_close(f);
@@ -203,8 +219,8 @@ static void block_fail(size_t line, const char *what, const char *more) {
 
         while (block > 0 && !starts_with(transcript.lines[block], "## "))
                 block--;
-        ck_abort_msg("%s:%zu: %s: %s\n%s\n%s", transcript.path, line + 1, transcript.lines[block] + strlen("## "), what,
-                     transcript.lines[line], more);
+        ck_abort_msg("%s:%zu: %s: %s\n%s\n%.3000s", transcript.path, line + 1, transcript.lines[block] + strlen("## "),
+                     what, transcript.lines[line], more);
 }
 
 /* ---- the whole ---- */
@@ -271,7 +287,6 @@ int main(int argc, char *argv[]) {
         bool rewrites = argc == 3 && streq(argv[1], "--rewrite");
         _cleanup_free_ char *path = NULL;
         Suite *s;
-        TCase *t;
         int r;
 
         if (argc != 2 + rewrites) {
@@ -287,10 +302,13 @@ int main(int argc, char *argv[]) {
         }
 
         s = suite_create(base_name(transcript.path));
-        t = tcase_create("transcript");
-        tcase_add_checked_fixture(t, world_make, world_remove);
-        tcase_add_loop_test(t, test_block, 0, (int) transcript.n_blocks);
-        suite_add_tcase(s, t);
+        for (size_t i = 0; i < transcript.n_blocks; i++) {
+                TCase *t = tcase_create(transcript.lines[transcript.blocks[i]] + strlen("## "));
+
+                tcase_add_checked_fixture(t, world_make, world_remove);
+                tcase_add_loop_test(t, test_block, (int) i, (int) i + 1);
+                suite_add_tcase(s, t);
+        }
         r = suite_run(s);
         return rewrites ? rewrite(path) : r;
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is said, and returned, when the service cannot be asked or does not do what it was asked for. */
+
+#include "request.h"
+#include "test-cli.h"
+
+/* clang-format off */
+static const struct {
+        int result;
+        const char *error, *message;
+        ExitStatus status;
+        const char *said;
+} cases[] = {
+        { -ENOENT,       NULL, NULL,                             EXIT_NO_SERVICE, "does not run"               },
+        { -ECONNREFUSED, NULL, NULL,                             EXIT_NO_SERVICE, "does not run"               },
+        { -EHOSTUNREACH, SD_BUS_ERROR_SERVICE_UNKNOWN, "x",      EXIT_NO_SERVICE, "does not run"               },
+        { -ENXIO,        SD_BUS_ERROR_NAME_HAS_NO_OWNER, "x",    EXIT_NO_SERVICE, "does not run"               },
+        { -ECONNRESET,   NULL, NULL,                             EXIT_NO_SERVICE, "has not answered"           },
+        { -ENOTCONN,     NULL, NULL,                             EXIT_NO_SERVICE, "has not answered"           },
+        { -ETIMEDOUT,    NULL, NULL,                             EXIT_NO_SERVICE, "has not answered"           },
+        { -EIO,          SD_BUS_ERROR_NO_REPLY, "x",             EXIT_NO_SERVICE, "has not answered"           },
+        { -EACCES,       NULL, NULL,                             EXIT_BAD_INPUT,  "only root"                  },
+        { -EACCES,       SD_BUS_ERROR_ACCESS_DENIED, "x",        EXIT_BAD_INPUT,  "only root"                  },
+        { -EINVAL,       SD_BUS_ERROR_INVALID_ARGS, "bad \x1b[", EXIT_BAD_INPUT,  "cannot do that: bad \\x1b[" },
+        /* A daemon that says ENOENT of something is one that runs. */
+        { -ENOENT,       SD_BUS_ERROR_FILE_NOT_FOUND, "no sdq",  EXIT_BAD_INPUT,  "cannot do that: no sdq"     },
+        { -EIO,          NULL, NULL,                             EXIT_BAD_INPUT,  "Input/output error"         },
+};
+/* clang-format on */
+
+START_TEST(test_explain) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_free_ char *said = NULL;
+        FILE *f = catch_begin(stderr);
+
+        if (cases[_i].error)
+                (void) sd_bus_error_set(&error, cases[_i].error, cases[_i].message);
+        ck_assert_int_eq(request_explain(cases[_i].result, &error), cases[_i].status);
+        said = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(said, cases[_i].said));
+}
+END_TEST
+
+int main(void) {
+        TCase *t = tcase_create("request");
+
+        tcase_add_loop_test(t, test_explain, 0, ELEMENTSOF(cases));
+        return test_main("cli-request", t);
+}

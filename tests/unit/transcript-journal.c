@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The journal of the machine, in the place of libsystemd's. */
+
+#include <check.h>
+#include <systemd/sd-journal.h>
+#include <time.h>
+
+#include "must.h"
+#include "text.h"
+#include "transcript-parts.h"
+#include "wake.h"
+
+typedef struct Entry {
+        uint64_t usec;
+        char **fields; /* NULL at the end */
+        bool comes;    /* only while somebody waits for it */
+} Entry;
+
+static struct {
+        GROWING_ARRAY(Entry, entries);
+        bool is_missing;
+} journal;
+
+static size_t position; /* behind the last entry that was returned; 0: before the first */
+static bool at_tail;
+
+static const char *entry_field(const Entry *e, const char *field) {
+        for (char *const *f = e->fields; *f; f++)
+                if (starts_with(*f, field) && (*f)[strlen(field)] == '=')
+                        return *f;
+        return NULL;
+}
+
+static size_t entries_present(void) {
+        size_t n = 0;
+
+        while (n < journal.n_entries && !journal.entries[n].comes)
+                n++;
+        return n;
+}
+
+int sd_journal_open(sd_journal **ret, int flags) {
+        ck_assert_int_eq(flags, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+        *ret = (sd_journal *) &position;
+        return 0;
+}
+void sd_journal_close(_unused_ sd_journal *j) {
+}
+/* The other entries are nowhere from here on, in the process that runs the command. */
+int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
+        size_t n = 0;
+
+        ck_assert_uint_eq(size, 0);
+        for (size_t i = 0; i < journal.n_entries; i++)
+                for (char *const *f = journal.entries[i].fields; *f; f++)
+                        if (streq(*f, data)) {
+                                Entry other = journal.entries[n];
+
+                                journal.entries[n++] = journal.entries[i];
+                                journal.entries[i] = other;
+                                break;
+                        }
+        journal.n_entries = n;
+        return 0;
+}
+int sd_journal_has_runtime_files(_unused_ sd_journal *j) {
+        return 0;
+}
+int sd_journal_has_persistent_files(_unused_ sd_journal *j) {
+        return !journal.is_missing;
+}
+int sd_journal_seek_tail(_unused_ sd_journal *j) {
+        at_tail = true;
+        return 0;
+}
+int sd_journal_seek_head(_unused_ sd_journal *j) {
+        at_tail = false;
+        position = 0;
+        return 0;
+}
+int sd_journal_previous_skip(_unused_ sd_journal *j, uint64_t skip) {
+        size_t n = entries_present();
+
+        ck_assert(at_tail);
+        at_tail = n == 0;
+        position = n > skip ? n - skip + 1 : MIN(n, 1U);
+        return (int) MIN(n, skip);
+}
+int sd_journal_previous(_unused_ sd_journal *j) {
+        if (at_tail)
+                position = entries_present() + 1;
+        at_tail = false;
+        if (position <= 1)
+                return 0;
+        position--;
+        return 1;
+}
+/* As the library: behind the tail nothing ever comes. */
+int sd_journal_next(_unused_ sd_journal *j) {
+        if (at_tail || position == entries_present())
+                return 0;
+        position++;
+        return 1;
+}
+int sd_journal_get_data(_unused_ sd_journal *j, const char *field, const void **ret, size_t *ret_size) {
+        const char *found = entry_field(journal.entries + position - 1, field);
+
+        if (!found)
+                return -ENOENT;
+        *ret = found;
+        *ret_size = strlen(found);
+        return 0;
+}
+int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
+        *ret = journal.entries[position - 1].usec;
+        return 0;
+}
+/* One more has come; when there is none left, the journal breaks. Every other time a signal comes first. */
+int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
+        size_t n = entries_present();
+
+        ck_assert_uint_eq(timeout, UINT64_MAX);
+        if (n == journal.n_entries)
+                return -EIO;
+        journal.entries[n].comes = false;
+        return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
+}
+
+/* Of a wake, as drivekeep.service writes it, unless its fields say something else; `count` of them, a minute apart. */
+static void entry_add(uint64_t usec, char *const *fields, size_t n, size_t count, bool comes) {
+        static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
+
+        for (; count > 0; count--, usec += UINT64_C(60000000)) {
+                Entry e = { .usec = usec,
+                            .fields = must(calloc(n + ELEMENTSOF(first) + 1, sizeof(char *))),
+                            .comes = comes };
+                size_t k = 0;
+
+                for (size_t i = 0; i < n; i++)
+                        must_work(text_unescape(fields[i], &e.fields[k++]));
+                for (size_t i = 0; i < ELEMENTSOF(first); i++) {
+                        _cleanup_free_ char *key = must(strndup(first[i], strcspn(first[i], "=")));
+
+                        if (!entry_field(&e, key))
+                                e.fields[k++] = must(strdup(first[i]));
+                }
+                must_grow(&journal, entries);
+                journal.entries[journal.n_entries++] = e;
+        }
+}
+
+const char *journal_add(char *const *words, size_t n, bool comes) {
+        struct tm tm = {};
+        size_t count = 1;
+
+        if (n == 0 || !strptime(words[0], "%Y-%m-%dT%H:%M:%SZ", &tm))
+                return "an entry begins with its time, 2025-11-21T02:39:11Z";
+        if (n > 1 && !strchr(words[1], '=')) {
+                count = strtoul(words[1], NULL, 10);
+                words++;
+                n--;
+        }
+        entry_add((uint64_t) timegm(&tm) * 1000000, words + 1, n - 1, count, comes);
+        return NULL;
+}
+
+void journal_reset(bool is_missing) {
+        while (journal.n_entries > 0) {
+                Entry *e = journal.entries + --journal.n_entries;
+
+                for (char **f = e->fields; *f; f++)
+                        free(*f);
+                free(e->fields);
+        }
+        free(journal.entries);
+        journal.entries = NULL;
+        journal.is_missing = is_missing;
+}
