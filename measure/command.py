@@ -54,15 +54,17 @@ def signals_blocked() -> typing.Iterator[None]:
 def begin(verb: str, *words: str) -> subprocess.Popen:
     # A test stands in the command's place.
     with signals_blocked():
-        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def end(child: subprocess.Popen) -> dict:
-    """What it has printed. The command says itself what is wrong; that some setting is not as wanted is no trouble."""
-    text = child.communicate()[0]
+    """What it has printed. What it notes beside that is of no use here, nor is it any trouble that some setting is not as wanted; without
+    JSON it has said what is wrong."""
+    text, said = child.communicate()
     try:
         return json.loads(text)
     except ValueError:
+        sys.stderr.write(said.decode(errors="backslashreplace"))
         raise Trouble(status=child.returncode if child.returncode > 0 else BAD_INPUT) from None
 
 

@@ -63,6 +63,7 @@ class Subject:
         # The command knows which drive is meant, and asks it nothing that wakes it.
         self.drive, = self._show("--", options.names[0])
         self.name, self.size = self.drive["name"], self.drive["size"]
+        self.rests = is_nvme(self.drive)    # by itself
         self.diskseq = sysfs.attribute(self.name, "diskseq")
         self.below = sysfs.disks_below(self.name)
         self.is_array = self.name not in self.below
@@ -121,17 +122,16 @@ class Subject:
     def look(self) -> dict:
         """The drive's settings and wear now. An NVMe controller may be in a power state of its own choice, and tells the one that was set
         only behind a read: it is read until the command has asked it."""
-        rests = any(row["transport"] == "nvme" for row in self.drive["settings"])
         child = command.begin("show", "--json", "--wear", *self.state(), self.name)
         done = threading.Event()
         reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
-        if rests:
+        if self.rests:
             reader.start()
         try:
             return command.end(child)["drives"][0]
         finally:
             done.set()
-            if rests:
+            if self.rests:
                 reader.join()
 
     def _keep_awake(self, done: threading.Event) -> None:
@@ -227,6 +227,10 @@ class Subject:
         return None
 
 
+def is_nvme(drive: dict) -> bool:
+    return any(row["transport"] == "nvme" for row in drive["settings"])
+
+
 def find_strain(drive: dict) -> str | None:
     """Why the drive is not to be read for minutes now, as a sentence's end. An array is asked nothing."""
     if drive["state"] in SLEEPING:
@@ -237,7 +241,7 @@ def find_strain(drive: dict) -> str | None:
     if wear["testing"]:
         return "tests itself"
     celsius, most = wear["celsius"], wear["celsius_max"]
-    if any(row["transport"] == "nvme" for row in drive["settings"]):
+    if is_nvme(drive):
         return f"has {celsius} C, and warns of more than {most}" if None not in (celsius, most) and celsius > most else None
     return f"has {celsius} C, and more than {TOO_WARM} is too warm" if celsius is not None and celsius > TOO_WARM else None
 

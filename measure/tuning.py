@@ -155,7 +155,8 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
 
 
 def prepare(s: Subject, tunings: list[Tuning]) -> None:
-    shown = s.look()
+    # An NVMe controller that was at rest when it was shown has told the state of its own choice.
+    shown = s.look() if s.rests else s.shown[0]
     for t in tunings:
         t.prepare(s, shown)
     if any(t.tunable.writes and not t.lacking for t in tunings):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The way to the service, with a socket of our own in its place: what is sent and received, and what is said where that fails. And how the command
 is asked."""
+import contextlib
+import io
 import os
 import signal
 import socket
@@ -24,8 +26,11 @@ class Bus(Fake):
         self.listener.bind(".private")
         self.listener.listen()
         self.addCleanup(self.listener.close)
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        self.thread.start()
+        threading.Thread(target=self.run_server, daemon=True).start()
+
+    def run_server(self):
+        with contextlib.suppress(OSError):      # the test is over
+            self.serve()
 
     def serve(self):
         from jeepney import HeaderFields, new_error, new_method_return
@@ -130,8 +135,15 @@ class Command(Fake):
 
     def test_read(self):
         """That some setting is not as wanted is no trouble; without JSON the command has said why."""
-        self.make('echo "{ \\"words\\": \\"$*\\" }"; exit 2')
-        self.assertEqual(command.read("show", "sda"), {"words": "show --json sda"})
+        err = io.StringIO()
+        self.make('echo noted >&2; echo "{ \\"words\\": \\"$*\\" }"; exit 2')
+        with contextlib.redirect_stderr(err):
+            self.assertEqual(command.read("show", "sda"), {"words": "show --json sda"})
+        self.assertEqual(err.getvalue(), "")
+        self.make("echo why >&2; exit 1")
+        with contextlib.redirect_stderr(err), self.assertRaises(Trouble):
+            command.read("show")
+        self.assertEqual(err.getvalue(), "why\n")
         for script, status in (("exit 75", 75), ("echo no; exit 1", 1), ("exit 0", 1), ("kill -KILL $$", 1)):
             with self.subTest(script):
                 self.make(script)

@@ -221,7 +221,7 @@ static const struct {
 };
 
 START_TEST(test_wear) {
-        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL;
+        _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
         struct json_object *told, *o;
 
         wear = wears[_i].wear;
@@ -233,7 +233,7 @@ START_TEST(test_wear) {
         }
         ck_assert_int_eq(show((const char *const[]){ "--wear", wears[_i].drive, NULL }, &out, &err), EXIT_WANTED);
         ck_assert_msg(strstr(out, wears[_i].text), "%s", out);
-        ck_assert_int_eq(show((const char *const[]){ "--wear", "--json", wears[_i].drive, NULL }, &json, &err),
+        ck_assert_int_eq(show((const char *const[]){ "--wear", "--json", wears[_i].drive, NULL }, &json, &none),
                          EXIT_WANTED);
         told = json_tokener_parse(json);
         o = json_object_object_get(json_object_array_get_idx(json_object_object_get(told, "drives"), 0), "wear");
