@@ -85,11 +85,14 @@ static bool has_program(const char *root, const Unit *u, const char *name) {
 
 static void check_mail(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
         _cleanup_free_ char *root_of_own = command_option(command->value, NULL, "--config-root");
-        _cleanup_free_ char *own = must_format(OUTLET_OWN_PROGRAM, root_of_own ?: "/etc");
+        /* Run in the place of mail (units/drivekeep-alert.in). */
+        _cleanup_free_ char *own = must_format("%s/drivekeep/alert", root_of_own ?: "/etc");
 
         if (is_missing(root, own) && !has_program(root, u, "mail"))
-                must_work(complain(to, COMPLAINT_NOTICE, command->file, command->line, 1,
-                                   "no alerts are sent: " OUTLET_NO_PROGRAM, own));
+                must_work(complain(
+                                to, COMPLAINT_NOTICE, command->file, command->line, 1,
+                                "no alerts are sent: there is no program 'mail', which a package such as bsd-mailx or s-nail has, and no %s",
+                                own));
         if (is_no_program(root, own))
                 must_work(complain(to, COMPLAINT_NOTICE, own, 0, 0,
                                    "no alerts are sent, as this file is not executable: 'chmod +x %s' makes it so",

@@ -5,12 +5,9 @@
 
 #include "complaint.h"
 
-/* Shared with the commands that these units run. */
+/* Shared with the command that one of these units runs. */
 #define OUTLET_NO_DIRECTORY \
         "there is no directory %s; drivekeep-fleet(7) says how to name another, and 'mkdir -p' makes it"
-#define OUTLET_NO_PROGRAM "there is no program 'mail', which a package such as bsd-mailx or s-nail has, and no %s"
-#define OUTLET_OWN_PROGRAM \
-        "%s/drivekeep/alert" /* the administrator's program, run in the place of mail; below a root of the configuration */
 
 /* Adds a notice for each enabled unit that lacks what it needs, with the place in its files that asks for it. `root`: "" for this machine's
  * file system. */

@@ -31,11 +31,6 @@ bool verdict_is_in_order(Verdict v) {
         return verdict_is_wanted(v) || v == VERDICT_ADJUSTED || v == VERDICT_DRIFTED;
 }
 
-bool verdict_is_alarming(Verdict v) {
-        return v == VERDICT_REFUSED || v == VERDICT_IGNORED || v == VERDICT_FAILED || v == VERDICT_QUARANTINED ||
-               v == VERDICT_DRIFTED;
-}
-
 bool verdict_is_absent(Verdict v, bool optional) {
         return v == VERDICT_UNSUPPORTED && optional;
 }

@@ -33,9 +33,6 @@ bool verdict_is_wanted(Verdict v);
 /* Was the drive left with what the file asks for, or the nearest to it that it has? Also where others have changed it since. */
 bool verdict_is_in_order(Verdict v);
 
-/* Is it one that the administrator is told of by mail? */
-bool verdict_is_alarming(Verdict v);
-
 /* Has the drive no such setting, and is that no failure? `optional`: what asks for it is a rule for a class of drives. */
 bool verdict_is_absent(Verdict v, bool optional);
 

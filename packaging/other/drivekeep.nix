@@ -55,6 +55,8 @@ in
       (lib.genAttrs [ "drivekeep" "drivekeep-tracer" "drivekeep-metrics" "drivekeep-alert" ] (_: {
         serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.util-linux pkgs.bash ];
       }))
+      # What its script runs.
+      { drivekeep-alert.path = [ pkgs.gawk ]; }
     ];
   };
 }

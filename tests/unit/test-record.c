@@ -843,10 +843,6 @@ START_TEST(test_verdicts) {
         ck_assert(verdict_is_wanted(VERDICT_APPLIED) && !verdict_is_wanted(VERDICT_IGNORED));
         ck_assert(verdict_is_absent(VERDICT_UNSUPPORTED, true) && !verdict_is_absent(VERDICT_UNSUPPORTED, false));
         for (Verdict v = _VERDICT_INVALID; v < _VERDICT_MAX; v++)
-                ck_assert_int_eq(verdict_is_alarming(v),
-                                 v == VERDICT_IGNORED || v == VERDICT_DRIFTED || v == VERDICT_REFUSED ||
-                                                 v == VERDICT_QUARANTINED || v == VERDICT_FAILED);
-        for (Verdict v = _VERDICT_INVALID; v < _VERDICT_MAX; v++)
                 ck_assert_int_eq(verdict_is_pending(v), v == VERDICT_DEFERRED || v == _VERDICT_INVALID);
         ck_assert(verdict_is_fine(VERDICT_UNSUPPORTED, true) && !verdict_is_fine(VERDICT_UNSUPPORTED, false));
         ck_assert(verdict_is_fine(VERDICT_APPLIED, false) && !verdict_is_fine(VERDICT_REFUSED, true));
