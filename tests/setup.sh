@@ -6,7 +6,7 @@
 : "${BUILD:?is not set}" "${LOGS:?is not set}"
 
 BUILD_PACKAGES="gcc meson ninja-build pkg-config libc6-dev libsystemd-dev libudev-dev libconfig-dev libseccomp-dev libjson-c-dev libsmartcols-dev"
-UNIT_PACKAGES="check clang-format mandoc binutils gcovr python3-jsonschema python3-jeepney python3-matplotlib python3-numpy"
+UNIT_PACKAGES="check clang-format mandoc binutils gcovr jq python3-jsonschema python3-jeepney python3-matplotlib python3-numpy"
 SHELL_PACKAGES="zsh fish"
 FUZZ_PACKAGES="clang libclang-rt-dev"
 MEMCHECK_PACKAGES="valgrind python3"

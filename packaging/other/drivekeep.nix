@@ -56,7 +56,7 @@ in
         serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.util-linux pkgs.bash ];
       }))
       # What its script runs.
-      { drivekeep-alert.path = [ pkgs.gawk ]; }
+      { drivekeep-alert.path = [ pkgs.jq ]; }
     ];
   };
 }

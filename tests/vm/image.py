@@ -36,7 +36,7 @@ IMAGES_KEPT = 8     # a disk image is half a gigabyte, and every build of drivek
 
 PACKAGES = """
     linux-image-amd64 systemd systemd-sysv systemd-container udev dbus kmod mount passwd util-linux procps perl-base busybox-static
-    hdparm hd-idle fio smartmontools sdparm sg3-utils nvme-cli e2fsprogs btrfs-progs fdisk mdadm lvm2 cryptsetup
+    hdparm hd-idle fio smartmontools sdparm sg3-utils nvme-cli e2fsprogs btrfs-progs fdisk mdadm lvm2 cryptsetup jq
     libsystemd0 libudev1 libjson-c5 libsmartcols1 libasan8 libubsan1
 """.split()
 

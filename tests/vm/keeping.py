@@ -16,8 +16,8 @@ CONF = "/etc/drivekeep/drivekeep.conf"
 MODEL = "DRIVEKEEP TESTDISK"
 WARP = 30
 # Of the scenarios about metrics and alerts, and of the machine to play in: one image is enough for them.
-FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server", "openssh-client", "jq",
-                  "man-db", "less", "nano", "bash-completion")
+FLEET_PACKAGES = ("prometheus", "prometheus-node-exporter", "exim4-daemon-light", "bsd-mailx", "openssh-server", "openssh-client", "man-db",
+                  "less", "nano", "bash-completion")
 # For mount: of its own accord the kernel neither zeroes inode tables of a new ext4 nor reads block bitmaps some time after the mount.
 CALM = "noinit_itable,no_prefetch_block_bitmaps"
 CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"

@@ -35,7 +35,6 @@ class TuningBeside(Tuning):
     """The loop of the guides (hdparm -t, one run for each value), fio in the same loop, and `drivekeep tune`: how often each picks right"""
     rare = True
     alone = True
-    packages = ("jq", *Tuning.packages)
     time_limit = TIMES * 600
 
     def run(self):
