@@ -88,6 +88,9 @@ static void check_mail(const char *root, const Unit *u, const UnitLine *command,
         /* Run in the place of mail (units/drivekeep-alert.in). */
         _cleanup_free_ char *own = must_format("%s/drivekeep/alert", root_of_own ?: "/etc");
 
+        if (!has_program(root, u, "jq"))
+                must_work(complain(to, COMPLAINT_NOTICE, command->file, command->line, 1,
+                                   "no alerts are sent: there is no program 'jq', which the package jq has"));
         if (is_missing(root, own) && !has_program(root, u, "mail"))
                 must_work(complain(
                                 to, COMPLAINT_NOTICE, command->file, command->line, 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Checks what enabled units for metrics and mail need: the directory of the metrics file, the program that sends mail. */
+/* Checks what enabled units for metrics and mail need: the directory of the metrics file, the programs of alerts. */
 
 #include "complaint.h"
 

@@ -22,6 +22,8 @@
 #define NO_MAIL(own)                                                                                        \
         "no alerts are sent: there is no program 'mail', which a package such as bsd-mailx or s-nail has, " \
         "and no " own "\n"
+#define NO_JQ "no alerts are sent: there is no program 'jq', which the package jq has\n"
+#define WITHOUT(path) "GONE", path, ""
 #define NOTICE ": notice: "
 
 static const char *const units[] = {
@@ -31,6 +33,7 @@ static const char *const units[] = {
                                      "ExecStart=/usr/bin/drivekeep status --quiet --metrics --output=${PLACE}\n"),
         FILE_MADE(ALERT "path", PATH_UNIT),
         FILE_MADE(ALERT "service", "[Service]\nExecStart=/usr/bin/drivekeep alert\n"),
+        PROGRAM("usr/bin/jq"),
         NULL,
 };
 
@@ -89,7 +92,13 @@ static const struct {
           "" },
         { { ENABLED("alert"), PROGRAM("usr/bin/mail"),
             FILE_MADE(DROP_IN("alert"), "[Service]\nEnvironment=PATH=/opt/bin\n") },
-          "/" ALERT "service:2:1" NOTICE NO_MAIL("/etc/drivekeep/alert") },
+          "/" ALERT "service:2:1" NOTICE NO_JQ "/" ALERT "service:2:1" NOTICE NO_MAIL("/etc/drivekeep/alert") },
+        { { ENABLED("alert"), PROGRAM("usr/bin/mail"), WITHOUT("usr/bin/jq") }, "/" ALERT "service:2:1" NOTICE NO_JQ },
+        { { ENABLED("alert"), PROGRAM("etc/drivekeep/alert"), WITHOUT("usr/bin/jq") },
+          "/" ALERT "service:2:1" NOTICE NO_JQ },
+        { { ENABLED("alert"), WITHOUT("usr/bin/jq") },
+          "/" ALERT "service:2:1" NOTICE NO_JQ "/" ALERT "service:2:1" NOTICE NO_MAIL("/etc/drivekeep/alert") },
+        { { WITHOUT("usr/bin/jq") }, "" },
         { { ENABLED("alert"), PROGRAM("etc/drivekeep/alert") }, "" },
         { { ENABLED("alert"), PROGRAM("usr/bin/mail"), FILE_MADE("etc/drivekeep/alert", "#!/bin/sh\n") },
           "/etc/drivekeep/alert" NOTICE
@@ -108,7 +117,9 @@ static const struct {
 static void make_tree(const char *const *tree) {
         for (; *tree; tree += 3) {
                 make_parents(tree[1]);
-                if (streq(tree[0], "LINK"))
+                if (streq(tree[0], "GONE"))
+                        ck_assert_int_eq(unlink(tree[1]), 0);
+                else if (streq(tree[0], "LINK"))
                         ck_assert_int_eq(symlink(tree[2], tree[1]), 0);
                 else
                         file_make(tree[1], streq(tree[0], "DIR") ? NULL : tree[2]);
