@@ -258,10 +258,10 @@ static void do_drive(const Words *w) {
 /* array md0 sda sdb: lies on these */
 static void do_array(const Words *w) {
         char path[PATH_MAX], text[32];
-        static unsigned minor;
 
         (void) snprintf(path, sizeof path, "/sys/class/block/%s/dev", word(w, 0));
-        (void) snprintf(text, sizeof text, "9:%u\n", minor);
+        (void) snprintf(text, sizeof text, "9:%lu\n",
+                        strtoul(word(w, 0) + strcspn(word(w, 0), "0123456789"), NULL, 10));
         world_write(path, text);
         for (unsigned i = 1; i < w->n; i++) {
                 (void) snprintf(path, sizeof path, "/sys/class/block/%s/slaves/%s/x", w->items[0], w->items[i]);
@@ -570,6 +570,7 @@ static void do_tracer(const Words *w) {
                 return;
         }
         what = word(w, 1);
+        script_assert(tracer_fd >= 0, "nothing is watched");
         if (streq(w->items[0], "cannot")) {
                 while (a.tracing < _TRACING_MAX && !streq(tracing_to_string(a.tracing), what))
                         a.tracing++;
@@ -757,20 +758,35 @@ static void worker_act(Worker *w, char *action) {
                 worker_step(w, index_of(w, what), &words, 1);
 }
 
-/* worker sda: ACTION, ACTION… */
-static void do_worker(const Words *w) {
-        char name[32], *rest = strchr(w->line, ':'), *action;
-        Worker *worker;
+static void worker_do(Worker *w, const char *actions) {
+        _cleanup_free_ char *copied = strdup(actions);
+        char *rest = copied;
 
-        script_assert(rest, "worker NAME: …");
-        (void) snprintf(name, sizeof name, "%.*s", (int) (rest - w->line), w->line);
-        worker = worker_find(name);
-        script_assert(worker, "%s has no worker", name);
-        for (rest++; (action = strsep(&rest, ","));) {
-                script_assert(worker->fd > 0, "it has ended");
-                worker_act(worker, action);
+        for (char *action; (action = strsep(&rest, ","));) {
+                script_assert(w->fd > 0, "the worker has ended");
+                worker_act(w, action);
                 world_run();
         }
+}
+
+/* worker sda: ACTION, ACTION…; worker *: of all drives that have one */
+static void do_worker(const Words *w) {
+        char name[32], *actions = strchr(w->line, ':');
+        unsigned n = 0;
+
+        script_assert(actions, "worker NAME: …");
+        (void) snprintf(name, sizeof name, "%.*s", (int) (actions - w->line), w->line);
+        if (!streq(name, "*")) {
+                script_assert(worker_find(name), "%s has no worker", name);
+                worker_do(worker_find(name), actions + 1);
+                return;
+        }
+        /* Others that begin meanwhile are the next's. */
+        for (unsigned i = 0; i < ELEMENTSOF(workers); i++)
+                n = workers[i].fd > 0 ? i + 1 : n;
+        for (unsigned i = 0; i < n; i++)
+                if (workers[i].fd > 0)
+                        worker_do(workers + i, actions + 1);
 }
 
 /* ---- D-Bus ---- */
@@ -1092,28 +1108,38 @@ static char *fill_in(const char *line, const Words *w) {
         return text;
 }
 
-/* A line of a script, or what stands behind "do": the lines of a definition; "quietly": and what they lead to is not shown. */
+static void run_statement(const Script *s, const char *line);
+
+static void run_definition(const Script *s, const Words *w) {
+        for (size_t i = find_definition(s, word(w, 0)); i < s->n_lines && !streq(s->lines[i], "end"); i++) {
+                _cleanup_free_ char *filled = fill_in(s->lines[i], w);
+
+                if (*filled && *filled != '#')
+                        run_statement(s, filled);
+        }
+}
+
+/* A line of a script; or "do NAME ARGUMENT…": the lines of a definition; "each NAME…": of several; "quietly NAME ARGUMENT…": as "do", and
+ * what they lead to is not shown. */
 static void run_statement(const Script *s, const char *line) {
-        bool quietly = starts_with(line, "quietly ");
+        bool quietly = starts_with(line, "quietly "), each = starts_with(line, "each ");
         FILE *shown = out;
         Words w;
 
-        if (quietly || starts_with(line, "do ")) {
+        if (quietly || each || starts_with(line, "do ")) {
                 _cleanup_free_ char *copied = strdup(strchr(line, ' ') + 1);
 
                 words_split(&w, copied);
                 if (quietly)
                         out = NULL;
-                for (size_t i = find_definition(s, word(&w, 0)); i < s->n_lines && !streq(s->lines[i], "end"); i++) {
-                        _cleanup_free_ char *filled = fill_in(s->lines[i], &w);
-
-                        if (*filled && *filled != '#')
-                                run_statement(s, filled);
-                }
+                if (each)
+                        for (unsigned i = 0; i < w.n; i++)
+                                run_definition(s, &(Words){ .items = { w.items[i] }, .n = 1 });
+                else
+                        run_definition(s, &w);
                 out = shown;
-                return;
-        }
-        run_line(line);
+        } else
+                run_line(line);
 }
 
 static bool is_output(const char *line) {
