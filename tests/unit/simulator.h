@@ -732,6 +732,7 @@ static void world_run(void) {
 
                         ck_assert_int_ge(sd_event_get_exit_code(event, &code), 0);
                         service = daemon_free(service);
+                        memset(alarms, 0, sizeof alarms);
                         simulator_emit("the service ends: %s", code < 0 ? strerrorname_np(-code) : "well");
                         return;
                 }

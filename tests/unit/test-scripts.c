@@ -176,13 +176,15 @@ static uint64_t read_number(const Disk *d, const char *file, int base) {
 static void keep_wear(const Disk *disk) {
         _cleanup_(drive_freep) Drive *d = disk_drive(disk);
         _cleanup_free_ char *key = NULL;
-        char path[PATH_MAX], text[128];
+        int64_t now = REALTIME_START + slept + passed_usec;
+        char path[PATH_MAX], text[256];
 
         ck_assert_int_ge(guard_key(d, &key), 0);
         (void) snprintf(path, sizeof path, GUARD_DIR "/drives/%s", key);
         (void) snprintf(text, sizeof text,
-                        "VERSION=1\nNAME=%s\nUSE_SETTING=another\nWEAR_WHEN=%" PRIi64 "\nSETTINGS=0\n", d->name,
-                        (int64_t) (REALTIME_START + slept + passed_usec));
+                        "VERSION=1\nNAME=%s\nUSE_SETTING=another\nUSE_SINCE=%" PRIi64 "\nWEAR_WHEN=%" PRIi64
+                        "\nSETTINGS=0\n",
+                        d->name, now, now);
         world_write(path, text);
 }
 
