@@ -317,6 +317,26 @@ static void do_remove(const Words *w) {
         world_remove(path);
 }
 
+/* reword FILE OLD NEW: in a file; "~" is a space */
+static void do_reword(const Words *w) {
+        char path[PATH_MAX], buf[PATH_MAX], *found;
+        _cleanup_free_ char *text = NULL, *changed = NULL;
+        size_t size;
+
+        file_of(w, path);
+        for (unsigned i = 1; i < w->n; i++)
+                for (char *tilde; (tilde = strchr(w->items[i], '~'));)
+                        *tilde = ' ';
+        script_assert(record_file_read(AT_FDCWD, redirect(path, buf), RECORD_MAX_BYTES, &text, &size) >= 0, "no %s",
+                      path);
+        found = strstr(text, word(w, 1));
+        script_assert(found, "%s does not have %s", path, w->items[1]);
+        ck_assert_int_ge(asprintf(&changed, "%.*s%s%s", (int) (found - text), text, word(w, 2),
+                                  found + strlen(w->items[1])),
+                         0);
+        world_write(path, changed);
+}
+
 /* spoil FILE: reading it is an error from now on */
 static void do_spoil(const Words *w) {
         char path[PATH_MAX], buf[PATH_MAX];
@@ -864,6 +884,10 @@ static void do_call(const Words *w) {
                 (void) snprintf(name, sizeof name, "%.*s", (int) (colon - method), method);
                 method = colon + 1;
         }
+        /* "~" is a space in an argument. */
+        for (unsigned i = 1; i < w->n; i++)
+                for (char *tilde; (tilde = strchr(w->items[i], '~'));)
+                        *tilde = ' ';
         c = client_of(name);
         ck_assert_int_ge(sd_bus_message_new_method_call(c->bus, &m, NULL, "/org/drivekeep1", "org.drivekeep1.Manager",
                                                         method),
@@ -1006,6 +1030,7 @@ static const struct {
         { "put", do_put },
         { "remove", do_remove },
         { "spoil", do_spoil },
+        { "reword", do_reword },
         { "full", do_full },
         { "use", do_use },
         { "commands", do_commands },
