@@ -439,6 +439,7 @@ static Pid1NewsFn pid1_news;
 static void *pid1_userdata;
 static int pid1_error;
 static bool pid1_asked, pid1_silent;
+static char pid1_lacks[64]; /* a unit of a device that is not active */
 static struct { char name[64], sysname[32]; } checks[8];
 static unsigned n_checks;
 
@@ -462,8 +463,9 @@ WRAP(int, pid1_ask_fsck_status, _unused_ Pid1 *p, _unused_ char *const *device_u
 }
 
 static void pid1_answer(void) {
+        char *inactive[] = { *pid1_lacks ? pid1_lacks : NULL, NULL };
         FsckUnit units[ELEMENTSOF(checks)] = {};
-        const FsckStatus status = { .units = units, .n_units = pid1_error < 0 ? 0 : n_checks };
+        const FsckStatus status = { .units = units, .n_units = pid1_error < 0 ? 0 : n_checks, .inactive = inactive };
 
         for (unsigned i = 0; i < n_checks; i++)
                 units[i] = (FsckUnit){ .name = checks[i].name,
@@ -815,6 +817,7 @@ static void world_teardown(void) {
         passed_usec = slept = 0;
         broker_error = pid1_error = 0;
         full = NULL;
+        pid1_lacks[0] = '\0';
         ck_assert_int_eq(fchdir(source), 0);
         closep(&source);
         scratch_remove();
