@@ -305,7 +305,8 @@ static void do_put(const Words *w) {
                         text[n++] = feed ? '\n' : *c;
                         c += feed;
                 }
-        text[n++] = '\n';
+        if (n > 0)
+                text[n++] = '\n';
         text[n] = '\0';
         world_write(path, text);
 }
