@@ -99,6 +99,17 @@ WRAP(int, openat64, int dir_fd, const char *path, int flags, ...) {
         va_end(ap);
         return __real_openat64(dir_fd, redirect(path, buf), flags, mode);
 }
+/* The same where the C library checks sizes. */
+WRAP(int, __open64_2, const char *path, int flags) {
+        char buf[PATH_MAX];
+
+        return __real___open64_2(redirect(path, buf), flags);
+}
+WRAP(int, __openat64_2, int dir_fd, const char *path, int flags) {
+        char buf[PATH_MAX];
+
+        return __real___openat64_2(dir_fd, redirect(path, buf), flags);
+}
 WRAP(int, stat64, const char *path, struct stat *st) {
         char buf[PATH_MAX];
 
@@ -120,12 +131,25 @@ WRAP(int, glob64, const char *pattern, int flags, int (*error)(const char *path,
         return __real_glob64(redirect(pattern, buf), flags, error, ret);
 }
 /* What leads back to the machine's name of a file is that. */
-WRAP(char *, realpath, const char *path, char *real) {
-        char buf[PATH_MAX], *found = __real_realpath(redirect(path, buf), real);
-
+static char *lead_back(const char *path, char *found) {
         if (found && in_world && starts_with(found, scratch) && !starts_with(path, scratch))
                 memmove(found, found + strlen(scratch), strlen(found + strlen(scratch)) + 1);
         return found;
+}
+WRAP(char *, realpath, const char *path, char *real) {
+        char buf[PATH_MAX];
+
+        return lead_back(path, __real_realpath(redirect(path, buf), real));
+}
+WRAP(char *, __realpath_chk, const char *path, char *real, size_t size) {
+        char buf[PATH_MAX];
+
+        return lead_back(path, __real___realpath_chk(redirect(path, buf), real, size));
+}
+WRAP(ssize_t, __readlink_chk, const char *path, char *target, size_t size, size_t room) {
+        char buf[PATH_MAX];
+
+        return __real___readlink_chk(redirect(path, buf), target, size, room);
 }
 WRAP(ssize_t, readlink, const char *path, char *target, size_t size) {
         char buf[PATH_MAX];
