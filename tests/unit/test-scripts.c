@@ -1,0 +1,1323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The service as a whole, by scripts (tests/unit/scripts). A script has cases; each begins with a machine without drives. A line is a verb
+ * (the table `verbs`; what stands behind it is said at its function) that does something to the machine or to the service. The indented
+ * lines below it are all that leaves the service until nothing more happens by itself: one more, one less or another one fails the test.
+ * Requests to workers, orders to them, journal records, answers on D-Bus, and what is watched come by themselves; the state files and
+ * timers are asked for ("?"). Time stands still but for "at", "wait" and "until": what happens meanwhile begins with its time.
+ *
+ * "def NAME" has lines up to "end" for "do NAME ARGUMENT…" ($1, $2, …), or "quietly NAME …", which does not show what happens. A line
+ * that is indented by two goes on with the line before.
+ *
+ * "test-scripts --write FILE…" writes what happens into the files, to be read before it is believed. */
+
+#include <assert.h>
+#include <ctype.h>
+#include <setjmp.h>
+
+#include "simulator.h"
+#include "suite.h"
+
+#define SCRIPTS "tests/unit/scripts"
+#define WORDS_MAX 256
+#define INDENT "        "
+
+/* ---- what comes out ---- */
+
+static char *output;
+static size_t output_size;
+static FILE *out;
+static bool is_passing; /* time goes by */
+static unsigned n_emitted;
+
+static void format_time(int64_t usec, char *buf, size_t size) {
+        int64_t s = usec / SECOND, rest = usec % SECOND;
+
+        if (s >= 3600)
+                (void) snprintf(buf, size, "%" PRIi64 ":%02" PRIi64 ":%02" PRIi64, s / 3600, s / 60 % 60, s % 60);
+        else
+                (void) snprintf(buf, size, "%" PRIi64 ":%02" PRIi64, s / 60, s % 60);
+        if (rest > 0)
+                (void) snprintf(buf + strlen(buf), size - strlen(buf), ".%03" PRIi64, rest / 1000);
+}
+
+static void simulator_emit(const char *format, ...) {
+        char when[32];
+        va_list ap;
+
+        n_emitted++;
+        if (!out)
+                return;
+        fputs(INDENT, out);
+        if (is_passing) {
+                format_time(passed_usec, when, sizeof when);
+                fprintf(out, "%s ", when);
+        }
+        va_start(ap, format);
+        (void) vfprintf(out, format, ap);
+        va_end(ap);
+        fputc('\n', out);
+}
+
+/* ---- where we are ---- */
+
+static const char *script; /* its file */
+static unsigned line_number;
+
+static bool is_written; /* what happens is not judged, but written down; and so is what is wrong with the script */
+static jmp_buf next_line;
+
+_Noreturn static void script_fail(const char *format, ...) _printf_(1, 2);
+static void script_fail(const char *format, ...) {
+        char why[512];
+        va_list ap;
+
+        va_start(ap, format);
+        (void) vsnprintf(why, sizeof why, format, ap);
+        va_end(ap);
+        if (is_written) {
+                simulator_emit("ERROR: %s", why);
+                longjmp(next_line, 1);
+        }
+        ck_abort_msg("%s:%u: %s", script, line_number, why);
+}
+
+#define script_assert(is_so, ...)                 \
+        do {                                      \
+                if (!(is_so))                     \
+                        script_fail(__VA_ARGS__); \
+        } while (0)
+
+/* "20:00", "1:00:00", "20min", "3h", "15s", "250ms", "10d" */
+static int64_t parse_time(const char *text) {
+        static const struct {
+                const char *unit;
+                int64_t usec;
+        } units[] = { { "ms", 1000 },
+                      { "s", SECOND },
+                      { "min", 60 * SECOND },
+                      { "h", 3600 * SECOND },
+                      { "d", 86400 * SECOND } };
+        int64_t usec = 0;
+        char *end;
+        double n = strtod(text, &end);
+
+        for (size_t i = 0; i < ELEMENTSOF(units); i++)
+                if (streq(end, units[i].unit))
+                        return (int64_t) (n * (double) units[i].usec + 0.5);
+        for (; *end == ':'; n = strtod(end + 1, &end))
+                usec = (usec + (int64_t) n * SECOND) * 60;
+        script_assert(*end == '\0' && end != text, "no time: %s", text);
+        return usec + (int64_t) (n * SECOND + 0.5);
+}
+
+/* ---- words ---- */
+
+typedef struct Words {
+        char *items[WORDS_MAX];
+        unsigned n;
+        char *line; /* what stands behind the verb, whole */
+} Words;
+
+static void words_split(Words *w, char *line) {
+        *w = (Words){};
+        for (char *word; (word = strsep(&line, " \n"));)
+                if (*word) {
+                        script_assert(w->n < WORDS_MAX, "too many words");
+                        w->items[w->n++] = word;
+                }
+}
+
+static const char *word(const Words *w, unsigned i) {
+        script_assert(i < w->n, "a word is missing");
+        return w->items[i];
+}
+
+/* The value of KEY=… */
+static const char *word_value(const char *text, const char *key) {
+        size_t n = strlen(key);
+
+        return strncmp(text, key, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
+}
+
+static void copy(char *to, size_t size, const char *from) {
+        script_assert(snprintf(to, size, "%s", from) < (int) size, "too long: %s", from);
+}
+
+/* ---- the machine ---- */
+
+static Disk *disk_of(const char *name) {
+        Disk *d = disk_find(name);
+
+        script_assert(d, "no drive %s", name);
+        return d;
+}
+
+static void put(const Disk *d, const char *file, const char *text) {
+        char path[PATH_MAX];
+
+        (void) snprintf(path, sizeof path, "%s/%s", d->syspath, file);
+        world_write(path, text);
+}
+
+/* The first number of a file of the drive's. */
+static uint64_t read_number(const Disk *d, const char *file, int base) {
+        char path[PATH_MAX], buf[PATH_MAX], text[64] = "";
+        FILE *f;
+
+        (void) snprintf(path, sizeof path, "%s/%s", d->syspath, file);
+        f = fopen(redirect(path, buf), "re");
+        script_assert(f && fgets(text, sizeof text, f), "%s has no %s", d->name, file);
+        (void) fclose(f);
+        return strtoull(text, NULL, base);
+}
+
+/* A run of the service before this one has asked how worn it is, just now: so it is not asked for a day. */
+static void keep_wear(const Disk *disk) {
+        _cleanup_(drive_freep) Drive *d = disk_drive(disk);
+        _cleanup_free_ char *key = NULL;
+        int64_t now = REALTIME_START + slept + passed_usec;
+        char path[PATH_MAX], text[256];
+
+        ck_assert_int_ge(guard_key(d, &key), 0);
+        (void) snprintf(path, sizeof path, GUARD_DIR "/drives/%s", key);
+        (void) snprintf(text, sizeof text,
+                        "VERSION=1\nNAME=%s\nUSE_SETTING=another\nUSE_KEY=another\nUSE_SINCE=%" PRIi64 "\nWEAR_WHEN=%" PRIi64
+                        "\nSETTINGS=0\n",
+                        d->name, now, now);
+        world_write(path, text);
+}
+
+/* drive sda [sas|usb|nvme|…] [flash] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N] */
+static void do_drive(const Words *w) {
+        Disk *d = disk_find(word(w, 0));
+        unsigned port = d ? d->number : n_disks;
+        char path[PATH_MAX], target[PATH_MAX], text[64];
+        bool is_new = !d, wear_is_read = true;
+
+        if (is_new)
+                d = disks + n_disks++;
+        *d = (Disk){ .number = (unsigned) (d - disks) };
+        copy(d->name, sizeof d->name, word(w, 0));
+        copy(d->transport, sizeof d->transport, "sata");
+        copy(d->model, sizeof d->model, "M");
+        copy(d->serial, sizeof d->serial, d->name);
+        for (unsigned i = 1; i < w->n; i++) {
+                const char *value;
+
+                if ((value = word_value(w->items[i], "model")))
+                        copy(d->model, sizeof d->model, value);
+                else if ((value = word_value(w->items[i], "serial")))
+                        copy(d->serial, sizeof d->serial, value);
+                else if ((value = word_value(w->items[i], "wwn")))
+                        copy(d->wwn, sizeof d->wwn, value);
+                else if ((value = word_value(w->items[i], "link")))
+                        copy(d->links[d->n_links++], sizeof d->links[0], value);
+                else if ((value = word_value(w->items[i], "diskseq")))
+                        d->diskseq = strtoull(value, NULL, 10);
+                else if ((value = word_value(w->items[i], "port")))
+                        port = strtoul(value, NULL, 10);
+                else if (streq(w->items[i], "flash"))
+                        d->flash = true;
+                else if (streq(w->items[i], "absent"))
+                        d->absent = true;
+                else if (streq(w->items[i], "wear-unread"))
+                        wear_is_read = false;
+                else
+                        copy(d->transport, sizeof d->transport, w->items[i]);
+        }
+        if (streq(d->transport, "nvme"))
+                (void) snprintf(d->syspath, sizeof d->syspath, "/sys/devices/pci0/nvme/nvme%u/%s", port, d->name);
+        else if (streq(d->transport, "usb"))
+                (void) snprintf(d->syspath, sizeof d->syspath,
+                                "/sys/devices/pci0/usb1/1-%u/host%u/target%u:0:0/%u:0:0:0/block/%s", port, port, port,
+                                port, d->name);
+        else if (streq(d->transport, "sata"))
+                (void) snprintf(d->syspath, sizeof d->syspath,
+                                "/sys/devices/pci0/ata%u/host%u/target%u:0:0/%u:0:0:0/block/%s", port + 1, port, port,
+                                port, d->name);
+        else
+                (void) snprintf(d->syspath, sizeof d->syspath,
+                                "/sys/devices/pci0/host%u/target%u:0:1/%u:0:1:3/block/%s", port, port, port, d->name);
+        if (!is_new)
+                return;
+        (void) snprintf(text, sizeof text, "8:%u\n", 16 * d->number);
+        put(d, "dev", text);
+        put(d, "stat", "1 0 8 0 0 0 0 0 0 0 0\n");
+        put(d, "queue/iostats", "1\n");
+        put(d, "inflight", "0 0\n");
+        (void) snprintf(path, sizeof path, "%s/device", d->syspath);
+        world_link(path, streq(d->transport, "nvme") ? ".." : "../..");
+        put(d, "device/iorequest_cnt", "0x1\n");
+        put(d, "device/state", streq(d->transport, "nvme") ? "live\n" : "running\n");
+        (void) snprintf(path, sizeof path, "/sys/class/block/%s", d->name);
+        (void) snprintf(target, sizeof target, "../..%s", d->syspath + strlen("/sys"));
+        world_link(path, target);
+        if (wear_is_read)
+                keep_wear(d);
+}
+
+/* array md0 sda sdb: lies on these */
+static void do_array(const Words *w) {
+        char path[PATH_MAX], text[32];
+
+        (void) snprintf(path, sizeof path, "/sys/class/block/%s/dev", word(w, 0));
+        (void) snprintf(text, sizeof text, "9:%lu\n",
+                        strtoul(word(w, 0) + strcspn(word(w, 0), "0123456789"), NULL, 10));
+        world_write(path, text);
+        for (unsigned i = 1; i < w->n; i++) {
+                (void) snprintf(path, sizeof path, "/sys/class/block/%s/slaves/%s/x", w->items[0], w->items[i]);
+                world_write(path, "");
+                (void) snprintf(path, sizeof path, "/sys/class/block/%s/holders/%s/x", w->items[i], w->items[0]);
+                world_write(path, "");
+        }
+}
+
+static void do_files(const Words *w) {
+        const char *rules = strchr(w->line, '{');
+        _cleanup_free_ char *text = NULL;
+        size_t n = rules ? (size_t) (rules - w->line) : strlen(w->line);
+
+        ck_assert_int_ge(asprintf(&text, "%.*s\ndrives = ( %s );\n", (int) n, w->line, rules ?: ""), 0);
+        world_write("/etc/drivekeep/drivekeep.conf", text);
+}
+
+/* The first word: "/sys/…", or "sda/stat", which is below the drive. */
+static void file_of(const Words *w, char ret[static PATH_MAX]) {
+        const char *file = word(w, 0), *slash = strchr(file, '/');
+        char name[32];
+
+        script_assert(slash, "no file: %s", file);
+        (void) snprintf(name, sizeof name, "%.*s", (int) (slash - file), file);
+        (void) snprintf(ret, PATH_MAX, "%s%s", slash == file ? "" : disk_of(name)->syspath, slash);
+}
+
+/* put FILE TEXT…; "sda/stat" is below the drive. "\n" in the text is a line feed. */
+static void do_put(const Words *w) {
+        char path[PATH_MAX], text[4096];
+        size_t n = 0;
+
+        file_of(w, path);
+        for (const char *c = w->line + strlen(w->items[0]); *c; c++)
+                if (n > 0 || *c != ' ') {
+                        bool feed = c[0] == '\\' && c[1] == 'n';
+
+                        text[n++] = feed ? '\n' : *c;
+                        c += feed;
+                }
+        if (n > 0)
+                text[n++] = '\n';
+        text[n] = '\0';
+        world_write(path, text);
+}
+
+static void do_remove(const Words *w) {
+        char path[PATH_MAX];
+
+        file_of(w, path);
+        world_remove(path);
+}
+
+/* reword FILE OLD NEW: in a file; "~" is a space */
+static void do_reword(const Words *w) {
+        char path[PATH_MAX], buf[PATH_MAX], *found;
+        _cleanup_free_ char *text = NULL, *changed = NULL;
+        size_t size;
+
+        file_of(w, path);
+        for (unsigned i = 1; i < w->n; i++)
+                for (char *tilde; (tilde = strchr(w->items[i], '~'));)
+                        *tilde = ' ';
+        script_assert(record_file_read(AT_FDCWD, redirect(path, buf), RECORD_MAX_BYTES, &text, &size) >= 0, "no %s",
+                      path);
+        found = strstr(text, word(w, 1));
+        script_assert(found, "%s does not have %s", path, w->items[1]);
+        ck_assert_int_ge(asprintf(&changed, "%.*s%s%s", (int) (found - text), text, word(w, 2),
+                                  found + strlen(w->items[1])),
+                         0);
+        world_write(path, changed);
+}
+
+/* spoil FILE: reading it is an error from now on */
+static void do_spoil(const Words *w) {
+        char path[PATH_MAX], buf[PATH_MAX];
+        struct stat st;
+
+        file_of(w, path);
+        if (lstat(redirect(path, buf), &st) >= 0)
+                world_remove(path);
+        world_link(path, base_name(path));
+}
+
+/* use sda [N]: so many reads; commands sda [N]: of programs */
+static void do_use(const Words *w) {
+        const Disk *d = disk_of(word(w, 0));
+        char text[64];
+        uint64_t n = read_number(d, "stat", 10);
+
+        n += w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1;
+        (void) snprintf(text, sizeof text, "%" PRIu64 " 0 8 0 0 0 0 0 0 0 0\n", n);
+        put(d, "stat", text);
+}
+
+static void do_commands(const Words *w) {
+        const Disk *d = disk_of(word(w, 0));
+        char text[64];
+        uint64_t n = read_number(d, "device/iorequest_cnt", 16);
+
+        n += w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1;
+        (void) snprintf(text, sizeof text, "0x%" PRIx64 "\n", n);
+        put(d, "device/iorequest_cnt", text);
+}
+
+/* ---- time ---- */
+
+static void pass_until(int64_t usec) {
+        script_assert(usec >= passed_usec, "that time is over");
+        is_passing = true;
+        world_pass_until(usec);
+        is_passing = false;
+}
+
+static void do_at(const Words *w) {
+        pass_until(parse_time(word(w, 0)));
+}
+
+static void do_wait(const Words *w) {
+        pass_until(passed_usec + parse_time(word(w, 0)));
+}
+
+/* until: something leaves the service, within two days */
+static void do_until(_unused_ const Words *w) {
+        int64_t limit = passed_usec + 2 * 86400 * SECOND;
+        unsigned before = n_emitted;
+
+        is_passing = true;
+        for (int64_t due; n_emitted == before && (due = world_due()) <= limit;) {
+                passed_usec = MAX(passed_usec, due);
+                world_run();
+        }
+        is_passing = false;
+}
+
+/* ---- the service ---- */
+
+static void do_start(_unused_ const Words *w) {
+        int r = world_start();
+
+        if (r < 0) {
+                simulator_emit("no start: %s", strerrorname_np(-r));
+                world_stop();
+        }
+}
+
+/* stop, or kill: as by a crash */
+static void do_kill(_unused_ const Words *w) {
+        world_stop();
+}
+
+static void do_signal(const Words *w) {
+        ck_assert_int_eq(raise(streq(word(w, 0), "HUP") ? SIGHUP : streq(w->items[0], "INT") ? SIGINT : SIGTERM), 0);
+}
+
+/* The kernel's number of the last event, after so many more. */
+static uint64_t count_uevents(unsigned more) {
+        static const char path[] = "/sys/kernel/uevent_seqnum";
+        char buf[PATH_MAX], text[32] = "";
+        uint64_t n;
+        FILE *f = fopen(redirect(path, buf), "re");
+
+        script_assert(f && fgets(text, sizeof text, f), "no number of events");
+        (void) fclose(f);
+        n = strtoull(text, NULL, 10) + more;
+        (void) snprintf(text, sizeof text, "%" PRIu64 "\n", n);
+        world_write(path, text);
+        return n;
+}
+
+static VisitReason reason_of(const char *name) {
+        VisitReason r = 0;
+
+        while (r < _VISIT_REASON_MAX && !streq(visit_reason_to_string(r), name))
+                r++;
+        script_assert(r < _VISIT_REASON_MAX, "no reason: %s", name);
+        return r;
+}
+
+/* udev sda; udev sda gone; udev sda1 changed|gone (what lies on a drive); udev sda attached (its rules have run); udev sda reset (also
+ * parameters, controller, revalidation), with "early": the event was there before; udev power; udev lost */
+static void do_udev(const Words *w) {
+        const char *name = word(w, 0), *what = w->n > 1 ? w->items[1] : "";
+        Disk *d = disk_find(name);
+        char path[PATH_MAX];
+
+        if (streq(name, "power"))
+                udev_events->power(udev_userdata);
+        else if (streq(name, "lost"))
+                udev_events->lost(udev_userdata);
+        else if (streq(what, "changed") || (streq(what, "gone") && !d))
+                manager_stack_changed(udev_manager, name, streq(what, "gone"));
+        else if (streq(what, "attached"))
+                recheck_attached(udev_recheck, name);
+        else if (streq(what, "gone")) {
+                d->absent = true;
+                manager_unplugged(udev_manager, name);
+        } else if (*what) {
+                bool early = w->n > 2 && streq(w->items[2], "early");
+                uint64_t number = count_uevents(!early);
+
+                if (w->n > 2 && streq(w->items[2], "above")) {
+                        /* Of the host above it. */
+                        (void) snprintf(path, sizeof path, "%s", disk_of(name)->syspath);
+                        *strstr(path, "/target") = '\0';
+                } else
+                        (void) snprintf(path, sizeof path, "%s", disk_of(name)->syspath);
+                /* The drive hangs on its device. */
+                if (ends_with(path, name))
+                        path[strlen(path) - strlen(name) - 1] = '\0';
+                if (ends_with(path, "/block"))
+                        path[strlen(path) - strlen("/block")] = '\0';
+                manager_disturbed(udev_manager, path, reason_of(what), number);
+        } else {
+                disk_of(name)->absent = false;
+                manager_plugged(udev_manager, (struct udev_device *) disk_of(name));
+        }
+}
+
+/* machine prepares; machine awake; machine sleeps TIME (and is awake) */
+static void do_machine(const Words *w) {
+        const char *what = word(w, 0);
+
+        if (streq(what, "prepares"))
+                logind_events->preparing(logind_userdata);
+        else if (streq(what, "awake"))
+                logind_events->awake(logind_userdata, w->n > 1 && streq(w->items[1], "again"));
+        else {
+                slept += parse_time(word(w, 1));
+                if (service)
+                        logind_events->awake(logind_userdata, true);
+        }
+}
+
+/* check UNIT DEVICE|root; check UNIT over */
+static void do_check(const Words *w) {
+        unsigned i = 0;
+
+        while (i < n_checks && !streq(checks[i].name, word(w, 0)))
+                i++;
+        if (streq(word(w, 1), "over")) {
+                script_assert(i < n_checks, "no check %s", w->items[0]);
+                checks[i] = checks[--n_checks];
+        } else {
+                copy(checks[n_checks].name, sizeof checks[0].name, w->items[0]);
+                copy(checks[n_checks].sysname, sizeof checks[0].sysname, w->items[1]);
+                n_checks++;
+        }
+        if (service)
+                pid1_news(pid1_userdata);
+}
+
+/* pid1 silent|answers|fails|no-memory; pid1 lacks UNIT: it does not know this device yet */
+static void do_pid1(const Words *w) {
+        pid1_lacks[0] = '\0';
+        if (streq(word(w, 0), "lacks"))
+                copy(pid1_lacks, sizeof pid1_lacks, word(w, 1));
+        pid1_silent = streq(word(w, 0), "silent");
+        pid1_error = streq(w->items[0], "fails") ? -EIO : streq(w->items[0], "no-memory") ? -ENOMEM : 0;
+        if (service)
+                pid1_news(pid1_userdata);
+}
+
+static void do_kernel(const Words *w) {
+        ck_assert_int_ge(send(kmsg[1], w->line, strlen(w->line), 0), 0);
+}
+
+/* broker works|fails|closed */
+static void do_broker(const Words *w) {
+        broker_error = streq(word(w, 0), "works") ? 0 : streq(w->items[0], "closed") ? -ESHUTDOWN : -EAGAIN;
+}
+
+/* full DIRECTORY; full nothing */
+static void do_full(const Words *w) {
+        static char path[PATH_MAX];
+
+        copy(path, sizeof path, word(w, 0));
+        full = *path == '/' ? path : NULL;
+}
+
+static void do_inventory(const Words *w) {
+        inventory_fails = streq(word(w, 0), "fails");
+}
+
+/* ---- the tracer ---- */
+
+static void number_of(const char *name, WatchDevice *ret) {
+        *ret = (WatchDevice){ 8, 16 * disk_of(name)->number };
+}
+
+/* A command as it is sent: "identify", "smart", "flush"; or bytes. */
+static unsigned parse_command(const char *text, uint8_t *cdb) {
+        static const struct {
+                const char *name, *bytes;
+        } names[] = {
+                { "identify", "85 08 00 00 00 00 00 00 00 00 00 00 00 00 ec 00" },
+                { "smart", "85 08 00 00 d0 00 00 00 00 00 00 00 00 00 b0 00" },
+                { "flush", "35 00 00 00 00 00 00 00 00 00" },
+        };
+        unsigned n = 0, byte;
+        int used;
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (streq(text, names[i].name))
+                        text = names[i].bytes;
+        for (; sscanf(text, " %2x%n", &byte, &used) == 1; text += used)
+                cdb[n++] = (uint8_t) byte;
+        script_assert(n > 0, "no command: %s", text);
+        return n;
+}
+
+/* tracer sda watched; tracer sda read|write|… [by=du] [pid=7] [unit=U] [sent=smart] [sector=7]; tracer ends; tracer cannot no-events;
+ * tracer refuses (connections); tracer listens */
+static void do_tracer(const Words *w) {
+        TracerAnswer a = {};
+        const char *what;
+
+        if (streq(word(w, 0), "ends")) {
+                tracer_close_fd(&tracer_fd);
+                return;
+        }
+        if (streq(w->items[0], "refuses")) {
+                tracer_close_fd(&tracer_listener);
+                world_remove(TRACER_SOCKET);
+                return;
+        }
+        if (streq(w->items[0], "listens")) {
+                tracer_listen();
+                return;
+        }
+        what = word(w, 1);
+        script_assert(tracer_fd >= 0, "nothing is watched");
+        if (streq(w->items[0], "cannot")) {
+                while (a.tracing < _TRACING_MAX && !streq(tracing_to_string(a.tracing), what))
+                        a.tracing++;
+                tracer_say(&a);
+                return;
+        }
+        number_of(w->items[0], &a.disk);
+        if (!streq(what, "watched")) {
+                a.woken = true;
+                while (a.wake.kind < _WAKE_KIND_MAX && !streq(wake_kind_to_string(a.wake.kind), what))
+                        a.wake.kind++;
+                script_assert(a.wake.kind < _WAKE_KIND_MAX, "no such wake: %s", what);
+        }
+        for (unsigned i = 2; i < w->n; i++) {
+                const char *value;
+
+                if ((value = word_value(w->items[i], "by")))
+                        copy(a.wake.process.comm, sizeof a.wake.process.comm, value);
+                else if ((value = word_value(w->items[i], "unit")))
+                        copy(a.wake.process.unit, sizeof a.wake.process.unit, value);
+                else if ((value = word_value(w->items[i], "pid")))
+                        a.wake.process.pid = (pid_t) strtol(value, NULL, 10);
+                else if ((value = word_value(w->items[i], "sent")))
+                        a.wake.cdb_len = parse_command(value, a.wake.cdb);
+                else if ((value = word_value(w->items[i], "sector"))) {
+                        a.wake.has_sector = true;
+                        a.wake.sector = strtoull(value, NULL, 10);
+                } else
+                        script_assert(false, "%s?", w->items[i]);
+        }
+        tracer_say(&a);
+}
+
+/* ---- workers ---- */
+
+static size_t wish_of(const Worker *w, const char *name) {
+        for (size_t i = 0; i < w->asked->visit.wishes->n_items; i++)
+                if (streq(w->asked->visit.wishes->items[i].name, name))
+                        return i;
+        return SIZE_MAX;
+}
+
+static Verdict verdict_of(const char *name) {
+        Verdict v = 0;
+
+        while (v < _VERDICT_MAX && !streq(verdict_to_string(v), name))
+                v++;
+        return v;
+}
+
+/* VERDICT [was VALUE] [now VALUE] [written|failed|lost|unsent]… [because …] */
+static void worker_step(Worker *w, size_t wish, const Words *words, unsigned i) {
+        const Wish *want = w->asked->visit.wishes->items + wish;
+        const Setting *row = setting_for_backends(&all_settings, want->name, drive_backends(w->asked->visit.drive));
+        WorkerMessage m = { .type = WORKER_STEP, .wish = wish };
+        Step *s = &m.step;
+
+        s->verdict = verdict_of(word(words, i++));
+        script_assert(s->verdict < _VERDICT_MAX, "no verdict: %s", words->items[i - 1]);
+        s->wanted = want->value;
+        switch (s->verdict) {
+        case VERDICT_UNCHANGED:
+                s->before = (Reading){ .known = row, .value = want->value };
+                break;
+        case VERDICT_APPLIED:
+                s->written = row;
+                s->after = (Reading){ .known = row, .value = want->value };
+                break;
+        case VERDICT_ADJUSTED:
+        case VERDICT_UNVERIFIABLE:
+        case VERDICT_IGNORED:
+                s->written = true;
+                break;
+        case VERDICT_REFUSED:
+        case VERDICT_FAILED:
+                s->failed = row;
+                break;
+        default:
+                break;
+        }
+        for (; i < words->n; i++) {
+                const char *what = words->items[i];
+
+                if (streq(what, "because")) {
+                        size_t n = 0;
+
+                        for (i++; i < words->n; i++)
+                                n += snprintf(s->reason + n, sizeof s->reason - n, "%s%s", n > 0 ? " " : "",
+                                              words->items[i]);
+                } else if (streq(what, "was") || streq(what, "now")) {
+                        Reading *r = *what == 'w' ? &s->before : &s->after;
+                        char value[VALUE_TEXT_MAX];
+
+                        copy(value, sizeof value, word(words, ++i));
+                        for (char *c = value; *c; c++)
+                                *c = *c == '_' ? ' ' : *c;
+                        r->known = true;
+                        script_assert(row && value_parse(&row->range, value, &r->value) == 0, "no value: %s", value);
+                } else if (streq(what, "unread")) {
+                        s->before.known = s->after.known = false;
+                        s->by_service = s->verdict == VERDICT_UNCHANGED;
+                } else if (streq(what, "written"))
+                        s->written = true;
+                else if (streq(what, "unsent"))
+                        s->written = s->failed = false;
+                else if (streq(what, "failed"))
+                        s->failed = true;
+                else if (streq(what, "lost"))
+                        s->lost = true;
+                else
+                        script_assert(false, "%s?", what);
+        }
+        w->told[wish] = true;
+        worker_say(w, &m);
+}
+
+static void number_of_key(const char *text, const char *key, KnownNumber *ret) {
+        const char *value = word_value(text, key);
+
+        if (value)
+                *ret = (KnownNumber){ true, strtoll(value, NULL, 10) };
+}
+
+static size_t index_of(const Worker *w, const char *name) {
+        size_t i = wish_of(w, name);
+
+        script_assert(i != SIZE_MAX || streq(name, "others"), "no wish %s", name);
+        return i;
+}
+
+static void worker_act(Worker *w, char *action) {
+        Words words;
+        const char *what;
+
+        words_split(&words, action);
+        what = word(&words, 0);
+        if (streq(what, "all")) {
+                for (size_t i = 0; i < w->asked->visit.wishes->n_items; i++)
+                        if (!w->told[i])
+                                worker_step(w, i, &words, 1);
+        } else if (streq(what, "goes-on"))
+                worker_say(w, &(WorkerMessage){ .type = WORKER_GOES_ON });
+        else if (streq(what, "sends"))
+                worker_say(w, &(WorkerMessage){ .type = WORKER_SENDS, .wish = index_of(w, word(&words, 1)) });
+        else if (streq(what, "intends"))
+                worker_say(w, &(WorkerMessage){ .type = WORKER_INTENDS, .wish = index_of(w, word(&words, 1)) });
+        else if (streq(what, "power")) {
+                const char *power = word(&words, 1);
+                WorkerMessage m = { .type = WORKER_POWER,
+                                    .power = streq(power, "awake")       ? POWER_AWAKE
+                                             : streq(power, "standby")   ? POWER_STANDBY
+                                             : streq(power, "suspended") ? POWER_SUSPENDED
+                                                                         : POWER_ASLEEP };
+
+                script_assert(m.power != POWER_ASLEEP || streq(power, "asleep"), "no power mode: %s", power);
+                worker_say(w, &m);
+        } else if (streq(what, "wear")) {
+                WorkerMessage m = { .type = WORKER_WEAR };
+
+                for (unsigned i = 1; i < words.n; i++) {
+                        number_of_key(words.items[i], "load_cycles", &m.wear.load_cycles);
+                        number_of_key(words.items[i], "start_stops", &m.wear.start_stops);
+                }
+                worker_say(w, &m);
+        } else if (streq(what, "bridge")) {
+                WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = { .asked = true } };
+
+                for (unsigned i = 1; i < words.n; i++) {
+                        const char *value;
+
+                        m.bridge.fragile = m.bridge.fragile || streq(words.items[i], "fragile");
+                        if ((value = word_value(words.items[i], "model")))
+                                copy(m.identity.model, sizeof m.identity.model, value);
+                        if ((value = word_value(words.items[i], "serial"))) {
+                                copy(m.identity.serial, sizeof m.identity.serial, value);
+                                m.bridge.identified = true;
+                        }
+                }
+                worker_say(w, &m);
+        } else if (streq(what, "ends")) {
+                worker_say(w, &(WorkerMessage){ .type = WORKER_END });
+                worker_close(w);
+        } else if (streq(what, "dies"))
+                worker_close(w);
+        else
+                worker_step(w, index_of(w, what), &words, 1);
+}
+
+static void worker_do(Worker *w, const char *actions) {
+        _cleanup_free_ char *copied = strdup(actions);
+        char *rest = copied;
+
+        for (char *action; (action = strsep(&rest, ","));) {
+                script_assert(w->fd > 0, "the worker has ended");
+                worker_act(w, action);
+                world_run();
+        }
+}
+
+/* worker sda: ACTION, ACTION…; worker *: of all drives that have one */
+static void do_worker(const Words *w) {
+        char name[32], *actions = strchr(w->line, ':');
+        unsigned n = 0;
+
+        script_assert(actions, "worker NAME: …");
+        (void) snprintf(name, sizeof name, "%.*s", (int) (actions - w->line), w->line);
+        if (!streq(name, "*")) {
+                script_assert(worker_find(name), "%s has no worker", name);
+                worker_do(worker_find(name), actions + 1);
+                return;
+        }
+        /* Others that begin meanwhile are the next's. */
+        for (unsigned i = 0; i < ELEMENTSOF(workers); i++)
+                n = workers[i].fd > 0 ? i + 1 : n;
+        for (unsigned i = 0; i < n; i++)
+                if (workers[i].fd > 0)
+                        worker_do(workers + i, actions + 1);
+}
+
+/* ---- D-Bus ---- */
+
+typedef struct Client {
+        char name[16];
+        sd_bus *bus;
+} Client;
+
+static Client clients[4];
+
+static Client *client_of(const char *name) {
+        struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = BUS_PRIVATE_SOCKET };
+        Client *c = clients;
+        int fd;
+
+        while (c->bus && !streq(c->name, name))
+                c++;
+        script_assert(c < clients + ELEMENTSOF(clients), "too many clients");
+        if (c->bus)
+                return c;
+        copy(c->name, sizeof c->name, name);
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(connect(fd, (const struct sockaddr *) &address, sizeof address), 0);
+        ck_assert(sd_bus_new(&c->bus) >= 0 && sd_bus_set_fd(c->bus, fd, fd) >= 0 && sd_bus_start(c->bus) >= 0 &&
+                  sd_bus_attach_event(c->bus, event, SD_EVENT_PRIORITY_NORMAL) >= 0);
+        world_run();
+        return c;
+}
+
+static void client_close(Client *c) {
+        c->bus = sd_bus_close_unref(c->bus);
+}
+
+static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error) {
+        const char *method = userdata;
+        const char *signature = sd_bus_message_get_signature(m, true), *text;
+        char line[EMIT_MAX] = "";
+        uint32_t n;
+
+        if (sd_bus_message_is_method_error(m, NULL)) {
+                simulator_emit("answer to %s: error: %s", method, sd_bus_message_get_error(m)->message);
+                return 0;
+        }
+        if (streq(signature, "as")) {
+                ck_assert_int_ge(sd_bus_message_enter_container(m, 'a', "s"), 0);
+                while (sd_bus_message_read(m, "s", &text) > 0)
+                        (void) append(line, sizeof line, " %s", text);
+        } else if (streq(signature, "u")) {
+                ck_assert_int_ge(sd_bus_message_read(m, "u", &n), 0);
+                (void) append(line, sizeof line, " %u", n);
+        } else if (streq(signature, "a(sss)")) {
+                const char *state, *identity;
+
+                ck_assert_int_ge(sd_bus_message_enter_container(m, 'a', "(sss)"), 0);
+                while (sd_bus_message_read(m, "(sss)", &text, &state, &identity) > 0)
+                        (void) append(line, sizeof line, " %s=%s", text, state);
+        }
+        simulator_emit("answer to %s:%s", method, *line ? line : " done");
+        return 0;
+}
+
+/* call [CLIENT:]METHOD ARGUMENT… */
+static void do_call(const Words *w) {
+        static char *const methods[] = { (char *) "Apply",   (char *) "ApplyPermanent", (char *) "Sleep",
+                                         (char *) "Read",    (char *) "Hold",           (char *) "LetGo",
+                                         (char *) "MayRead", (char *) "Release",        (char *) "Reload",
+                                         (char *) "CatchUp", (char *) "ReloadAndVisit", (char *) "ListDrives" };
+        size_t n_lists = 4, i_method = 0;
+        const char *method = word(w, 0), *colon = strchr(method, ':');
+        sd_bus_message *m = NULL;
+        char name[16] = "root";
+        Client *c;
+
+        if (colon) {
+                (void) snprintf(name, sizeof name, "%.*s", (int) (colon - method), method);
+                method = colon + 1;
+        }
+        /* "~" is a space in an argument. */
+        for (unsigned i = 1; i < w->n; i++)
+                for (char *tilde; (tilde = strchr(w->items[i], '~'));)
+                        *tilde = ' ';
+        c = client_of(name);
+        ck_assert_int_ge(sd_bus_message_new_method_call(c->bus, &m, NULL, "/org/drivekeep1", "org.drivekeep1.Manager",
+                                                        method),
+                         0);
+        while (i_method < ELEMENTSOF(methods) && !streq(methods[i_method], method))
+                i_method++;
+        script_assert(i_method < ELEMENTSOF(methods), "no method %s", method);
+        if (i_method < n_lists) {
+                ck_assert_int_ge(sd_bus_message_open_container(m, 'a', "s"), 0);
+                for (unsigned i = 1; i < w->n; i++)
+                        ck_assert_int_ge(sd_bus_message_append(m, "s", w->items[i]), 0);
+                ck_assert_int_ge(sd_bus_message_close_container(m), 0);
+        } else
+                for (unsigned i = 1; i < w->n; i++)
+                        ck_assert_int_ge(sd_bus_message_append(m, "s", streq(w->items[i], "-") ? "" : w->items[i]), 0);
+        ck_assert_int_ge(sd_bus_call_async(c->bus, NULL, m, on_answer, methods[i_method], UINT64_MAX), 0);
+        (void) sd_bus_message_unref(m);
+}
+
+static void do_hangup(const Words *w) {
+        client_close(client_of(word(w, 0)));
+}
+
+/* ---- what is known ---- */
+
+static char *state_file(const char *name) {
+        char path[PATH_MAX], buf[PATH_MAX];
+        size_t size;
+        char *text;
+
+        (void) snprintf(path, sizeof path, STATE_DIR "/%s", name);
+        return record_file_read(AT_FDCWD, redirect(path, buf), RECORD_MAX_BYTES, &text, &size) < 0 ? NULL : text;
+}
+
+/* The value of a line "KEY=…"; NULL: there is none. */
+static char *state_value(const char *text, const char *key) {
+        size_t n = strlen(key);
+
+        for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+                if (strncmp(line, key, n) == 0 && line[n] == '=')
+                        return strndup(line + n + 1, strcspn(line + n + 1, "\n"));
+        return NULL;
+}
+
+/* The prefix of the lines about a setting. */
+static bool find_setting(const char *text, const char *name, char *ret, size_t size) {
+        for (unsigned i = 0; i < RECORD_MAX_SETTINGS; i++) {
+                _cleanup_free_ char *value = NULL;
+
+                (void) snprintf(ret, size, "SETTING_%u_NAME", i);
+                value = state_value(text, ret);
+                if (!value)
+                        return false;
+                if (streq(value, name)) {
+                        ret[strlen(ret) - strlen("NAME")] = '\0';
+                        return true;
+                }
+        }
+        return false;
+}
+
+static void format_value(const char *key, const char *value, char *buf, size_t size) {
+        int64_t usec = strtoll(value ?: "0", NULL, 10);
+
+        if (value && (ends_with(key, "WHEN") || streq(key, "USE_SINCE")))
+                format_time(usec - REALTIME_START - slept, buf, size);
+        else if (value && ends_with(key, "QUIET_SINCE"))
+                format_time(usec - MONOTONIC_START, buf, size);
+        else if (value && streq(key, "POWER_SEEN"))
+                format_time(usec - REALTIME_START - slept, buf, size);
+        else
+                (void) snprintf(buf, size, "%s", value ?: "none");
+}
+
+/* ? NAME KEY…: of a state file ("apm.verdict": of a setting); ? next: when the service does something by itself; ? status; ? drives:
+ * the state files; ? file PATH */
+static void do_ask(const Words *w) {
+        const char *what = word(w, 0);
+        _cleanup_free_ char *text = NULL;
+        char line[EMIT_MAX] = "";
+
+        if (streq(what, "next")) {
+                int64_t due = world_due();
+                char when[32];
+
+                format_time(due, when, sizeof when);
+                simulator_emit("next %s", due == INT64_MAX ? "never" : when);
+                return;
+        }
+        if (streq(what, "status")) {
+                simulator_emit("%s", notified);
+                return;
+        }
+        if (streq(what, "file")) {
+                char buf[PATH_MAX], head[128] = "";
+                FILE *f = fopen(redirect(word(w, 1), buf), "re");
+
+                if (f && fgets(head, sizeof head, f))
+                        head[strcspn(head, "\n")] = '\0';
+                simulator_emit("%s: %s", w->items[1], f ? head : "none");
+                if (f)
+                        (void) fclose(f);
+                return;
+        }
+        text = state_file(what);
+        if (!text) {
+                simulator_emit("%s: no state file", what);
+                return;
+        }
+        for (unsigned i = 1; i < w->n; i++) {
+                char key[128], value[512];
+                const char *dot = strchr(w->items[i], '.');
+                _cleanup_free_ char *raw = NULL;
+                bool known = true;
+
+                key[0] = '\0';
+                if (dot) {
+                        char name[64];
+
+                        (void) snprintf(name, sizeof name, "%.*s", (int) (dot - w->items[i]), w->items[i]);
+                        known = find_setting(text, name, key, sizeof key);
+                }
+                (void) append(key, sizeof key, "%s", dot ? dot + 1 : w->items[i]);
+                for (char *c = key; *c; c++)
+                        *c = (char) toupper((unsigned char) *c);
+                raw = known ? state_value(text, key) : NULL;
+                format_value(key, raw, value, sizeof value);
+                (void) append(line, sizeof line, "%s%s=%s", i > 1 ? ", " : "", w->items[i], value);
+        }
+        simulator_emit("%s", line);
+}
+
+/* ---- scripts ---- */
+
+static const struct {
+        const char *name;
+        void (*fn)(const Words *w);
+} verbs[] = {
+        /* the machine */
+        { "drive", do_drive },
+        { "array", do_array },
+        { "files", do_files },
+        { "put", do_put },
+        { "remove", do_remove },
+        { "spoil", do_spoil },
+        { "reword", do_reword },
+        { "full", do_full },
+        { "use", do_use },
+        { "commands", do_commands },
+        { "at", do_at },
+        { "wait", do_wait },
+        { "until", do_until },
+        /* the service */
+        { "start", do_start },
+        { "kill", do_kill },
+        { "signal", do_signal },
+        /* who speaks to it */
+        { "udev", do_udev },
+        { "inventory", do_inventory },
+        { "machine", do_machine },
+        { "check", do_check },
+        { "pid1", do_pid1 },
+        { "kernel", do_kernel },
+        { "broker", do_broker },
+        { "worker", do_worker },
+        { "tracer", do_tracer },
+        { "call", do_call },
+        { "hangup", do_hangup },
+        { "?", do_ask },
+};
+
+static void run_line(const char *text) {
+        _cleanup_free_ char *line = strdup(text), *copied = NULL;
+        Words w;
+        char *end = line + strcspn(line, " \n");
+        char *rest = *end ? end + 1 : end;
+
+        *end = '\0';
+        for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+                if (streq(verbs[i].name, line)) {
+                        copied = strdup(rest);
+                        words_split(&w, copied);
+                        w.line = rest;
+                        verbs[i].fn(&w);
+                        world_run();
+                        return;
+                }
+        script_assert(false, "no such verb: %s", line);
+}
+
+/* A file in lines. */
+typedef struct Script {
+        char *path, *text;
+        GROWING_ARRAY(char *, lines);
+        unsigned numbers[4096]; /* of each in the file */
+} Script;
+
+static void script_read(Script *s, const char *path) {
+        unsigned number = 1;
+        size_t size;
+        char *rest;
+
+        *s = (Script){ .path = strdup(path) };
+        assert(record_file_read(AT_FDCWD, path, 1U << 20, &s->text, &size) >= 0);
+        rest = s->text;
+        for (char *line; (line = strsep(&rest, "\n")); number++) {
+                /* That goes on with the line before. */
+                if (starts_with(line, "  ") && line[2] != ' ') {
+                        line[-1] = '\n';
+                        continue;
+                }
+                assert(GREW(s, lines) && s->n_lines < ELEMENTSOF(s->numbers));
+                s->numbers[s->n_lines] = number;
+                s->lines[s->n_lines++] = line;
+        }
+        /* Behind the last line feed. */
+        s->n_lines--;
+}
+
+static void script_done(Script *s) {
+        free(s->path);
+        free(s->text);
+        free(s->lines);
+}
+
+/* Where "def NAME" has its first line. */
+static size_t find_definition(const Script *s, const char *name) {
+        for (size_t i = 0; i < s->n_lines; i++)
+                if (starts_with(s->lines[i], "def ") && streq(s->lines[i] + strlen("def "), name))
+                        return i + 1;
+        script_assert(false, "nothing is called %s", name);
+        return 0;
+}
+
+/* $1, $2, …; "~" is a space in them */
+static char *fill_in(const char *line, const Words *w) {
+        char *text = calloc(1, EMIT_MAX);
+
+        ck_assert_ptr_nonnull(text);
+        for (; *line; line++)
+                if (line[0] == '$' && isdigit((unsigned char) line[1])) {
+                        unsigned i = line[1] - '0';
+
+                        for (const char *c = i < w->n ? w->items[i] : ""; *c; c++)
+                                (void) append(text, EMIT_MAX, "%c", *c == '~' ? ' ' : *c);
+                        line++;
+                } else
+                        (void) append(text, EMIT_MAX, "%c", *line);
+        return text;
+}
+
+static void run_statement(const Script *s, const char *line);
+
+static void run_definition(const Script *s, const Words *w) {
+        for (size_t i = find_definition(s, word(w, 0)); i < s->n_lines && !streq(s->lines[i], "end"); i++) {
+                _cleanup_free_ char *filled = fill_in(s->lines[i], w);
+
+                if (*filled && *filled != '#')
+                        run_statement(s, filled);
+        }
+}
+
+/* A line of a script; or "do NAME ARGUMENT…": the lines of a definition; "each NAME…": of several; "quietly NAME ARGUMENT…": as "do", and
+ * what they lead to is not shown. */
+static void run_statement(const Script *s, const char *line) {
+        bool quietly = starts_with(line, "quietly "), each = starts_with(line, "each ");
+        FILE *shown = out;
+        Words w;
+
+        if (quietly || each || starts_with(line, "do ")) {
+                _cleanup_free_ char *copied = strdup(strchr(line, ' ') + 1);
+
+                words_split(&w, copied);
+                if (quietly)
+                        out = NULL;
+                if (each)
+                        for (unsigned i = 0; i < w.n; i++)
+                                run_definition(s, &(Words){ .items = { w.items[i] }, .n = 1 });
+                else
+                        run_definition(s, &w);
+                out = shown;
+        } else
+                run_line(line);
+}
+
+static bool is_output(const char *line) {
+        return starts_with(line, INDENT);
+}
+
+/* Runs the case that begins at this line. `write`: with what happens, instead of judging it. Returns the line behind it. */
+static size_t run_case(const Script *s, volatile size_t i, FILE *write) {
+        FILE *volatile shown;
+
+        script = s->path;
+        is_written = write;
+        world_setup();
+        if (write)
+                fprintf(write, "%s\n", s->lines[i]);
+        for (i++; i < s->n_lines && !starts_with(s->lines[i], "case ") && !starts_with(s->lines[i], "def ");) {
+                const char *line = s->lines[i];
+                char *rest, *got;
+
+                line_number = s->numbers[i++];
+                if (!*line || *line == '#') {
+                        if (write)
+                                fprintf(write, "%s\n", line);
+                        continue;
+                }
+                script_assert(!is_output(line), "nothing that leads to this");
+                output = NULL;
+                out = open_memstream(&output, &output_size);
+                ck_assert_ptr_nonnull(out);
+                shown = out;
+                is_passing = false;
+                /* A service that goes round in circles does not go on. */
+                (void) alarm(300);
+                if (setjmp(next_line) == 0)
+                        run_statement(s, line);
+                (void) fclose(shown);
+                out = NULL;
+                if (write)
+                        fprintf(write, "%s\n%s", line, output);
+                rest = output;
+                while ((got = strsep(&rest, "\n")) && *got) {
+                        const char *expected = i < s->n_lines ? s->lines[i] : "(the end)";
+
+                        if (write)
+                                continue;
+                        line_number = s->numbers[MIN(i, s->n_lines - 1)];
+                        script_assert(is_output(expected), "unexpected: %s", got + strlen(INDENT));
+                        script_assert(streq(expected, got), "not \"%s\", but \"%s\"", expected + strlen(INDENT),
+                                      got + strlen(INDENT));
+                        i++;
+                }
+                for (; i < s->n_lines && is_output(s->lines[i]); i++) {
+                        line_number = s->numbers[i];
+                        script_assert(write, "it did not happen: %s", s->lines[i] + strlen(INDENT));
+                }
+                free(output);
+        }
+        for (size_t k = 0; k < ELEMENTSOF(clients); k++)
+                client_close(clients + k);
+        world_teardown();
+        (void) alarm(0);
+        return i;
+}
+
+static void script_write(const char *path) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+        Script s;
+
+        ck_assert_ptr_nonnull(f);
+        script_read(&s, path);
+        for (size_t i = 0; i < s.n_lines;) {
+                if (starts_with(s.lines[i], "case ")) {
+                        i = run_case(&s, i, f);
+                        continue;
+                }
+                fprintf(f, "%s\n", s.lines[i++]);
+        }
+        (void) fclose(f);
+        f = fopen(path, "we");
+        ck_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+        script_done(&s);
+}
+
+/* ---- all of them ---- */
+
+static struct {
+        Script *script;
+        size_t first;
+} * cases;
+static size_t n_cases;
+
+START_TEST(test_case) {
+        (void) run_case(cases[_i].script, cases[_i].first, NULL);
+}
+END_TEST
+
+static char **written;
+
+START_TEST(test_write) {
+        script_write(written[_i]);
+}
+END_TEST
+
+/* All cases of all scripts. */
+static void find_cases(void) {
+        glob_t found;
+
+        assert(glob(SCRIPTS "/*", 0, NULL, &found) == 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+                Script *s = malloc(sizeof *s);
+
+                assert(s);
+                script_read(s, found.gl_pathv[i]);
+                for (size_t k = 0; k < s->n_lines; k++)
+                        if (starts_with(s->lines[k], "case ")) {
+                                cases = reallocarray(cases, n_cases + 1, sizeof *cases);
+                                cases[n_cases].script = s;
+                                cases[n_cases++].first = k;
+                        }
+        }
+        globfree(&found);
+}
+
+int main(int argc, char *argv[]) {
+        Suite *suite = suite_create("scripts");
+        TCase *t = tcase_create("scripts");
+
+        suite_add_tcase(suite, t);
+        tcase_set_timeout(t, 600);
+        if (argc > 2 && streq(argv[1], "--write")) {
+                written = argv + 2;
+                tcase_add_loop_test(t, test_write, 0, argc - 2);
+                (void) setenv("CK_FORK", "no", true);
+        } else {
+                find_cases();
+                tcase_add_loop_test(t, test_case, 0, (int) n_cases);
+        }
+        return suite_run(suite);
+}
