@@ -176,7 +176,7 @@ static int plan_run(const Options *o) {
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *output = output_new(o->json, columns, ELEMENTSOF(columns));
-        _cleanup_(leave_done) Leave leave = {};
+        _cleanup_(permission_done) Permission permission = {};
         int on_battery, r;
 
         if (geteuid() != 0) {
@@ -200,7 +200,7 @@ static int plan_run(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        r = leave_get(&leave, o->state_dir, inventory.drives, n);
+        r = permission_get(&permission, o->state_dir, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
 
@@ -210,7 +210,7 @@ static int plan_run(const Options *o) {
 
         Planner p = { .config = config,
                       .records = &records,
-                      .io = &leave.io,
+                      .io = &permission.io,
                       .output = output,
                       .on_battery = on_battery,
                       .permanent = o->permanent,

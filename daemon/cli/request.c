@@ -73,11 +73,11 @@ ExitStatus request_reload(sd_bus *bus, bool wait) {
         return r < 0 ? request_explain(r, &error) : EXIT_WANTED;
 }
 
-/* ---- leave to read drives ---- */
+/* ---- permission to read drives ---- */
 
 /* DeviceIO.gate(): asks the service before a command. Until the connection is closed the service does not visit the drive. */
-static int leave_gate(void *userdata, const Drive *d, const char **ret_why) {
-        Leave *l = userdata;
+static int permission_gate(void *userdata, const Drive *d, const char **ret_why) {
+        Permission *l = userdata;
         int r;
 
         sd_bus_error_free(&l->error);
@@ -98,12 +98,12 @@ static int without_service(void) {
         return EXIT_LATER;
 }
 
-int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {
+int permission_get(Permission *l, const char *state_dir, Drive *const *drives, size_t n) {
         _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         const char *why;
         int r;
 
-        *l = (Leave){ .io = device_io_real };
+        *l = (Permission){ .io = device_io_real };
 
         /* Who is not root can send drives nothing. */
         if (geteuid() != 0 || fd < 0 || !record_directory_is_locked(fd))
@@ -115,17 +115,17 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n) {
         if (r < 0)
                 return request_explain(r, &SD_BUS_ERROR_NULL);
 
-        l->io.gate = leave_gate;
+        l->io.gate = permission_gate;
         l->io.userdata = l;
         for (size_t i = 0; i < n; i++)
-                if (leave_gate(l, drives[i], &why) < 0) {
+                if (permission_gate(l, drives[i], &why) < 0) {
                         warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, why);
                         return EXIT_LATER;
                 }
         return EXIT_WANTED;
 }
 
-void leave_done(Leave *l) {
+void permission_done(Permission *l) {
         sd_bus_error_free(&l->error);
         (void) sd_bus_flush_close_unref(l->bus);
 }

@@ -34,13 +34,13 @@ ExitStatus request_explain(int r, const sd_bus_error *error);
 
 /* The permission to read drives. While the service runs, it is asked before every command, so that neither a visit nor a file
  * system check uses the drive at that time. Without the service, no file system check may be queued or running on any drive. */
-typedef struct Leave {
+typedef struct Permission {
         sd_bus *bus;        /* to the service; NULL: it does not run */
         DeviceIO io;        /* points here: not to be moved */
         sd_bus_error error; /* why the service has refused */
-} Leave;
+} Permission;
 
-/* For all of these drives, which are kept free of visits until leave_done(). Returns EXIT_WANTED, another ExitStatus when that
+/* For all of these drives, which are kept free of visits until permission_done(). Returns EXIT_WANTED, another ExitStatus when that
  * cannot be (and it was said why), or a negative errno. */
-int leave_get(Leave *l, const char *state_dir, Drive *const *drives, size_t n);
-void leave_done(Leave *l);
+int permission_get(Permission *l, const char *state_dir, Drive *const *drives, size_t n);
+void permission_done(Permission *l);

@@ -234,7 +234,7 @@ static int show_drives(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(output_freep) Output *out = NULL;
-        _cleanup_(leave_done) Leave leave = {};
+        _cleanup_(permission_done) Permission permission = {};
         size_t n;
         int r;
 
@@ -244,7 +244,7 @@ static int show_drives(const Options *o) {
         if (r != EXIT_WANTED)
                 return r;
 
-        r = leave_get(&leave, o->state_dir, inventory.drives, n);
+        r = permission_get(&permission, o->state_dir, inventory.drives, n);
         if (r != EXIT_WANTED)
                 return r;
 
@@ -261,7 +261,7 @@ static int show_drives(const Options *o) {
                 }
                 if (i > 0)
                         output_line(out, "%s", "");
-                device_init_known(&d, drive, record, &leave.io);
+                device_init_known(&d, drive, record, &permission.io);
                 tell_drive(out, &d, drive_backends(drive), o->wear, &records, record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
@@ -335,7 +335,7 @@ static int show_all(const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, overview_columns, ELEMENTSOF(overview_columns));
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
-        _cleanup_(leave_done) Leave leave = {};
+        _cleanup_(permission_done) Permission permission = {};
         int status, r;
 
         r = records_read_drives(o->state_dir, &inventory, &records);
@@ -344,8 +344,8 @@ static int show_all(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
 
-        /* Each drive's leave is asked when its turn comes: one that must wait costs its own state only. */
-        status = leave_get(&leave, o->state_dir, inventory.drives, 0);
+        /* Permission is asked for one drive at a time: a drive that must wait costs its own state only. */
+        status = permission_get(&permission, o->state_dir, inventory.drives, 0);
         if (status < 0)
                 return status;
 
@@ -356,7 +356,7 @@ static int show_all(const Options *o) {
                 const char *state, *reason = NULL;
                 Device d;
 
-                device_init_known(&d, drive, record, &leave.io);
+                device_init_known(&d, drive, record, &permission.io);
                 state = ask_state(&d, record, status == EXIT_WANTED, &reason);
                 device_done(&d);
 

@@ -278,7 +278,7 @@ static int apply(Trial *t, const Files *now, const Files *old) {
         return s == EXIT_WANTED ? status : s;
 }
 
-static int run_trial(Trial *t, Leave *leave) {
+static int run_trial(Trial *t, Permission *permission) {
         bool keep = t->options->keep;
         const char *path = keep ? t->tried.kept_path : t->tried.path;
         _cleanup_(wishes_done) Wishes wishes = {};
@@ -309,11 +309,11 @@ static int run_trial(Trial *t, Leave *leave) {
                 return status;
         status = find_wishes(t, c, rule, path, &wishes, &mine);
         if (status == EXIT_WANTED && !keep)
-                status = read_before(t, &mine, &leave->io);
+                status = read_before(t, &mine, &permission->io);
         free(mine.items);
         /* The drive is not kept free of visits any longer. */
-        leave_done(leave);
-        *leave = (Leave){};
+        permission_done(permission);
+        *permission = (Permission){};
         if (status != EXIT_WANTED)
                 return status;
 
@@ -326,7 +326,7 @@ static int try_words(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         _cleanup_(config_freep) Config *asked = NULL;
-        _cleanup_(leave_done) Leave leave = {};
+        _cleanup_(permission_done) Permission permission = {};
         Trial t = { .options = o };
         int on_battery, status;
         size_t n;
@@ -340,8 +340,8 @@ static int try_words(const Options *o) {
         if (status != EXIT_WANTED)
                 return status;
 
-        status = leave_get(&leave, o->state_dir, inventory.drives, n);
-        if (status == EXIT_WANTED && !leave.bus)
+        status = permission_get(&permission, o->state_dir, inventory.drives, n);
+        if (status == EXIT_WANTED && !permission.bus)
                 status = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
         if (status != EXIT_WANTED)
                 return status;
@@ -359,7 +359,7 @@ static int try_words(const Options *o) {
                 warn_escaped("nothing is being tried on %s, so there is nothing to keep", t.drive->name);
                 status = EXIT_BAD_INPUT;
         } else
-                status = run_trial(&t, &leave);
+                status = run_trial(&t, &permission);
         tried_done(&t.tried);
         (void) config_free(t.before);
         return status;

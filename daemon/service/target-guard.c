@@ -173,7 +173,7 @@ void target_guard_stored(void *userdata, int error) {
 
 void target_guard_intends(void *userdata, size_t wish) {
         Target *t = userdata;
-        const Wish *w = wish == WORKER_READS ? NULL : t->visit.selected.items + wish;
+        const Wish *w = wish == NO_WISH ? NULL : t->visit.selected.items + wish;
         const Setting *s = w ? wish_setting(t, w) : NULL;
         char buf[VALUE_TEXT_MAX];
         int r;
@@ -193,7 +193,7 @@ void target_guard_intends(void *userdata, size_t wish) {
 
 void target_guard_writing(void *userdata, size_t wish) {
         Target *t = userdata;
-        const Wish *w = wish == WORKER_READS ? NULL : t->visit.selected.items + wish;
+        const Wish *w = wish == NO_WISH ? NULL : t->visit.selected.items + wish;
         char buf[VALUE_TEXT_MAX];
         const char *value = w ? wish_value(t, w, buf) : NULL;
 

@@ -84,7 +84,7 @@ static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
                 return;
 
         v->end = end;
-        (void) worker_order(v->worker, WORKER_STOP);
+        (void) worker_order(v->worker, ORDER_STOP);
 }
 
 static void on_leave(void *userdata, Wait w) {
@@ -193,13 +193,13 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
                 return false;
 
         switch (m->type) {
-        case WORKER_STEP:
+        case MESSAGE_STEP:
                 /* What no row is for nothing can have been sent for. */
                 return !v->told[m->wish] && (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
-        case WORKER_BRIDGE:
+        case MESSAGE_BRIDGE:
                 return v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
                        (!m->identity.serial[0] || visit_asks_identity(&v->visit));
-        case WORKER_END:
+        case MESSAGE_END:
                 return v->identified || v->n_told == v->visit.wishes->n_items;
         default:
                 return true;
@@ -209,33 +209,33 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
 static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
         (void) visit_job_heard(v);
         switch (m->type) {
-        case WORKER_GOES_ON:
+        case MESSAGE_ALIVE:
                 v->events->settling(v->userdata);
                 break;
-        case WORKER_SENDS:
+        case MESSAGE_SENDS:
                 v->events->writing(v->userdata, m->wish);
                 break;
-        case WORKER_INTENDS:
+        case MESSAGE_INTENDS:
                 v->events->intends(v->userdata, m->wish);
                 break;
-        case WORKER_STEP:
+        case MESSAGE_STEP:
                 on_step(v, m);
                 break;
-        case WORKER_POWER:
+        case MESSAGE_POWER:
                 v->events->power(v->userdata, m->power);
                 break;
-        case WORKER_WEAR:
+        case MESSAGE_WEAR:
                 v->events->wear(v->userdata, &m->wear);
                 break;
-        case WORKER_BRIDGE:
+        case MESSAGE_BRIDGE:
                 v->identified = m->identity.serial[0];
                 v->events->bridged(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);
                 break;
-        case WORKER_END:
+        case MESSAGE_END:
                 /* The broker sees that it is let go of, should it not end. */
                 (void) shutdown(v->worker, SHUT_WR);
                 break;
-        case _WORKER_MESSAGE_MAX:
+        case _MESSAGE_MAX:
                 break;
         }
 }
@@ -300,7 +300,7 @@ void visit_job_intended(VisitJob *v, int error) {
 
         v->state = WORKER_VISITS;
         (void) visit_job_heard(v);
-        (void) worker_order(v->worker, error < 0 ? WORKER_UNGUARDED : WORKER_GO);
+        (void) worker_order(v->worker, error < 0 ? ORDER_UNGUARDED : ORDER_GO);
 }
 
 void visit_job_stop(VisitJob *v) {

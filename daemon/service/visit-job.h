@@ -19,9 +19,9 @@ typedef struct VisitJobEvents {
         void (*waiting)(void *userdata, Wait w,
                         bool deferred); /* WAIT_NOTHING: no more; deferred: longer than allowed */
         void (*ready)(void *userdata);  /* there is leave: visit_job_work() when you can */
-        /* This wish, which is dangerous, or (WORKER_READS) what is not is about to be written; call visit_job_intended(). */
+        /* This wish, which is dangerous, or (NO_WISH) what is not is about to be written; call visit_job_intended(). */
         void (*intends)(void *userdata, size_t wish);
-        void (*writing)(void *userdata, size_t wish); /* what is sent now; WORKER_READS: nothing is written */
+        void (*writing)(void *userdata, size_t wish); /* what is sent now; NO_WISH: nothing is written */
         /* The first commands are over: what is read and written that matters comes now. Later calls say nothing more. */
         void (*settling)(void *userdata);
         void (*step)(void *userdata, const Step *s);

@@ -26,7 +26,7 @@
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing, told; /* index of the wish, or WORKER_READS; and what the manager knows of that */
+        size_t writing, told; /* index of the wish, or NO_WISH; and what the manager knows of that */
         unsigned n_commands;
         uint64_t said_usec;
         bool stopped;
@@ -51,7 +51,7 @@ static bool child_listen(Child *c, int flags, WorkerOrder *ret) {
                 return false;
         if (n != (ssize_t) sizeof *ret)
                 _exit(EXIT_FAILURE);
-        c->stopped = c->stopped || *ret == WORKER_STOP;
+        c->stopped = c->stopped || *ret == ORDER_STOP;
         return true;
 }
 
@@ -59,7 +59,7 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
         Child *c = userdata;
         WorkerOrder order;
 
-        if (!c->stopped && child_listen(c, MSG_DONTWAIT, &order) && order != WORKER_STOP)
+        if (!c->stopped && child_listen(c, MSG_DONTWAIT, &order) && order != ORDER_STOP)
                 _exit(EXIT_FAILURE);
         if (c->stopped) {
                 *ret_why = "not now: the machine goes to sleep, or the service stops";
@@ -68,15 +68,15 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
 
         if (c->writing != c->told) {
                 c->told = c->writing;
-                child_say(c, &(WorkerMessage){ .type = WORKER_SENDS, .wish = c->writing });
+                child_say(c, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = c->writing });
         }
         if (++c->n_commands == SETTLED_COMMANDS || monotonic_usec() - c->said_usec >= GOES_ON_USEC)
-                child_say(c, &(WorkerMessage){ .type = WORKER_GOES_ON });
+                child_say(c, &(WorkerMessage){ .type = MESSAGE_ALIVE });
         return 0;
 }
 
 static size_t child_wish(const Child *c, const Step *s) {
-        return s ? (size_t) (s->wish - c->wishes->items) : WORKER_READS;
+        return s ? (size_t) (s->wish - c->wishes->items) : NO_WISH;
 }
 
 static int child_intend(void *userdata, const Step *s) {
@@ -87,13 +87,13 @@ static int child_intend(void *userdata, const Step *s) {
         if (c->stopped)
                 return 0;
 
-        child_say(c, &(WorkerMessage){ .type = WORKER_INTENDS, .wish = child_wish(c, s) });
+        child_say(c, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = child_wish(c, s) });
         do
                 (void) child_listen(c, 0, &order);
-        while (order == WORKER_STOP);
-        if (order >= _WORKER_ORDER_MAX)
+        while (order == ORDER_STOP);
+        if (order >= _ORDER_MAX)
                 _exit(EXIT_FAILURE);
-        return order == WORKER_GO ? 0 : -EIO;
+        return order == ORDER_GO ? 0 : -EIO;
 }
 
 static void child_writing(void *userdata, const Step *s) {
@@ -105,19 +105,19 @@ static void child_writing(void *userdata, const Step *s) {
 static void child_ended(void *userdata, const Step *s) {
         Child *c = userdata;
 
-        child_say(c, &(WorkerMessage){ .type = WORKER_STEP, .wish = child_wish(c, s), .step = *s });
+        child_say(c, &(WorkerMessage){ .type = MESSAGE_STEP, .wish = child_wish(c, s), .step = *s });
 }
 
 static void child_power(void *userdata, PowerMode power) {
-        child_say(userdata, &(WorkerMessage){ .type = WORKER_POWER, .power = power });
+        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_POWER, .power = power });
 }
 
 static void child_wear(void *userdata, const Wear *w) {
-        child_say(userdata, &(WorkerMessage){ .type = WORKER_WEAR, .wear = *w });
+        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_WEAR, .wear = *w });
 }
 
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
-        WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge };
+        WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = *bridge };
 
         if (identity)
                 m.identity = *identity;
@@ -150,7 +150,7 @@ static int child_confine(const Visit *v) {
 _Noreturn void worker_main(int fd) {
         static char request[VISIT_REQUEST_MAX_BYTES];
         static VisitRequest q;
-        Child c = { .fd = fd, .writing = WORKER_READS, .told = WORKER_READS, .said_usec = monotonic_usec() };
+        Child c = { .fd = fd, .writing = NO_WISH, .told = NO_WISH, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         char name[32];
         ssize_t n;
@@ -189,7 +189,7 @@ _Noreturn void worker_main(int fd) {
         if (visit_run(v, &p) < 0)
                 _exit(EXIT_FAILURE);
 
-        child_say(&c, &(WorkerMessage){ .type = WORKER_END });
+        child_say(&c, &(WorkerMessage){ .type = MESSAGE_END });
         /* Not exit(): the parent's buffers and handlers are not ours to run. */
         _exit(EXIT_SUCCESS);
 }

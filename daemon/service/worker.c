@@ -31,18 +31,18 @@ int worker_start(Broker *broker, const Visit *visit) {
 }
 
 WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
-        static const WorkerState table[_WORKER_STATE_MAX][_WORKER_MESSAGE_MAX] = {
+        static const WorkerState table[_WORKER_STATE_MAX][_MESSAGE_MAX] = {
                 [WORKER_VISITS] = {
-                        [WORKER_GOES_ON] = WORKER_VISITS,
-                        [WORKER_SENDS] = WORKER_VISITS,
-                        [WORKER_INTENDS] = WORKER_WAITS,
-                        [WORKER_STEP] = WORKER_VISITS,
-                        [WORKER_POWER] = WORKER_VISITS,
-                        [WORKER_WEAR] = WORKER_VISITS,
-                        [WORKER_BRIDGE] = WORKER_BRIDGED,
-                        [WORKER_END] = WORKER_ENDED,
+                        [MESSAGE_ALIVE] = WORKER_VISITS,
+                        [MESSAGE_SENDS] = WORKER_VISITS,
+                        [MESSAGE_INTENDS] = WORKER_WAITS,
+                        [MESSAGE_STEP] = WORKER_VISITS,
+                        [MESSAGE_POWER] = WORKER_VISITS,
+                        [MESSAGE_WEAR] = WORKER_VISITS,
+                        [MESSAGE_BRIDGE] = WORKER_BRIDGED,
+                        [MESSAGE_END] = WORKER_ENDED,
                 },
-                [WORKER_BRIDGED] = { [WORKER_END] = WORKER_ENDED },
+                [WORKER_BRIDGED] = { [MESSAGE_END] = WORKER_ENDED },
         };
 
         return table[s][said];
@@ -89,17 +89,17 @@ static const WireField identity_fields[] = {
 };
 
 static const WireField head_fields[] = {
-        WIRE_WORD(WorkerMessage, type, _WORKER_MESSAGE_MAX),
+        WIRE_WORD(WorkerMessage, type, _MESSAGE_MAX),
         WIRE(WorkerMessage, wish, WIRE_SIZE),
         {}
 };
 
 /* What comes behind the head. */
-static const WireField body_fields[_WORKER_MESSAGE_MAX][3] = {
-        [WORKER_STEP] = { WIRE_PART(WorkerMessage, step, step_fields) },
-        [WORKER_POWER] = { WIRE_WORD(WorkerMessage, power, _POWER_MODE_MAX) },
-        [WORKER_WEAR] = { WIRE_PART(WorkerMessage, wear, wear_fields) },
-        [WORKER_BRIDGE] = { WIRE_PART(WorkerMessage, bridge, wire_bridge), WIRE_PART(WorkerMessage, identity, identity_fields) },
+static const WireField body_fields[_MESSAGE_MAX][3] = {
+        [MESSAGE_STEP] = { WIRE_PART(WorkerMessage, step, step_fields) },
+        [MESSAGE_POWER] = { WIRE_WORD(WorkerMessage, power, _POWER_MODE_MAX) },
+        [MESSAGE_WEAR] = { WIRE_PART(WorkerMessage, wear, wear_fields) },
+        [MESSAGE_BRIDGE] = { WIRE_PART(WorkerMessage, bridge, wire_bridge), WIRE_PART(WorkerMessage, identity, identity_fields) },
 };
 /* clang-format on */
 
@@ -118,22 +118,22 @@ static bool wear_is_valid(const Wear *w) {
 
 static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
         switch (m->type) {
-        case WORKER_GOES_ON:
-        case WORKER_END:
+        case MESSAGE_ALIVE:
+        case MESSAGE_END:
                 return true;
-        case WORKER_SENDS:
-        case WORKER_INTENDS:
-                return m->wish < n_wishes || m->wish == WORKER_READS;
-        case WORKER_STEP:
+        case MESSAGE_SENDS:
+        case MESSAGE_INTENDS:
+                return m->wish < n_wishes || m->wish == NO_WISH;
+        case MESSAGE_STEP:
                 return m->wish < n_wishes && m->step.error <= 0;
-        case WORKER_POWER:
+        case MESSAGE_POWER:
                 return m->power != POWER_UNKNOWN && m->power != POWER_UNCLEAR;
-        case WORKER_WEAR:
+        case MESSAGE_WEAR:
                 return wear_is_valid(&m->wear);
-        case WORKER_BRIDGE:
+        case MESSAGE_BRIDGE:
                 return bridge_is_valid(&m->bridge) &&
                        (!m->identity.serial[0] || (m->bridge.asked && m->bridge.identified));
-        case _WORKER_MESSAGE_MAX:
+        case _MESSAGE_MAX:
                 break;
         }
         return false;

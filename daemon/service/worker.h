@@ -10,24 +10,24 @@
 #include "visit.h"
 
 typedef enum WorkerMessageType {
-        WORKER_GOES_ON, /* sends its third command, or sends commands and has said nothing for a while */
-        WORKER_SENDS,   /* the commands that follow are to write `wish`; WORKER_READS: to read */
-        WORKER_INTENDS, /* `wish` is about to be written, which is dangerous; WORKER_READS: what is not. Answered, when that
-                          * is on stable storage or cannot be */
-        WORKER_STEP,  /* `wish` has its verdict */
-        WORKER_POWER, /* at the end: whether the drive sleeps (visit.h) */
-        WORKER_WEAR,  /* at the end: how worn it is (visit.h) */
-        WORKER_BRIDGE, /* at the end: more is known of the USB bridge; or (with a serial number) which drive is behind it */
-        WORKER_END, /* all was told */
-        _WORKER_MESSAGE_MAX,
+        MESSAGE_ALIVE, /* sends its third command, or is still sending commands after a while without a message */
+        MESSAGE_SENDS, /* the following commands write `wish`; NO_WISH: they read */
+        MESSAGE_INTENDS, /* is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits for the answer: the
+                          * crash guard's note is on stable storage, or cannot be */
+        MESSAGE_STEP,  /* `wish` has its verdict */
+        MESSAGE_POWER, /* at the end: the power mode (visit.h) */
+        MESSAGE_WEAR,  /* at the end: the wear counters (visit.h) */
+        MESSAGE_BRIDGE, /* at the end: more is known of the USB bridge; or (with a serial number) which drive is behind it */
+        MESSAGE_END, /* the visit is over */
+        _MESSAGE_MAX,
 } WorkerMessageType;
 
-/* Where a worker is, as the manager knows. What it may say in each state, and the state that follows, is the table of
- * worker_state_after(); whatever else it says, it is heard no more. */
+/* The manager's view of a worker. The table of worker_state_after() has the messages that each state allows, and the state that follows.
+ * After any other message the manager reads no more. */
 typedef enum WorkerState {
-        WORKER_BROKE, /* it has said what it may not */
+        WORKER_BROKE, /* it sent a message that is not allowed */
         WORKER_VISITS,
-        WORKER_WAITS, /* for the answer to WORKER_INTENDS, which is worker_order()'s to give */
+        WORKER_WAITS, /* for the answer to MESSAGE_INTENDS, which is worker_order()'s to give */
         WORKER_BRIDGED,
         WORKER_ENDED,
         _WORKER_STATE_MAX,
@@ -39,20 +39,20 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType said);
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish;     /* index in the visit's wishes */
-        Step step;       /* WORKER_STEP */
-        PowerMode power; /* WORKER_POWER */
-        Wear wear;       /* WORKER_WEAR */
+        Step step;       /* MESSAGE_STEP */
+        PowerMode power; /* MESSAGE_POWER */
+        Wear wear;       /* MESSAGE_WEAR */
         Bridge bridge;
         DriveIdentity identity; /* without a serial number it is not known */
 } WorkerMessage;
 
-#define WORKER_READS SIZE_MAX
+#define NO_WISH SIZE_MAX
 
 typedef enum WorkerOrder {
-        WORKER_GO,        /* what was intended is on stable storage */
-        WORKER_UNGUARDED, /* … is not: write nothing dangerous of it */
-        WORKER_STOP,      /* at any time: send no more commands, and end the visit */
-        _WORKER_ORDER_MAX,
+        ORDER_GO,        /* what was intended is on stable storage */
+        ORDER_UNGUARDED, /* … is not: write nothing dangerous of it */
+        ORDER_STOP,      /* at any time: send no more commands, and end the visit */
+        _ORDER_MAX,
 } WorkerOrder;
 
 /* Of the visit, `io`, `userdata` and all functions are the worker's own. Does not wait for the process. Returns a socket, whose other

@@ -272,7 +272,7 @@ static void step_worker(void) {
                 w->hostile = true;
                 for (unsigned i = 0; i < 100; i++) {
                         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
-                        WorkerMessage m = { .type = how / 6 % _WORKER_MESSAGE_MAX };
+                        WorkerMessage m = { .type = how / 6 % _MESSAGE_MAX };
 
                         (void) send(w->fd, message, worker_message_write(&m, message), MSG_NOSIGNAL | MSG_DONTWAIT);
                         run();

@@ -240,7 +240,7 @@ static bool child_listen(Child *c, WorkerOrder *ret) {
         if (n < 0 && errno == EAGAIN)
                 return false;
         c->dead = c->dead || n != (ssize_t) sizeof *ret;
-        c->stopped = c->stopped || (!c->dead && *ret == WORKER_STOP);
+        c->stopped = c->stopped || (!c->dead && *ret == ORDER_STOP);
         return !c->dead;
 }
 
@@ -251,7 +251,7 @@ static int child_gate(void *userdata, _unused_ const Drive *drive, const char **
         if (++c->n_commands == c->interrupted_at)
                 step();
         if (!c->dead && !c->stopped && child_listen(c, &order))
-                MUST(order == WORKER_STOP, "a worker that asked for nothing gets the order %d", order);
+                MUST(order == ORDER_STOP, "a worker that asked for nothing gets the order %d", order);
         if (c->dead || c->stopped) {
                 *ret_why = "not now";
                 return END_DEFERRED;
@@ -259,39 +259,39 @@ static int child_gate(void *userdata, _unused_ const Drive *drive, const char **
 
         if (c->writing != c->told) {
                 c->told = c->writing;
-                child_say(c, &(WorkerMessage){ .type = WORKER_SENDS, .wish = c->writing });
+                child_say(c, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = c->writing });
         }
         if (c->n_commands == 3)
-                child_say(c, &(WorkerMessage){ .type = WORKER_GOES_ON });
+                child_say(c, &(WorkerMessage){ .type = MESSAGE_ALIVE });
         return 0;
 }
 
 static size_t child_wish(const Child *c, const Step *s) {
-        return s ? (size_t) (s->wish - c->visit->wishes->items) : WORKER_READS;
+        return s ? (size_t) (s->wish - c->visit->wishes->items) : NO_WISH;
 }
 
 /* The order comes when the note is on storage, or when that has taken too long. */
 static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
-        WorkerOrder order = WORKER_STOP;
+        WorkerOrder order = ORDER_STOP;
 
         if (c->stopped)
                 return 0;
-        child_say(c, &(WorkerMessage){ .type = WORKER_INTENDS, .wish = child_wish(c, s) });
-        for (unsigned i = 0; i < 4 && !c->dead && order == WORKER_STOP; i++) {
-                while (child_listen(c, &order) && order == WORKER_STOP)
+        child_say(c, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = child_wish(c, s) });
+        for (unsigned i = 0; i < 4 && !c->dead && order == ORDER_STOP; i++) {
+                while (child_listen(c, &order) && order == ORDER_STOP)
                         ;
-                if (order != WORKER_STOP || c->dead)
+                if (order != ORDER_STOP || c->dead)
                         break;
                 if (i == 1)
                         pass(6 * SECOND);
                 settle();
-                order = WORKER_STOP;
+                order = ORDER_STOP;
         }
         if (c->dead)
                 return -EIO;
-        MUST(order == WORKER_GO || order == WORKER_UNGUARDED, "a worker waits for leave to write, and gets none");
-        return order == WORKER_GO ? 0 : -EIO;
+        MUST(order == ORDER_GO || order == ORDER_UNGUARDED, "a worker waits for leave to write, and gets none");
+        return order == ORDER_GO ? 0 : -EIO;
 }
 
 static void child_writing(void *userdata, const Step *s) {
@@ -301,19 +301,19 @@ static void child_writing(void *userdata, const Step *s) {
 }
 
 static void child_ended(void *userdata, const Step *s) {
-        child_say(userdata, &(WorkerMessage){ .type = WORKER_STEP, .wish = child_wish(userdata, s), .step = *s });
+        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_STEP, .wish = child_wish(userdata, s), .step = *s });
 }
 
 static void child_power(void *userdata, PowerMode power) {
-        child_say(userdata, &(WorkerMessage){ .type = WORKER_POWER, .power = power });
+        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_POWER, .power = power });
 }
 
 static void child_wear(void *userdata, const Wear *w) {
-        child_say(userdata, &(WorkerMessage){ .type = WORKER_WEAR, .wear = *w });
+        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_WEAR, .wear = *w });
 }
 
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
-        WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = *bridge };
+        WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = *bridge };
 
         if (identity)
                 m.identity = *identity;
@@ -339,8 +339,8 @@ static void *worker_request(const Worker *w, int flags, VisitRequest *ret) {
 
 static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at) {
         Child c = { .worker = w,
-                    .writing = WORKER_READS,
-                    .told = WORKER_READS,
+                    .writing = NO_WISH,
+                    .told = NO_WISH,
                     .dies_after = dies_after,
                     .interrupted_at = interrupted_at };
         const DeviceIO io = { .open_node = child_open_node,
@@ -377,7 +377,7 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
         w->runs = true;
         if (visit_run(v, &p) >= 0)
                 plan_done(&p);
-        child_say(&c, &(WorkerMessage){ .type = WORKER_END });
+        child_say(&c, &(WorkerMessage){ .type = MESSAGE_END });
         worker_done(w);
 }
 
@@ -398,14 +398,14 @@ static void take_text(char *text, size_t size) {
 }
 
 static void worker_says_anything(Worker *w) {
-        WorkerMessage m = { .type = take() % _WORKER_MESSAGE_MAX, .wish = take_number() % 9 };
+        WorkerMessage m = { .type = take() % _MESSAGE_MAX, .wish = take_number() % 9 };
         uint8_t message[WORKER_MESSAGE_MAX_BYTES], where = take();
         size_t size;
 
         if (m.wish == 8)
-                m.wish = WORKER_READS;
+                m.wish = NO_WISH;
         switch (m.type) {
-        case WORKER_STEP:
+        case MESSAGE_STEP:
                 m.step = (Step){ .verdict = take() % (_VERDICT_MAX + 1),
                                  .end = take() % (_VERDICT_MAX + 1),
                                  .error = -(int) (take() % 64) };
@@ -419,14 +419,14 @@ static void worker_says_anything(Worker *w) {
                 m.step.wanted.number = (int64_t) take_number();
                 take_text(m.step.reason, sizeof m.step.reason);
                 break;
-        case WORKER_POWER:
+        case MESSAGE_POWER:
                 m.power = take() % 6;
                 break;
-        case WORKER_WEAR:
+        case MESSAGE_WEAR:
                 m.wear.load_cycles = (KnownNumber){ .known = take() & 1, .number = (int64_t) take_number() };
                 m.wear.rated_load_cycles = (KnownNumber){ .known = take() & 1, .number = (int64_t) take_number() };
                 break;
-        case WORKER_BRIDGE:
+        case MESSAGE_BRIDGE:
                 m.bridge = (Bridge){ .asked = take() & 1,
                                      .identified = take() & 1,
                                      .fragile = take() & 1,

@@ -87,7 +87,7 @@ int inventory_read(Inventory *ret) {
 void inventory_done(_unused_ Inventory *i) {
 }
 
-int leave_get(Leave *l, const char *state_dir, Drive *const *wanted, size_t n) {
+int permission_get(Permission *l, const char *state_dir, Drive *const *wanted, size_t n) {
         ck_assert_str_eq(state_dir, "records");
         for (size_t i = 0; i < n; i++)
                 ck_assert(wanted[i] == drives || wanted[i] == drives + 1 || wanted[i] == drives + 3);
@@ -97,7 +97,7 @@ int leave_get(Leave *l, const char *state_dir, Drive *const *wanted, size_t n) {
         n_left += n;
         return leave_status;
 }
-void leave_done(_unused_ Leave *l) {
+void permission_done(_unused_ Permission *l) {
 }
 
 void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {

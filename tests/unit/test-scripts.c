@@ -182,8 +182,8 @@ static void keep_wear(const Disk *disk) {
         ck_assert_int_ge(guard_key(d, &key), 0);
         (void) snprintf(path, sizeof path, GUARD_DIR "/drives/%s", key);
         (void) snprintf(text, sizeof text,
-                        "VERSION=1\nNAME=%s\nUSE_SETTING=another\nUSE_KEY=another\nUSE_SINCE=%" PRIi64 "\nWEAR_WHEN=%" PRIi64
-                        "\nSETTINGS=0\n",
+                        "VERSION=1\nNAME=%s\nUSE_SETTING=another\nUSE_KEY=another\nUSE_SINCE=%" PRIi64
+                        "\nWEAR_WHEN=%" PRIi64 "\nSETTINGS=0\n",
                         d->name, now, now);
         world_write(path, text);
 }
@@ -651,7 +651,7 @@ static Verdict verdict_of(const char *name) {
 static void worker_step(Worker *w, size_t wish, const Words *words, unsigned i) {
         const Wish *want = w->asked->visit.wishes->items + wish;
         const Setting *row = setting_for_backends(&all_settings, want->name, drive_backends(w->asked->visit.drive));
-        WorkerMessage m = { .type = WORKER_STEP, .wish = wish };
+        WorkerMessage m = { .type = MESSAGE_STEP, .wish = wish };
         Step *s = &m.step;
 
         s->verdict = verdict_of(word(words, i++));
@@ -738,14 +738,14 @@ static void worker_act(Worker *w, char *action) {
                         if (!w->told[i])
                                 worker_step(w, i, &words, 1);
         } else if (streq(what, "goes-on"))
-                worker_say(w, &(WorkerMessage){ .type = WORKER_GOES_ON });
+                worker_say(w, &(WorkerMessage){ .type = MESSAGE_ALIVE });
         else if (streq(what, "sends"))
-                worker_say(w, &(WorkerMessage){ .type = WORKER_SENDS, .wish = index_of(w, word(&words, 1)) });
+                worker_say(w, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = index_of(w, word(&words, 1)) });
         else if (streq(what, "intends"))
-                worker_say(w, &(WorkerMessage){ .type = WORKER_INTENDS, .wish = index_of(w, word(&words, 1)) });
+                worker_say(w, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = index_of(w, word(&words, 1)) });
         else if (streq(what, "power")) {
                 const char *power = word(&words, 1);
-                WorkerMessage m = { .type = WORKER_POWER,
+                WorkerMessage m = { .type = MESSAGE_POWER,
                                     .power = streq(power, "awake")       ? POWER_AWAKE
                                              : streq(power, "standby")   ? POWER_STANDBY
                                              : streq(power, "suspended") ? POWER_SUSPENDED
@@ -754,7 +754,7 @@ static void worker_act(Worker *w, char *action) {
                 script_assert(m.power != POWER_ASLEEP || streq(power, "asleep"), "no power mode: %s", power);
                 worker_say(w, &m);
         } else if (streq(what, "wear")) {
-                WorkerMessage m = { .type = WORKER_WEAR };
+                WorkerMessage m = { .type = MESSAGE_WEAR };
 
                 for (unsigned i = 1; i < words.n; i++) {
                         number_of_key(words.items[i], "load_cycles", &m.wear.load_cycles);
@@ -762,7 +762,7 @@ static void worker_act(Worker *w, char *action) {
                 }
                 worker_say(w, &m);
         } else if (streq(what, "bridge")) {
-                WorkerMessage m = { .type = WORKER_BRIDGE, .bridge = { .asked = true } };
+                WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = { .asked = true } };
 
                 for (unsigned i = 1; i < words.n; i++) {
                         const char *value;
@@ -777,7 +777,7 @@ static void worker_act(Worker *w, char *action) {
                 }
                 worker_say(w, &m);
         } else if (streq(what, "ends")) {
-                worker_say(w, &(WorkerMessage){ .type = WORKER_END });
+                worker_say(w, &(WorkerMessage){ .type = MESSAGE_END });
                 worker_close(w);
         } else if (streq(what, "dies"))
                 worker_close(w);

@@ -188,7 +188,7 @@ START_TEST(test_pulled) {
                 ask(&t, VISIT_ATTACH);
                 ck_assert_uint_eq(t.guard.steady_until, 0);
                 visit_sends(&t, pulls[_i].wish);
-                target_guard_writing(&t, WORKER_READS);
+                target_guard_writing(&t, NO_WISH);
                 if (pulls[_i].visit_ended) {
                         target_guard_ended(&t);
                         ck_assert((t.guard.healthy_at > 0) == (pulls[_i].wish == 1));
@@ -474,7 +474,7 @@ START_TEST(test_answered_at_once) {
                 target_guard_begins(&t);
         }
         intended = INT_MAX;
-        target_guard_intends(&t, _i == 0 ? 0 : WORKER_READS);
+        target_guard_intends(&t, _i == 0 ? 0 : NO_WISH);
         ck_assert_int_eq(intended, _i == 0 ? 1 : -EBADMSG);
         target_guard_ended(&t);
         pull(&t);

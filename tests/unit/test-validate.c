@@ -369,16 +369,16 @@ static const struct {
         size_t size;
         bool taken;
 } orders[] = {
-        { WORKER_STOP, sizeof(WorkerOrder), true },
-        { WORKER_GO, sizeof(WorkerOrder), false }, /* the answer to no question */
-        { WORKER_UNGUARDED, sizeof(WorkerOrder), false },
-        { _WORKER_ORDER_MAX, sizeof(WorkerOrder), false },
+        { ORDER_STOP, sizeof(WorkerOrder), true },
+        { ORDER_GO, sizeof(WorkerOrder), false }, /* the answer to no question */
+        { ORDER_UNGUARDED, sizeof(WorkerOrder), false },
+        { _ORDER_MAX, sizeof(WorkerOrder), false },
         { -1, sizeof(WorkerOrder), false },
         { INT_MAX, sizeof(WorkerOrder), false },
         { INT_MIN, sizeof(WorkerOrder), false },
-        { WORKER_STOP, sizeof(WorkerOrder) - 1, false },
-        { WORKER_STOP, sizeof(WorkerOrder) + 1, false },
-        { WORKER_STOP, 1, false },
+        { ORDER_STOP, sizeof(WorkerOrder) - 1, false },
+        { ORDER_STOP, sizeof(WorkerOrder) + 1, false },
+        { ORDER_STOP, 1, false },
 };
 
 /* A worker in a process of its own, without a sandbox, for a drive that there is not. What it prints goes into a file. */
@@ -461,12 +461,12 @@ START_TEST(test_order) {
         int fd;
 
         pid = worker_make(&o, orders[_i].size, &fd, &printed);
-        for (; receive_from(fd, &m) == 1 && m.type == WORKER_STEP; n++)
+        for (; receive_from(fd, &m) == 1 && m.type == MESSAGE_STEP; n++)
                 if (m.wish == 0 && orders[_i].taken)
                         ck_assert_int_eq(m.step.verdict, VERDICT_DEFERRED);
         if (orders[_i].taken) {
                 ck_assert_uint_eq(n, wishes.n_items);
-                ck_assert_int_eq(m.type, WORKER_END);
+                ck_assert_int_eq(m.type, MESSAGE_END);
                 check_name(pid);
         }
         worker_done(pid, fd, printed, orders[_i].taken ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -563,55 +563,55 @@ static const struct {
         Field field;
         WorkerMessageType type;
 } message_fields[] = {
-        { { "type", &message.type, KIND_ENUM, _WORKER_MESSAGE_MAX }, WORKER_END },
-        { { "verdict", &message.step.verdict, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
-        { { "end", &message.step.end, KIND_ENUM, _VERDICT_MAX }, WORKER_STEP },
-        { { "written", &message.step.written, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "failed", &message.step.failed, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "lost", &message.step.lost, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "remembered", &message.step.remembered, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "write", &message.step.write, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "saving", &message.step.saving, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "accepted", &message.step.accepted, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "by_service", &message.step.by_service, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "wanted.type", &message.step.wanted.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "wanted.name", &message.step.wanted.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "note", &message.step.note, KIND_TEXT, STEP_NOTE_MAX }, WORKER_STEP },
-        { { "reason", &message.step.reason, KIND_TEXT, STEP_REASON_MAX }, WORKER_STEP },
-        { { "before.supported", &message.step.before.supported, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.known", &message.step.before.known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.value.type", &message.step.before.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "before.value.name", &message.step.before.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "before.repeated", &message.step.before.repeated, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.saved_known", &message.step.before.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "before.saved.type", &message.step.before.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "before.saved.name", &message.step.before.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "after.supported", &message.step.after.supported, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.known", &message.step.after.known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.value.type", &message.step.after.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "after.value.name", &message.step.after.value.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "after.repeated", &message.step.after.repeated, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.saved_known", &message.step.after.saved_known, KIND_BOOL, 0 }, WORKER_STEP },
-        { { "after.saved.type", &message.step.after.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, WORKER_STEP },
-        { { "after.saved.name", &message.step.after.saved.name, KIND_TEXT, VALUE_NAME_MAX }, WORKER_STEP },
-        { { "wear.load_cycles", &message.wear.load_cycles.known, KIND_BOOL, 0 }, WORKER_WEAR },
-        { { "wear.start_stops", &message.wear.start_stops.known, KIND_BOOL, 0 }, WORKER_WEAR },
-        { { "wear.rated_load_cycles", &message.wear.rated_load_cycles.known, KIND_BOOL, 0 }, WORKER_WEAR },
-        { { "wear.rated_start_stops", &message.wear.rated_start_stops.known, KIND_BOOL, 0 }, WORKER_WEAR },
-        { { "wear.temperature", &message.wear.temperature.known, KIND_BOOL, 0 }, WORKER_WEAR },
-        { { "bridge.asked", &message.bridge.asked, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.identified", &message.bridge.identified, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.without_sat", &message.bridge.without_sat, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.uas_blocks", &message.bridge.uas_blocks, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.without_registers", &message.bridge.without_registers, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.repeats_identify", &message.bridge.repeats_identify, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, WORKER_BRIDGE },
-        { { "bridge.cdb", &message.bridge.cdb, KIND_CDB, 0 }, WORKER_BRIDGE },
-        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, WORKER_BRIDGE },
-        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, WORKER_BRIDGE },
+        { { "type", &message.type, KIND_ENUM, _MESSAGE_MAX }, MESSAGE_END },
+        { { "verdict", &message.step.verdict, KIND_ENUM, _VERDICT_MAX }, MESSAGE_STEP },
+        { { "end", &message.step.end, KIND_ENUM, _VERDICT_MAX }, MESSAGE_STEP },
+        { { "written", &message.step.written, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "failed", &message.step.failed, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "lost", &message.step.lost, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "remembered", &message.step.remembered, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "write", &message.step.write, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "saving", &message.step.saving, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "accepted", &message.step.accepted, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "by_service", &message.step.by_service, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "wanted.type", &message.step.wanted.type, KIND_ENUM, _VALUE_TYPE_MAX }, MESSAGE_STEP },
+        { { "wanted.name", &message.step.wanted.name, KIND_TEXT, VALUE_NAME_MAX }, MESSAGE_STEP },
+        { { "note", &message.step.note, KIND_TEXT, STEP_NOTE_MAX }, MESSAGE_STEP },
+        { { "reason", &message.step.reason, KIND_TEXT, STEP_REASON_MAX }, MESSAGE_STEP },
+        { { "before.supported", &message.step.before.supported, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "before.known", &message.step.before.known, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "before.value.type", &message.step.before.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, MESSAGE_STEP },
+        { { "before.value.name", &message.step.before.value.name, KIND_TEXT, VALUE_NAME_MAX }, MESSAGE_STEP },
+        { { "before.repeated", &message.step.before.repeated, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "before.saved_known", &message.step.before.saved_known, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "before.saved.type", &message.step.before.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, MESSAGE_STEP },
+        { { "before.saved.name", &message.step.before.saved.name, KIND_TEXT, VALUE_NAME_MAX }, MESSAGE_STEP },
+        { { "after.supported", &message.step.after.supported, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "after.known", &message.step.after.known, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "after.value.type", &message.step.after.value.type, KIND_ENUM, _VALUE_TYPE_MAX }, MESSAGE_STEP },
+        { { "after.value.name", &message.step.after.value.name, KIND_TEXT, VALUE_NAME_MAX }, MESSAGE_STEP },
+        { { "after.repeated", &message.step.after.repeated, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "after.saved_known", &message.step.after.saved_known, KIND_BOOL, 0 }, MESSAGE_STEP },
+        { { "after.saved.type", &message.step.after.saved.type, KIND_ENUM, _VALUE_TYPE_MAX }, MESSAGE_STEP },
+        { { "after.saved.name", &message.step.after.saved.name, KIND_TEXT, VALUE_NAME_MAX }, MESSAGE_STEP },
+        { { "wear.load_cycles", &message.wear.load_cycles.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
+        { { "wear.start_stops", &message.wear.start_stops.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
+        { { "wear.rated_load_cycles", &message.wear.rated_load_cycles.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
+        { { "wear.rated_start_stops", &message.wear.rated_start_stops.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
+        { { "wear.temperature", &message.wear.temperature.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
+        { { "bridge.asked", &message.bridge.asked, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.identified", &message.bridge.identified, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.without_sat", &message.bridge.without_sat, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.uas_blocks", &message.bridge.uas_blocks, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.without_registers", &message.bridge.without_registers, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.repeats_identify", &message.bridge.repeats_identify, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.fragile", &message.bridge.fragile, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.cdb", &message.bridge.cdb, KIND_CDB, 0 }, MESSAGE_BRIDGE },
+        { { "identity.model", &message.identity.model, KIND_TEXT, sizeof message.identity.model }, MESSAGE_BRIDGE },
+        { { "identity.serial", &message.identity.serial, KIND_TEXT, sizeof message.identity.serial }, MESSAGE_BRIDGE },
         { { "identity.firmware", &message.identity.firmware, KIND_TEXT, sizeof message.identity.firmware },
-          WORKER_BRIDGE },
-        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, WORKER_BRIDGE },
+          MESSAGE_BRIDGE },
+        { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, MESSAGE_BRIDGE },
 };
 
 /* Each flag crosses, and no other with it. */
@@ -631,22 +631,22 @@ END_TEST
 
 /* Wishes that there are not, and an error that is none: numbers of their own. */
 static const WorkerMessage wrong_messages[] = {
-        { .type = WORKER_SENDS, .wish = 2 },
-        { .type = WORKER_SENDS, .wish = WORKER_READS - 1 },
-        { .type = WORKER_STEP, .wish = 2 },
-        { .type = WORKER_STEP, .wish = WORKER_READS },
-        { .type = WORKER_STEP, .step.error = 1 },
-        { .type = WORKER_STEP, .step.end = _VERDICT_MAX },
-        { .type = WORKER_STEP, .step.end = _VERDICT_INVALID },
-        { .type = WORKER_INTENDS, .wish = 2 },
-        { .type = WORKER_INTENDS, .wish = WORKER_READS - 1 },
-        { .type = WORKER_POWER, .power = POWER_UNKNOWN },
-        { .type = WORKER_POWER, .power = POWER_UNCLEAR },
-        { .type = WORKER_POWER, .power = POWER_ASLEEP + 1 },
-        { .type = WORKER_WEAR, .wear.load_cycles.number = -1 },
-        { .type = WORKER_WEAR, .wear.rated_start_stops.number = INT64_MIN },
-        { .type = WORKER_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
-        { .type = WORKER_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
+        { .type = MESSAGE_SENDS, .wish = 2 },
+        { .type = MESSAGE_SENDS, .wish = NO_WISH - 1 },
+        { .type = MESSAGE_STEP, .wish = 2 },
+        { .type = MESSAGE_STEP, .wish = NO_WISH },
+        { .type = MESSAGE_STEP, .step.error = 1 },
+        { .type = MESSAGE_STEP, .step.end = _VERDICT_MAX },
+        { .type = MESSAGE_STEP, .step.end = _VERDICT_INVALID },
+        { .type = MESSAGE_INTENDS, .wish = 2 },
+        { .type = MESSAGE_INTENDS, .wish = NO_WISH - 1 },
+        { .type = MESSAGE_POWER, .power = POWER_UNKNOWN },
+        { .type = MESSAGE_POWER, .power = POWER_UNCLEAR },
+        { .type = MESSAGE_POWER, .power = POWER_ASLEEP + 1 },
+        { .type = MESSAGE_WEAR, .wear.load_cycles.number = -1 },
+        { .type = MESSAGE_WEAR, .wear.rated_start_stops.number = INT64_MIN },
+        { .type = MESSAGE_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
+        { .type = MESSAGE_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };
 
 /* What comes of it at the manager's end. */
@@ -685,8 +685,8 @@ END_TEST
 
 /* Each type has its own size, and a message that is cut, or longer, is none. */
 START_TEST(test_message_size) {
-        static const WorkerMessageType types[] = { WORKER_GOES_ON, WORKER_SENDS, WORKER_STEP,
-                                                   WORKER_POWER,   WORKER_WEAR,  WORKER_BRIDGE };
+        static const WorkerMessageType types[] = { MESSAGE_ALIVE, MESSAGE_SENDS, MESSAGE_STEP,
+                                                   MESSAGE_POWER, MESSAGE_WEAR,  MESSAGE_BRIDGE };
         uint8_t bytes[WORKER_MESSAGE_MAX_BYTES + 1] = {};
         WorkerMessage told;
         size_t size;
@@ -715,19 +715,19 @@ END_TEST
 /* It has said all and ended, and an order was on its way: what it said is heard. */
 START_TEST(test_ended_unread) {
         uint8_t end[WORKER_MESSAGE_MAX_BYTES];
-        size_t size = worker_message_write(&(const WorkerMessage){ .type = WORKER_END }, end);
+        size_t size = worker_message_write(&(const WorkerMessage){ .type = MESSAGE_END }, end);
         WorkerMessage m;
         int fds[2];
 
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), -EAGAIN);
-        ck_assert_int_eq(worker_order(fds[0], WORKER_STOP), 0);
+        ck_assert_int_eq(worker_order(fds[0], ORDER_STOP), 0);
         ck_assert_int_eq(send(fds[1], end, size, MSG_NOSIGNAL), (ssize_t) size);
         (void) close(fds[1]);
         ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), 1);
-        ck_assert_int_eq(m.type, WORKER_END);
+        ck_assert_int_eq(m.type, MESSAGE_END);
         ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), 0);
-        ck_assert_int_eq(worker_order(fds[0], WORKER_STOP), -EPIPE);
+        ck_assert_int_eq(worker_order(fds[0], ORDER_STOP), -EPIPE);
         (void) close(fds[0]);
         ck_assert_int_eq(worker_receive(fds[0], wishes.n_items, &m), -EBADF);
 }

@@ -64,7 +64,7 @@ static void on_intends(void *userdata, _unused_ size_t wish) {
         ((Visited *) userdata)->n_intended++;
 }
 static void on_writing(void *userdata, size_t wish) {
-        ck_assert(wish < wishes.n_items || wish == WORKER_READS);
+        ck_assert(wish < wishes.n_items || wish == NO_WISH);
         ((Visited *) userdata)->writing = wish;
 }
 static void on_settling(void *userdata) {
@@ -161,23 +161,23 @@ typedef enum Said {
 } Said;
 
 static void say(Said what) {
-        WorkerMessage m = { .type = WORKER_STEP, .step.verdict = VERDICT_UNSUPPORTED };
+        WorkerMessage m = { .type = MESSAGE_STEP, .step.verdict = VERDICT_UNSUPPORTED };
         uint8_t bytes[WORKER_MESSAGE_MAX_BYTES];
         size_t more = 0;
 
         switch (what) {
         case GOES_ON:
-                m.type = WORKER_GOES_ON;
+                m.type = MESSAGE_ALIVE;
                 break;
         case SENDS:
         case SENDS_NOTHING:
         case SENDS_UNKNOWN:
-                m.type = WORKER_SENDS;
-                m.wish = what == SENDS_NOTHING ? WORKER_READS : what == SENDS ? 0 : wishes.n_items;
+                m.type = MESSAGE_SENDS;
+                m.wish = what == SENDS_NOTHING ? NO_WISH : what == SENDS ? 0 : wishes.n_items;
                 break;
         case INTENDS:
         case INTENDS_UNKNOWN:
-                m.type = WORKER_INTENDS;
+                m.type = MESSAGE_INTENDS;
                 m.wish = what == INTENDS ? 0 : wishes.n_items;
                 break;
         case TELLS_FIRST:
@@ -201,17 +201,17 @@ static void say(Said what) {
                 break;
         case TELLS_POWER:
         case TELLS_NO_POWER:
-                m = (WorkerMessage){ .type = WORKER_POWER,
+                m = (WorkerMessage){ .type = MESSAGE_POWER,
                                      .power = what == TELLS_POWER ? POWER_STANDBY : POWER_UNCLEAR };
                 break;
         case BRIDGE:
         case IDENTITY:
-                m = (WorkerMessage){ .type = WORKER_BRIDGE,
+                m = (WorkerMessage){ .type = MESSAGE_BRIDGE,
                                      .bridge = { .asked = true, .cdb = 16, .identified = what == IDENTITY } };
                 (void) strcpy(m.identity.serial, what == IDENTITY ? "S" : "");
                 break;
         case END:
-                m.type = WORKER_END;
+                m.type = MESSAGE_END;
                 break;
         case UNKNOWN_TYPE:
                 break;
@@ -226,7 +226,7 @@ static void say(Said what) {
         }
         more += worker_message_write(&m, bytes);
         if (what == UNKNOWN_TYPE)
-                memcpy(bytes, &(int){ _WORKER_MESSAGE_MAX }, sizeof(int));
+                memcpy(bytes, &(int){ _MESSAGE_MAX }, sizeof(int));
         (void) send(worker_fd, bytes, more, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -337,7 +337,7 @@ static void visit_make(Visited *x, Transport transport, bool asked, uint64_t pat
                                    .transport = transport,
                                    .ata = true },
                         .bridge.asked = asked,
-                        .writing = WORKER_READS };
+                        .writing = NO_WISH };
         ck_assert_int_ge(sd_event_new(&x->event), 0);
         ck_assert_int_eq(fsck_wait_new(x->event, NULL, &x->fsck_wait), 0);
         ck_assert_int_eq(visit_job_new(x->event, NULL, x->fsck_wait,
@@ -489,12 +489,12 @@ START_TEST(test_writing) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        ck_assert_uint_eq(x.writing, WORKER_READS);
+        ck_assert_uint_eq(x.writing, NO_WISH);
         sending(&x);
         ck_assert_uint_eq(x.writing, 0);
         say(SENDS_NOTHING);
         hear(&x);
-        ck_assert_uint_eq(x.writing, WORKER_READS);
+        ck_assert_uint_eq(x.writing, NO_WISH);
         visit_end(&x);
 }
 END_TEST
@@ -522,10 +522,10 @@ START_TEST(test_stop) {
                         interrupted(&x);
                 else
                         visit_job_stop(x.job);
-        ck_assert_int_eq(order(), WORKER_STOP);
+        ck_assert_int_eq(order(), ORDER_STOP);
         if (intends) {
                 visit_job_intended(x.job, 0);
-                ck_assert_int_eq(order(), WORKER_GO);
+                ck_assert_int_eq(order(), ORDER_GO);
         }
         ck_assert(!drain(&n));
         ck_assert_uint_eq(n, 0);
@@ -656,9 +656,9 @@ START_TEST(test_unasked) {
         ck_assert_uint_eq(n, 0);
         guarded(&x);
         visit_job_intended(x.job, -EIO);
-        ck_assert_int_eq(order(), WORKER_GO);
+        ck_assert_int_eq(order(), ORDER_GO);
         unguarded(&x);
-        ck_assert_int_eq(order(), WORKER_UNGUARDED);
+        ck_assert_int_eq(order(), ORDER_UNGUARDED);
         ck_assert(!drain(&n));
         ck_assert_uint_eq(n, 0);
         visit_end(&x);

@@ -141,16 +141,16 @@ static void give(int fd, const char *letters) {
         for (; *letters; letters++)
                 switch (*letters) {
                 case 'G':
-                        ck_assert_int_eq(worker_order(fd, WORKER_GO), 0);
+                        ck_assert_int_eq(worker_order(fd, ORDER_GO), 0);
                         break;
                 case 'U':
-                        ck_assert_int_eq(worker_order(fd, WORKER_UNGUARDED), 0);
+                        ck_assert_int_eq(worker_order(fd, ORDER_UNGUARDED), 0);
                         break;
                 case 'S':
-                        ck_assert_int_eq(worker_order(fd, WORKER_STOP), 0);
+                        ck_assert_int_eq(worker_order(fd, ORDER_STOP), 0);
                         break;
                 case '?':
-                        ck_assert_int_eq(worker_order(fd, _WORKER_ORDER_MAX), 0);
+                        ck_assert_int_eq(worker_order(fd, _ORDER_MAX), 0);
                         break;
                 case '1':
                         ck_assert_int_eq(send(fd, "", 1, MSG_NOSIGNAL), 1);
@@ -162,7 +162,7 @@ static void give(int fd, const char *letters) {
 }
 
 static void note_wish(const char *what, size_t wish) {
-        if (wish == WORKER_READS)
+        if (wish == NO_WISH)
                 note("%s", what);
         else
                 note("%s%zu", what, wish);
@@ -182,34 +182,34 @@ static void hear(int fd, const char *answers) {
 
         while (poll(&p, 1, -1) == 1 && worker_receive(fd, wishes.n_items, &m) > 0)
                 switch (m.type) {
-                case WORKER_GOES_ON:
+                case MESSAGE_ALIVE:
                         note("goes-on");
                         break;
-                case WORKER_SENDS:
+                case MESSAGE_SENDS:
                         note_wish("sends", m.wish);
                         break;
-                case WORKER_INTENDS:
+                case MESSAGE_INTENDS:
                         note_wish("intends", m.wish);
                         give(fd, answers);
                         break;
-                case WORKER_STEP:
+                case MESSAGE_STEP:
                         ck_assert_uint_eq(m.wish, 1);
                         note_step(&m.step);
                         break;
-                case WORKER_POWER:
+                case MESSAGE_POWER:
                         note("power:%s", m.power == POWER_AWAKE ? "awake" : "asleep");
                         break;
-                case WORKER_WEAR:
+                case MESSAGE_WEAR:
                         note("wear:%" PRIi64, m.wear.load_cycles.number);
                         break;
-                case WORKER_BRIDGE:
+                case MESSAGE_BRIDGE:
                         ck_assert(m.bridge.asked && m.bridge.cdb == 12);
                         note("bridge:%s", m.identity.serial);
                         break;
-                case WORKER_END:
+                case MESSAGE_END:
                         note("end");
                         break;
-                case _WORKER_MESSAGE_MAX:
+                case _MESSAGE_MAX:
                         ck_abort();
                 }
 }
