@@ -79,7 +79,7 @@ class Held:
         """Behind a read, so that the drive is awake. Returns how often it has unloaded its heads; None: it does not tell. What cannot be
         read just now may be as it was."""
         try:
-            shown = self.subject.look()
+            shown = self.subject.look(self.setting)
         except Trouble:
             return None
         now = Reading.of(shown, self.setting)

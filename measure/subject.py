@@ -119,10 +119,10 @@ class Subject:
 
     # ---- what the drive has ----
 
-    def look(self) -> dict:
-        """The drive's settings and wear now. An NVMe controller may be in a power state of its own choice, and tells the one that was set
+    def look(self, setting: str | None = None) -> dict:
+        """The drive's settings, or one of them, and wear now. An NVMe controller may be in a power state of its own choice, and tells the one that was set
         only behind a read: it is read until the command has asked it."""
-        child = command.begin("show", "--json", "--wear", *self.state(), self.name)
+        child = command.begin("show", "--json", "--wear", *([f"--setting={setting}"] if setting else []), *self.state(), self.name)
         done = threading.Event()
         reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
         if self.rests:

@@ -35,6 +35,7 @@ static const struct {
           offsetof(Options, undo) },
         { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read how warm and worn the drives are, and whether they test themselves: for that, they "
                          "start their standby timers anew", 0 }, offsetof(Options, wear) },
+        { OPTION_WEAR, { "setting", 0x11f, "SETTING", 0, "Read this setting alone", 0 }, offsetof(Options, setting) },
         { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show a line for each program that woke drives, and what helps against it", 0 },
           offsetof(Options, summary) },
         { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only what is recorded from now on, as it comes, until interrupted", 0 },

@@ -134,8 +134,20 @@ static const char *lasting_key(const Drive *d) {
         return drive_property(d, "DM_UUID") ?: drive_property(d, "MD_UUID") ?: d->wwn ?: d->serial ?: d->name;
 }
 
+/* All that drives of these kinds have, or the one that the user names. */
+static void tell_settings(Output *o, Device *device, unsigned backends, const char *name) {
+        const Setting *row = name ? setting_for_backends(&all_settings, name, backends) : NULL;
+        const Setting rows[] = { row ? *row : (Setting){}, {} };
+        const SettingTable one = { { rows } };
+
+        output_array(o, "settings");
+        if (row || !name)
+                probe(device, backends, name ? &one : &all_settings, tell_setting, o);
+        output_end(o);
+}
+
 /* Of the backends in the mask. NULL record: the service knows nothing of it. */
-static void tell_drive(Output *o, Device *device, unsigned backends, bool wear, const Records *records,
+static void tell_drive(Output *o, const Options *options, Device *device, unsigned backends, const Records *records,
                        const DriveRecord *record) {
         const Drive *d = device->drive;
         const char *state, *reason = NULL;
@@ -155,12 +167,10 @@ static void tell_drive(Output *o, Device *device, unsigned backends, bool wear, 
         output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
         output_fact(o, "spindown", "spindown", records_spindown(records, record));
 
-        if (wear)
+        if (options->wear)
                 tell_wear(o, device, backends);
 
-        output_array(o, "settings");
-        probe(device, backends, &all_settings, tell_setting, o);
-        output_end(o);
+        tell_settings(o, device, backends, options->setting);
 
         state = power_state(device);
         if (device->power == POWER_UNKNOWN && (backends & ASKED_FOR_STATE) && probe_needs_root(-EACCES))
@@ -225,7 +235,7 @@ static int show_identify(const Options *o) {
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
         output_document(out, "drives");
-        tell_drive(out, &d, 1U << BACKEND_ATA, false, NULL, NULL);
+        tell_drive(out, o, &d, 1U << BACKEND_ATA, NULL, NULL);
         output_print(out);
         return EXIT_WANTED;
 }
@@ -262,7 +272,7 @@ static int show_drives(const Options *o) {
                 if (i > 0)
                         output_line(out, "%s", "");
                 device_init_known(&d, drive, record, &permission.io);
-                tell_drive(out, &d, drive_backends(drive), o->wear, &records, record);
+                tell_drive(out, o, &d, drive_backends(drive), &records, record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
                         output_print(out);
@@ -385,10 +395,12 @@ static int show_run(const Options *o) {
                 warnx("say --plot or --svg alone, without --json and --identify; 'drivekeep wakes --json' has the same times");
                 return EXIT_BAD_INPUT;
         }
-        if (o->wear && !o->names) {
+        if ((o->wear || o->setting) && !o->names) {
                 warnx("say which drives are to be asked: 'drivekeep show --wear DRIVE...'");
                 return EXIT_BAD_INPUT;
         }
+        if (o->setting && setting_choose(&all_settings, o->setting) != EXIT_WANTED)
+                return EXIT_BAD_INPUT;
         if (o->plot || o->svg)
                 return plot_show(o);
 

@@ -38,7 +38,7 @@ typedef enum OptionFlags {
         OPTION_METRICS = 1 << 21, /* --metrics and --output */
         OPTION_HOST = 1 << 22,
         OPTION_IMPORT = 1 << 23, /* --write=NAME and --force */
-        OPTION_WEAR = 1 << 24,
+        OPTION_WEAR = 1 << 24,   /* --wear and --setting */
 } OptionFlags;
 
 typedef struct Options {
@@ -50,7 +50,7 @@ typedef struct Options {
         const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
         size_t n_roots;                          /* how many were given */
         const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: not given */
-        const char *results, *write_to, *picture;
+        const char *results, *write_to, *picture, *setting;
         GROWING_ARRAY(const char *, commands); /* for import to read; borrowed texts */
 } Options;
 

@@ -120,7 +120,7 @@ class Program(Fake):
         self.is_terminal = False
         self.service = None         # None: it does not run
         self.patch(command, "read", self.read)
-        self.patch(subject.Subject, "look", lambda s: self.read("show", s.name)["drives"][0])
+        self.patch(subject.Subject, "look", lambda s, *_: self.read("show", s.name)["drives"][0])
         self.patch(subject.Subject, "end_rest", lambda s: None)
         self.patch(service, "connect", lambda path: self.service)
         self.patch(os, "geteuid", lambda: 0)

@@ -420,7 +420,7 @@ class Tune(Program):
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
 
     @staticmethod
-    def fail_to_look(_subject):
+    def fail_to_look(*_):
         raise command.Trouble(status=75)
 
     def test_curve(self):

@@ -56,6 +56,8 @@ uid_t geteuid(void) {
         return user;
 }
 
+static unsigned n_alone;
+
 /* What the drives were sent: their names. */
 static char asked[64];
 
@@ -117,7 +119,15 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 { &timeout, { .value.type = VALUE_DURATION }, "it sleeps" },
         };
 
-        ck_assert_ptr_eq(t, &all_settings);
+        /* One is asked for alone. */
+        if (t != &all_settings) {
+                n_alone++;
+                ck_assert_str_eq(t->tables[0][0].name, "apm");
+                ck_assert_ptr_null(t->tables[0][1].name);
+                ck_assert_ptr_null(t->tables[1]);
+                each(userdata, &(Probed){ .setting = t->tables[0] });
+                return;
+        }
         if (io->image)
                 ck_assert(backends == 1U << BACKEND_ATA && io->image[0] == 0x0040);
         else
@@ -242,6 +252,29 @@ START_TEST(test_wear) {
 }
 END_TEST
 
+static const struct {
+        const char *drive, *setting;
+        int status;
+        unsigned n_alone;
+        const char *text;
+} alone[] = {
+        { "sda", "--setting=apm", EXIT_WANTED, 1, "apm     ata     no" },
+        { "nvme0n1", "--setting=apm", EXIT_WANTED, 0, "drive: /dev/nvme0n1" },
+        { "sda", "--setting=amp", EXIT_BAD_INPUT, 0, "there is no setting 'amp'; did you mean 'apm'?" },
+        { NULL, "--setting=apm", EXIT_BAD_INPUT, 0, "say which drives are to be asked" },
+};
+
+START_TEST(test_alone) {
+        _cleanup_free_ char *out = NULL, *err = NULL;
+
+        n_found = 4;
+        ck_assert_int_eq(show((const char *const[]){ alone[_i].setting, alone[_i].drive, NULL }, &out, &err),
+                         alone[_i].status);
+        ck_assert_uint_eq(n_alone, alone[_i].n_alone);
+        ck_assert_msg(strstr(alone[_i].status == EXIT_WANTED ? out : err, alone[_i].text), "%s%s", out, err);
+}
+END_TEST
+
 START_TEST(test_wear_of_all) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
@@ -262,6 +295,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_wear, 0, ELEMENTSOF(wears));
         tcase_add_test(t, test_wear_of_all);
+        tcase_add_loop_test(t, test_alone, 0, ELEMENTSOF(alone));
         tcase_add_loop_test(t, test_key, 0, ELEMENTSOF(keys));
         tcase_add_test(t, test_bridge);
         return test_main("cli-show", t);
