@@ -719,7 +719,7 @@ static void tell_steps(void) {
 static const Target *find_restless(void) {
         const Target *t = manager_first(manager);
 
-        while (t && !t->visit.job && !t->pending.reasons && t->save_again == 0 && !t->spindown.spins_up)
+        while (t && !t->visit.job && !pending_any(&t->pending) && t->save_again == 0 && !t->spindown.spins_up)
                 t = t->next;
         return t;
 }
@@ -737,7 +737,7 @@ static void come_to_rest(void) {
                 restless = find_restless();
                 n_calm = restless ? 0 : n_calm + 1;
                 MUST(++n < 400 || !restless, "%s does not come to rest: visit %d, pending %#x, spins up %d",
-                     restless->drive->name, !!restless->visit.job, restless->pending.reasons,
+                     restless->drive->name, !!restless->visit.job, restless->pending.work,
                      restless->spindown.spins_up);
         } while (n_calm < 3);
 }
