@@ -135,6 +135,9 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
         VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
+        /* In a visit that spins the drive down, this is the only wish of the name (scope_add_sleep()). */
+        if (streq(s->wish->name, SETTING_STANDBY))
+                writes |= WORK_SPIN_DOWN;
         if (run->plan.lost)
                 step_distrust(s);
         step_decide(s, run_memory(run, s),

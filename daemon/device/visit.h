@@ -17,7 +17,7 @@ typedef struct Visit {
         const DeviceIO *io;
         bool dry; /* reads and decides only (of steps whose row has `unless`: as if those others could not be had). Of this struct
                    * drive, wishes, memories and settings are needed */
-        VisitWork work; /* WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP and _WEAR count here; the wishes are chosen already */
+        VisitWork work; /* WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR count here; the wishes are chosen already */
         bool active;    /* the drive was in use just now: one that does not say whether it sleeps is awake */
         bool ata_sleep; /* the drive is in ATA's Sleep mode, which any command would end by a reset */
 

@@ -124,7 +124,7 @@ static void check_visit(const Case *c, const Bridge *bridge) {
         DeviceIO io = script_io(&script);
         Visit v = { .drive = &drive,
                     .wishes = &w,
-                    .work = WORK_APPLY,
+                    .work = WORK_SPIN_DOWN,
                     .settings = &all_settings,
                     .io = &io,
                     .active = c->active,
