@@ -10,6 +10,13 @@ suite_directory() { # SUITE PACKAGE…
         printf '%s/suite-%s-%s' "$suite_cache" "$1" "$(printf '%s' "$*" | sha256sum | cut -c 1-16)"
 }
 
+# Removes what an interrupted run left. mmdebstrap mounts /proc, /sys and devices of the host there, in which nothing must be removed.
+suite_clear() { # DIRECTORY
+        local mounted
+        while read -r mounted; do umount --lazy "$mounted"; done < <(awk -v below="$1/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)
+        rm -rf --one-file-system "$1"
+}
+
 # Makes it, unless it is there. From where the host gets its own packages, and as it does: for the host's own suite with the updates that
 # the host gets, too; failing that, from where mmdebstrap thinks.
 suite_make() { # SUITE PACKAGE…
@@ -20,7 +27,7 @@ suite_make() { # SUITE PACKAGE…
         targets=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 'Origin: Debian')
         sources=$(grep " $suite[^ ]* " <<<"$targets" | sort -u)
         [ -n "$sources" ] || sources=$(sed -n "s/ [^- ]* main$/ $suite main/p" <<<"$targets" | sort -u | head -1)
-        rm -rf "$root.new"
+        suite_clear "$root.new"
         mmdebstrap --variant=minbase --format=directory --include="$(IFS=,; echo "$*")" --dpkgopt='path-exclude=/usr/share/doc/*' \
                 --dpkgopt='path-exclude=/usr/share/locale/*' "${options[@]}" "$suite" "$root.new" ${sources:+-} <<<"$sources" &&
                 mv "$root.new" "$root"
