@@ -11,6 +11,7 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include <sys/wait.h>
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-id128.h>
 #include <time.h>
 
 #include "bus.h"
@@ -89,10 +91,18 @@ WRAP(int, open64, const char *path, int flags, ...) {
         va_end(ap);
         return __real_open64(redirect(path, buf), flags, mode);
 }
+static char lacking[PATH_MAX]; /* there is no memory to open this file, once */
+
 WRAP(int, openat64, int dir_fd, const char *path, int flags, ...) {
         char buf[PATH_MAX];
         va_list ap;
         mode_t mode;
+
+        if (streq(path, lacking)) {
+                lacking[0] = '\0';
+                errno = ENOMEM;
+                return -1;
+        }
 
         va_start(ap, flags);
         mode = mode_of(flags, ap);
@@ -218,7 +228,18 @@ WRAP(int, connect, int fd, const struct sockaddr *address, socklen_t size) {
 
         return __real_connect(fd, (const struct sockaddr *) &a, size);
 }
+/* Stable storage takes what is written when this file is gone. */
+#define STORAGE_STUCK "/run/storage-stuck"
+
+static bool storage_is_stuck(void) {
+        char buf[PATH_MAX];
+
+        return in_world && __real_access(redirect(STORAGE_STUCK, buf), F_OK) == 0;
+}
+
 WRAP(int, fsync, int fd) {
+        while (storage_is_stuck())
+                (void) usleep(1000);
         return fd < 0 ? -1 : 0;
 }
 
@@ -226,7 +247,7 @@ WRAP(int, fsync, int fd) {
 static const char *full;
 
 WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool sync) {
-        if (full && dir_fd == AT_FDCWD && starts_with(name, full))
+        if (full && (dir_fd == AT_FDCWD ? starts_with(name, full) : streq(full, GUARD_DIR)))
                 return -ENOSPC;
         return __real_file_replace(dir_fd, name, text, sync);
 }
@@ -296,6 +317,14 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itim
         return 0;
 }
 
+/* The service waits for its notes at its end. */
+WRAP(int, poll, struct pollfd *fds, nfds_t n, int timeout_ms) {
+        if (!storage_is_stuck())
+                return __real_poll(fds, n, timeout_ms);
+        passed_usec += timeout_ms * 1000LL;
+        return 0;
+}
+
 /* Without leave to come later, so that all comes at its time. */
 WRAP(int, timer_start, sd_event *event, sd_event_source **timer, uint64_t usec, _unused_ uint64_t accuracy_usec,
      sd_event_time_handler_t handler, void *userdata) {
@@ -311,6 +340,15 @@ static int64_t world_due(void) {
         return due == INT64_MAX ? due : due - MONOTONIC_START;
 }
 
+/* ---- boots ---- */
+
+static unsigned boot; /* the how-maniest */
+
+int sd_id128_get_boot(sd_id128_t *ret) {
+        *ret = (sd_id128_t){ .bytes = { 1, (uint8_t) boot } };
+        return 0;
+}
+
 /* ---- drives, as the kernel and udev have them ---- */
 
 typedef struct Disk {
@@ -319,7 +357,7 @@ typedef struct Disk {
         char model[41], serial[41], wwn[41];
         char links[4][64];
         unsigned n_links, number;
-        bool flash, absent, unready;
+        bool flash, removable, absent, unready;
         uint64_t diskseq;
 } Disk;
 
@@ -346,6 +384,7 @@ static Drive *disk_drive(const Disk *disk) {
                 .wwn = *disk->wwn ? strdup(disk->wwn) : NULL,
                 .transport = transport_from_string(disk->transport),
                 .rotational = !disk->flash,
+                .removable = disk->removable,
                 .diskseq = disk->diskseq,
                 .plugged = true,
         };
@@ -565,6 +604,7 @@ typedef struct Worker {
 
 static Worker workers[1024];
 static int broker_error;
+static char broker_fails_for[32]; /* this drive; "": all */
 
 static Worker *worker_find(const char *drive) {
         for (size_t i = 0; i < ELEMENTSOF(workers); i++)
@@ -658,7 +698,7 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         ck_assert_int_eq(child, BROKER_WORKER);
         /* Before anything is written. */
         ck_assert(logind_waits);
-        if (broker_error < 0)
+        if (broker_error < 0 && !*broker_fails_for)
                 return broker_error;
         while (w->fd > 0)
                 w++;
@@ -671,6 +711,10 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         ck_assert_int_gt(n, 0);
         ck_assert_int_eq(visit_request_parse(w->request, n, &all_settings, w->asked), 0);
         (void) strcpy(w->drive, w->asked->visit.drive->name);
+        if (broker_error < 0 && streq(w->drive, broker_fails_for)) {
+                worker_close(w);
+                return broker_error;
+        }
         emit_request(w);
         return 0;
 }
@@ -780,7 +824,7 @@ static void world_run(void) {
                         pid1_answer();
                         continue;
                 }
-                if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0)
+                if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || (storage_is_stuck() && si.si_pid == 0))
                         return;
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         }
@@ -815,9 +859,18 @@ static int world_start(void) {
         return r;
 }
 
+static void storage_go_on(void) {
+        char buf[PATH_MAX];
+
+        (void) __real_unlink(redirect(STORAGE_STUCK, buf));
+}
+
 static void world_stop(void) {
         service = daemon_free(service);
         event = sd_event_unref(event);
+        storage_go_on();
+        while (waitpid(-1, NULL, 0) > 0)
+                ;
         for (size_t i = 0; i < ELEMENTSOF(workers); i++)
                 if (workers[i].fd > 0)
                         worker_close(workers + i);
@@ -852,6 +905,8 @@ static void world_teardown(void) {
         in_world = inventory_fails = pid1_silent = false;
         n_disks = n_checks = n_caught_up = 0;
         passed_usec = slept = 0;
+        boot = 0;
+        lacking[0] = broker_fails_for[0] = '\0';
         broker_error = pid1_error = 0;
         full = NULL;
         pid1_lacks[0] = '\0';

@@ -188,7 +188,7 @@ static void keep_wear(const Disk *disk) {
         world_write(path, text);
 }
 
-/* drive sda [sas|usb|nvme|…] [flash] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N] */
+/* drive sda [sas|usb|nvme|…] [flash] [removable] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N] */
 static void do_drive(const Words *w) {
         Disk *d = disk_find(word(w, 0));
         unsigned port = d ? d->number : n_disks;
@@ -219,6 +219,8 @@ static void do_drive(const Words *w) {
                         port = strtoul(value, NULL, 10);
                 else if (streq(w->items[i], "flash"))
                         d->flash = true;
+                else if (streq(w->items[i], "removable"))
+                        d->removable = true;
                 else if (streq(w->items[i], "absent"))
                         d->absent = true;
                 else if (streq(w->items[i], "wear-unread"))
@@ -338,12 +340,16 @@ static void do_reword(const Words *w) {
         world_write(path, changed);
 }
 
-/* spoil FILE: reading it is an error from now on */
+/* spoil FILE: reading it is an error from now on; spoil FILE once: for lack of memory, once */
 static void do_spoil(const Words *w) {
         char path[PATH_MAX], buf[PATH_MAX];
         struct stat st;
 
         file_of(w, path);
+        if (w->n > 1) {
+                copy(lacking, sizeof lacking, path);
+                return;
+        }
         if (lstat(redirect(path, buf), &st) >= 0)
                 world_remove(path);
         world_link(path, base_name(path));
@@ -484,11 +490,16 @@ static void do_udev(const Words *w) {
         }
 }
 
-/* machine prepares; machine awake; machine sleeps TIME (and is awake) */
+/* machine prepares; machine awake; machine sleeps TIME (and is awake); machine boots: it went down as by a power cut */
 static void do_machine(const Words *w) {
         const char *what = word(w, 0);
 
-        if (streq(what, "prepares"))
+        if (streq(what, "boots")) {
+                world_stop();
+                world_remove(STATE_DIR);
+                world_write(STATE_DIR "/.changed", "");
+                boot++;
+        } else if (streq(what, "prepares"))
                 logind_events->preparing(logind_userdata);
         else if (streq(what, "awake"))
                 logind_events->awake(logind_userdata, w->n > 1 && streq(w->items[1], "again"));
@@ -532,8 +543,9 @@ static void do_kernel(const Words *w) {
         ck_assert_int_ge(send(kmsg[1], w->line, strlen(w->line), 0), 0);
 }
 
-/* broker works|fails|closed */
+/* broker works|fails|closed [DRIVE]: for this drive alone */
 static void do_broker(const Words *w) {
+        copy(broker_fails_for, sizeof broker_fails_for, w->n > 1 ? w->items[1] : "");
         broker_error = streq(word(w, 0), "works") ? 0 : streq(w->items[0], "closed") ? -ESHUTDOWN : -EAGAIN;
 }
 
@@ -543,6 +555,14 @@ static void do_full(const Words *w) {
 
         copy(path, sizeof path, word(w, 0));
         full = *path == '/' ? path : NULL;
+}
+
+/* storage stuck|works: stable storage takes nothing yet */
+static void do_storage(const Words *w) {
+        if (streq(word(w, 0), "stuck"))
+                world_write(STORAGE_STUCK, "");
+        else
+                storage_go_on();
 }
 
 static void do_inventory(const Words *w) {
@@ -1044,6 +1064,7 @@ static const struct {
         { "spoil", do_spoil },
         { "reword", do_reword },
         { "full", do_full },
+        { "storage", do_storage },
         { "use", do_use },
         { "commands", do_commands },
         { "at", do_at },
