@@ -188,10 +188,12 @@ static void keep_wear(const Disk *disk) {
         world_write(path, text);
 }
 
-/* drive sda [sas|usb|nvme|…] [flash] [removable] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N] */
+/* drive sda [sas|usb|nvme|…] [flash] [removable] [unready] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N]
+ * [on=DEVICE]; "unready": udev's rules have not run yet */
 static void do_drive(const Words *w) {
         Disk *d = disk_find(word(w, 0));
         unsigned port = d ? d->number : n_disks;
+        const char *on = NULL;
         char path[PATH_MAX], target[PATH_MAX], text[64];
         bool is_new = !d, wear_is_read = true;
 
@@ -221,6 +223,10 @@ static void do_drive(const Words *w) {
                         d->flash = true;
                 else if (streq(w->items[i], "removable"))
                         d->removable = true;
+                else if (streq(w->items[i], "unready"))
+                        d->unready = true;
+                else if (word_value(w->items[i], "on"))
+                        on = word_value(w->items[i], "on");
                 else if (streq(w->items[i], "absent"))
                         d->absent = true;
                 else if (streq(w->items[i], "wear-unread"))
@@ -228,7 +234,9 @@ static void do_drive(const Words *w) {
                 else
                         copy(d->transport, sizeof d->transport, w->items[i]);
         }
-        if (streq(d->transport, "nvme"))
+        if (on)
+                (void) snprintf(d->syspath, sizeof d->syspath, "/sys/devices/pci0/%s/block/%s", on, d->name);
+        else if (streq(d->transport, "nvme"))
                 (void) snprintf(d->syspath, sizeof d->syspath, "/sys/devices/pci0/nvme/nvme%u/%s", port, d->name);
         else if (streq(d->transport, "usb"))
                 (void) snprintf(d->syspath, sizeof d->syspath,
