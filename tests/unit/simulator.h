@@ -252,6 +252,15 @@ WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
+static unsigned no_memory_at; /* the how-maniest allocation of the service's from now fails; 0: none */
+static bool is_serving;       /* it is its turn, and not the test's */
+
+WRAP(void *, malloc, size_t size) {
+        if (is_serving && no_memory_at > 0 && --no_memory_at == 0)
+                return NULL;
+        return __real_malloc(size);
+}
+
 static void world_write(const char *path, const char *text) {
         char buf[PATH_MAX];
         FILE *f;
@@ -325,10 +334,12 @@ WRAP(int, poll, struct pollfd *fds, nfds_t n, int timeout_ms) {
         return 0;
 }
 
+static int timer_error;
+
 /* Without leave to come later, so that all comes at its time. */
 WRAP(int, timer_start, sd_event *event, sd_event_source **timer, uint64_t usec, _unused_ uint64_t accuracy_usec,
      sd_event_time_handler_t handler, void *userdata) {
-        return __real_timer_start(event, timer, usec, 1, handler, userdata);
+        return timer_error < 0 ? timer_error : __real_timer_start(event, timer, usec, 1, handler, userdata);
 }
 
 /* When the service does something by itself, as passed_usec; INT64_MAX: never. */
@@ -805,8 +816,13 @@ static Daemon *service;
 static void world_run(void) {
         while (service) {
                 siginfo_t si = {};
-                int r = sd_event_run(event, 0);
-                bool heard = workers_hear();
+                bool heard;
+                int r;
+
+                is_serving = true;
+                r = sd_event_run(event, 0);
+                is_serving = false;
+                heard = workers_hear();
 
                 if (tracer_hear() || heard || r > 0)
                         continue;
@@ -905,9 +921,9 @@ static void world_teardown(void) {
         in_world = inventory_fails = pid1_silent = false;
         n_disks = n_checks = n_caught_up = 0;
         passed_usec = slept = 0;
-        boot = 0;
+        boot = no_memory_at = 0;
         lacking[0] = broker_fails_for[0] = '\0';
-        broker_error = pid1_error = 0;
+        broker_error = pid1_error = timer_error = 0;
         full = NULL;
         pid1_lacks[0] = '\0';
         ck_assert_int_eq(fchdir(source), 0);

@@ -551,6 +551,11 @@ static void do_kernel(const Words *w) {
         ck_assert_int_ge(send(kmsg[1], w->line, strlen(w->line), 0), 0);
 }
 
+/* timers work|fail: those that are started from now on */
+static void do_timers(const Words *w) {
+        timer_error = streq(word(w, 0), "fail") ? -ENOMEM : 0;
+}
+
 /* broker works|fails|closed [DRIVE]: for this drive alone */
 static void do_broker(const Words *w) {
         copy(broker_fails_for, sizeof broker_fails_for, w->n > 1 ? w->items[1] : "");
@@ -563,6 +568,11 @@ static void do_full(const Words *w) {
 
         copy(path, sizeof path, word(w, 0));
         full = *path == '/' ? path : NULL;
+}
+
+/* memory N: the Nth allocation of the service from now fails */
+static void do_memory(const Words *w) {
+        no_memory_at = strtoul(word(w, 0), NULL, 10);
 }
 
 /* storage stuck|works: stable storage takes nothing yet */
@@ -858,11 +868,13 @@ static Client *client_of(const char *name) {
         Client *c = clients;
         int fd;
 
-        while (c->bus && !streq(c->name, name))
+        while (c < clients + ELEMENTSOF(clients) && (!c->bus || !streq(c->name, name)))
+                c++;
+        if (c < clients + ELEMENTSOF(clients))
+                return c;
+        for (c = clients; c < clients + ELEMENTSOF(clients) && c->bus;)
                 c++;
         script_assert(c < clients + ELEMENTSOF(clients), "too many clients");
-        if (c->bus)
-                return c;
         copy(c->name, sizeof c->name, name);
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         ck_assert_int_ge(fd, 0);
@@ -884,7 +896,9 @@ static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *e
         uint32_t n;
 
         if (sd_bus_message_is_method_error(m, NULL)) {
-                simulator_emit("answer to %s: error: %s", method, sd_bus_message_get_error(m)->message);
+                const sd_bus_error *e = sd_bus_message_get_error(m);
+
+                simulator_emit("answer to %s: error %s: %s", method, strrchr(e->name, '.') + 1, e->message);
                 return 0;
         }
         if (streq(signature, "as")) {
@@ -899,7 +913,7 @@ static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *e
 
                 ck_assert_int_ge(sd_bus_message_enter_container(m, 'a', "(sss)"), 0);
                 while (sd_bus_message_read(m, "(sss)", &text, &state, &identity) > 0)
-                        (void) append(line, sizeof line, " %s=%s", text, state);
+                        (void) append(line, sizeof line, " %s=%s/%s", text, state, identity);
         }
         simulator_emit("answer to %s:%s", method, *line ? line : " done");
         return 0;
@@ -1073,6 +1087,7 @@ static const struct {
         { "reword", do_reword },
         { "full", do_full },
         { "storage", do_storage },
+        { "memory", do_memory },
         { "use", do_use },
         { "commands", do_commands },
         { "at", do_at },
@@ -1089,6 +1104,7 @@ static const struct {
         { "check", do_check },
         { "pid1", do_pid1 },
         { "kernel", do_kernel },
+        { "timers", do_timers },
         { "broker", do_broker },
         { "worker", do_worker },
         { "tracer", do_tracer },
