@@ -576,7 +576,10 @@ WRAP(void, bus_connect, _unused_ Bus *b, _unused_ const char *address, _unused_ 
 WRAP(bool, sandbox_lacks_landlock, void) {
         return false;
 }
+static unsigned n_handed_back;
+
 WRAP(void, memory_hand_back, void) {
+        n_handed_back++;
 }
 
 static char notified[256]; /* what `systemctl status` shows */
@@ -919,7 +922,7 @@ static void world_teardown(void) {
         (void) close(kmsg[0]);
         (void) close(kmsg[1]);
         in_world = inventory_fails = pid1_silent = false;
-        n_disks = n_checks = n_caught_up = 0;
+        n_disks = n_checks = n_caught_up = n_handed_back = 0;
         passed_usec = slept = 0;
         boot = no_memory_at = 0;
         lacking[0] = broker_fails_for[0] = '\0';

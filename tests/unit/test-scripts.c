@@ -1014,7 +1014,7 @@ static void format_value(const char *key, const char *value, char *buf, size_t s
 }
 
 /* ? NAME KEY…: of a state file ("apm.verdict": of a setting); ? next: when the service does something by itself; ? status; ? drives:
- * the state files; ? file PATH */
+ * the state files; ? file PATH; ? memory: how often it was handed back */
 static void do_ask(const Words *w) {
         const char *what = word(w, 0);
         _cleanup_free_ char *text = NULL;
@@ -1030,6 +1030,10 @@ static void do_ask(const Words *w) {
         }
         if (streq(what, "status")) {
                 simulator_emit("%s", notified);
+                return;
+        }
+        if (streq(what, "memory")) {
+                simulator_emit("handed back: %u", n_handed_back);
                 return;
         }
         if (streq(what, "file")) {
