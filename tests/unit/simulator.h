@@ -58,8 +58,7 @@ static void simulator_emit(const char *format, ...) _printf_(1, 2);
 static bool in_world; /* else the machine's own */
 
 static const char *redirect(const char *path, char buf[static PATH_MAX]) {
-        static const char *const trees[] = { "/sys",      "/run",         "/etc", "/var", "/usr/lib/drivekeep",
-                                             "/lib/udev", "/proc/cmdline" };
+        static const char *const trees[] = { "/sys", "/run", "/etc", "/var", "/usr/lib", "/lib", "/proc/cmdline" };
 
         for (size_t i = 0; in_world && i < ELEMENTSOF(trees); i++) {
                 size_t n = strlen(trees[i]);
@@ -552,21 +551,51 @@ static void pid1_answer(void) {
 /* ---- the kernel's log ---- */
 
 static int kmsg[2] = { -1, -1 }; /* the service's end first */
+static struct {
+        bool closed;    /* the service's standard input */
+        mode_t type;    /* what it is instead of a character device; 0: it is one … */
+        dev_t number;   /* … with this number */
+        int seek_error; /* > 0: it has no end */
+        int read_error; /* > 0: of the next read */
+} kmsg_state;
 
 WRAP(int, fstat64, int fd, struct stat *st) {
         int r = __real_fstat64(fd, st);
 
         if (r == 0 && in_world && fd == kmsg[0]) {
-                st->st_mode = S_IFCHR | 0600;
-                st->st_rdev = makedev(1, 11);
+                st->st_mode = (kmsg_state.type ?: S_IFCHR) | 0600;
+                st->st_rdev = kmsg_state.number;
         }
         return r;
 }
 WRAP(off_t, lseek64, int fd, off_t offset, int whence) {
-        return in_world && fd == kmsg[0] ? 0 : __real_lseek64(fd, offset, whence);
+        char byte;
+
+        if (!in_world || fd != kmsg[0])
+                return __real_lseek64(fd, offset, whence);
+        ck_assert(offset == 0 && whence == SEEK_END);
+        while (recv(fd, &byte, 1, MSG_DONTWAIT) >= 0)
+                ;
+        errno = kmsg_state.seek_error;
+        return errno > 0 ? -1 : 0;
+}
+/* A record at a time, and whole; the service does not wait for one. */
+WRAP(ssize_t, read, int fd, void *buf, size_t size) {
+        if (!in_world || fd != kmsg[0])
+                return __real_read(fd, buf, size);
+        ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
+        errno = kmsg_state.read_error ?: EINVAL;
+        if (kmsg_state.read_error > 0 || recv(fd, buf, size, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) > (ssize_t) size) {
+                kmsg_state.read_error = 0;
+                return -1;
+        }
+        return __real_read(fd, buf, size);
+}
+WRAP(ssize_t, __read_chk, int fd, void *buf, size_t size, _unused_ size_t room) {
+        return __wrap_read(fd, buf, size);
 }
 WRAP(int, recheck_new, sd_event *event, Manager *m, _unused_ int fd, Recheck **ret) {
-        return __real_recheck_new(event, m, kmsg[0], ret);
+        return __real_recheck_new(event, m, kmsg_state.closed ? -1 : kmsg[0], ret);
 }
 
 /* ---- what else the service asks of its machine ---- */
@@ -912,7 +941,8 @@ static void world_setup(void) {
         world_write("/etc/drivekeep/none", "");
         world_write("/var/lib/drivekeep/none", "");
         tracer_listen();
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, kmsg), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, kmsg), 0);
+        kmsg_state = (typeof(kmsg_state)){ .number = makedev(1, 11) };
 }
 
 /* As it was before the first script. */

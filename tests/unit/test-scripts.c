@@ -321,6 +321,14 @@ static void do_put(const Words *w) {
         world_write(path, text);
 }
 
+/* link FILE TARGET */
+static void do_link(const Words *w) {
+        char path[PATH_MAX];
+
+        file_of(w, path);
+        world_link(path, word(w, 1));
+}
+
 static void do_remove(const Words *w) {
         char path[PATH_MAX];
 
@@ -547,8 +555,33 @@ static void do_pid1(const Words *w) {
                 pid1_news(pid1_userdata);
 }
 
+/* kernel RECORD; "…" at its end: it is as long as the kernel's longest */
 static void do_kernel(const Words *w) {
-        ck_assert_int_ge(send(kmsg[1], w->line, strlen(w->line), 0), 0);
+        char record[8192];
+        size_t n = strlen(w->line);
+        bool longest = ends_with(w->line, "…");
+
+        if (longest)
+                n -= strlen("…");
+        script_assert(n < sizeof record, "too long");
+        (void) memset(record, 'x', sizeof record);
+        (void) memcpy(record, w->line, n);
+        n = longest ? sizeof record : n;
+        ck_assert_int_eq(send(kmsg[1], record, n, MSG_DONTWAIT), (ssize_t) n);
+}
+
+/* kmsg closed|pipe|MAJOR:MINOR|endless: what the service has instead of the kernel's log; kmsg overwritten|interrupted: its next read is */
+static void do_kmsg(const Words *w) {
+        const char *what = word(w, 0);
+        unsigned major, minor;
+
+        kmsg_state.closed = kmsg_state.closed || streq(what, "closed");
+        if (streq(what, "pipe"))
+                kmsg_state.type = S_IFIFO;
+        if (sscanf(what, "%u:%u", &major, &minor) == 2)
+                kmsg_state.number = makedev(major, minor);
+        kmsg_state.seek_error = streq(what, "endless") ? ESPIPE : 0;
+        kmsg_state.read_error = streq(what, "overwritten") ? EPIPE : streq(what, "interrupted") ? EINTR : 0;
 }
 
 /* timers work|fail: those that are started from now on */
@@ -1014,7 +1047,7 @@ static void format_value(const char *key, const char *value, char *buf, size_t s
 }
 
 /* ? NAME KEY…: of a state file ("apm.verdict": of a setting); ? next: when the service does something by itself; ? status; ? drives:
- * the state files; ? file PATH; ? memory: how often it was handed back */
+ * the state files; ? file PATH; ? memory: how often it was handed back; ? kmsg: has the service read all that the kernel has said */
 static void do_ask(const Words *w) {
         const char *what = word(w, 0);
         _cleanup_free_ char *text = NULL;
@@ -1034,6 +1067,10 @@ static void do_ask(const Words *w) {
         }
         if (streq(what, "memory")) {
                 simulator_emit("handed back: %u", n_handed_back);
+                return;
+        }
+        if (streq(what, "kmsg")) {
+                simulator_emit("kmsg %s", recv(kmsg[0], NULL, 0, MSG_PEEK | MSG_DONTWAIT) < 0 ? "read" : "unread");
                 return;
         }
         if (streq(what, "file")) {
@@ -1086,6 +1123,7 @@ static const struct {
         { "array", do_array },
         { "files", do_files },
         { "put", do_put },
+        { "link", do_link },
         { "remove", do_remove },
         { "spoil", do_spoil },
         { "reword", do_reword },
@@ -1108,6 +1146,7 @@ static const struct {
         { "check", do_check },
         { "pid1", do_pid1 },
         { "kernel", do_kernel },
+        { "kmsg", do_kmsg },
         { "timers", do_timers },
         { "broker", do_broker },
         { "worker", do_worker },
