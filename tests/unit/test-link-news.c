@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How a link that was gone for a moment is noticed: the kernel's notes of errors, and its messages as the sign to read them. */
+/* How a link that was gone for a moment is noticed: the kernel's notes of errors. (Its messages, as the sign to read them: scripts/recheck.) */
 
 #include <stdio.h>
 
 #include "kernel-view.h"
-#include "recheck.h"
 #include "suite.h"
 #include "sysfs-tree.h"
-
-/* ---- the notes ---- */
 
 /* As Linux 6.1 has them; the newest is the first. */
 static const struct {
@@ -112,30 +109,6 @@ START_TEST(test_recovering) {
 }
 END_TEST
 
-/* ---- the messages ---- */
-
-static const struct {
-        const char *record;
-        bool libata;
-} records[] = {
-        { "6,1004,98765432,-;ata3: SATA link down (SStatus 0 SControl 300)\n", true },
-        { "3,1005,98765432,-;ata3.00: exception Emask 0x10 SAct 0x0 SErr 0x0 action 0xe frozen\n", true },
-        { "6,1006,98765432,c;ata12: EH complete\n", true },
-        { "6,1007,98765432,-;sd 2:0:0:0: [sda] Attached SCSI disk\n SUBSYSTEM=scsi\n DEVICE=+scsi:2:0:0:0\n", false },
-        { "6,1008,98765432,-;ata_piix 0000:00:01.1: version 2.13\n", false },
-        { "6,1009,98765432,-;attaching: ata3: up\n", false },
-        { "12,1010,98765432,-;ata3: a program says so (facility 1, user)\n", false },
-        { "30,1011,98765432,-;ata3: a daemon says so\n", false },
-        { "ata3: no record\n", false },
-        { "x,1,2,-;ata3: no record\n", false },
-        { "", false },
-};
-
-START_TEST(test_records) {
-        ck_assert_int_eq(recheck_is_libata(records[_i].record), records[_i].libata);
-}
-END_TEST
-
 int main(void) {
         Suite *s = suite_create("link-news");
         TCase *t = tcase_create("link-news");
@@ -143,7 +116,6 @@ int main(void) {
         tcase_add_loop_test(t, test_notes, 0, ELEMENTSOF(notes));
         tcase_add_loop_test(t, test_places, 0, ELEMENTSOF(places));
         tcase_add_test(t, test_recovering);
-        tcase_add_loop_test(t, test_records, 0, ELEMENTSOF(records));
         suite_add_tcase(s, t);
         return suite_run(s);
 }
