@@ -9,7 +9,8 @@
  * "def NAME" has lines up to "end" for "do NAME ARGUMENT…" ($1, $2, …), or "quietly NAME …", which does not show what happens. A line
  * that is indented by two goes on with the line before.
  *
- * "test-scripts --write FILE…" writes what happens into the files, to be read before it is believed. */
+ * "test-scripts FILE…" runs these scripts alone; "test-scripts --write FILE…" writes what happens into the files, to be read before it is
+ * believed. */
 
 #include <assert.h>
 #include <ctype.h>
@@ -17,6 +18,7 @@
 
 #include "simulator.h"
 #include "suite.h"
+#include "use-patterns.h"
 
 #define SCRIPTS "tests/unit/scripts"
 #define WORDS_MAX 256
@@ -371,15 +373,18 @@ static void do_spoil(const Words *w) {
         world_link(path, base_name(path));
 }
 
+static void count_uses(const Disk *d, uint64_t more) {
+        char text[64];
+
+        if (more == 0)
+                return;
+        (void) snprintf(text, sizeof text, "%" PRIu64 " 0 8 0 0 0 0 0 0 0 0\n", read_number(d, "stat", 10) + more);
+        put(d, "stat", text);
+}
+
 /* use sda [N]: so many reads; commands sda [N]: of programs */
 static void do_use(const Words *w) {
-        const Disk *d = disk_of(word(w, 0));
-        char text[64];
-        uint64_t n = read_number(d, "stat", 10);
-
-        n += w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1;
-        (void) snprintf(text, sizeof text, "%" PRIu64 " 0 8 0 0 0 0 0 0 0 0\n", n);
-        put(d, "stat", text);
+        count_uses(disk_of(word(w, 0)), w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1);
 }
 
 static void do_commands(const Words *w) {
@@ -887,6 +892,101 @@ static void do_worker(const Words *w) {
                         worker_do(workers + i, actions + 1);
 }
 
+/* ---- use over twelve weeks ---- */
+
+/* The drive has a timer of five minutes, or is told to spin down. */
+static void live_answer(Worker *w, double since_use) {
+        VisitWork work = w->asked->visit.work;
+
+        if (wish_of(w, "standby") != SIZE_MAX)
+                worker_do(w, "standby applied, all unchanged, ends");
+        else if (work & WORK_POWER)
+                worker_do(w, since_use > MINUTES(5) ? "all unchanged, power standby, ends"
+                                                    : "all unchanged, power awake, ends");
+        else
+                worker_do(w, "all unchanged, ends");
+}
+
+/* Returns whether the drive was asked how worn it is while it was known to be in standby. */
+static bool live(const Disk *d, const Uses *u) {
+        const TracerAnswer read = { .woken = true, .disk = { 8, 16 * d->number }, .wake = { .kind = WAKE_READ } };
+        int64_t begun = passed_usec;
+        size_t n_counted = 0;
+        bool woken = false;
+
+        for (size_t i = 0; i < u->n_at; i++) {
+                int64_t at = begun + (int64_t) (u->at[i] * SECOND);
+
+                for (int64_t due; (due = world_due()) < at;) {
+                        Worker *worker;
+
+                        count_uses(d, i - n_counted);
+                        n_counted = i;
+                        passed_usec = MAX(passed_usec, due);
+                        world_run();
+                        worker = worker_find(d->name);
+                        if (!worker)
+                                continue;
+                        woken = woken || (tracer_watches && (worker->asked->visit.work & WORK_WEAR));
+                        live_answer(worker, (double) (passed_usec - begun) / SECOND - (i > 0 ? u->at[i - 1] : 0));
+                }
+                passed_usec = at;
+                if (tracer_watches) {
+                        count_uses(d, i + 1 - n_counted);
+                        n_counted = i + 1;
+                        tracer_say(&read);
+                        world_run();
+                }
+        }
+        return woken;
+}
+
+/* Of few spin-ups, one that is in doubt is more than 2 %. */
+static bool is_near(double is, double want) {
+        return fabs(is - want) <= MAX(want * 0.02, 1);
+}
+
+static char *state_file(const char *name);
+
+/* lives DRIVE PATTERN: for twelve weeks (use-patterns.h), then what the service predicts of other timers is compared with the uses */
+static void do_lives(const Words *w) {
+        static const unsigned timers[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240 };
+        const Disk *d = disk_of(word(w, 0));
+        _cleanup_(drive_record_freep) DriveRecord *record = NULL;
+        _cleanup_free_ char *text = NULL;
+        FILE *shown = out;
+        unsigned n = 0;
+        bool woken;
+        Uses u;
+
+        script_assert(uses_make(&u, source, word(w, 1)), "no such pattern: %s", w->items[1]);
+        out = NULL;
+        woken = live(d, &u);
+        out = shown;
+        if (woken)
+                simulator_emit("asked how worn it is in standby");
+
+        text = state_file(d->name);
+        ck_assert(text && drive_record_parse(text, strlen(text), &record) >= 0);
+        for (size_t i = 0; i < ELEMENTSOF(timers); i++) {
+                double asleep, days = drive_use_days(&record->use);
+                unsigned spin_ups = uses_spin_ups(&u, MINUTES(timers[i]), &asleep);
+                UsePrediction p;
+
+                if (!drive_use_predict(&record->use, timers[i], &p))
+                        simulator_emit("%u min: not known", timers[i]);
+                else if (!is_near(p.spin_ups_per_day * days, spin_ups) ||
+                         !is_near(p.hours_asleep_per_day * days, asleep / 3600))
+                        simulator_emit("%u min: %.1f spin-ups, %.1f h asleep predicted, not %u, %.1f h", timers[i],
+                                       p.spin_ups_per_day * days, p.hours_asleep_per_day * days, spin_ups,
+                                       asleep / 3600);
+                else
+                        n++;
+        }
+        simulator_emit("%u of %zu timers predicted", n, ELEMENTSOF(timers));
+        free(u.at);
+}
+
 /* ---- D-Bus ---- */
 
 typedef struct Client {
@@ -1135,6 +1235,7 @@ static const struct {
         { "at", do_at },
         { "wait", do_wait },
         { "until", do_until },
+        { "lives", do_lives },
         /* the service */
         { "start", do_start },
         { "kill", do_kill },
@@ -1373,23 +1474,26 @@ START_TEST(test_write) {
 }
 END_TEST
 
+static void find_cases(const char *path) {
+        Script *s = malloc(sizeof *s);
+
+        assert(s);
+        script_read(s, path);
+        for (size_t k = 0; k < s->n_lines; k++)
+                if (starts_with(s->lines[k], "case ")) {
+                        cases = reallocarray(cases, n_cases + 1, sizeof *cases);
+                        cases[n_cases].script = s;
+                        cases[n_cases++].first = k;
+                }
+}
+
 /* All cases of all scripts. */
-static void find_cases(void) {
+static void find_scripts(void) {
         glob_t found;
 
         assert(glob(SCRIPTS "/*", 0, NULL, &found) == 0);
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-                Script *s = malloc(sizeof *s);
-
-                assert(s);
-                script_read(s, found.gl_pathv[i]);
-                for (size_t k = 0; k < s->n_lines; k++)
-                        if (starts_with(s->lines[k], "case ")) {
-                                cases = reallocarray(cases, n_cases + 1, sizeof *cases);
-                                cases[n_cases].script = s;
-                                cases[n_cases++].first = k;
-                        }
-        }
+        for (size_t i = 0; i < found.gl_pathc; i++)
+                find_cases(found.gl_pathv[i]);
         globfree(&found);
 }
 
@@ -1404,7 +1508,10 @@ int main(int argc, char *argv[]) {
                 tcase_add_loop_test(t, test_write, 0, argc - 2);
                 (void) setenv("CK_FORK", "no", true);
         } else {
-                find_cases();
+                for (int i = 1; i < argc; i++)
+                        find_cases(argv[i]);
+                if (argc == 1)
+                        find_scripts();
                 tcase_add_loop_test(t, test_case, 0, (int) n_cases);
         }
         return suite_run(suite);

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
 
-/* What is learnt of a drive's use over twelve weeks, of patterns of use that are recorded or made. All else: scripts/use. */
+/* Twelve weeks of a drive's use: patterns that are recorded (tests/data/use) or made. */
 
+#include <check.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
-#include "fake-standby.h"
-#include "target-spindown.h"
-#include "target-use.h"
+#include "macro.h"
 
 #define MINUTES(n) ((n) *60.0)
 #define HOURS(n) ((n) *3600.0)
 #define DAYS 84
 #define DAY HOURS(24)
-
-int __wrap_stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret);
-int __wrap_stack_group(_unused_ const char *classdir, _unused_ const char *btrfsdir, const char *name, char ***ret) {
-        *ret = NULL;
-        return names_add(ret, name);
-}
-
-/* ---- patterns of use ---- */
 
 /* Times at which the drive is used, in s from the first one, in order. */
 typedef struct Uses {
@@ -104,8 +98,6 @@ static void photos(Uses *u) {
                 at = burst(u, at + exp(between(u, 2, 9.5)), 1, 0);
 }
 
-static int source = -1; /* the source's root; each check stands in a directory of its own */
-
 /* When a line of a recording says that the drive was used; what follows that. */
 static const char *recorded_time(const char *line, double *ret) {
         struct tm tm = {};
@@ -119,14 +111,14 @@ static const char *recorded_time(const char *line, double *ret) {
 /* A line has one use; or the first and the last one of a time in which the drive was awake all along, and nothing is known of the uses in
  * between: they are taken to be two minutes apart. It is repeated, so that its last use is the first one of the next: all times without
  * use that are longer than these are recorded ones. */
-static void recorded(Uses *u, const char *name) {
+static void recorded(Uses *u, int root, const char *name) {
         size_t begun = u->n_at, n;
         char line[256];
         double start = -1;
         FILE *f;
 
         (void) snprintf(line, sizeof line, "tests/data/use/%s.txt", name);
-        f = fdopen(openat(source, line, O_RDONLY | O_CLOEXEC), "re");
+        f = fdopen(openat(root, line, O_RDONLY | O_CLOEXEC), "re");
         ck_assert_msg(f, "%s", line);
         while (fgets(line, sizeof line, f)) {
                 double at, last;
@@ -152,63 +144,10 @@ static void recorded(Uses *u, const char *name) {
                 use(u, u->at[u->n_at - n] + length);
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_uses(const void *a, const void *b) {
         const double *x = a, *y = b;
 
         return (*x > *y) - (*x < *y);
-}
-
-/* ---- over twelve weeks ---- */
-
-/* How often a drive with a timer of its own spins up, and how long it sleeps. */
-static unsigned spin_ups(const Uses *u, double timer, double *ret_asleep) {
-        unsigned n = 0;
-
-        *ret_asleep = 0;
-        for (size_t i = 1; i < u->n_at; i++)
-                if (u->at[i] - u->at[i - 1] > timer) {
-                        n++;
-                        *ret_asleep += u->at[i] - u->at[i - 1] - timer;
-                }
-        return n;
-}
-
-/* The drive is as its timer of five minutes has it, or is told to spin down. */
-static void look_at_drive(Target *t, double since_use) {
-        if (t->visit.sleeps)
-                sleep_ends(t, VERDICT_APPLIED, "");
-        else
-                answer(t, since_use > MINUTES(5) ? POWER_STANDBY : POWER_AWAKE);
-}
-
-static void live(Target *t, const Uses *u, bool *ret_woken) {
-        double begun = (double) monotonic_usec() / SECOND, at = begun;
-
-        *ret_woken = false;
-        for (size_t i = 0; i < u->n_at; i++) {
-                double used = begun + u->at[i];
-
-                for (;;) {
-                        uint64_t due = target_standby_due(t);
-
-                        if (due == UINT64_MAX || (double) due / SECOND >= used)
-                                break;
-                        passed += (time_t) ceil(MAX((double) due / SECOND - (double) monotonic_usec() / SECOND, 0)) + 1;
-                        target_tick(t);
-                        if (t->visit.job) {
-                                /* Nothing is asked of one that sleeps. */
-                                *ret_woken = *ret_woken || (t->standby.asleep && visitor.ask_wear);
-                                look_at_drive(t, (double) monotonic_usec() / SECOND - at);
-                                (void) all_done();
-                        }
-                }
-                at = used;
-                passed += (time_t) MAX(used - (double) monotonic_usec() / SECOND, 0);
-                activity++;
-                if (t->standby.asleep)
-                        target_standby_woken(t, &(Wake){ .kind = WAKE_READ });
-                (void) all_done();
-        }
 }
 
 static const struct {
@@ -219,52 +158,33 @@ static const struct {
         { "office", office }, { "backups", backups }, { "logs", logs },    { "photos", photos },
 };
 
-static const unsigned timers[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240 };
+/* `root`: the source's root. False: there is no pattern of this name. */
+static bool uses_make(Uses *u, int root, const char *name) {
+        size_t i = 0;
 
-/* With a timer of five minutes, of the drive's own or of the service: what longer ones would have come to. */
-START_TEST(test_patterns) {
-        Uses u = { .random = 1 };
-        bool by_service = _i >= (int) ELEMENTSOF(patterns), woken;
-        size_t p = _i % ELEMENTSOF(patterns);
-        Target *t;
-
-        use(&u, 0);
-        if (patterns[p].make)
-                patterns[p].make(&u);
+        while (i < ELEMENTSOF(patterns) && !streq(patterns[i].name, name))
+                i++;
+        if (i == ELEMENTSOF(patterns))
+                return false;
+        *u = (Uses){ .random = 1 };
+        use(u, 0);
+        if (patterns[i].make)
+                patterns[i].make(u);
         else
-                recorded(&u, patterns[p].name);
-        qsort(u.at, u.n_at, sizeof *u.at, compare);
-        t = look_after(by_service ? "{ match = {}; spindown_time = \"5min\"; spindown_by = \"service\"; }"
-                                  : "{ match = {}; spindown_time = \"5min\"; }",
-                       WAKE_LOG_AUTO);
-        live(t, &u, &woken);
-        ck_assert(!woken);
-
-        for (size_t i = 0; i < ELEMENTSOF(timers); i++) {
-                double asleep, days = (double) t->record->use.watched / DAY, is, want;
-                UsePrediction told;
-
-                ck_assert(drive_use_predict(&t->record->use, timers[i], &told));
-                want = spin_ups(&u, MINUTES(timers[i]), &asleep);
-                is = told.spin_ups_per_day * days;
-                /* Of a few, one that is in doubt is more than that. */
-                ck_assert_msg(fabs(is - want) <= MAX(want * 0.02, 1), "%s, %u min: %f, not %f", patterns[p].name,
-                              timers[i], is, want);
-                ck_assert_msg(fabs(told.hours_asleep_per_day * days - asleep / 3600) <= MAX(asleep / 3600 * 0.02, 1),
-                              "%s, %u min: %f h, not %f", patterns[p].name, timers[i], told.hours_asleep_per_day * days,
-                              asleep / 3600);
-        }
-        free(u.at);
-        leave(t);
+                recorded(u, root, name);
+        qsort(u->at, u->n_at, sizeof *u->at, compare_uses);
+        return true;
 }
-END_TEST
 
-int main(void) {
-        TCase *t = tcase_create("target-use");
+/* How often a drive with a timer of its own (s) spins up, and how long (s) it is in standby. */
+static unsigned uses_spin_ups(const Uses *u, double timer, double *ret_asleep) {
+        unsigned n = 0;
 
-        source = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        tcase_add_checked_fixture(t, setup, scratch_remove);
-        tcase_add_loop_test(t, test_patterns, 0, 2 * ELEMENTSOF(patterns));
-
-        return test_main("target-use", t);
+        *ret_asleep = 0;
+        for (size_t i = 1; i < u->n_at; i++)
+                if (u->at[i] - u->at[i - 1] > timer) {
+                        n++;
+                        *ret_asleep += u->at[i] - u->at[i - 1] - timer;
+                }
+        return n;
 }
