@@ -14,7 +14,6 @@
 #include "sandbox.h"
 #include "tracer.h"
 #include "unix-socket.h"
-#include "validate.h"
 
 /* Per processor. An idle drive has few events, and a lost one costs a name, no more. */
 #define BUFFER_KB 16
@@ -170,13 +169,6 @@ static int trace_adapt(const Trace *t) {
 
 /* ---- what the manager asks ---- */
 
-static bool request_is_valid(const TracerRequest *q) {
-        const WatchDrive *d = &q->drive;
-
-        return bools_are_valid(&q->watch, &q->watch) && d->n_above <= WATCH_ABOVE_MAX && d->disk.major < 1U << 12 &&
-               d->disk.minor < 1U << 20;
-}
-
 static unsigned find_watch(const Trace *t, WatchDevice disk) {
         unsigned i = 0;
 
@@ -187,7 +179,9 @@ static unsigned find_watch(const Trace *t, WatchDevice disk) {
 
 /* Returns 1. */
 static int send_answer(const Trace *t, const TracerAnswer *a) {
-        return send(t->manager, a, sizeof *a, MSG_NOSIGNAL) < 0 ? -errno : 1;
+        int r = wire_send(t->manager, tracer_answer_fields, a, 0);
+
+        return r < 0 ? r : 1;
 }
 
 /* Reports that nothing can be traced. Returns 0 when the machine does not offer it, which is no failure of this unit. */
@@ -205,18 +199,13 @@ static int end_untraced(const Trace *t, WatchDevice disk, int error) {
 
 /* Returns 1; 0: the manager has gone, or nothing can be traced. */
 static int take_request(Trace *t) {
-        TracerRequest q;
+        TracerRequest q = {};
         unsigned i;
-        ssize_t n;
         int r;
 
-        n = recv(t->manager, &q, sizeof q, MSG_TRUNC);
-        if (n == 0 || (n < 0 && errno == ECONNRESET))
-                return 0;
-        if (n < 0)
-                return -errno;
-        if (n != (ssize_t) sizeof q || !request_is_valid(&q))
-                return -EBADMSG;
+        r = wire_receive(t->manager, tracer_request_fields, &q, 0);
+        if (r <= 0)
+                return r == -ECONNRESET ? 0 : r;
 
         i = find_watch(t, q.drive.disk);
         if (i == TRACER_DRIVES_MAX)

@@ -8,10 +8,75 @@
 #include "journal.h"
 #include "tracer.h"
 #include "unix-socket.h"
-#include "validate.h"
 
 /* A kernel that has no tracefs has none later either, and what was killed may have been killed by a lack of memory. */
 #define LOST_USEC (600ULL * 1000 * 1000)
+
+/* ---- messages ---- */
+
+/* clang-format off */
+/* The kernel's numbers have 12 and 20 bits. */
+static const WireField disk_fields[] = {
+        WIRE_WORD(WatchDevice, major, 1U << 12),
+        WIRE_WORD(WatchDevice, minor, 1U << 20),
+        {}
+};
+
+/* The N of btrfs-N has no limit. */
+static const WireField above_fields[] = {
+        WIRE_WORD(WatchDevice, major, 1U << 12),
+        WIRE(WatchDevice, minor, WIRE_INT),
+        {}
+};
+
+static const WireField drive_fields[] = {
+        WIRE_PART(WatchDrive, disk, disk_fields),
+        WIRE(WatchDrive, host, WIRE_INT),
+        WIRE(WatchDrive, channel, WIRE_INT),
+        WIRE(WatchDrive, id, WIRE_INT),
+        WIRE(WatchDrive, lun, WIRE_NUMBER),
+        WIRE_PARTS(WatchDrive, above, above_fields),
+        WIRE_WORD(WatchDrive, n_above, WATCH_ABOVE_MAX + 1),
+        {}
+};
+
+const WireField tracer_request_fields[] = {
+        WIRE(TracerRequest, watch, WIRE_BOOL),
+        WIRE_PART(TracerRequest, drive, drive_fields),
+        {}
+};
+
+static const WireField process_fields[] = {
+        WIRE(WakeProcess, pid, WIRE_INT),
+        WIRE_ARRAY(WakeProcess, comm),
+        WIRE_ARRAY(WakeProcess, unit),
+        WIRE_ARRAY(WakeProcess, command_line),
+        {}
+};
+
+static const WireField wake_fields[] = {
+        WIRE_WORD(Wake, kind, _WAKE_KIND_MAX),
+        WIRE_PART(Wake, process, process_fields),
+        WIRE_ARRAY(Wake, thread),
+        WIRE(Wake, has_sector, WIRE_BOOL),
+        WIRE(Wake, content, WIRE_BOOL),
+        WIRE(Wake, sector, WIRE_NUMBER),
+        WIRE(Wake, inode, WIRE_NUMBER),
+        WIRE_OCTETS(Wake, cdb),
+        WIRE_WORD(Wake, cdb_len, WAKE_CDB_MAX + 1),
+        {}
+};
+
+const WireField tracer_answer_fields[] = {
+        WIRE_PART(TracerAnswer, disk, disk_fields),
+        WIRE_WORD(TracerAnswer, tracing, _TRACING_MAX),
+        WIRE(TracerAnswer, woken, WIRE_BOOL),
+        WIRE_PART(TracerAnswer, wake, wake_fields),
+        {}
+};
+/* clang-format on */
+
+/* ---- the manager's half ---- */
 
 struct Tracer {
         sd_event *event; /* borrowed */
@@ -41,13 +106,6 @@ static void tracer_lose(Tracer *t, Tracing why) {
         t->events->lost(t->userdata);
 }
 
-static bool wake_is_valid(const Wake *w) {
-        return (unsigned) w->kind < _WAKE_KIND_MAX && bools_are_valid(&w->has_sector, &w->content) &&
-               w->cdb_len <= sizeof w->cdb && text_ends(w->process.comm, sizeof w->process.comm) &&
-               text_ends(w->process.unit, sizeof w->process.unit) && text_ends(w->thread, sizeof w->thread) &&
-               text_ends(w->process.command_line, sizeof w->process.command_line);
-}
-
 static unsigned tracer_find(const Tracer *t, WatchDevice disk) {
         unsigned i = 0;
 
@@ -58,15 +116,13 @@ static unsigned tracer_find(const Tracer *t, WatchDevice disk) {
 
 static int on_answer(sd_event_source *source _unused_, int fd, uint32_t events _unused_, void *userdata) {
         Tracer *t = userdata;
-        TracerAnswer a;
-        ssize_t n;
+        TracerAnswer a = {};
+        int r;
 
-        /* With MSG_TRUNC it is told how long the answer was. */
-        n = recv(fd, &a, sizeof a, MSG_DONTWAIT | MSG_TRUNC);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        r = wire_receive(fd, tracer_answer_fields, &a, MSG_DONTWAIT);
+        if (r == -EAGAIN || r == -EINTR)
                 return 0;
-        if (n != (ssize_t) sizeof a || (unsigned) a.tracing >= _TRACING_MAX || !bools_are_valid(&a.woken, &a.woken) ||
-            (a.woken && !wake_is_valid(&a.wake)))
+        if (r <= 0)
                 tracer_lose(t, TRACING_ENDED);
         else if (a.tracing != TRACING_FINE)
                 tracer_lose(t, a.tracing);
@@ -100,7 +156,7 @@ static int tracer_open(Tracer *t) {
 }
 
 static int tracer_ask(const Tracer *t, const TracerRequest *q) {
-        return send(t->fd, q, sizeof *q, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+        return wire_send(t->fd, tracer_request_fields, q, MSG_DONTWAIT);
 }
 
 int tracer_watch(Tracer *t, const WatchDrive *d) {

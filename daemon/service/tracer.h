@@ -9,6 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "culprit.h"
+#include "wire.h"
 
 #define TRACER_SOCKET "/run/drivekeep-tracer"
 #define TRACER_INSTANCE "/sys/kernel/tracing/instances/drivekeep"
@@ -43,7 +44,9 @@ void tracer_unwatch(Tracer *t, WatchDevice disk); /* one that is not watched: no
 /* Whether the last drive given to tracer_watch() could be watched, and if not, why. */
 Tracing tracer_tracing(const Tracer *t);
 
-/* ---- messages; each is one datagram ---- */
+/* ---- messages: wire_send(), wire_receive() ---- */
+
+extern const WireField tracer_request_fields[], tracer_answer_fields[];
 
 typedef struct TracerRequest {
         bool watch;

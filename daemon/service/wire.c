@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <assert.h>
+#include <sys/socket.h>
+
 #include "wire.h"
 
 /* clang-format off */
@@ -54,11 +57,12 @@ static size_t field_size(const WireField *f) {
                 return sizeof(int64_t);
         case WIRE_SIZE:
                 return sizeof(size_t);
+        case WIRE_BYTES:
         case WIRE_TEXT:
         case WIRE_STRING:
                 return f->limit;
         case WIRE_STRUCT:
-                return wire_size(f->fields);
+                return f->limit * wire_size(f->fields);
         }
         return 0;
 }
@@ -76,7 +80,8 @@ uint8_t *wire_write(const WireField *fields, const void *object, uint8_t *at) {
                 const char *p = (const char *) object + f->offset;
 
                 if (f->type == WIRE_STRUCT) {
-                        at = wire_write(f->fields, p, at);
+                        for (size_t i = 0; i < f->limit; i++)
+                                at = wire_write(f->fields, p + i * f->stride, at);
                         continue;
                 }
                 if (f->type == WIRE_STRING) {
@@ -100,7 +105,8 @@ const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *objec
 
                 switch (f->type) {
                 case WIRE_STRUCT:
-                        at = wire_read(f->fields, at, p);
+                        for (size_t i = 0; at && i < f->limit; i++)
+                                at = wire_read(f->fields, at, p + i * f->stride);
                         continue;
                 case WIRE_BOOL:
                         if (*at > 1)
@@ -119,6 +125,7 @@ const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *objec
                 case WIRE_INT:
                 case WIRE_NUMBER:
                 case WIRE_SIZE:
+                case WIRE_BYTES:
                         break;
                 }
                 if (f->type == WIRE_STRING)
@@ -128,4 +135,26 @@ const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *objec
                 at += size;
         }
         return at;
+}
+
+int wire_send(int fd, const WireField *fields, const void *object, int flags) {
+        uint8_t message[WIRE_MESSAGE_MAX_BYTES];
+        size_t size = wire_size(fields);
+
+        assert(size <= sizeof message);
+        (void) wire_write(fields, object, message);
+        return send(fd, message, size, flags | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int wire_receive(int fd, const WireField *fields, void *object, int flags) {
+        uint8_t message[WIRE_MESSAGE_MAX_BYTES];
+        ssize_t n;
+
+        /* With MSG_TRUNC recv() returns the size of the whole datagram. */
+        n = recv(fd, message, sizeof message, flags | MSG_TRUNC);
+        if (n < 0)
+                return -errno;
+        if (n == 0)
+                return 0;
+        return n == (ssize_t) wire_size(fields) && wire_read(fields, message, object) ? 1 : -EBADMSG;
 }

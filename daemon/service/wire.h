@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Messages between the service and its workers. A table lists the fields of a structure that cross, and says for each which values are
- * valid: no process trusts another. A field that no table lists does not cross. Both ends are one build of the program, so that numbers
- * cross as they are in memory. Pure. */
+/* Messages between the service, its workers and the tracer. A table lists the fields of a structure that cross, and says for each which
+ * values are valid: no process trusts another. A field that no table lists does not cross. Both ends are one build of the program, so that
+ * numbers cross as they are in memory. */
 
 #include <stddef.h>
 
@@ -15,10 +15,11 @@ typedef enum WireType {
         WIRE_INT,    /* int or unsigned; any */
         WIRE_NUMBER, /* of 64 bits; any */
         WIRE_SIZE,   /* size_t; any */
+        WIRE_BYTES,  /* uint8_t[`limit`]; any */
         WIRE_TEXT,   /* char[`limit`], which ends in it */
         WIRE_STRING, /* char *; in the message there are `limit` bytes, and a longer text is cut. After reading it points into the
                       * message; NULL: it is empty */
-        WIRE_STRUCT, /* `fields` of its own */
+        WIRE_STRUCT, /* `fields` of its own; an array of `limit`, `stride` bytes each */
 } WireType;
 
 /* A table ends with {}. */
@@ -27,19 +28,27 @@ typedef struct WireField {
         WireType type;
         size_t offset, limit;
         const struct WireField *fields;
+        size_t stride;
 } WireField;
 
-/* Rows of a table: for a member of the structure `s` that needs no limit, an enum, an array, a char * and a structure. */
+/* Rows of a table: for a member of the structure `s` that needs no limit; an enum or a number from 0 to below `max`; arrays of bytes, of
+ * characters and of structures; a char *; and a structure. */
 #define WIRE(s, member, type) \
         { #member, type, offsetof(s, member) }
 #define WIRE_WORD(s, member, max) \
         { #member, WIRE_ENUM, offsetof(s, member), max }
+#define WIRE_OCTETS(s, member) \
+        { #member, WIRE_BYTES, offsetof(s, member), sizeof((s *) NULL)->member }
 #define WIRE_ARRAY(s, member) \
         { #member, WIRE_TEXT, offsetof(s, member), sizeof((s *) NULL)->member }
 #define WIRE_POINTER(s, member, size) \
         { #member, WIRE_STRING, offsetof(s, member), size }
 #define WIRE_PART(s, member, table) \
-        { #member, WIRE_STRUCT, offsetof(s, member), .fields = table }
+        { #member, WIRE_STRUCT, offsetof(s, member), 1, table }
+/* clang-format off */
+#define WIRE_PARTS(s, member, table) \
+        { #member, WIRE_STRUCT, offsetof(s, member), ELEMENTSOF(((s *) NULL)->member), table, sizeof *((s *) NULL)->member }
+/* clang-format on */
 
 /* How many bytes such a structure has in a message. */
 size_t wire_size(const WireField *fields);
@@ -49,6 +58,14 @@ uint8_t *wire_write(const WireField *fields, const void *object, uint8_t *at);
 
 /* Reads them into a zeroed structure, and returns the end. NULL: a value is not valid. */
 const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *object);
+
+/* One structure without a WIRE_STRING as one datagram; `flags`: of send(2). */
+#define WIRE_MESSAGE_MAX_BYTES 2048U
+int wire_send(int fd, const WireField *fields, const void *object, int flags);
+
+/* Receives such a datagram into a zeroed structure; `flags`: of recv(2). 1: it is there; 0: the other end is closed. -EBADMSG: the datagram
+ * has another size, or a value that is not valid. */
+int wire_receive(int fd, const WireField *fields, void *object, int flags);
 
 /* Is `cdb` a command that there is? */
 bool bridge_is_valid(const Bridge *b);

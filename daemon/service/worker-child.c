@@ -44,12 +44,11 @@ static void child_say(Child *c, const WorkerMessage *m) {
 
 /* Returns false when there is no order, and none is to be waited for. */
 static bool child_listen(Child *c, int flags, WorkerOrder *ret) {
-        /* With MSG_TRUNC it is told how long the order was. */
-        ssize_t n = recv(c->fd, ret, sizeof *ret, flags | MSG_TRUNC);
+        int r = wire_receive(c->fd, worker_order_fields, ret, flags);
 
-        if (n < 0 && errno == EAGAIN && flags & MSG_DONTWAIT)
+        if (r == -EAGAIN && flags & MSG_DONTWAIT)
                 return false;
-        if (n != (ssize_t) sizeof *ret)
+        if (r <= 0)
                 _exit(EXIT_FAILURE);
         c->stopped = c->stopped || *ret == ORDER_STOP;
         return true;
@@ -91,8 +90,6 @@ static int child_intend(void *userdata, const Step *s) {
         do
                 (void) child_listen(c, 0, &order);
         while (order == ORDER_STOP);
-        if (order >= _ORDER_MAX)
-                _exit(EXIT_FAILURE);
         return order == ORDER_GO ? 0 : -EIO;
 }
 

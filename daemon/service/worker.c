@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include "visit-request.h"
-#include "wire.h"
 #include "worker.h"
 
 int worker_start(Broker *broker, const Visit *visit) {
@@ -169,8 +168,8 @@ int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret) {
         return 1;
 }
 
+const WireField worker_order_fields[] = { { "order", WIRE_ENUM, 0, _ORDER_MAX }, {} };
+
 int worker_order(int fd, WorkerOrder order) {
-        if (send(fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-                return -errno;
-        return 0;
+        return wire_send(fd, worker_order_fields, &order, MSG_DONTWAIT);
 }

@@ -8,6 +8,7 @@
 #include "broker.h"
 #include "record.h"
 #include "visit.h"
+#include "wire.h"
 
 typedef enum WorkerMessageType {
         MESSAGE_ALIVE, /* sends its third command, or is still sending commands after a while without a message */
@@ -70,3 +71,4 @@ size_t worker_message_write(const WorkerMessage *m, uint8_t ret[static WORKER_ME
 /* 1 and a message; 0: the other end is closed; -EAGAIN: nothing now. A malformed message is -EBADMSG. */
 int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret);
 int worker_order(int fd, WorkerOrder order);
+extern const WireField worker_order_fields[];

@@ -608,11 +608,10 @@ static void step_tracer(void) {
                 { 0x85, [14] = ATA_SMART },
                 { 0xFF },
         };
+        uint8_t message[WIRE_MESSAGE_MAX_BYTES], b = take();
         TracerAnswer a = {};
-        uint8_t b = take();
-        TracerRequest q;
 
-        while (tracer_fd >= 0 && recv(tracer_fd, &q, sizeof q, MSG_DONTWAIT) > 0)
+        while (tracer_fd >= 0 && recv(tracer_fd, message, sizeof message, MSG_DONTWAIT) > 0)
                 ;
         a.disk = (WatchDevice){ 8, take() % (ELEMENTSOF(disks) + 1) };
         switch (b % 8) {
@@ -623,8 +622,9 @@ static void step_tracer(void) {
                 return;
         case 1:
                 say("the tracer says anything\n");
-                memset(&a, take(), sizeof a);
-                (void) send(tracer_fd, &a, take() & 1 ? sizeof a : take(), MSG_NOSIGNAL | MSG_DONTWAIT);
+                memset(message, take(), sizeof message);
+                (void) send(tracer_fd, message, take() & 1 ? wire_size(tracer_answer_fields) : take(),
+                            MSG_NOSIGNAL | MSG_DONTWAIT);
                 return;
         case 2:
                 no_tracer = !no_tracer;
@@ -642,7 +642,7 @@ static void step_tracer(void) {
                 if (b & 64 && a.disk.minor < ELEMENTSOF(disks) && disks[a.disk.minor].n_workers == 0)
                         disk_use(disks + a.disk.minor, 1);
         }
-        (void) send(tracer_fd, &a, sizeof a, MSG_NOSIGNAL | MSG_DONTWAIT);
+        (void) wire_send(tracer_fd, tracer_answer_fields, &a, MSG_DONTWAIT);
 }
 
 static void step_restart(void) {

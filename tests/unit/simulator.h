@@ -817,21 +817,22 @@ static void tracer_close_fd(int *fd) {
 
 static bool tracer_hear(void) {
         char text[256] = "";
-        TracerRequest q;
-        ssize_t n;
+        TracerRequest q = {};
+        int r;
 
         if (tracer_fd < 0 && tracer_listener >= 0)
                 tracer_fd = accept4(tracer_listener, NULL, NULL, SOCK_CLOEXEC);
         if (tracer_fd < 0)
                 return false;
-        n = recv(tracer_fd, &q, sizeof q, MSG_DONTWAIT);
-        if (n < 0)
+        r = wire_receive(tracer_fd, tracer_request_fields, &q, MSG_DONTWAIT);
+        if (r < 0) {
+                ck_assert_int_ne(r, -EBADMSG);
                 return false;
-        if (n == 0) {
+        }
+        if (r == 0) {
                 tracer_close_fd(&tracer_fd);
                 return true;
         }
-        ck_assert_int_eq(n, sizeof q);
         tracer_watches = q.watch;
         if (q.watch)
                 (void) append(text, sizeof text, " at %u:%u:%u:%" PRIu64, q.drive.host, q.drive.channel, q.drive.id,
@@ -844,7 +845,7 @@ static bool tracer_hear(void) {
 
 static void tracer_say(const TracerAnswer *a) {
         ck_assert_int_ge(tracer_fd, 0);
-        ck_assert_int_eq(send(tracer_fd, a, sizeof *a, MSG_NOSIGNAL), sizeof *a);
+        ck_assert_int_eq(wire_send(tracer_fd, tracer_answer_fields, a, 0), 0);
 }
 
 /* ---- the service ---- */

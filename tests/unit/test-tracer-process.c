@@ -90,13 +90,13 @@ static void finish(void) {
 static void ask(bool watch, const WatchDrive *d) {
         const TracerRequest q = { .watch = watch, .drive = *d };
 
-        ck_assert_int_eq(send(manager, &q, sizeof q, MSG_NOSIGNAL), sizeof q);
+        ck_assert_int_eq(wire_send(manager, tracer_request_fields, &q, 0), 0);
 }
 
 static TracerAnswer hear(void) {
-        TracerAnswer a;
+        TracerAnswer a = {};
 
-        ck_assert_int_eq(recv(manager, &a, sizeof a, MSG_TRUNC), sizeof a);
+        ck_assert_int_eq(wire_receive(manager, tracer_answer_fields, &a, 0), 1);
         return a;
 }
 
@@ -528,18 +528,18 @@ END_TEST
 
 static const struct {
         TracerRequest request;
-        size_t size;
+        int more;  /* bytes; < 0: less */
         int watch; /* this byte of `watch`; -1: as it is */
         int error; /* 0: it is answered */
 } requests[] = {
-#define WHOLE sizeof(TracerRequest), -1
+#define WHOLE 0, -1
         { { .watch = true, .drive = SDA }, WHOLE, 0 },
         { { .watch = true, .drive = { .disk = { 4095, 1048575 }, .n_above = WATCH_ABOVE_MAX } }, WHOLE, 0 },
-        { { .watch = true, .drive = SDA }, sizeof(TracerRequest) - 1, -1, EBADMSG },
-        { { .watch = true, .drive = SDA }, sizeof(TracerRequest) + 1, -1, EBADMSG },
+        { { .watch = true, .drive = SDA }, -1, -1, EBADMSG },
         { { .watch = true, .drive = SDA }, 1, -1, EBADMSG },
-        { { .watch = true, .drive = SDA }, sizeof(TracerRequest), 2, EBADMSG },
-        { { .watch = true, .drive = SDA }, sizeof(TracerRequest), 255, EBADMSG },
+        { { .watch = true, .drive = SDA }, -1000, -1, EBADMSG }, /* one byte */
+        { { .watch = true, .drive = SDA }, 0, 2, EBADMSG },
+        { { .watch = true, .drive = SDA }, 0, 255, EBADMSG },
         { { .watch = true, .drive = { .n_above = WATCH_ABOVE_MAX + 1 } }, WHOLE, EBADMSG },
         { { .watch = true, .drive = { .n_above = UINT32_MAX } }, WHOLE, EBADMSG },
         { { .watch = true, .drive = { .disk = { 4096, 0 } } }, WHOLE, EBADMSG },
@@ -550,15 +550,14 @@ static const struct {
 };
 
 START_TEST(test_requests) {
-        struct {
-                TracerRequest q;
-                char more;
-        } request = { .q = requests[_i].request };
+        uint8_t request[WIRE_MESSAGE_MAX_BYTES] = {};
+        ssize_t whole = (ssize_t) wire_size(tracer_request_fields), size = MAX(whole + requests[_i].more, 1);
 
+        (void) wire_write(tracer_request_fields, &requests[_i].request, request);
         if (requests[_i].watch >= 0)
-                (void) memset(&request.q.watch, requests[_i].watch, 1);
+                request[0] = (uint8_t) requests[_i].watch;
         begin();
-        ck_assert_int_eq(send(manager, &request, requests[_i].size, MSG_NOSIGNAL), (ssize_t) requests[_i].size);
+        ck_assert_int_eq(send(manager, request, size, MSG_NOSIGNAL), size);
         if (requests[_i].error) {
                 assert_ends(requests[_i].error);
                 assert_file(event_file(names[0], "enable"), "");

@@ -7,6 +7,7 @@
 #include "done-log.h"
 #include "own-clock.h"
 #include "tracer-socket.h"
+#include "wrong-values.h"
 
 #define SECOND 1000000ULL
 
@@ -61,13 +62,16 @@ static void take_connection(void) {
 
 /* It is asked for this, and nothing else. */
 static void expect_request(bool watch, const WatchDrive *d) {
-        TracerRequest q;
+        TracerRequest q = {};
 
-        ck_assert_int_eq(recv(process, &q, sizeof q, MSG_DONTWAIT | MSG_TRUNC), sizeof q);
+        ck_assert_int_eq(wire_receive(process, tracer_request_fields, &q, MSG_DONTWAIT), 1);
         ck_assert(q.watch == watch);
-        ck_assert(q.drive.disk.major == d->disk.major && q.drive.disk.minor == d->disk.minor);
-        if (watch)
-                ck_assert_mem_eq(&q.drive, d, sizeof *d);
+        ck_assert(watch_device_equal(q.drive.disk, d->disk));
+        if (!watch)
+                return;
+        ck_assert(q.drive.host == d->host && q.drive.channel == d->channel && q.drive.id == d->id);
+        ck_assert(q.drive.lun == d->lun && q.drive.n_above == d->n_above);
+        ck_assert_mem_eq(q.drive.above, d->above, sizeof d->above);
 }
 
 static bool is_silent(void) {
@@ -92,8 +96,13 @@ static void watch(unsigned minor) {
         expect_request(true, &d);
 }
 
-static void say(const void *answer, size_t size) {
+static void say_bytes(const uint8_t *answer, size_t size) {
         ck_assert_int_eq(send(process, answer, size, MSG_NOSIGNAL), (ssize_t) size);
+        run(event);
+}
+
+static void say(const TracerAnswer *answer) {
+        ck_assert_int_eq(wire_send(process, tracer_answer_fields, answer, 0), 0);
         run(event);
 }
 
@@ -101,8 +110,10 @@ static const Wake reading = { .kind = WAKE_READ,
                               .process = { .pid = 9, .comm = "a", .unit = "b", .command_line = "c" },
                               .thread = "d",
                               .has_sector = true,
+                              .content = true,
                               .sector = 5,
-                              .cdb = { 0x28 },
+                              .inode = UINT64_MAX,
+                              .cdb = { 0x28, [WAKE_CDB_MAX - 1] = 1 },
                               .cdb_len = 10 };
 
 START_TEST(test_answers) {
@@ -112,13 +123,13 @@ START_TEST(test_answers) {
         run(event);
         ck_assert_int_lt(accept4(listener, NULL, NULL, SOCK_CLOEXEC | fcntl(listener, F_SETFL, O_NONBLOCK)), 0);
         watch(0);
-        say(&a, sizeof a);
+        say(&a);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
 
         /* Another one, by the same process. */
         watch(16);
         a = (TracerAnswer){ .disk = { 8, 16 }, .woken = true, .wake = reading };
-        say(&a, sizeof a);
+        say(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
         ck_assert_mem_eq(&last, &reading, sizeof last);
 
@@ -126,16 +137,16 @@ START_TEST(test_answers) {
         a.wake = (Wake){ .kind = _WAKE_KIND_MAX - 1, .cdb_len = WAKE_CDB_MAX };
         (void) memset(a.wake.process.unit, 'u', sizeof a.wake.process.unit - 1);
         (void) memset(a.wake.thread, 't', sizeof a.wake.thread - 1);
-        say(&a, sizeof a);
+        say(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
 
         /* What it said before it knew that it is not asked for any more; and of what nobody ever asked for. */
         tracer_unwatch(tracer, b.disk);
         expect_request(false, &b);
-        say(&a, sizeof a);
+        say(&a);
         for (unsigned i = 0; i < 2; i++) {
                 a.disk = i ? (WatchDevice){ 8, 1 } : (WatchDevice){ 9, 0 };
-                say(&a, sizeof a);
+                say(&a);
         }
         ck_assert_str_eq(all_done(), "");
         ck_assert_uint_eq(n_logged, 0);
@@ -192,33 +203,37 @@ static void assert_lost(void) {
 }
 
 START_TEST(test_wrong) {
+        uint8_t bytes[WIRE_MESSAGE_MAX_BYTES], other[WIRE_MESSAGE_MAX_BYTES];
+        size_t size = wire_size(tracer_answer_fields), at;
+
         wrong = (TracerAnswer){ .disk = { 8, 0 }, .woken = true, .wake = reading };
         watch(0);
         watch(16);
-        say(&wrong, sizeof wrong);
+        say(&wrong);
         ck_assert_str_eq(all_done(), "woken:8:0 ");
 
-        (void) memset(wrongs[_i].where, wrongs[_i].fill, wrongs[_i].size);
-        if (_i == ELEMENTSOF(wrongs) - 1) {
-                say(&wrong, sizeof wrong);
+        (void) wire_write(tracer_answer_fields, &wrong, bytes);
+        *(uint8_t *) wrongs[_i].where ^= 1;
+        (void) wire_write(tracer_answer_fields, &wrong, other);
+        at = first_difference(bytes, other, size);
+        (void) memset(bytes + at, wrongs[_i].fill, wrongs[_i].size);
+        say_bytes(bytes, size);
+        if (_i == ELEMENTSOF(wrongs) - 1)
                 ck_assert_str_eq(all_done(), "");
-                return;
-        }
-        say(&wrong, sizeof wrong);
-        assert_lost();
+        else
+                assert_lost();
 }
 END_TEST
 
 /* Too little, too much, and all else at once. */
 START_TEST(test_size) {
-        static const size_t sizes[] = { 1, sizeof(TracerAnswer) - 1, sizeof(TracerAnswer) + 1,
-                                        2 * sizeof(TracerAnswer) };
-        struct {
-                TracerAnswer first, second;
-        } answers = { .first = { .disk = { 8, 0 } } };
+        uint8_t bytes[2 * WIRE_MESSAGE_MAX_BYTES] = {};
+        size_t size = wire_size(tracer_answer_fields);
+        const size_t sizes[] = { 1, size - 1, size + 1, 2 * size, sizeof bytes };
 
+        (void) wire_write(tracer_answer_fields, &(const TracerAnswer){ .disk = { 8, 0 } }, bytes);
         watch(0);
-        say(&answers, sizes[_i]);
+        say_bytes(bytes, sizes[_i]);
         assert_lost();
 }
 END_TEST
@@ -238,14 +253,14 @@ START_TEST(test_untraced) {
 
         ck_assert_int_eq(tracer_tracing(tracer), TRACING_FINE);
         watch(0);
-        say(&a, sizeof a);
+        say(&a);
         assert_lost();
         ck_assert_int_eq(tracer_tracing(tracer), _i);
         passed_usec = 1300 * SECOND;
         closep(&process);
         process = -EBADF;
         watch(0);
-        say(&fine, sizeof fine);
+        say(&fine);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
         ck_assert_int_eq(tracer_tracing(tracer), TRACING_FINE);
         passed_usec = 0;
@@ -315,10 +330,10 @@ START_TEST(test_stuck) {
                 n++;
         ck_assert_int_eq(r, -EAGAIN);
         ck_assert_int_eq(tracer_watch(tracer, &b), -EAGAIN);
-        say(&answer, sizeof answer);
+        say(&answer);
         ck_assert_str_eq(all_done(), "");
         answer.disk.minor = 0;
-        say(&answer, sizeof answer);
+        say(&answer);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
         ck_assert_uint_eq(n_logged, 0);
 }
@@ -364,7 +379,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_answers);
         tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrongs));
-        tcase_add_loop_test(t, test_size, 0, 4);
+        tcase_add_loop_test(t, test_size, 0, 5);
         tcase_add_test(t, test_ends);
         tcase_add_loop_test(t, test_untraced, TRACING_FINE + 1, _TRACING_MAX);
         tcase_add_test(t, test_unwatch);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Between the manager and its workers, each of which may have been taken over: each field of each message with each wrong value,
- * in both directions. The messages are made by the sender's own functions, and then changed byte by byte. */
+/* Between the manager, its workers and the tracer, each of which may have been taken over: each field of each message with each wrong
+ * value, in both directions. The messages are made by the sender's own functions, and then changed byte by byte. */
 
 #include <check.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,51 +15,10 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "suite.h"
+#include "tracer.h"
 #include "visit-request.h"
 #include "worker.h"
-
-/* ---- wrong values ---- */
-
-typedef enum Kind {
-        KIND_BOOL,
-        KIND_ENUM, /* int; `limit` is the first that there is not */
-        KIND_TEXT, /* `limit` is its size: there is no end in it */
-        KIND_CDB,  /* uint64_t; 0, 12 or 16 */
-} Kind;
-
-typedef struct Field {
-        const char *name;
-        void *at; /* in what the message is made of */
-        Kind kind;
-        size_t limit;
-} Field;
-
-/* Writes the nth wrong value there; false: there are no more. */
-static bool make_wrong(const Field *f, uint8_t *at, unsigned nth) {
-        const int64_t enums[] = { -1, (int64_t) f->limit, INT_MAX, INT_MIN };
-        static const uint64_t cdbs[] = { 1, 10, 13, 32, UINT64_MAX };
-        int number;
-
-        switch (f->kind) {
-        case KIND_BOOL:
-                *at = (uint8_t) (2 + nth);
-                return 2 + nth <= UINT8_MAX;
-        case KIND_ENUM:
-                if (nth >= ELEMENTSOF(enums))
-                        return false;
-                number = (int) enums[nth];
-                memcpy(at, &number, sizeof number);
-                return true;
-        case KIND_TEXT:
-                memset(at, 'x', f->limit);
-                return nth < 1;
-        case KIND_CDB:
-                if (nth < ELEMENTSOF(cdbs))
-                        memcpy(at, cdbs + nth, sizeof *cdbs);
-                return nth < ELEMENTSOF(cdbs);
-        }
-        return false;
-}
+#include "wrong-values.h"
 
 /* ---- to the worker: a request ---- */
 
@@ -138,7 +96,7 @@ static uint8_t *request_make(size_t *ret_size) {
 /* Where the first byte of this field is in the message: the first one that changes with it. */
 static size_t find_field(const Field *f) {
         _cleanup_free_ uint8_t *with = NULL, *without = NULL;
-        size_t size, other_size, at = 0;
+        size_t size, other_size, at;
         uint8_t *byte = f->at, before = *byte;
 
         without = request_make(&size);
@@ -147,8 +105,7 @@ static size_t find_field(const Field *f) {
         *byte = before;
 
         ck_assert_uint_eq(size, other_size);
-        while (at < size && with[at] == without[at])
-                at++;
+        at = first_difference(with, without, size);
         ck_assert_msg(at < size, "%s does not cross", f->name);
         return at;
 }
@@ -674,8 +631,7 @@ START_TEST(test_message) {
                 *byte ^= 1;
                 ck_assert_uint_eq(worker_message_write(&message, other), size);
                 *byte ^= 1;
-                while (at < size && bytes[at] == other[at])
-                        at++;
+                at = first_difference(bytes, other, size);
                 ck_assert_msg(at < size, "%s does not cross", f->name);
         }
         for (unsigned nth = 0; make_wrong(f, bytes + at, nth); nth++)
@@ -733,6 +689,110 @@ START_TEST(test_ended_unread) {
 }
 END_TEST
 
+/* ---- to the tracer, and from it ---- */
+
+static TracerRequest watch_request = { .drive.n_above = 1 };
+static TracerAnswer answer = { .wake = { .process = { .comm = "comm", .unit = "unit", .command_line = "command line" },
+                                         .thread = "thread" } };
+
+static const Field tracer_fields[] = {
+        { "request.watch", &watch_request.watch, KIND_BOOL, 0 },
+        { "request.disk.major", &watch_request.drive.disk.major, KIND_ENUM, 1 << 12 },
+        { "request.disk.minor", &watch_request.drive.disk.minor, KIND_ENUM, 1 << 20 },
+        { "request.above.major", &watch_request.drive.above[0].major, KIND_ENUM, 1 << 12 },
+        { "request.last above.major", &watch_request.drive.above[WATCH_ABOVE_MAX - 1].major, KIND_ENUM, 1 << 12 },
+        { "request.n_above", &watch_request.drive.n_above, KIND_ENUM, WATCH_ABOVE_MAX + 1 },
+        { "answer.disk.major", &answer.disk.major, KIND_ENUM, 1 << 12 },
+        { "answer.disk.minor", &answer.disk.minor, KIND_ENUM, 1 << 20 },
+        { "answer.tracing", &answer.tracing, KIND_ENUM, _TRACING_MAX },
+        { "answer.woken", &answer.woken, KIND_BOOL, 0 },
+        { "answer.kind", &answer.wake.kind, KIND_ENUM, _WAKE_KIND_MAX },
+        { "answer.comm", answer.wake.process.comm, KIND_TEXT, WAKE_COMM_MAX },
+        { "answer.unit", answer.wake.process.unit, KIND_TEXT, WAKE_UNIT_MAX },
+        { "answer.command_line", answer.wake.process.command_line, KIND_TEXT, WAKE_COMMAND_LINE_MAX },
+        { "answer.thread", answer.wake.thread, KIND_TEXT, WAKE_COMM_MAX },
+        { "answer.has_sector", &answer.wake.has_sector, KIND_BOOL, 0 },
+        { "answer.content", &answer.wake.content, KIND_BOOL, 0 },
+        { "answer.cdb_len", &answer.wake.cdb_len, KIND_ENUM, WAKE_CDB_MAX + 1 },
+};
+
+/* Any value of these is valid. */
+static const Field tracer_numbers[] = {
+        { .name = "request.host", .at = &watch_request.drive.host },
+        { .name = "request.channel", .at = &watch_request.drive.channel },
+        { .name = "request.id", .at = &watch_request.drive.id },
+        { .name = "request.lun", .at = &watch_request.drive.lun },
+        { .name = "request.above.minor", .at = &watch_request.drive.above[1].minor },
+        { .name = "request.last above.minor", .at = &watch_request.drive.above[WATCH_ABOVE_MAX - 1].minor },
+        { .name = "answer.pid", .at = &answer.wake.process.pid },
+        { .name = "answer.sector", .at = &answer.wake.sector },
+        { .name = "answer.inode", .at = &answer.wake.inode },
+        { .name = "answer.cdb", .at = &answer.wake.cdb },
+        { .name = "answer.last byte of cdb", .at = answer.wake.cdb + WAKE_CDB_MAX - 1 },
+};
+
+static int receive_wire(const WireField *fields, const uint8_t *bytes, size_t size) {
+        union {
+                TracerRequest request;
+                TracerAnswer answer;
+        } got = {};
+        int fds[2], r;
+
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(send(fds[1], bytes, size, MSG_NOSIGNAL), (ssize_t) size);
+        r = wire_receive(fds[0], fields, &got, MSG_DONTWAIT);
+        (void) close(fds[0]);
+        (void) close(fds[1]);
+        return r;
+}
+
+/* Where the first byte of this field is in the tracer's message, which is left in `bytes`. */
+static size_t find_tracer_field(const Field *f, const WireField *fields, const void *object, uint8_t *bytes) {
+        uint8_t other[WIRE_MESSAGE_MAX_BYTES], *byte = f->at;
+        size_t size = wire_size(fields), at;
+
+        *byte ^= 1;
+        (void) wire_write(fields, object, other);
+        *byte ^= 1;
+        (void) wire_write(fields, object, bytes);
+        at = first_difference(bytes, other, size);
+        ck_assert_msg(at < size, "%s does not cross", f->name);
+        return at;
+}
+
+START_TEST(test_tracer) {
+        bool wrong = _i < (int) ELEMENTSOF(tracer_fields);
+        const Field *f = wrong ? tracer_fields + _i : tracer_numbers + _i - ELEMENTSOF(tracer_fields);
+        bool request = starts_with(f->name, "request");
+        const WireField *fields = request ? tracer_request_fields : tracer_answer_fields;
+        uint8_t bytes[WIRE_MESSAGE_MAX_BYTES];
+        size_t size = wire_size(fields), at;
+
+        at = find_tracer_field(f, fields, request ? (void *) &watch_request : &answer, bytes);
+        ck_assert_int_eq(receive_wire(fields, bytes, size), 1);
+        for (unsigned nth = 0; wrong && make_wrong(f, bytes + at, nth); nth++)
+                ck_assert_msg(receive_wire(fields, bytes, size) == -EBADMSG, "%s, wrong value %u", f->name, nth);
+        for (unsigned value = 0; !wrong && value <= UINT8_MAX; value++) {
+                bytes[at] = (uint8_t) value;
+                ck_assert_msg(receive_wire(fields, bytes, size) == 1, "%s, value %u", f->name, value);
+        }
+}
+END_TEST
+
+/* Cut at each byte, and longer. */
+START_TEST(test_tracer_size) {
+        const WireField *fields = _i ? tracer_answer_fields : tracer_request_fields;
+        uint8_t bytes[WIRE_MESSAGE_MAX_BYTES + 1] = {};
+        size_t size = wire_size(fields);
+
+        ck_assert_int_eq(receive_wire(fields, bytes, size), 1);
+        for (size_t n = 1; n < size; n++)
+                ck_assert_int_eq(receive_wire(fields, bytes, n), -EBADMSG);
+        ck_assert_int_eq(receive_wire(fields, bytes, size + 1), -EBADMSG);
+        ck_assert_int_eq(receive_wire(fields, bytes, sizeof bytes), -EBADMSG);
+}
+END_TEST
+
 int main(void) {
         Suite *s = suite_create("validate");
         TCase *t = tcase_create("validate");
@@ -752,6 +812,8 @@ int main(void) {
         tcase_add_loop_test(t, test_flags, 0, __builtin_ctz(_WORK_MAX));
         tcase_add_loop_test(t, test_message_size, 0, 6);
         tcase_add_loop_test(t, test_wrong_message, 0, ELEMENTSOF(wrong_messages));
+        tcase_add_loop_test(t, test_tracer, 0, ELEMENTSOF(tracer_fields) + ELEMENTSOF(tracer_numbers));
+        tcase_add_loop_test(t, test_tracer_size, 0, 2);
         suite_add_tcase(s, t);
 
         return suite_run(s);
