@@ -199,12 +199,23 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
         record_send(&r);
 }
 
+static const char *drift_outcome(const Step *s, char *buf, size_t size) {
+        if (s->verdict == VERDICT_DRIFTED)
+                return "it is left so (on_drift = \"report\").";
+        if (verdict_is_in_order(s->verdict))
+                return "it is set back.";
+        (void) snprintf(buf, size, "it %s set back: %s%s%s.",
+                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "may not be" : "is not",
+                        verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
+        return buf;
+}
+
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to) {
         Record r = record_new(LOG_WARNING, JOURNAL_ID_DRIFT);
+        char outcome[STEP_REASON_MAX + 64];
 
         record_add(&r, "MESSAGE", "%s: %s has drifted: it was left at %s, and something made it %s; %s", d->name,
-                   s->wish->name, from, to,
-                   s->verdict == VERDICT_DRIFTED ? "it is left so (on_drift = \"report\")." : "it is set back.");
+                   s->wish->name, from, to, drift_outcome(s, outcome, sizeof outcome));
         record_add_step(&r, d, reason, s);
         record_add_string(&r, "DRIVEKEEP_DRIFT_FROM", from);
         record_add_string(&r, "DRIVEKEEP_DRIFT_TO", to);

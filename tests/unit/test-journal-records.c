@@ -173,19 +173,34 @@ START_TEST(test_verdict) {
 }
 END_TEST
 
-START_TEST(test_drift) {
-        Step s = { .wish = &wish, .setting = &row, .verdict = _i ? VERDICT_DRIFTED : VERDICT_APPLIED };
+static const struct {
+        Verdict verdict;
+        const char *reason, *outcome;
+} drifts[] = {
+        { VERDICT_APPLIED, "", "it is set back." },
+        { VERDICT_ADJUSTED, "to 128", "it is set back." },
+        { VERDICT_UNVERIFIABLE, "", "it is set back." },
+        { VERDICT_DRIFTED, "", "it is left so (on_drift = \"report\")." },
+        { VERDICT_IGNORED, "", "it is not set back: ignored." },
+        { VERDICT_REFUSED, "the drive aborted the command",
+          "it is not set back: refused: the drive aborted the command." },
+        { VERDICT_FAILED, "", "it may not be set back: failed." },
+        { VERDICT_VANISHED, "pulled", "it may not be set back: vanished: pulled." },
+};
 
+START_TEST(test_drift) {
+        Step s = { .wish = &wish, .setting = &row, .verdict = drifts[_i].verdict };
+        _cleanup_free_ char *record = NULL;
+
+        (void) strcpy(s.reason, drifts[_i].reason);
+        ck_assert_int_gt(
+                        asprintf(&record,
+                                 "MESSAGE=sda: apm has drifted: it was left at 127, and something made it 254; %s\n" OF(
+                                                 "%s", "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n",
+                                 drifts[_i].outcome, verdict_to_string(s.verdict)),
+                        0);
         journal_drift(&disk, VISIT_RECHECK, &s, "127", "254");
-        if (_i)
-                expect(LOG_WARNING, JOURNAL_ID_DRIFT,
-                       "MESSAGE=sda: apm has drifted: it was left at 127, and something made it 254; it is left so "
-                       "(on_drift = \"report\").\n" OF("drifted",
-                                                       "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n");
-        else
-                expect(LOG_WARNING, JOURNAL_ID_DRIFT,
-                       "MESSAGE=sda: apm has drifted: it was left at 127, and something made it 254; it is set back.\n" OF(
-                                       "applied", "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n");
+        expect(LOG_WARNING, JOURNAL_ID_DRIFT, record);
 }
 END_TEST
 
@@ -522,7 +537,7 @@ int main(void) {
 
         tcase_add_loop_test(t, test_step, 0, ELEMENTSOF(steps));
         tcase_add_loop_test(t, test_verdict, 0, _VERDICT_MAX);
-        tcase_add_loop_test(t, test_drift, 0, 2);
+        tcase_add_loop_test(t, test_drift, 0, ELEMENTSOF(drifts));
         tcase_add_loop_test(t, test_visit, 0, ELEMENTSOF(visits));
         tcase_add_loop_test(t, test_waiting, 0, ELEMENTSOF(waits));
         tcase_add_loop_test(t, test_wake, 0, ELEMENTSOF(wakes));
