@@ -60,10 +60,17 @@ static bool wants_wakes(const Records *records, size_t n) {
         return false;
 }
 
-static void tell_outlets(void) {
+/* Notes for people: JSON is read by programs, whose units' journals they would fill. */
+static void status_print_notes(const Options *o, const Records *records, size_t n) {
         _cleanup_(complaints_done) Complaints found = {};
 
-        outlets_check("", &found);
+        if (o->json)
+                return;
+        if (records->served && wants_wakes(records, n))
+                wake_history_tell_untraced(records);
+        in_force_tell(o->state_dir, o->roots);
+        if (records->served)
+                outlets_check("", &found);
         for (size_t i = 0; i < found.n_items; i++)
                 warn_escaped("%s", found.items[i].sentence);
 }
@@ -85,7 +92,8 @@ static int status_run(const Options *o) {
         if (o->host)
                 return remote_status(o);
         if (o->now) {
-                in_force_tell(o->state_dir, o->roots);
+                if (!o->json)
+                        in_force_tell(o->state_dir, o->roots);
                 return visit_named_drives(o, "Read", visited_show_status);
         }
         if (o->wait)
@@ -107,11 +115,7 @@ static int status_run(const Options *o) {
         if (!records.served)
                 warnx("drivekeep.service does not run, and this is what it knew when it ended; "
                       "'systemctl start drivekeep.service' starts it");
-        else if (wants_wakes(&records, n))
-                wake_history_tell_untraced(&records);
-        in_force_tell(o->state_dir, o->roots);
-        if (records.served)
-                tell_outlets();
+        status_print_notes(o, &records, n);
         r = status_print(&records, n, now_usec(), o);
         return records.served ? r : EXIT_NO_SERVICE;
 }
