@@ -3,7 +3,7 @@
 
 /* Who a process is, and what of a drive is swap space: from /proc and sysfs. */
 
-#include "culprit.h"
+#include "waker.h"
 
 /* A ProcessLookup. */
 int process_look(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);

@@ -8,7 +8,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "culprit.h"
+#include "waker.h"
 #include "wire.h"
 
 #define TRACER_SOCKET "/run/drivekeep-tracer"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "suite.h"
-#include "trace-line.h"
+#include "waker.h"
 
 #define SCSI "host_no=2 channel=0 id=0 lun=0 data_sgl=1 prot_sgl=0 prot_op=SCSI_PROT_NORMAL "
 #define TAGS "driver_tag=5 scheduler_tag=6 "

@@ -2,8 +2,8 @@
 
 /* Who woke the drive: what is traced until a command reaches it, and who is named. */
 
-#include "culprit.h"
 #include "suite.h"
+#include "waker.h"
 
 /* Who is there; what is not in the table has ended. */
 static const struct {
@@ -473,8 +473,8 @@ START_TEST(test_whole_process) {
 END_TEST
 
 int main(void) {
-        Suite *s = suite_create("culprit");
-        TCase *t = tcase_create("culprit");
+        Suite *s = suite_create("waker");
+        TCase *t = tcase_create("waker");
 
         tcase_add_loop_test(t, test_culprit, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silent));
