@@ -10,7 +10,7 @@
 #include "target-spindown.h"
 #include "target-standby.h"
 #include "target-use.h"
-#include "watch-drive.h"
+#include "watch-read.h"
 
 /* The drive counts from the end of the last command, by a clock of its own. */
 #define MARGIN_USEC (5ULL * 1000 * 1000)

@@ -10,10 +10,10 @@
 #include "drive-command.h"
 #include "inventory.h"
 #include "journal.h"
-#include "process.h"
 #include "sandbox.h"
 #include "tracer.h"
 #include "unix-socket.h"
+#include "watch-read.h"
 
 /* Per processor. An idle drive has few events, and a lost one costs a name, no more. */
 #define BUFFER_KB 16

@@ -32,7 +32,7 @@
 #include "state.h"
 #include "text-file.h"
 #include "unix-socket.h"
-#include "watch-drive.h"
+#include "watch-read.h"
 
 #define MS UINT64_C(1000)
 #define SECOND (1000 * MS)

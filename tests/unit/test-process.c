@@ -4,8 +4,8 @@
 
 #include <systemd/sd-login.h>
 
-#include "process.h"
 #include "test-cli.h"
+#include "watch-read.h"
 
 /* ---- systemd ---- */
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "test-cli.h"
-#include "watch-drive.h"
+#include "watch-read.h"
 
 #define SYSPATH "/sys/devices/pci0/ata1/host2/target2:0:1/2:0:1:3/block/sda"
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Who a process is, and what of a drive is swap space: from /proc and sysfs. */
+/* What the tracer needs to know of drives and processes, from /proc and sysfs. */
 
+#include "drive.h"
 #include "waker.h"
+
+/* The drive's number, its SCSI address and what lies on it. -ENODEV: it is no SCSI disk. `classdir`, `btrfsdir`: as in stack.h. */
+int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d, WatchDrive *ret);
 
 /* A ProcessLookup. */
 int process_look(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);
