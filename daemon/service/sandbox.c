@@ -5,13 +5,248 @@
 #include <glob.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/landlock.h>
+#include <linux/nvme_ioctl.h>
+#include <linux/seccomp.h>
+#include <scsi/sg.h>
+#include <seccomp.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "call-filter.h"
 #include "sandbox.h"
+
+/* ---- system calls: seccomp ---- */
+
+#define WORKER (1U << CALLS_WORKER)
+#define ASKER (1U << CALLS_ASKER)
+#define TRACER (1U << CALLS_TRACER)
+#define FILES (WORKER | TRACER)
+#define ALL (WORKER | ASKER | TRACER)
+
+/* clang-format off */
+static const struct {
+        int call;
+        unsigned users;
+} calls[] = {
+        { SCMP_SYS(read),                    ALL },
+        { SCMP_SYS(readv),                   ALL },
+        { SCMP_SYS(write),                   ALL },
+        { SCMP_SYS(writev),                  ALL },
+        { SCMP_SYS(close),                   ALL },
+        { SCMP_SYS(fstat),                   ALL },
+        { SCMP_SYS(fstat64),                 ALL },
+        { SCMP_SYS(newfstatat),              ALL },
+        { SCMP_SYS(fstatat64),               ALL },
+        { SCMP_SYS(statx),                   ALL },
+        { SCMP_SYS(poll),                    ALL },
+        { SCMP_SYS(ppoll),                   ALL },
+        { SCMP_SYS(ppoll_time64),            ALL },
+
+        /* Files: Landlock says which. */
+        { SCMP_SYS(open),                    FILES },
+        { SCMP_SYS(openat),                  FILES },
+        { SCMP_SYS(pread64),                 FILES },
+        { SCMP_SYS(lseek),                   FILES },
+        { SCMP_SYS(_llseek),                 FILES },
+        { SCMP_SYS(stat),                    FILES },
+        { SCMP_SYS(stat64),                  FILES },
+        { SCMP_SYS(lstat),                   FILES },
+        { SCMP_SYS(lstat64),                 FILES },
+        { SCMP_SYS(access),                  FILES },
+        { SCMP_SYS(faccessat),               FILES },
+        { SCMP_SYS(faccessat2),              FILES },
+        { SCMP_SYS(readlink),                FILES },
+        { SCMP_SYS(readlinkat),              FILES },
+        { SCMP_SYS(getdents),                FILES },
+        { SCMP_SYS(getdents64),              FILES },
+        /* libsystemd, for the unit of a process. */
+        { SCMP_SYS(statfs),                  TRACER },
+        { SCMP_SYS(statfs64),                TRACER },
+        { SCMP_SYS(fstatfs),                 TRACER },
+        { SCMP_SYS(fstatfs64),               TRACER },
+
+        /* The socket that the process has. Workers have no sendmsg(), since CAP_SYS_ADMIN may name any process as the sender, and the
+         * journal believes that. socketcall() is missing, since libseccomp allows it for the calls of this table. */
+        { SCMP_SYS(send),                    ALL },
+        { SCMP_SYS(sendto),                  ALL },
+        { SCMP_SYS(recv),                    ALL },
+        { SCMP_SYS(recvfrom),                ALL },
+
+        /* sd-bus. */
+        { SCMP_SYS(socket),                  ASKER },
+        { SCMP_SYS(bind),                    ASKER },
+        { SCMP_SYS(connect),                 ASKER },
+        { SCMP_SYS(getsockname),             ASKER },
+        { SCMP_SYS(getpeername),             ASKER },
+        { SCMP_SYS(getsockopt),              ASKER },
+        { SCMP_SYS(setsockopt),              ASKER },
+        { SCMP_SYS(sendmsg),                 ASKER },
+        { SCMP_SYS(recvmsg),                 ASKER },
+        { SCMP_SYS(epoll_create1),           ASKER },
+        { SCMP_SYS(epoll_ctl),               ASKER },
+        { SCMP_SYS(epoll_wait),              ASKER },
+        { SCMP_SYS(epoll_pwait),             ASKER },
+        { SCMP_SYS(epoll_pwait2),            ASKER },
+        { SCMP_SYS(timerfd_create),          ASKER },
+        { SCMP_SYS(timerfd_settime),         ASKER },
+        { SCMP_SYS(timerfd_settime64),       ASKER },
+        { SCMP_SYS(getuid),                  ASKER },
+        { SCMP_SYS(getuid32),                ASKER },
+        { SCMP_SYS(geteuid),                 ASKER },
+        { SCMP_SYS(geteuid32),               ASKER },
+        { SCMP_SYS(getgid),                  ASKER },
+        { SCMP_SYS(getgid32),                ASKER },
+        { SCMP_SYS(getegid),                 ASKER },
+        { SCMP_SYS(getegid32),               ASKER },
+
+        /* Memory, time and the end. No signals: abort() ends the process without one. */
+        { SCMP_SYS(brk),                     ALL },
+        { SCMP_SYS(mmap),                    ALL },
+        { SCMP_SYS(mmap2),                   ALL },
+        { SCMP_SYS(munmap),                  ALL },
+        { SCMP_SYS(mremap),                  ALL },
+        { SCMP_SYS(mprotect),                ALL },
+        { SCMP_SYS(madvise),                 ALL },
+        { SCMP_SYS(futex),                   ALL },
+        { SCMP_SYS(futex_time64),            ALL },
+        { SCMP_SYS(clock_gettime),           ALL },
+        { SCMP_SYS(clock_gettime64),         ALL },
+        { SCMP_SYS(gettimeofday),            ALL },
+        { SCMP_SYS(nanosleep),               ALL },
+        { SCMP_SYS(clock_nanosleep),         ALL },
+        { SCMP_SYS(clock_nanosleep_time64),  ALL },
+        { SCMP_SYS(restart_syscall),         ALL },
+        { SCMP_SYS(getpid),                  ALL },
+        { SCMP_SYS(gettid),                  ALL },
+        { SCMP_SYS(getrandom),               ALL },
+        { SCMP_SYS(sched_yield),             ALL },
+        { SCMP_SYS(rt_sigreturn),            ALL },
+        { SCMP_SYS(sigreturn),               ALL },
+        { SCMP_SYS(rt_sigaction),            ALL },
+        { SCMP_SYS(rt_sigprocmask),          ALL },
+        { SCMP_SYS(sigaltstack),             ALL },
+        { SCMP_SYS(exit),                    ALL },
+        { SCMP_SYS(exit_group),              ALL },
+};
+
+/* Calls with a command as the second argument, and the bits that are forbidden in the third. */
+static const struct {
+        int call;
+        unsigned users;
+        uint32_t command, without;
+} commands[] = {
+        /* SG_IO and NVMe's admin commands, the kernel's read-only flag, the number that tells one attach of a drive from another. */
+        { SCMP_SYS(ioctl),   WORKER, SG_IO,                0 },
+        { SCMP_SYS(ioctl),   WORKER, NVME_IOCTL_ADMIN_CMD, 0 },
+        { SCMP_SYS(ioctl),   WORKER, BLKROSET,             0 },
+        { SCMP_SYS(ioctl),   WORKER, BLKGETDISKSEQ,        0 },
+        /* The commands that C libraries and libsystemd use. None of them has the kernel signal a process, or wait for one. */
+        { SCMP_SYS(fcntl),   ALL,    F_GETFD,              0 },
+        { SCMP_SYS(fcntl),   ALL,    F_SETFD,              0 },
+        { SCMP_SYS(fcntl),   ALL,    F_GETFL,              0 },
+        { SCMP_SYS(fcntl),   ASKER,  F_SETFL,              O_ASYNC },
+        { SCMP_SYS(fcntl),   ASKER,  F_DUPFD_CLOEXEC,      0 },
+        { SCMP_SYS(fcntl64), ALL,    F_GETFD,              0 },
+        { SCMP_SYS(fcntl64), ALL,    F_SETFD,              0 },
+        { SCMP_SYS(fcntl64), ALL,    F_GETFL,              0 },
+        { SCMP_SYS(fcntl64), ASKER,  F_SETFL,              O_ASYNC },
+        { SCMP_SYS(fcntl64), ASKER,  F_DUPFD_CLOEXEC,      0 },
+};
+/* clang-format on */
+
+/* libseccomp exports a filter to files only. */
+static int filter_export(scmp_filter_ctx c, struct sock_fprog *ret) {
+        _cleanup_close_ int fd = -EBADF;
+        struct sock_filter *code;
+        struct stat st;
+        int r;
+
+        fd = memfd_create("filter", MFD_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        r = seccomp_export_bpf(c, fd);
+        if (r < 0)
+                return r;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+
+        code = malloc(st.st_size);
+        if (!code)
+                return -ENOMEM;
+        if (pread(fd, code, st.st_size, 0) != st.st_size) {
+                free(code);
+                return -EBADMSG;
+        }
+        *ret = (struct sock_fprog){ .len = st.st_size / sizeof *code, .filter = code };
+        return 0;
+}
+
+static int filter_add(scmp_filter_ctx c, CallUser user) {
+        int r = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(calls) && r >= 0; i++) {
+                if (calls[i].users & 1U << user)
+                        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, calls[i].call, 0);
+                /* Not on this architecture. */
+                if (r == -EDOM)
+                        r = 0;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(commands) && r >= 0; i++) {
+                if (commands[i].users & 1U << user)
+                        r = seccomp_rule_add(c, SCMP_ACT_ALLOW, commands[i].call, commands[i].without ? 2 : 1,
+                                             SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, commands[i].command),
+                                             SCMP_A2_64(SCMP_CMP_MASKED_EQ, commands[i].without, 0));
+                if (r == -EDOM)
+                        r = 0;
+        }
+        return r;
+}
+
+int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *ret) {
+        scmp_filter_ctx c;
+        int r = 0;
+
+        c = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+        if (!c)
+                return -ENOMEM;
+
+        if (architecture != SCMP_ARCH_NATIVE) {
+                r = seccomp_arch_remove(c, SCMP_ARCH_NATIVE);
+                if (r >= 0)
+                        r = seccomp_arch_add(c, architecture);
+        }
+        /* A tree: the kernel runs the filter once for each system call that there is when it is loaded. */
+        if (r >= 0)
+                r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+        if (r >= 0)
+                r = filter_add(c, user);
+        if (r >= 0)
+                r = filter_export(c, ret);
+        seccomp_release(c);
+        return r;
+}
+
+/* The broker makes the filters, and its children inherit them. */
+static struct sock_fprog filters[_CALL_USER_MAX];
+
+/* Makes the filter for this process and its children, once. */
+static int call_filter_prepare(CallUser user) {
+        return filters[user].len > 0 ? 0 : call_filter_make(SCMP_ARCH_NATIVE, user, filters + user);
+}
+
+/* From now on this process makes no other calls. It needs PR_SET_NO_NEW_PRIVS. */
+static int call_filter_load(CallUser user) {
+        int r;
+
+        r = call_filter_prepare(user);
+        if (r < 0)
+                return r;
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filters + user) < 0 ? -errno : 0;
+}
 
 /* ---- files and processes: Landlock ---- */
 

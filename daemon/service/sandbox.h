@@ -5,6 +5,8 @@
  * Their units have sandboxes, too. On a kernel without Landlock (before 5.13) only the unit's limits access to files, and the service logs
  * that once. */
 
+#include <linux/filter.h>
+
 #include "macro.h"
 
 /* Prepares what workers and askers have in common, once for all children of this process. */
@@ -29,3 +31,19 @@ bool sandbox_lacks_landlock(void);
 /* The directory in sysfs of what the drive hangs on by itself: its port, host or controller. `syspath` is the disk's; returns
  * the length of the path. Exported for tests. */
 size_t sandbox_own(const char *syspath);
+
+/* ---- system calls ---- */
+
+/* The system calls that workers, the asker and the tracer may make: seccomp filters, made from one table. A call with many commands is
+ * allowed command by command, since fcntl() can have the kernel signal any process, and ioctl() can write to a drive. All other calls fail
+ * with EPERM. */
+typedef enum CallUser {
+        CALLS_WORKER,
+        CALLS_ASKER,
+        CALLS_TRACER,
+        _CALL_USER_MAX,
+} CallUser;
+
+/* The filter as the kernel takes it, for an architecture (SCMP_ARCH_NATIVE: this one). The caller frees its instructions. Exported for
+ * tests. */
+int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *ret);

@@ -11,7 +11,7 @@
 #include <seccomp.h>
 #include <sys/ioctl.h>
 
-#include "call-filter.h"
+#include "sandbox.h"
 #include "suite.h"
 
 static const uint32_t architectures[] = {

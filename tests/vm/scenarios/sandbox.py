@@ -33,7 +33,7 @@ EXPECTED = {
 COLD = {"apm": 128, "lookahead": False}
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 ALLOWED = 1 << 17 | 1 << 21     # CAP_SYS_RAWIO, CAP_SYS_ADMIN
-SANDBOX = ("daemon/service/sandbox.c", "daemon/service/call-filter.c")
+SANDBOX = "daemon/service/sandbox.c"
 NEIGHBOUR = "/sys/kernel/tracing/instances/neighbour"
 DEEDS = 12
 
@@ -99,7 +99,7 @@ class Sandbox(Keeping):
 
     def check_attack(self, machine):
         """What each could do if it were somebody else's. To own a socket is granted to anybody; the signal is not."""
-        self.compile(machine, "attack", "-Idaemon/core", "-Idaemon/service", "tests/vm/attack.c", *SANDBOX, "-lsystemd", "-lseccomp")
+        self.compile(machine, "attack", "-Idaemon/core", "-Idaemon/service", "tests/vm/attack.c", SANDBOX, "-lsystemd", "-lseccomp")
         node = self.node(machine, "SN-SATA")
         own = machine.run(f"systemctl start sys-kernel-tracing.mount; mkdir {NEIGHBOUR}; readlink -f /sys/class/block/{node[5:]}").stdout.strip()
         for unit, user, sandbox, let, killed in PLACES:
@@ -223,7 +223,7 @@ class Sandbox(Keeping):
 
     def check_landlock(self, machine):
         """A program that closes the worker's own sandbox around itself, in a root shell where nothing else is closed."""
-        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", *SANDBOX, "-lseccomp")
+        self.compile(machine, "confined", "-Idaemon/core", "-Idaemon/service", "tests/vm/confined.c", SANDBOX, "-lseccomp")
         self.equal("nobody says that there is no Landlock", machine.run(LANDLOCK_SAID).stdout, "0\n")
         node = self.node(machine, "SN-SATA")
         syspath = machine.run(f"readlink -f /sys/class/block/{node[5:]}").stdout.strip()
