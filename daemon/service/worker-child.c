@@ -13,7 +13,6 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "stack.h"
-#include "visit-request.h"
 #include "worker.h"
 
 /* The drive may be slow, and the manager takes a worker for stuck that says nothing for long. */

@@ -45,7 +45,6 @@
 #include "state.h"
 #include "timer.h"
 #include "tracer.h"
-#include "visit-request.h"
 #include "worker.h"
 
 #define SECOND 1000000LL

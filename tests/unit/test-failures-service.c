@@ -18,7 +18,6 @@
 #include "settings.h"
 #include "state.h"
 #include "test-cli.h"
-#include "visit-request.h"
 #include "worker.h"
 
 /* Stand-ins: what the journal would be told. */

@@ -15,7 +15,7 @@
 #include "settings.h"
 #include "suite.h"
 #include "sysfs-tree.h"
-#include "visit-request.h"
+#include "worker.h"
 
 static ModelDrive model;
 static Drive disk = { .name = (char *) "sda",

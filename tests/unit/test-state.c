@@ -13,7 +13,7 @@
 #include "state.h"
 #include "test-cli.h"
 #include "text-file.h"
-#include "visit-request.h"
+#include "worker.h"
 
 static DriveRecord *record_make(const char *name, const char *model) {
         DriveRecord *r = calloc(1, sizeof *r);

@@ -16,7 +16,6 @@
 #include "settings.h"
 #include "suite.h"
 #include "tracer.h"
-#include "visit-request.h"
 #include "worker.h"
 #include "wrong-values.h"
 

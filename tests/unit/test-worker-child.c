@@ -17,7 +17,6 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "suite.h"
-#include "visit-request.h"
 #include "worker.h"
 
 /* ---- stand-ins, in the worker's process ---- */

@@ -21,8 +21,8 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "suite.h"
-#include "visit-request.h"
 #include "visit-job.h"
+#include "worker.h"
 
 static Drive *drive_make(void) {
         Drive *d = calloc(1, sizeof *d);
