@@ -10,7 +10,7 @@
 
 #include "broker.h"
 #include "clock.h"
-#include "unix-socket.h"
+#include "wire.h"
 
 /* How often a broker without a manager looks whether its last worker has ended. */
 #define WORKERS_MS 500

@@ -12,8 +12,8 @@
 #include "journal.h"
 #include "sandbox.h"
 #include "tracer.h"
-#include "unix-socket.h"
 #include "watch-read.h"
+#include "wire.h"
 
 /* Per processor. An idle drive has few events, and a lost one costs a name, no more. */
 #define BUFFER_KB 16

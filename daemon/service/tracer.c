@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "journal.h"
 #include "tracer.h"
-#include "unix-socket.h"
+#include "wire.h"
 
 /* A kernel that has no tracefs has none later either, and what was killed may have been killed by a lack of memory. */
 #define LOST_USEC (600ULL * 1000 * 1000)

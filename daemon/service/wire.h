@@ -71,3 +71,14 @@ int wire_receive(int fd, const WireField *fields, void *object, int flags);
 bool bridge_is_valid(const Bridge *b);
 
 extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[];
+
+/* ---- sockets ---- */
+
+/* The sockets at which systemd starts the processes that have rights: how the service reaches them, and how they know the service. */
+
+/* Connects to a socket of messages (SOCK_SEQPACKET), which has systemd start the process behind it. Returns a descriptor. */
+int unix_connect(const char *path);
+
+/* Is the user at the other end the one that the listening socket's file belongs to (SocketUser= of its unit)? That needs no lookup of
+ * names; the file must be where nobody else can put another. */
+bool unix_knows_peer(int fd);

@@ -31,8 +31,8 @@
 #include "stack.h"
 #include "state.h"
 #include "text-file.h"
-#include "unix-socket.h"
 #include "watch-read.h"
+#include "wire.h"
 
 #define MS UINT64_C(1000)
 #define SECOND (1000 * MS)
@@ -708,7 +708,8 @@ void journal_socket_done(_unused_ JournalSocket *j) {
 static int tracer_fd = -EBADF;
 static bool no_tracer;
 
-int unix_connect(_unused_ const char *path) {
+int __wrap_unix_connect(const char *path);
+int __wrap_unix_connect(_unused_ const char *path) {
         int fds[2];
 
         if (no_tracer)

@@ -17,7 +17,7 @@
 #include "sandbox.h"
 #include "suite.h"
 #include "unit-status.h"
-#include "unix-socket.h"
+#include "wire.h"
 
 #define MANAGER "/org/freedesktop/systemd1"
 #define MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
