@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "fsck-devices.h"
 #include "fsck-wait.h"
+#include "pid1.h"
 #include "record.h"
 #include "stack.h"
 #include "timer.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* PID 1 and udev as a test plays them for the wait for file system checks, in place of pid1.c and fsck-devices.c. */
+/* PID 1 and udev as a test plays them for the wait for file system checks, in place of pid1.c. */
 
-#include "fsck-devices.h"
 #include "fsck-wait.h"
+#include "pid1.h"
 #include "suite.h"
 
 /* What they say next. */

@@ -4,8 +4,8 @@
 
 #include "device.h"
 #include "done-log.h"
-#include "fsck-devices.h"
 #include "inject.h"
+#include "pid1.h"
 #include "stack.h"
 #include "suite.h"
 
