@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Part of guard.c: what is known of drives, and the files below the guard's directory that say so. They are written by a process that
- * is made for that, one at a time, which writes all that has changed. */
+/* Structures of guard.c, for it and for tests. */
 
 #include "guard.h"
 
@@ -53,17 +52,3 @@ struct Guard {
                         timer; /* runs while it writes, but not for too long; then, when that has failed, until it is tried again */
         bool told;             /* the journal knows that the directory is of no use */
 };
-
-/* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
-int guard_note_new(Guard *g, const char *key, GuardNote **ret);
-GuardNote *guard_note_free(GuardNote *n);
-DEFINE_CLEANUP(GuardNote *, guard_note_free);
-GuardedDrive *guarded_free(GuardedDrive *d);
-DEFINE_CLEANUP(GuardedDrive *, guarded_free);
-
-/* The record has changed: brings it to its file, after what is being written now. Then Guard.stored is called for the drives that
- * await it, never from within. Errors are told, and the file is written later. */
-int guard_note_write(GuardNote *n);
-
-/* The directory is of no use: said once, until it is again. */
-void guard_tell(Guard *g, int error);
