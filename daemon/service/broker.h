@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that makes workers and askers, in a unit of its own (drivekeep-broker.service), which alone has the right to send commands
+/* The process that makes workers and proxies, in a unit of its own (drivekeep-broker.service), which alone has the right to send commands
  * to drives. It takes one kind of message, a byte with a socket, and knows nothing of drives, files or settings;
  * the manager, which listens and parses, has no such right. */
 
@@ -24,7 +24,7 @@ DEFINE_CLEANUP(Broker *, broker_free);
 
 typedef enum BrokerChild {
         BROKER_WORKER, /* worker.h */
-        BROKER_ASKER,  /* asker.h */
+        BROKER_PROXY,  /* proxy.h */
         _BROKER_CHILD_MAX,
 } BrokerChild;
 

@@ -6,8 +6,8 @@
 #include <sys/un.h>
 #include <syslog.h>
 
-#include "asker.h"
 #include "bus.h"
+#include "proxy.h"
 #include "readers.h"
 #include "requests.h"
 #include "target-held.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /* The wait for file system checks. Asks PID 1 which systemd-fsck units are queued or running, and which drives lie below
- * them; by the system bus, or through the asker (asker.h) while there is no bus. From then on PID 1 tells of new checks, and
+ * them; by the system bus, or through the proxy (proxy.h) while there is no bus. From then on PID 1 tells of new checks, and
  * whoever has leave to send commands to the drive loses it. Nothing goes by the clock. */
 
 #include <systemd/sd-event.h>

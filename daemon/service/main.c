@@ -8,9 +8,9 @@
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
 
-#include "asker.h"
 #include "daemon.h"
 #include "journal.h"
+#include "proxy.h"
 #include "sandbox.h"
 #include "state.h"
 #include "tracer.h"
@@ -27,8 +27,8 @@ static void session_be_nice(void) {
 }
 
 static void broker_child(BrokerChild child, int fd) {
-        if (child == BROKER_ASKER)
-                asker_main(fd);
+        if (child == BROKER_PROXY)
+                proxy_main(fd);
         worker_main(fd);
 }
 

@@ -2,11 +2,11 @@
 
 #include <stdio.h>
 
-#include "asker.h"
 #include "device.h"
 #include "inventory.h"
 #include "name-owner.h"
 #include "pid1.h"
+#include "proxy.h"
 #include "record.h"
 #include "stack.h"
 #include "unit-status.h"
@@ -17,7 +17,7 @@ struct Pid1 {
         const Pid1Ways *ways;
         sd_bus *bus;
         NameOwner systemd; /* on the bus */
-        bool by_asker;     /* there is no bus, and PID 1 itself talks to root alone */
+        bool by_proxy;     /* there is no bus, and PID 1 itself talks to root alone */
 
         FsckStatusFn answered;
         Pid1NewsFn news;
@@ -39,7 +39,7 @@ static void status_done(FsckStatus *s) {
         *s = (FsckStatus){};
 }
 
-const Pid1Ways pid1_ways = { sd_bus_open_system, asker_open };
+const Pid1Ways pid1_ways = { sd_bus_open_system, proxy_open };
 
 int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn answered, Pid1NewsFn news,
              void *userdata, Pid1 **ret) {
@@ -83,8 +83,8 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         Pid1 *p = userdata;
         uint32_t id;
 
-        /* The asker's connection has no names, and nobody but PID 1 at its end. */
-        if (!p->by_asker && !name_owner_sent(&p->systemd, m))
+        /* The proxy's connection has no names, and nobody but PID 1 at its end. */
+        if (!p->by_proxy && !name_owner_sent(&p->systemd, m))
                 return 0;
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
             (starts_with(unit, "systemd-fsck") || (ended && ends_with(unit, ".device"))))
@@ -118,7 +118,7 @@ static int pid1_subscribe(Pid1 *p) {
         static const char *const members[] = { "JobNew", "JobRemoved" };
         int r = 0;
 
-        if (!p->by_asker)
+        if (!p->by_proxy)
                 r = name_owner_follow(&p->systemd, p->bus, SYSTEMD_DESTINATION, on_pid1_changed, p);
         for (size_t i = 0; i < ELEMENTSOF(members) && r >= 0; i++)
                 r = sd_bus_match_signal_async(p->bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE,
@@ -126,8 +126,8 @@ static int pid1_subscribe(Pid1 *p) {
         if (r >= 0)
                 r = sd_bus_match_signal_async(p->bus, NULL, "org.freedesktop.DBus.Local", NULL,
                                               "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
-        /* The asker's connection to PID 1 has them in any case. */
-        if (r >= 0 && !p->by_asker)
+        /* The proxy's connection to PID 1 has them in any case. */
+        if (r >= 0 && !p->by_proxy)
                 r = pid1_ask_for_signals(p);
         return r;
 }
@@ -139,14 +139,14 @@ static int pid1_connect(Pid1 *p) {
                 return 0;
         pid1_disconnect(p);
 
-        if (!p->by_asker)
+        if (!p->by_proxy)
                 r = p->ways->open_bus(&p->bus);
-        p->by_asker = r < 0;
+        p->by_proxy = r < 0;
         if (r < 0)
-                r = p->ways->open_asker(p->broker, &p->bus);
+                r = p->ways->open_proxy(p->broker, &p->bus);
         if (r < 0) {
                 /* Both are gone, as while PID 1 executes itself anew: start from the beginning next time. */
-                p->by_asker = false;
+                p->by_proxy = false;
                 return r;
         }
 
@@ -166,7 +166,7 @@ static int pid1_connect(Pid1 *p) {
 /* Whatever was wrong with this connection, the other kind is tried next. */
 static void status_fail(Pid1 *p) {
         pid1_disconnect(p);
-        p->by_asker = !p->by_asker;
+        p->by_proxy = !p->by_proxy;
         p->outstanding = 0;
         status_done(&p->status);
 }

@@ -31,10 +31,10 @@ typedef void (*FsckStatusFn)(void *userdata, int error, const FsckStatus *status
  * start; or the connection broke. That is told from the first question on: nothing goes unheard between a question and the next. */
 typedef void (*Pid1NewsFn)(void *userdata);
 
-/* How PID 1 is reached: by the system bus, else by the asker. */
+/* How PID 1 is reached: by the system bus, else by the proxy. */
 typedef struct Pid1Ways {
         int (*open_bus)(sd_bus **ret);
-        int (*open_asker)(Broker *broker, sd_bus **ret);
+        int (*open_proxy)(Broker *broker, sd_bus **ret);
 } Pid1Ways;
 extern const Pid1Ways pid1_ways;
 

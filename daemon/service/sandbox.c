@@ -22,10 +22,10 @@
 /* ---- system calls: seccomp ---- */
 
 #define WORKER (1U << CALLS_WORKER)
-#define ASKER (1U << CALLS_ASKER)
+#define PROXY (1U << CALLS_PROXY)
 #define TRACER (1U << CALLS_TRACER)
 #define FILES (WORKER | TRACER)
-#define ALL (WORKER | ASKER | TRACER)
+#define ALL (WORKER | PROXY | TRACER)
 
 /* clang-format off */
 static const struct {
@@ -77,31 +77,31 @@ static const struct {
         { SCMP_SYS(recvfrom),                ALL },
 
         /* sd-bus. */
-        { SCMP_SYS(socket),                  ASKER },
-        { SCMP_SYS(bind),                    ASKER },
-        { SCMP_SYS(connect),                 ASKER },
-        { SCMP_SYS(getsockname),             ASKER },
-        { SCMP_SYS(getpeername),             ASKER },
-        { SCMP_SYS(getsockopt),              ASKER },
-        { SCMP_SYS(setsockopt),              ASKER },
-        { SCMP_SYS(sendmsg),                 ASKER },
-        { SCMP_SYS(recvmsg),                 ASKER },
-        { SCMP_SYS(epoll_create1),           ASKER },
-        { SCMP_SYS(epoll_ctl),               ASKER },
-        { SCMP_SYS(epoll_wait),              ASKER },
-        { SCMP_SYS(epoll_pwait),             ASKER },
-        { SCMP_SYS(epoll_pwait2),            ASKER },
-        { SCMP_SYS(timerfd_create),          ASKER },
-        { SCMP_SYS(timerfd_settime),         ASKER },
-        { SCMP_SYS(timerfd_settime64),       ASKER },
-        { SCMP_SYS(getuid),                  ASKER },
-        { SCMP_SYS(getuid32),                ASKER },
-        { SCMP_SYS(geteuid),                 ASKER },
-        { SCMP_SYS(geteuid32),               ASKER },
-        { SCMP_SYS(getgid),                  ASKER },
-        { SCMP_SYS(getgid32),                ASKER },
-        { SCMP_SYS(getegid),                 ASKER },
-        { SCMP_SYS(getegid32),               ASKER },
+        { SCMP_SYS(socket),                  PROXY },
+        { SCMP_SYS(bind),                    PROXY },
+        { SCMP_SYS(connect),                 PROXY },
+        { SCMP_SYS(getsockname),             PROXY },
+        { SCMP_SYS(getpeername),             PROXY },
+        { SCMP_SYS(getsockopt),              PROXY },
+        { SCMP_SYS(setsockopt),              PROXY },
+        { SCMP_SYS(sendmsg),                 PROXY },
+        { SCMP_SYS(recvmsg),                 PROXY },
+        { SCMP_SYS(epoll_create1),           PROXY },
+        { SCMP_SYS(epoll_ctl),               PROXY },
+        { SCMP_SYS(epoll_wait),              PROXY },
+        { SCMP_SYS(epoll_pwait),             PROXY },
+        { SCMP_SYS(epoll_pwait2),            PROXY },
+        { SCMP_SYS(timerfd_create),          PROXY },
+        { SCMP_SYS(timerfd_settime),         PROXY },
+        { SCMP_SYS(timerfd_settime64),       PROXY },
+        { SCMP_SYS(getuid),                  PROXY },
+        { SCMP_SYS(getuid32),                PROXY },
+        { SCMP_SYS(geteuid),                 PROXY },
+        { SCMP_SYS(geteuid32),               PROXY },
+        { SCMP_SYS(getgid),                  PROXY },
+        { SCMP_SYS(getgid32),                PROXY },
+        { SCMP_SYS(getegid),                 PROXY },
+        { SCMP_SYS(getegid32),               PROXY },
 
         /* Memory, time and the end. No signals: abort() ends the process without one. */
         { SCMP_SYS(brk),                     ALL },
@@ -148,13 +148,13 @@ static const struct {
         { SCMP_SYS(fcntl),   ALL,    F_GETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_SETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_GETFL,              0 },
-        { SCMP_SYS(fcntl),   ASKER,  F_SETFL,              O_ASYNC },
-        { SCMP_SYS(fcntl),   ASKER,  F_DUPFD_CLOEXEC,      0 },
+        { SCMP_SYS(fcntl),   PROXY,  F_SETFL,              O_ASYNC },
+        { SCMP_SYS(fcntl),   PROXY,  F_DUPFD_CLOEXEC,      0 },
         { SCMP_SYS(fcntl64), ALL,    F_GETFD,              0 },
         { SCMP_SYS(fcntl64), ALL,    F_SETFD,              0 },
         { SCMP_SYS(fcntl64), ALL,    F_GETFL,              0 },
-        { SCMP_SYS(fcntl64), ASKER,  F_SETFL,              O_ASYNC },
-        { SCMP_SYS(fcntl64), ASKER,  F_DUPFD_CLOEXEC,      0 },
+        { SCMP_SYS(fcntl64), PROXY,  F_SETFL,              O_ASYNC },
+        { SCMP_SYS(fcntl64), PROXY,  F_DUPFD_CLOEXEC,      0 },
 };
 /* clang-format on */
 
@@ -308,13 +308,13 @@ static int sandbox_close(int rules, CallUser user) {
         return call_filter_load(user);
 }
 
-/* ---- common to workers and askers ---- */
+/* ---- common to workers and proxies ---- */
 
 int sandbox_prepare(void) {
         int r;
 
         r = call_filter_prepare(CALLS_WORKER);
-        return r < 0 ? r : call_filter_prepare(CALLS_ASKER);
+        return r < 0 ? r : call_filter_prepare(CALLS_PROXY);
 }
 
 /* ---- workers ---- */
@@ -391,9 +391,9 @@ int sandbox_worker(const char *node, char *const *partitions, const char *syspat
         return r < 0 ? r : sandbox_close(rules, CALLS_WORKER);
 }
 
-/* ---- the asker ---- */
+/* ---- the proxy ---- */
 
-int sandbox_asker(void) {
+int sandbox_proxy(void) {
         const struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
         _cleanup_close_ int rules = -EBADF;
@@ -402,7 +402,7 @@ int sandbox_asker(void) {
         if (syscall(SYS_capset, &header, none) < 0)
                 return -errno;
         r = rules_new(&rules);
-        return r < 0 ? r : sandbox_close(rules, CALLS_ASKER);
+        return r < 0 ? r : sandbox_close(rules, CALLS_PROXY);
 }
 
 /* ---- the tracer ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The sandbox that a process closes around itself: a worker before it opens its drive, the asker and the tracer before they read a message.
+/* The sandbox that a process closes around itself: a worker before it opens its drive, the proxy and the tracer before they read a message.
  * Their units have sandboxes, too. On a kernel without Landlock (before 5.13) only the unit's limits access to files, and the service logs
  * that once. */
 
@@ -9,7 +9,7 @@
 
 #include "macro.h"
 
-/* Prepares what workers and askers have in common, once for all children of this process. */
+/* Prepares what workers and proxies have in common, once for all children of this process. */
 int sandbox_prepare(void);
 
 /* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
@@ -18,7 +18,7 @@ int sandbox_prepare(void);
 int sandbox_worker(const char *node, char *const *partitions, const char *syspath);
 
 /* From now on this process has no capability, can open no file, start no process and signal none; it can connect to sockets. */
-int sandbox_asker(void);
+int sandbox_proxy(void);
 
 /* From now on this process can read /proc, the drives' part of /sys and this instance of tracefs, and write to the instance; it can make no
  * connection, start no process and signal none. */
@@ -34,12 +34,12 @@ size_t sandbox_own(const char *syspath);
 
 /* ---- system calls ---- */
 
-/* The system calls that workers, the asker and the tracer may make: seccomp filters, made from one table. A call with many commands is
+/* The system calls that workers, the proxy and the tracer may make: seccomp filters, made from one table. A call with many commands is
  * allowed command by command, since fcntl() can have the kernel signal any process, and ioctl() can write to a drive. All other calls fail
  * with EPERM. */
 typedef enum CallUser {
         CALLS_WORKER,
-        CALLS_ASKER,
+        CALLS_PROXY,
         CALLS_TRACER,
         _CALL_USER_MAX,
 } CallUser;

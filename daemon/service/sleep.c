@@ -5,11 +5,11 @@
 #include <sys/timerfd.h>
 #include <syslog.h>
 
-#include "asker.h"
 #include "attribute.h"
 #include "clock.h"
 #include "journal.h"
 #include "name-owner.h"
+#include "proxy.h"
 #include "sleep.h"
 
 #define LOGIN_DESTINATION "org.freedesktop.login1"
@@ -24,7 +24,7 @@ struct Sleep {
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus *asker;  /* while logind is asked to wait */
+        sd_bus *proxy;  /* while logind is asked to wait */
         bool connected; /* to the bus, on which … */
         NameOwner logind;
         bool writing;  /* settings are written to drives: logind is to wait */
@@ -37,7 +37,7 @@ struct Sleep {
         unsigned long n_sleeps; /* the kernel's count */
 };
 
-const SleepWorld sleep_world = { asker_open, slept_usec, "/sys/power/suspend_stats" };
+const SleepWorld sleep_world = { proxy_open, slept_usec, "/sys/power/suspend_stats" };
 
 /* Documentation/ABI/testing/sysfs-power. A kernel without suspend has no such file, and never sleeps. */
 static unsigned long read_count(const Sleep *s, const char *name) {
@@ -166,7 +166,7 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
         }
 
         /* sd-bus keeps it until it has been dispatched. It is done with: sd-bus would go on with it after a time-out, and abort. */
-        s->asker = sd_bus_close_unref(s->asker);
+        s->proxy = sd_bus_close_unref(s->proxy);
         return 1;
 }
 
@@ -176,14 +176,14 @@ static void sleep_inhibit(Sleep *s) {
         if (!s->connected || !s->writing)
                 return;
 
-        s->asker = sd_bus_close_unref(s->asker);
-        r = s->world->open_asker(s->broker, &s->asker);
+        s->proxy = sd_bus_close_unref(s->proxy);
+        r = s->world->open_proxy(s->broker, &s->proxy);
         if (r >= 0)
-                r = sd_bus_set_close_on_exit(s->asker, false);
+                r = sd_bus_set_close_on_exit(s->proxy, false);
         if (r >= 0)
-                r = sd_bus_attach_event(s->asker, s->event, SD_EVENT_PRIORITY_NORMAL);
+                r = sd_bus_attach_event(s->proxy, s->event, SD_EVENT_PRIORITY_NORMAL);
         if (r >= 0)
-                r = sd_bus_call_method_async(s->asker, NULL, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE, "Inhibit",
+                r = sd_bus_call_method_async(s->proxy, NULL, LOGIN_DESTINATION, LOGIN_PATH, LOGIN_INTERFACE, "Inhibit",
                                              on_inhibited, s, "ssss", "sleep", "drivekeep",
                                              "Drive settings are being written", "delay");
         if (r < 0)
@@ -244,7 +244,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
 void sleep_bus_lost(Sleep *s) {
         s->connected = false;
         name_owner_forget(&s->logind);
-        s->asker = sd_bus_close_unref(s->asker);
+        s->proxy = sd_bus_close_unref(s->proxy);
         sleep_ready(s);
 
         /* Whoever would have said that it is over is gone. */

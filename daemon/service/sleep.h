@@ -18,7 +18,7 @@ typedef struct SleepEvents {
 
 /* What it asks of the machine. */
 typedef struct SleepWorld {
-        int (*open_asker)(Broker *broker, sd_bus **ret); /* passes on to logind */
+        int (*open_proxy)(Broker *broker, sd_bus **ret); /* passes on to logind */
         uint64_t (*slept_usec)(void);                    /* how long the machine has slept since it booted */
         const char *stats;                               /* the directory with the kernel's counts */
 } SleepWorld;

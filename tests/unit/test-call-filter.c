@@ -59,9 +59,9 @@ static uint32_t filter_run(const struct sock_fprog *p, const struct seccomp_data
 
 #define BIT(user) (1U << (user))
 #define WORKER BIT(CALLS_WORKER)
-#define ASKER BIT(CALLS_ASKER)
+#define PROXY BIT(CALLS_PROXY)
 #define TRACER BIT(CALLS_TRACER)
-#define ALL (WORKER | ASKER | TRACER)
+#define ALL (WORKER | PROXY | TRACER)
 
 /* A call that an architecture does not have is not tried there. */
 static const struct {
@@ -75,10 +75,10 @@ static const struct {
         { "recv", 0, 0, ALL },
         { "openat", 0, 0, WORKER | TRACER },
         { "statfs", 0, 0, TRACER },
-        { "connect", 0, 0, ASKER },
-        { "socket", 0, 0, ASKER },
-        { "sendmsg", 0, 0, ASKER },
-        { "recvmsg", 0, 0, ASKER },
+        { "connect", 0, 0, PROXY },
+        { "socket", 0, 0, PROXY },
+        { "sendmsg", 0, 0, PROXY },
+        { "recvmsg", 0, 0, PROXY },
 
         { "ioctl", SG_IO, 0, WORKER },
         { "ioctl", 0xFFFFFFFF00000000 | SG_IO, 0, WORKER },
@@ -90,10 +90,10 @@ static const struct {
         { "fcntl", F_GETFD, 0, ALL },
         { "fcntl", F_SETFD, FD_CLOEXEC, ALL },
         { "fcntl", F_GETFL, 0, ALL },
-        { "fcntl", F_SETFL, O_NONBLOCK, ASKER },
+        { "fcntl", F_SETFL, O_NONBLOCK, PROXY },
         { "fcntl", F_SETFL, O_ASYNC, 0 },
         { "fcntl", F_SETFL, O_ASYNC | O_NONBLOCK, 0 },
-        { "fcntl", F_DUPFD_CLOEXEC, 3, ASKER },
+        { "fcntl", F_DUPFD_CLOEXEC, 3, PROXY },
         { "fcntl", F_SETOWN, 1, 0 },
         { "fcntl", 0xFFFFFFFF00000000 | F_SETOWN, 1, 0 },
         { "fcntl", F_SETOWN_EX, 1, 0 },
@@ -173,7 +173,7 @@ START_TEST(test_socketcall) {
         const unsigned allowed[_CALL_USER_MAX] = {
                 [CALLS_WORKER] = own,
                 [CALLS_TRACER] = own,
-                [CALLS_ASKER] = own | BIT(SYS_SENDMSG) | BIT(SYS_RECVMSG) | BIT(SYS_SOCKET) | BIT(SYS_BIND) |
+                [CALLS_PROXY] = own | BIT(SYS_SENDMSG) | BIT(SYS_RECVMSG) | BIT(SYS_SOCKET) | BIT(SYS_BIND) |
                                 BIT(SYS_CONNECT) | BIT(SYS_GETSOCKNAME) | BIT(SYS_GETPEERNAME) | BIT(SYS_GETSOCKOPT) |
                                 BIT(SYS_SETSOCKOPT),
         };

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 
-#include "asker.h"
+#include "proxy.h"
 #include "daemon.h"
 #include "done-log.h"
 #include "journal.h"
@@ -81,8 +81,8 @@ int tracer_run(int listener, const char *instance) {
         note(getenv("LISTEN_FDS") ? "trace-inherited" : "trace");
         return trace_answer;
 }
-void asker_main(int fd) {
-        note("asker:%d", fd);
+void proxy_main(int fd) {
+        note("proxy:%d", fd);
         end(5);
 }
 void worker_main(int fd) {
@@ -230,7 +230,7 @@ static const struct {
         int prepare, serve, status;
         const char *done;
 } brokers[] = {
-        { "1", BROKER_ASKER, 0, 0, 5, "prepare serve asker:7 " },
+        { "1", BROKER_PROXY, 0, 0, 5, "prepare serve proxy:7 " },
         { "1", BROKER_WORKER, 0, 0, 6, "prepare serve worker:7 " },
         { "1", BROKER_WORKER, 0, 1, EXIT_SUCCESS, "prepare serve finish " },
         { "1", BROKER_WORKER, 0, -EIO, EXIT_FAILURE, "prepare serve log:3 finish " },

@@ -29,7 +29,7 @@ static const Unit *world;
 /* The call or property that is answered with an error; or "…, gone": that ends the connection; or "…, gone after": once it is
  * answered; or "…, silent": it is not answered. */
 static const char *refused;
-static sd_bus *served[2]; /* by the bus, and by the asker */
+static sd_bus *served[2]; /* by the bus, and by the proxy */
 static unsigned n_opened[2];
 static bool is_closed[2]; /* nobody can connect */
 static bool subscribed, loop_ended;
@@ -98,12 +98,12 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
         if (streq(member, "GetNameOwner")) {
-                ck_assert_ptr_null(userdata); /* no bus is behind the asker */
+                ck_assert_ptr_null(userdata); /* no bus is behind the proxy */
                 ck_assert(!subscribed);       /* the owner is known before a job is told of */
                 return sd_bus_reply_method_return(m, "s", PID1);
         }
         if (streq(member, "Subscribe")) {
-                ck_assert_ptr_null(userdata); /* the asker does not pass it on */
+                ck_assert_ptr_null(userdata); /* the proxy does not pass it on */
                 subscribed = true;
                 return sd_bus_reply_method_return(m, "");
         }
@@ -157,11 +157,11 @@ static int open_bus(sd_bus **ret) {
         return open_way(ret, 0);
 }
 
-static int open_asker(Broker *broker _unused_, sd_bus **ret) {
+static int open_proxy(Broker *broker _unused_, sd_bus **ret) {
         return open_way(ret, 1);
 }
 
-static const Pid1Ways ways = { open_bus, open_asker };
+static const Pid1Ways ways = { open_bus, open_proxy };
 
 /* ---- who asks ---- */
 
@@ -207,7 +207,7 @@ static void ask(void) {
         ask_about(devices);
 }
 
-/* NULL sender: by a connection without names, as the asker's is. */
+/* NULL sender: by a connection without names, as the proxy's is. */
 static void tell_by(sd_bus *bus, const char *sender, const char *member, const char *unit) {
         bool ended = streq(member, "JobRemoved");
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -335,7 +335,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* Nobody can be reached, then the asker alone, then the bus again. */
+/* Nobody can be reached, then the proxy alone, then the bus again. */
 START_TEST(test_ways) {
         is_closed[0] = is_closed[1] = true;
         ask();

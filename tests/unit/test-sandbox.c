@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a worker, an asker and the tracer can still do. The node is /dev/null, which has two partitions; the drive's directory, and two controllers
+/* What a worker, a proxy and the tracer can still do. The node is /dev/null, which has two partitions; the drive's directory, and two controllers
  * that it has links to, are directories of this test's. */
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 typedef enum Who {
         WORKER,
         LOST_WORKER, /* its drive is not in its place, and has no partitions */
-        ASKER,
+        PROXY,
         TRACER, /* its instance is the drive's directory */
         _WHO_MAX,
 } Who;
@@ -35,8 +35,8 @@ static int confine(Who who) {
 
         (void) snprintf(own, sizeof own, "%s/nvme-subsys0", scratch);
         (void) snprintf(disk, sizeof disk, "%s/nvme0n1", own);
-        if (who == ASKER)
-                return sandbox_asker();
+        if (who == PROXY)
+                return sandbox_proxy();
         if (who == TRACER)
                 return sandbox_tracer(own);
         return who == WORKER ? sandbox_worker("/dev/null", partitions, disk) : sandbox_worker("/dev/null", NULL, "");
@@ -200,7 +200,7 @@ static int deed_sendmsg(void) {
 }
 static const struct {
         int (*deed)(void);
-        int worker, asker, tracer;
+        int worker, proxy, tracer;
 } deeds[] = {
         { deed_read, 0, EPERM, 0 },         { deed_socket, EPERM, 0, EPERM },  { deed_process, EPERM, EPERM, EPERM },
         { deed_kill, EPERM, EPERM, EPERM }, { deed_sendmsg, EPERM, 0, EPERM },
@@ -208,7 +208,7 @@ static const struct {
 
 START_TEST(test_deeds) {
         ck_assert_int_eq(confined(WORKER, deeds[_i].deed), deeds[_i].worker);
-        ck_assert_int_eq(confined(ASKER, deeds[_i].deed), deeds[_i].asker);
+        ck_assert_int_eq(confined(PROXY, deeds[_i].deed), deeds[_i].proxy);
         ck_assert_int_eq(confined(TRACER, deeds[_i].deed), deeds[_i].tracer);
 }
 END_TEST
@@ -228,7 +228,7 @@ static int deed_control(void) {
 static const struct {
         int command;
         uintptr_t argument;
-        int worker, asker;
+        int worker, proxy;
 } controls[] = {
         { F_GETFD, 0, 0, 0 },
         { F_SETFD, FD_CLOEXEC, 0, 0 },
@@ -249,7 +249,7 @@ START_TEST(test_controls) {
         owner.pid = getpid();
         ck_assert_int_eq(confined(WORKER, deed_control), controls[_i].worker);
         ck_assert_int_eq(confined(TRACER, deed_control), controls[_i].worker);
-        ck_assert_int_eq(confined(ASKER, deed_control), controls[_i].asker);
+        ck_assert_int_eq(confined(PROXY, deed_control), controls[_i].proxy);
 }
 END_TEST
 
@@ -266,7 +266,7 @@ START_TEST(test_owner) {
         number = owner_numbers[_i];
         ck_assert_int_eq(confined(WORKER, deed_own), EPERM);
         ck_assert_int_eq(confined(TRACER, deed_own), EPERM);
-        ck_assert_int_eq(confined(ASKER, deed_own), EPERM);
+        ck_assert_int_eq(confined(PROXY, deed_own), EPERM);
 }
 END_TEST
 
@@ -279,7 +279,7 @@ static const struct {
 
 START_TEST(test_scope) {
         landlock_version = versions[_i].version;
-        ck_assert_int_eq(sandbox_asker(), -EIO);
+        ck_assert_int_eq(sandbox_proxy(), -EIO);
         ck_assert_uint_eq(scoped, versions[_i].scoped);
 }
 END_TEST

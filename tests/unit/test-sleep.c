@@ -24,7 +24,7 @@ static Sleep *machine;
 /* ---- logind, and the bus that it is on ---- */
 
 static sd_bus *bus, *bus_at_service; /* the two ends of what is the system bus to the service */
-static sd_bus *asker;                /* logind's end of the service's question */
+static sd_bus *proxy;                /* logind's end of the service's question */
 static const char *owner;            /* logind's connection to the bus */
 static unsigned n_asked;
 static enum { GRANTS, REFUSES, ANSWERS_NOTHING, ANSWERS_ELSE } logind;
@@ -69,13 +69,13 @@ static int on_question_to_bus(sd_bus_message *m, void *userdata _unused_, sd_bus
                       : sd_bus_error_set(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER, "no");
 }
 
-static int open_asker(Broker *broker _unused_, sd_bus **ret) {
+static int open_proxy(Broker *broker _unused_, sd_bus **ret) {
         if (nobody_listens)
                 return -ECONNREFUSED;
-        asker = sd_bus_close_unref(asker);
-        asker = bus_pair(ended ? NULL : event, ret);
-        ck_assert_int_ge(sd_bus_set_close_on_exit(asker, false), 0);
-        return sd_bus_add_filter(asker, NULL, on_inhibit, NULL);
+        proxy = sd_bus_close_unref(proxy);
+        proxy = bus_pair(ended ? NULL : event, ret);
+        ck_assert_int_ge(sd_bus_set_close_on_exit(proxy, false), 0);
+        return sd_bus_add_filter(proxy, NULL, on_inhibit, NULL);
 }
 
 /* Does logind wait for us? The lock is held as long as anybody has the other end open. */
@@ -205,7 +205,7 @@ static void disconnect_bus(void) {
 }
 
 static const SleepEvents events = { on_preparing, on_awake };
-static const SleepWorld world = { open_asker, slept_so_far, stats };
+static const SleepWorld world = { open_proxy, slept_so_far, stats };
 
 static void setup(void) {
         lock = -EBADF;
@@ -232,7 +232,7 @@ static void teardown(void) {
         }
         (void) rmdir(stats);
         closep(&lock);
-        (void) sd_bus_close_unref(asker);
+        (void) sd_bus_close_unref(proxy);
         disconnect_bus();
         event = sd_event_unref(event);
 }
@@ -484,7 +484,7 @@ START_TEST(test_loop_ends) {
         connect_bus();
         ck_assert_uint_eq(n_logged, 0);
         bus_loop_ends(event);
-        p.fd = sd_bus_get_fd(asker);
+        p.fd = sd_bus_get_fd(proxy);
         ck_assert_int_ge(poll(&p, 1, 0), 0);
         ck_assert(!(p.revents & POLLHUP));
         ended = true;

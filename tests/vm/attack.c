@@ -2,7 +2,7 @@
 
 /* What somebody who has taken over a process would try: for the scenario "sandbox".
  *     attack NAME SANDBOX VICTIM [NODE OWN]
- * closes a sandbox around itself ("worker", "asker", "tracer", or "unit": that of the unit is all), then tries each of the deeds below. It
+ * closes a sandbox around itself ("worker", "proxy", "tracer", or "unit": that of the unit is all), then tries each of the deeds below. It
  * prints a line for each: "yes DEED", or "no DEED: ERROR". PID 1 is asked to run "touch /NAME.bus" and "touch /NAME.private" with all rights;
  * the process VICTIM is to be killed. */
 
@@ -136,8 +136,8 @@ static const struct {
 };
 
 static int confine(char **argv) {
-        if (streq(argv[2], "asker"))
-                return sandbox_asker();
+        if (streq(argv[2], "proxy"))
+                return sandbox_proxy();
         if (streq(argv[2], "tracer"))
                 return sandbox_tracer(TRACING "instances/drivekeep");
         return streq(argv[2], "worker") ? sandbox_worker(argv[4], NULL, argv[5]) : 0;

@@ -45,7 +45,7 @@ PLACES = (
     ("drivekeep", "root", "unit", "bus private kill owner owner_ex async shadow", True),
     ("drivekeep-broker", "root", "unit", "bus private kill sender owner owner_ex async shadow", True),
     ("drivekeep-broker", "root", "worker", "", False),
-    ("drivekeep-broker", "root", "asker", "bus private", False),
+    ("drivekeep-broker", "root", "proxy", "bus private", False),
     ("drivekeep-tracer", "root", "unit", "kill owner owner_ex async shadow own", True),
     ("drivekeep-tracer", "root", "tracer", "own", False),
 )

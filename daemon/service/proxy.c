@@ -3,19 +3,19 @@
 #include <sys/socket.h>
 #include <syslog.h>
 
-#include "asker.h"
+#include "proxy.h"
 #include "journal.h"
 #include "sandbox.h"
 #include "unit-status.h"
 
 #define LOGIN_DESTINATION "org.freedesktop.login1"
 
-typedef struct Asker {
+typedef struct Proxy {
         sd_event *event;
-        const AskerTargets *targets;
+        const ProxyTargets *targets;
         sd_bus *manager;
         sd_bus *systemd, *login; /* each from the first call on that is for it */
-} Asker;
+} Proxy;
 
 int bus_new_at(int *fd, bool server, sd_bus **ret) {
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
@@ -38,7 +38,7 @@ int bus_new_at(int *fd, bool server, sd_bus **ret) {
         return 0;
 }
 
-int asker_open(Broker *broker, sd_bus **ret) {
+int proxy_open(Broker *broker, sd_bus **ret) {
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
         _cleanup_close_ int ours = -EBADF, theirs = -EBADF;
         int fds[2], r;
@@ -48,7 +48,7 @@ int asker_open(Broker *broker, sd_bus **ret) {
         ours = fds[0];
         theirs = fds[1];
 
-        r = broker_fork(broker, BROKER_ASKER, theirs);
+        r = broker_fork(broker, BROKER_PROXY, theirs);
         if (r >= 0)
                 r = bus_new_at(&ours, false, &bus);
         if (r >= 0)
@@ -142,7 +142,7 @@ static int pass_on(sd_bus_message *m, sd_bus *to, const char *destination) {
 
 static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *signal = NULL;
-        Asker *a = userdata;
+        Proxy *a = userdata;
         int r;
 
         r = sd_bus_message_new_signal(a->manager, &signal, sd_bus_message_get_path(m), sd_bus_message_get_interface(m),
@@ -154,15 +154,15 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         return 0;
 }
 
-/* The asker ends with any of its connections: so the manager hears that there are no more signals, and the next asker connects
+/* The proxy ends with any of its connections: so the manager hears that there are no more signals, and the next proxy connects
  * anew. sd_bus_set_exit_on_disconnect() does not serve: with it the loop returns an error in newer versions of libsystemd. */
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
-        Asker *a = userdata;
+        Proxy *a = userdata;
 
         return sd_event_exit(a->event, EXIT_SUCCESS);
 }
 
-static int asker_listen(Asker *a, sd_bus *bus) {
+static int proxy_listen(Proxy *a, sd_bus *bus) {
         int r;
 
         r = sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus.Local", NULL, "org.freedesktop.DBus.Local",
@@ -172,7 +172,7 @@ static int asker_listen(Asker *a, sd_bus *bus) {
         return r;
 }
 
-static int asker_connect(Asker *a, bool login) {
+static int proxy_connect(Proxy *a, bool login) {
         static const char *const signals[] = { "JobNew", "JobRemoved" };
         _cleanup_(sd_bus_close_unrefp) sd_bus *bus = NULL;
         int r;
@@ -182,7 +182,7 @@ static int asker_connect(Asker *a, bool login) {
 
         r = login ? a->targets->open_bus(&bus) : a->targets->open_systemd(&bus);
         if (r >= 0)
-                r = asker_listen(a, bus);
+                r = proxy_listen(a, bus);
         for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0 && !login; i++)
                 r = sd_bus_match_signal(bus, NULL, NULL, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER_INTERFACE, signals[i],
                                         on_job, a);
@@ -196,13 +196,13 @@ static int asker_connect(Asker *a, bool login) {
 /* What is not passed on sd-bus refuses, there being no object. */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const Call *call = find_call(m);
-        Asker *a = userdata;
+        Proxy *a = userdata;
         int r;
 
         if (!call || (call->login && !delays_sleep(m)))
                 return 0;
 
-        r = asker_connect(a, call->login);
+        r = proxy_connect(a, call->login);
         if (r >= 0)
                 r = call->login ? pass_on(m, a->login, LOGIN_DESTINATION) : pass_on(m, a->systemd, SYSTEMD_DESTINATION);
         if (r < 0)
@@ -212,9 +212,9 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _un
 
 /* ---- the process ---- */
 
-int asker_serve(int fd, const AskerTargets *targets) {
+int proxy_serve(int fd, const ProxyTargets *targets) {
         _cleanup_close_ int manager_fd = fd;
-        Asker a = { .targets = targets };
+        Proxy a = { .targets = targets };
         int r;
 
         r = sd_event_new(&a.event);
@@ -227,7 +227,7 @@ int asker_serve(int fd, const AskerTargets *targets) {
         if (r >= 0)
                 r = sd_bus_start(a.manager);
         if (r >= 0)
-                r = asker_listen(&a, a.manager);
+                r = proxy_listen(&a, a.manager);
         if (r >= 0)
                 r = sd_event_loop(a.event);
 
@@ -238,13 +238,13 @@ int asker_serve(int fd, const AskerTargets *targets) {
         return r;
 }
 
-_Noreturn void asker_main(int fd) {
-        static const AskerTargets targets = { systemd_open_private, sd_bus_open_system };
+_Noreturn void proxy_main(int fd) {
+        static const ProxyTargets targets = { systemd_open_private, sd_bus_open_system };
         int r;
 
-        r = sandbox_asker();
+        r = sandbox_proxy();
         if (r >= 0)
-                r = asker_serve(fd, &targets);
+                r = proxy_serve(fd, &targets);
         if (r < 0)
                 journal_log(LOG_ERR, "systemd and logind cannot be asked: %s", strerror(-r));
         _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);

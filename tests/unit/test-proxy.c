@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "asker.h"
+#include "proxy.h"
 #include "inject.h"
 #include "sandbox.h"
 #include "suite.h"
@@ -118,7 +118,7 @@ static void stop_theirs(pid_t pid) {
         (void) waitpid(pid, NULL, 0);
 }
 
-/* ---- the asker and who uses it ---- */
+/* ---- the proxy and who uses it ---- */
 
 static int open_theirs(sd_bus **ret) {
         char address[128];
@@ -140,8 +140,8 @@ static _Noreturn void end(int r) {
 static bool takes_no_fds;
 
 /* Starts it, and connects to it. */
-static pid_t start_asker(bool reachable, sd_bus **ret) {
-        AskerTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
+static pid_t start_proxy(bool reachable, sd_bus **ret) {
+        ProxyTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
         int fds[2];
         pid_t pid;
 
@@ -149,7 +149,7 @@ static pid_t start_asker(bool reachable, sd_bus **ret) {
         pid = fork_child();
         if (pid == 0) {
                 (void) close(fds[0]);
-                end(asker_serve(fds[1], &targets));
+                end(proxy_serve(fds[1], &targets));
         }
         (void) close(fds[1]);
         ck_assert(sd_bus_new(ret) >= 0 && sd_bus_set_fd(*ret, fds[0], fds[0]) >= 0 &&
@@ -230,14 +230,14 @@ static int ask(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error)
 }
 
 START_TEST(test_question) {
-        pid_t pid1 = start_theirs(), asker;
+        pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
         const char *said, *rest;
         sd_bus *bus;
         int r, fd;
 
-        asker = start_asker(true, &bus);
+        proxy = start_proxy(true, &bus);
         r = ask(bus, _i, &reply, &error);
         if (questions[_i].error) {
                 ck_assert_int_lt(r, 0);
@@ -256,24 +256,24 @@ START_TEST(test_question) {
 
         (void) sd_bus_message_unref(reply);
         (void) sd_bus_close_unref(bus);
-        assert_ends(asker);
+        assert_ends(proxy);
         stop_theirs(pid1);
 }
 END_TEST
 
 /* An answer that cannot be passed on is an error for whoever asked, at once. */
 START_TEST(test_answer_lost) {
-        pid_t pid1 = start_theirs(), asker;
+        pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
         takes_no_fds = true;
-        asker = start_asker(true, &bus);
+        proxy = start_proxy(true, &bus);
         ck_assert_int_lt(ask(bus, 3, NULL, &error), 0);
         ck_assert_str_eq(error.name, SD_BUS_ERROR_NOT_SUPPORTED);
 
         (void) sd_bus_close_unref(bus);
-        assert_ends(asker);
+        assert_ends(proxy);
         stop_theirs(pid1);
 }
 END_TEST
@@ -292,13 +292,13 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
 }
 
 START_TEST(test_signal) {
-        pid_t pid1 = start_theirs(), asker;
+        pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
         char said[256] = "";
         sd_bus *bus;
 
-        asker = start_asker(true, &bus);
+        proxy = start_proxy(true, &bus);
         ck_assert_int_ge(sd_bus_match_signal(bus, NULL, NULL, MANAGER, MANAGER_INTERFACE, NULL, on_job, said), 0);
         ck_assert_int_ge(ask(bus, 1, &reply, &error), 0);
         while (!strstr(said, "JobRemoved") && sd_bus_process(bus, NULL) >= 0)
@@ -307,31 +307,31 @@ START_TEST(test_signal) {
 
         (void) sd_bus_message_unref(reply);
         (void) sd_bus_close_unref(bus);
-        assert_ends(asker);
+        assert_ends(proxy);
         stop_theirs(pid1);
 }
 END_TEST
 
-/* Nobody tells of jobs any more: whoever listens hears of that, since the asker ends. */
+/* Nobody tells of jobs any more: whoever listens hears of that, since the proxy ends. */
 START_TEST(test_pid1_goes) {
-        pid_t pid1 = start_theirs(), asker;
+        pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
-        asker = start_asker(true, &bus);
+        proxy = start_proxy(true, &bus);
         ck_assert_int_ge(ask(bus, 1, NULL, &error), 0);
         stop_theirs(pid1);
         while (sd_bus_process(bus, NULL) >= 0)
                 (void) sd_bus_wait(bus, 10 * 1000);
         (void) sd_bus_close_unref(bus);
-        assert_ends(asker);
+        assert_ends(proxy);
 }
 END_TEST
 
-static void asker_child(BrokerChild child, int fd) {
-        static const AskerTargets targets = { open_theirs, open_theirs };
+static void proxy_child(BrokerChild child, int fd) {
+        static const ProxyTargets targets = { open_theirs, open_theirs };
 
-        end(child == BROKER_ASKER ? asker_serve(fd, &targets) : -EINVAL);
+        end(child == BROKER_PROXY ? proxy_serve(fd, &targets) : -EINVAL);
 }
 
 /* As the manager does, by a broker. */
@@ -344,16 +344,16 @@ START_TEST(test_open) {
 
         pid = fork_child();
         if (pid == 0)
-                _exit(broker_serve(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0, asker_child) < 0);
+                _exit(broker_serve(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0, proxy_child) < 0);
         (void) close(listener);
 
         ck_assert_int_eq(broker_new(ours, &broker), 0);
-        ck_assert_int_eq(asker_open(broker, &bus), 0);
+        ck_assert_int_eq(proxy_open(broker, &bus), 0);
         ck_assert_msg(ask(bus, 1, NULL, &error) >= 0, "%s", error.message);
         (void) sd_bus_close_unref(bus);
-        /* It has no work any more when the asker has ended. */
+        /* It has no work any more when the proxy has ended. */
         assert_ends(pid);
-        ck_assert_int_eq(asker_open(broker, &bus), -ECONNREFUSED);
+        ck_assert_int_eq(proxy_open(broker, &bus), -ECONNREFUSED);
 
         (void) broker_free(broker);
         stop_theirs(pid1);
@@ -362,15 +362,15 @@ END_TEST
 
 /* An error is an answer. */
 START_TEST(test_nobody_there) {
-        pid_t asker;
+        pid_t proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
-        asker = start_asker(false, &bus);
+        proxy = start_proxy(false, &bus);
         ck_assert_int_lt(ask(bus, 0, NULL, &error), 0);
         ck_assert(sd_bus_error_is_set(&error));
         (void) sd_bus_close_unref(bus);
-        assert_ends(asker);
+        assert_ends(proxy);
 }
 END_TEST
 
@@ -384,7 +384,7 @@ START_TEST(test_main) {
         pid = fork_child();
         if (pid == 0) {
                 (void) close(fds[0]);
-                asker_main(_i ? -EBADF : fds[1]);
+                proxy_main(_i ? -EBADF : fds[1]);
         }
         (void) close(fds[1]);
         if (_i == 0) {
@@ -404,7 +404,7 @@ START_TEST(test_no_socket) {
         sd_bus *bus = NULL;
 
         inject_arm(INJECT_ERRORS, 1);
-        ck_assert_int_eq(asker_open(NULL, &bus), -EIO);
+        ck_assert_int_eq(proxy_open(NULL, &bus), -EIO);
         ck_assert(inject_disarm());
         ck_assert_ptr_null(bus);
 }
@@ -449,7 +449,7 @@ START_TEST(test_rights) {
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         pid = fork_child();
         if (pid == 0) {
-                if (sandbox_asker() >= 0)
+                if (sandbox_proxy() >= 0)
                         try_rights(said);
                 _exit(write(fds[1], said, sizeof said) == sizeof said ? EXIT_SUCCESS : EXIT_FAILURE);
         }
@@ -511,8 +511,8 @@ START_TEST(test_owner) {
 END_TEST
 
 int main(void) {
-        Suite *suite = suite_create("asker");
-        TCase *tc = tcase_create("asker");
+        Suite *suite = suite_create("proxy");
+        TCase *tc = tcase_create("proxy");
 
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_loop_test(tc, test_question, 0, ELEMENTSOF(questions));

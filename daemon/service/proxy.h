@@ -16,21 +16,21 @@ int bus_new_at(int *fd, bool server, sd_bus **ret);
 
 /* ---- the manager's half ---- */
 
-/* A new asker, and a connection to it. Calls over it are those that PID 1 and logind have: ListUnitsByPatterns(),
+/* A new proxy, and a connection to it. Calls over it are those that PID 1 and logind have: ListUnitsByPatterns(),
  * ListUnitsByNames() and Get() of a unit's property, and PID 1's signals JobNew and JobRemoved; Inhibit() with "sleep" and "delay". */
-int asker_open(Broker *broker, sd_bus **ret);
+int proxy_open(Broker *broker, sd_bus **ret);
 
-/* ---- the asker itself ---- */
+/* ---- the proxy itself ---- */
 
 /* How it reaches those whom it asks. */
-typedef struct AskerTargets {
+typedef struct ProxyTargets {
         int (*open_systemd)(sd_bus **ret);
         int (*open_bus)(sd_bus **ret);
-} AskerTargets;
+} ProxyTargets;
 
 /* Serves the manager at the other end of this socket, until it closes that or PID 1 or logind has gone: 0, or a negative errno.
  * Takes over the fd. */
-int asker_serve(int fd, const AskerTargets *targets);
+int proxy_serve(int fd, const ProxyTargets *targets);
 
 /* The same as a process of the broker's. */
-_Noreturn void asker_main(int fd);
+_Noreturn void proxy_main(int fd);
