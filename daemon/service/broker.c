@@ -184,7 +184,7 @@ static void worker_let_go(BrokerWorker *w, uint64_t usec) {
 }
 
 /* `polls`: of each its process and its end. */
-static void workers_look(const struct pollfd *polls) {
+static void workers_poll(const struct pollfd *polls) {
         for (size_t i = n_workers; i-- > 0;) {
                 BrokerWorker *w = workers + i;
 
@@ -222,7 +222,7 @@ static int request_wait(int fd, int idle_ms) {
                 r = poll(polls, 1 + 2 * n_workers,
                          wake == UINT64_MAX ? -1 : (int) ((MAX(wake, now) - now + 999) / 1000));
                 if (r >= 0)
-                        workers_look(polls + 1);
+                        workers_poll(polls + 1);
                 if (r > 0 && polls[0].revents)
                         return 1;
                 if (r == 0 && n_workers == 0)

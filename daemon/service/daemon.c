@@ -47,7 +47,7 @@ static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         for (const Target *t = manager_first(d->manager); t; t = t->next)
                 if (t->visit.job)
                         return 0;
-        memory_hand_back();
+        memory_trim();
         return 0;
 }
 
@@ -58,7 +58,7 @@ static void daemon_tidy_later(Daemon *d) {
 
 /* ---- the files ---- */
 
-static bool daemon_look_at_power(Daemon *d) {
+static bool daemon_is_on_battery(Daemon *d) {
         return config_uses_battery(d->files->config) && power_on_battery(POWER_SUPPLY_CLASSDIR) > 0;
 }
 
@@ -82,8 +82,8 @@ static int on_reload(void *userdata, char **ret_sentence) {
 
         (void) files_unref(d->files);
         d->files = files_ref(files);
-        files_tell_in_force(files, STATE_DIR);
-        manager_reconfigure(d->manager, files, daemon_look_at_power(d), VISIT_RELOAD);
+        files_write_in_force(files, STATE_DIR);
+        manager_reconfigure(d->manager, files, daemon_is_on_battery(d), VISIT_RELOAD);
         recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
         daemon_tidy_later(d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
@@ -110,7 +110,7 @@ static int on_hangup(sd_event_source *source _unused_, const struct signalfd_sig
 
 static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Daemon *d = userdata;
-        manager_reconfigure(d->manager, NULL, daemon_look_at_power(d), VISIT_POWER);
+        manager_reconfigure(d->manager, NULL, daemon_is_on_battery(d), VISIT_POWER);
         return 0;
 }
 
@@ -250,7 +250,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r < 0)
                 return r;
 
-        files_tell_in_force(d->files, STATE_DIR);
+        files_write_in_force(d->files, STATE_DIR);
 
         /* Said here: workers come and go. */
         if (sandbox_lacks_landlock())
@@ -258,7 +258,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                             "The kernel has no Landlock, or it is switched off: a process that visits a drive could open "
                             "other drives and other files, too; what its unit forbids stays forbidden.");
 
-        manager_reconfigure(d->manager, NULL, daemon_look_at_power(d), VISIT_BOOT);
+        manager_reconfigure(d->manager, NULL, daemon_is_on_battery(d), VISIT_BOOT);
         recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
         bus_connect(d->bus, BUS_ADDRESS, d->sleep);

@@ -50,7 +50,7 @@ Files *files_unref(Files *f) {
         return NULL;
 }
 
-void files_tell_in_force(const Files *f, const char *dir) {
+void files_write_in_force(const Files *f, const char *dir) {
         _cleanup_free_ char *path = NULL, *text = NULL;
 
         if (asprintf(&path, "%s/" CONFIG_IN_FORCE_FILE, dir) < 0) {

@@ -17,7 +17,7 @@ Files *files_unref(Files *f);
 DEFINE_CLEANUP(Files *, files_unref);
 
 /* Writes the list of the files in force (CONFIG_IN_FORCE_FILE), for `drivekeep status`. On failure removes the old list. */
-void files_tell_in_force(const Files *f, const char *dir);
+void files_write_in_force(const Files *f, const char *dir);
 
 /* The first error as one sentence, with how many there are more. NULL when there is none, or no memory. */
 char *files_first_error(const Files *f);

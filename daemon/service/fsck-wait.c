@@ -21,8 +21,8 @@ struct FsckTicket {
         FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
         FsckWaitFn fn;
         void *userdata;
-        WaitKind told; /* what its holder knows: WAIT_NOTHING is leave; _WAIT_KIND_MAX: nothing yet */
-        char *told_name;
+        WaitKind reported; /* what its holder knows: WAIT_NOTHING is leave; _WAIT_KIND_MAX: nothing yet */
+        char *reported_name;
 };
 
 struct FsckWait {
@@ -47,7 +47,7 @@ static void fsck_wait_rest(FsckWait *g) {
 }
 
 /* Ask soon; never from in here. */
-static void fsck_wait_look(void *userdata) {
+static void fsck_wait_ask_soon(void *userdata) {
         FsckWait *g = userdata;
 
         if (g->asking)
@@ -69,7 +69,7 @@ FsckWait *fsck_wait_free(FsckWait *g) {
 }
 
 Wait fsck_ticket_waits(const FsckTicket *t) {
-        return (Wait){ t->told, t->told_name };
+        return (Wait){ t->reported, t->reported_name };
 }
 
 FsckTicket *fsck_ticket_free(FsckTicket *t) {
@@ -87,20 +87,20 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
 
         fsck_devices_done(&t->devices);
         free(t->disk);
-        free(t->told_name);
+        free(t->reported_name);
         free(t);
         if (!g->tickets)
                 fsck_wait_rest(g);
         return NULL;
 }
 
-static bool has_leave(const FsckTicket *t) {
-        return t->told == WAIT_NOTHING;
+static bool has_permission(const FsckTicket *t) {
+        return t->reported == WAIT_NOTHING;
 }
 
 static bool any_ticket_waits(const FsckWait *g) {
         for (const FsckTicket *t = g->tickets; t; t = t->next)
-                if (!has_leave(t))
+                if (!has_permission(t))
                         return true;
         return false;
 }
@@ -110,7 +110,7 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
         bool settled;
 
         /* Nothing waits for a check, as nearly always. */
-        if (s->n_units == 0 && has_leave(t))
+        if (s->n_units == 0 && has_permission(t))
                 return (Wait){ WAIT_NOTHING };
 
         settled = fsck_devices_settled(&t->devices, s);
@@ -118,16 +118,16 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
         for (size_t i = 0; i < s->n_units; i++)
                 if (fsck_devices_covered(&t->devices, s, s->units + i))
                         return (Wait){ WAIT_CHECK, s->units[i].name };
-        return (Wait){ settled || has_leave(t) ? WAIT_NOTHING : WAIT_UDEV };
+        return (Wait){ settled || has_permission(t) ? WAIT_NOTHING : WAIT_UDEV };
 }
 
 /* Whoever is told may free the ticket. */
-static void ticket_tell(FsckTicket *t, Wait w) {
-        if (t->told == w.kind && streq_ptr(t->told_name, w.name))
+static void ticket_report(FsckTicket *t, Wait w) {
+        if (t->reported == w.kind && streq_ptr(t->reported_name, w.name))
                 return;
 
-        t->told = w.kind;
-        (void) string_replace(&t->told_name, w.name);
+        t->reported = w.kind;
+        (void) string_replace(&t->reported_name, w.name);
         t->fn(t->userdata, w);
 }
 
@@ -139,23 +139,23 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         /* Without checks not all was looked at that matters now: no answer can be given yet. */
         if (overlooked) {
                 g->asking = false;
-                fsck_wait_look(g);
+                fsck_wait_ask_soon(g);
                 return;
         }
 
         for (FsckTicket *t = g->tickets, *next; t; t = next) {
                 next = t->next;
                 if (t->asked && error < 0)
-                        ticket_tell(t, (Wait){ error == -ENOMEM ? WAIT_MEMORY : WAIT_SYSTEMD });
+                        ticket_report(t, (Wait){ error == -ENOMEM ? WAIT_MEMORY : WAIT_SYSTEMD });
                 else if (t->asked)
-                        ticket_tell(t, ticket_blocker(t, status, &soon));
+                        ticket_report(t, ticket_blocker(t, status, &soon));
         }
 
         g->asking = false;
         if (!g->tickets)
                 fsck_wait_rest(g);
         else if (g->again)
-                fsck_wait_look(g);
+                fsck_wait_ask_soon(g);
         /* PID 1 and udev tell when to look again; the first is a little behind the other. */
         else if (any_ticket_waits(g))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
@@ -195,7 +195,7 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
         for (FsckTicket *t = g->tickets; t; t = t->next) {
                 t->asked = true;
                 fsck_devices_done(&t->devices);
-                if (r >= 0 && (!has_leave(t) || g->checks))
+                if (r >= 0 && (!has_permission(t) || g->checks))
                         r = fsck_devices_read(&t->devices, t->disk, g->checks ? NULL : &t->known);
                 if (r >= 0)
                         r = add_units(&units, &t->devices);
@@ -230,7 +230,7 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
                 return -ENOMEM;
 
         g->event = event;
-        r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_look, g, &g->pid1);
+        r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_ask_soon, g, &g->pid1);
         /* Here, where an error can be told. */
         if (r >= 0)
                 r = fsck_wait_set_timer(g, LINGER_USEC);
@@ -256,14 +256,14 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
                 .known = { .initialized = true, .plugged = drive->plugged },
                 .fn = fn,
                 .userdata = userdata,
-                .told = _WAIT_KIND_MAX,
+                .reported = _WAIT_KIND_MAX,
         };
         if (!t->disk) {
                 free(t);
                 return -ENOMEM;
         }
         g->tickets = t;
-        fsck_wait_look(g);
+        fsck_wait_ask_soon(g);
 
         *ret = t;
         return 0;
@@ -271,5 +271,5 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
 
 void fsck_wait_poke(FsckWait *g) {
         if (any_ticket_waits(g))
-                fsck_wait_look(g);
+                fsck_wait_ask_soon(g);
 }

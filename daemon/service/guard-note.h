@@ -50,5 +50,5 @@ struct Guard {
         sd_event_source *writer; /* the process that writes; NULL: none does */
         sd_event_source *
                         timer; /* runs while it writes, but not for too long; then, when that has failed, until it is tried again */
-        bool told;             /* the journal knows that the directory is of no use */
+        bool logged; /* the journal knows that the directory is of no use */
 };

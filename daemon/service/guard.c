@@ -218,13 +218,13 @@ static int guard_start_writer(Guard *g) {
 /* ---- what comes of it ---- */
 
 /* The directory is of no use: said once, until it is again. */
-static void guard_tell(Guard *g, int error) {
-        if (!g->told)
+static void guard_log_error(Guard *g, int error) {
+        if (!g->logged)
                 journal_log(LOG_WARNING,
                             "%s cannot be written, so dangerous settings are not written to drives, and the others are "
                             "without the crash guard: %s",
                             g->dir, strerror(-error));
-        g->told = true;
+        g->logged = true;
 }
 
 /* Answers all drives that wait; without an error, those only whose note is on stable storage as it is now. */
@@ -239,7 +239,7 @@ static void guard_answer(Guard *g, int error) {
 
 /* A file that stays where it should not is held against the drive at the next boot. */
 static void guard_failed(Guard *g, int error) {
-        guard_tell(g, error);
+        guard_log_error(g, error);
         if (!g->writer)
                 (void) timer_start(g->event, &g->timer, GUARD_AGAIN_USEC, 0, on_timer, g);
 }
@@ -249,7 +249,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         int r;
 
         if (g->writer) {
-                guard_tell(g, -ETIMEDOUT);
+                guard_log_error(g, -ETIMEDOUT);
                 guard_answer(g, -ETIMEDOUT);
                 return 0;
         }
@@ -271,7 +271,7 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
 
                 /* There is room, and not only for removing files. */
                 if (written && !n->changed && !guard_record_is_empty(n->record))
-                        g->told = false;
+                        g->logged = false;
                 /* It is not tried again: nothing hangs on it, and it is written anew every day. */
                 if (n->writing && !n->changed) {
                         free(n->kept);
@@ -322,7 +322,7 @@ void guard_flush(Guard *g, uint64_t until) {
                         (void) on_writer(g->writer, &si, g);
         }
         if (r < 0)
-                guard_tell(g, r);
+                guard_log_error(g, r);
 }
 
 /* ---- visits ---- */
@@ -386,7 +386,7 @@ bool guarded_clear(GuardedDrive *d) {
 
 /* ---- what is known ---- */
 
-static void tell_quarantined(const GuardRecord *r, uint64_t since) {
+static void log_quarantined(const GuardRecord *r, uint64_t since) {
         for (size_t i = 0; i < r->n_entries; i++)
                 if (r->entries[i].quarantined && r->entries[i].when >= since)
                         journal_quarantined(r, r->entries + i);
@@ -397,7 +397,7 @@ static void note_judge(GuardNote *n) {
         uint64_t now = now_usec();
 
         if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) != 0) {
-                tell_quarantined(n->record, now);
+                log_quarantined(n->record, now);
                 if (guard_record_alone(n->record) && !alone)
                         journal_quarantined(n->record, NULL);
                 (void) guard_note_write(n);
@@ -441,7 +441,7 @@ void guarded_lost(GuardedDrive *d) {
         unsigned n = guard_record_lost(r, &d->underway, d->place, now);
 
         if (n > 0)
-                tell_quarantined(r, now);
+                log_quarantined(r, now);
         if (n > 0 || intends)
                 (void) guard_note_write(d->note);
 }
@@ -600,7 +600,7 @@ int guard_new(sd_event *event, const char *dir, const char *boot_id, const Setti
                 return -ENOMEM;
 
         if (access(dir, R_OK | W_OK | X_OK) < 0)
-                guard_tell(g, -errno);
+                guard_log_error(g, -errno);
         r = guard_note_new(g, GUARD_VISITS, &g->visits);
         if (r < 0)
                 return r;

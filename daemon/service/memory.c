@@ -35,7 +35,7 @@ static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *user
         return 0;
 }
 
-void memory_hand_back(void) {
+void memory_trim(void) {
         uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
 
         (void) malloc_trim(0);

@@ -6,4 +6,4 @@
 /* Gives back the free pages of the heap, and the program's and its libraries' pages that were mapped for work that is done:
  * they are the files' own, never written to, and come back one by one with the next event (madvise(2), MADV_DONTNEED). What that
  * leaves of the service at rest is a matter of the scenario "quiet", and of `tests/bench idle`. */
-void memory_hand_back(void);
+void memory_trim(void);

@@ -47,7 +47,7 @@ static unsigned long read_count(const Sleep *s, const char *name) {
 }
 
 /* Has the machine slept since this was asked last? A stepped clock does not count: neither of the two is ever set. */
-static bool sleep_look(Sleep *s) {
+static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
         uint64_t now = s->world->slept_usec();
         bool clocks = now > s->slept + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->n_sleeps) > 0;
@@ -69,7 +69,7 @@ static unsigned long count_failures(const Sleep *s) {
 
 /* logind's sleep is over, or came to nothing. */
 static void sleep_end(Sleep *s) {
-        bool slept = sleep_look(s) || count_failures(s) != s->n_failures;
+        bool slept = sleep_detect(s) || count_failures(s) != s->n_failures;
 
         s->preparing = false;
         s->events->awake(s->userdata, slept);
@@ -80,7 +80,7 @@ static int on_post(sd_event_source *source _unused_, void *userdata) {
         Sleep *s = userdata;
 
         /* logind is about to say it, and then things are in order again. */
-        if (!s->preparing && sleep_look(s))
+        if (!s->preparing && sleep_detect(s))
                 s->events->awake(s->userdata, true);
         return 0;
 }

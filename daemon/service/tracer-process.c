@@ -237,7 +237,7 @@ static int take_line(Trace *t) {
         for (Watch *w = t->watches; w < t->watches + t->n_watches && r >= 0; w++) {
                 TracerAnswer a = { .disk = w->drive.disk, .woken = true };
 
-                if (!watch_feed(w, &e, process_look, NULL, &a.wake))
+                if (!watch_feed(w, &e, process_lookup, NULL, &a.wake))
                         continue;
                 /* A flush that goes before a write is the write's. */
                 if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))

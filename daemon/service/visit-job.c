@@ -23,11 +23,11 @@ struct VisitJob {
 
         int worker; /* its socket; < 0: there is none */
         WorkerState state;
-        VisitEnd end;    /* what the worker was told */
-        bool identified; /* the worker told which drive is behind the bridge, and so ends the visit */
-        size_t n_said;   /* all messages of the worker's */
-        bool *told;      /* per wish: its verdict came … */
-        size_t n_told;   /* … of so many */
+        VisitEnd end;      /* what the worker was told */
+        bool identified;   /* the worker told which drive is behind the bridge, and so ends the visit */
+        size_t n_said;     /* all messages of the worker's */
+        bool *reported;    /* per wish: its verdict came … */
+        size_t n_reported; /* … of so many */
         sd_event_source *io;
         sd_event_source *silence; /* runs out when the worker says nothing for long */
 };
@@ -45,20 +45,20 @@ static const Setting *visit_job_setting(const VisitJob *v, size_t wish) {
 }
 
 /* Whoever made the step, what it is about is said here. */
-static void visit_job_tell(const VisitJob *v, size_t wish, Step s) {
+static void visit_job_report(const VisitJob *v, size_t wish, Step s) {
         s.wish = v->visit.wishes->items + wish;
         s.setting = visit_job_setting(v, wish);
         v->events->step(v->userdata, &s);
 }
 
 /* Of all that nothing was told of yet. */
-static void visit_job_tell_rest(const VisitJob *v, Verdict verdict, const char *reason) {
+static void visit_job_report_rest(const VisitJob *v, Verdict verdict, const char *reason) {
         Step s = { .verdict = verdict };
 
         (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
         for (size_t i = 0; i < v->visit.wishes->n_items; i++)
-                if (!v->told[i])
-                        visit_job_tell(v, i, s);
+                if (!v->reported[i])
+                        visit_job_report(v, i, s);
 }
 
 /* ---- the leave to send commands ---- */
@@ -74,7 +74,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
 
         /* The visit goes on waiting, and begins when there is leave. */
         (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
-        visit_job_tell_rest(v, VERDICT_DEFERRED, reason);
+        visit_job_report_rest(v, VERDICT_DEFERRED, reason);
         return 0;
 }
 
@@ -87,7 +87,7 @@ static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
         (void) worker_order(v->worker, ORDER_STOP);
 }
 
-static void on_leave(void *userdata, Wait w) {
+static void on_permission(void *userdata, Wait w) {
         VisitJob *v = userdata;
 
         if (visit_job_has_worker(v)) {
@@ -128,11 +128,11 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
                 .state = WORKER_VISITS,
         };
 
-        v->told = calloc(MAX(visit->wishes->n_items, 1U), sizeof *v->told);
-        if (!v->told)
+        v->reported = calloc(MAX(visit->wishes->n_items, 1U), sizeof *v->reported);
+        if (!v->reported)
                 return -ENOMEM;
 
-        r = fsck_wait_ask(fsck_wait, visit->drive, on_leave, v, &v->ticket);
+        r = fsck_wait_ask(fsck_wait, visit->drive, on_permission, v, &v->ticket);
         if (r < 0)
                 return r;
 
@@ -159,7 +159,7 @@ VisitJob *visit_job_free(VisitJob *v) {
                 return NULL;
 
         visit_job_close(v);
-        free(v->told);
+        free(v->reported);
         sd_event_unref(v->event);
         free(v);
         return NULL;
@@ -180,11 +180,11 @@ static int visit_job_heard(VisitJob *v) {
 }
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
-        v->told[m->wish] = true;
-        v->n_told++;
+        v->reported[m->wish] = true;
+        v->n_reported++;
         /* The next visit, which is to begin at once, tells of that. */
         if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
-                visit_job_tell(v, m->wish, m->step);
+                visit_job_report(v, m->wish, m->step);
 }
 
 /* Is this of what the worker was asked for, and not told before? One that was taken over says what it likes. */
@@ -195,12 +195,13 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
         switch (m->type) {
         case MESSAGE_STEP:
                 /* What no row is for nothing can have been sent for. */
-                return !v->told[m->wish] && (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
+                return !v->reported[m->wish] &&
+                       (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case MESSAGE_BRIDGE:
                 return v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
                        (!m->identity.serial[0] || visit_asks_identity(&v->visit));
         case MESSAGE_END:
-                return v->identified || v->n_told == v->visit.wishes->n_items;
+                return v->identified || v->n_reported == v->visit.wishes->n_items;
         default:
                 return true;
         }
@@ -248,7 +249,7 @@ static void visit_job_ended(VisitJob *v, const char *lost) {
 
         if (lost) {
                 (void) snprintf(reason, sizeof reason, "the worker process %s", lost);
-                visit_job_tell_rest(v, VERDICT_FAILED, reason);
+                visit_job_report_rest(v, VERDICT_FAILED, reason);
         }
         v->events->ended(v->userdata, v->end, lost);
 }
@@ -311,9 +312,9 @@ void visit_job_stop(VisitJob *v) {
 void visit_job_vanish(const VisitJob *v) {
         bool changed = drive_medium_changed(v->visit.drive);
 
-        visit_job_tell_rest(v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
-                            changed ? "another medium came into the drive while it was visited, so it is visited anew"
-                                    : "the drive was unplugged while it was visited");
+        visit_job_report_rest(v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
+                              changed ? "another medium came into the drive while it was visited, so it is visited anew"
+                                      : "the drive was unplugged while it was visited");
 }
 
 bool visit_job_has_worker(const VisitJob *v) {

@@ -108,7 +108,7 @@ static void read_command_line(const char *proc, pid_t pid, char *buf, size_t siz
         buf[n] = '\0';
 }
 
-int process_look_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
+int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
         WakeProcess p = {};
         int r;
 
@@ -139,10 +139,10 @@ static void find_unit(WakeProcess *p) {
                 (void) snprintf(p->unit, sizeof p->unit, "%s", unit);
 }
 
-int process_look(void *userdata _unused_, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
+int process_lookup(void *userdata _unused_, pid_t tid, WakeProcess *ret, bool *ret_kernel) {
         int r;
 
-        r = process_look_at("/proc", tid, ret, ret_kernel);
+        r = process_lookup_at("/proc", tid, ret, ret_kernel);
         if (r >= 0 && !*ret_kernel)
                 find_unit(ret);
         return r;

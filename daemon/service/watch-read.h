@@ -10,10 +10,10 @@
 int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d, WatchDrive *ret);
 
 /* A ProcessLookup. */
-int process_look(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);
+int process_lookup(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 
 /* The same below another directory than /proc, and without systemd's unit. Exported for tests. */
-int process_look_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel);
+int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 
 /* Which sectors of the drive, and which devices that lie on it, are swap space now. `swaps`: /proc/swaps; `classdir`: as in
  * stack.h. */

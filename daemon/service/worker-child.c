@@ -25,7 +25,7 @@
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing, told; /* index of the wish, or NO_WISH; and what the manager knows of that */
+        size_t writing, reported; /* index of the wish, or NO_WISH; and what the manager knows of that */
         unsigned n_commands;
         uint64_t said_usec;
         bool stopped;
@@ -64,8 +64,8 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
                 return END_DEFERRED;
         }
 
-        if (c->writing != c->told) {
-                c->told = c->writing;
+        if (c->writing != c->reported) {
+                c->reported = c->writing;
                 child_say(c, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = c->writing });
         }
         if (++c->n_commands == SETTLED_COMMANDS || monotonic_usec() - c->said_usec >= GOES_ON_USEC)
@@ -146,7 +146,7 @@ static int child_confine(const Visit *v) {
 _Noreturn void worker_main(int fd) {
         static char request[VISIT_REQUEST_MAX_BYTES];
         static VisitRequest q;
-        Child c = { .fd = fd, .writing = NO_WISH, .told = NO_WISH, .said_usec = monotonic_usec() };
+        Child c = { .fd = fd, .writing = NO_WISH, .reported = NO_WISH, .said_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         char name[32];
         ssize_t n;

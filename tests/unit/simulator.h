@@ -610,7 +610,7 @@ WRAP(bool, sandbox_lacks_landlock, void) {
 }
 static unsigned n_handed_back;
 
-WRAP(void, memory_hand_back, void) {
+WRAP(void, memory_trim, void) {
         n_handed_back++;
 }
 

@@ -162,7 +162,7 @@ Files *files_unref(Files *f) {
         free(f);
         return NULL;
 }
-void files_tell_in_force(const Files *f, const char *dir) {
+void files_write_in_force(const Files *f, const char *dir) {
         ck_assert_str_eq(dir, STATE_DIR);
         in_force = f->config->hashes[0];
 }
@@ -176,7 +176,7 @@ int power_on_battery(_unused_ const char *classdir) {
 bool sandbox_lacks_landlock(void) {
         return false;
 }
-void memory_hand_back(void) {
+void memory_trim(void) {
         note("tidy");
 }
 void journal_started(size_t n_drives, size_t n_rules) {

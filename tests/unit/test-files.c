@@ -112,7 +112,7 @@ START_TEST(test_in_force) {
         text = "recheck = \"1h\";";
         ck_assert_int_eq(files_load(&files), 0);
         scratch_make();
-        files_tell_in_force(files, ".");
+        files_write_in_force(files, ".");
         f = fopen(CONFIG_IN_FORCE_FILE, "re");
         ck_assert_ptr_nonnull(f);
         ck_assert_ptr_nonnull(fgets(read, sizeof read, f));
@@ -123,9 +123,9 @@ START_TEST(test_in_force) {
 
         /* The directory of this name keeps the new one from being written. */
         ck_assert_int_eq(mkdir(CONFIG_IN_FORCE_FILE ".new~", 0755), 0);
-        files_tell_in_force(files, ".");
+        files_write_in_force(files, ".");
         ck_assert_int_eq(access(CONFIG_IN_FORCE_FILE, F_OK), -1);
-        files_tell_in_force(files, "missing");
+        files_write_in_force(files, "missing");
         ck_assert_ptr_null(files_unref(files));
         scratch_remove();
 }

@@ -12,13 +12,13 @@
 
 static unsigned n_told;
 static WaitKind told_kind;
-static char *told_name;
+static char *reported_name;
 
-static void on_leave(_unused_ void *userdata, Wait w) {
+static void on_permission(_unused_ void *userdata, Wait w) {
         n_told++;
         told_kind = w.kind;
-        free(told_name);
-        told_name = w.name ? strdup(w.name) : NULL;
+        free(reported_name);
+        reported_name = w.name ? strdup(w.name) : NULL;
 }
 
 static sd_event *event;
@@ -33,7 +33,7 @@ static void setup(void) {
 }
 
 static void teardown(void) {
-        free(TAKE_PTR(told_name));
+        free(TAKE_PTR(reported_name));
         ticket = NULL;
         fsck_wait = fsck_wait_free(fsck_wait);
         ck_assert(!pid1_is_there);
@@ -44,7 +44,7 @@ static void teardown(void) {
 static void ask(void) {
         Drive d = { .name = strdup("sda") };
 
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &d, on_leave, NULL, &ticket), 0);
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &d, on_permission, NULL, &ticket), 0);
         free(d.name);
 }
 
@@ -102,9 +102,9 @@ START_TEST(test_kinds) {
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, rows[_i].kind);
         if (rows[_i].name)
-                ck_assert_str_eq(told_name, rows[_i].name);
+                ck_assert_str_eq(reported_name, rows[_i].name);
         else
-                ck_assert_ptr_null(told_name);
+                ck_assert_ptr_null(reported_name);
 
         if (rows[_i].kind != WAIT_NOTHING) {
                 fsck_wait_poke(fsck_wait);
@@ -298,7 +298,7 @@ START_TEST(test_several) {
         FsckTicket *second;
 
         ask();
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &(Drive){ .name = (char *) "sdb" }, on_leave, NULL, &second), 0);
+        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &(Drive){ .name = (char *) "sdb" }, on_permission, NULL, &second), 0);
         out_of_memory = "sdb";
         run(event);
         ck_assert_ptr_null(status_fn);
@@ -332,7 +332,7 @@ START_TEST(test_next_check) {
                 news();
                 pid1_answers(event);
                 ck_assert_uint_eq(n_told, i + 1);
-                ck_assert_str_eq(told_name, units[i]);
+                ck_assert_str_eq(reported_name, units[i]);
                 ck_assert_str_eq(fsck_ticket_waits(ticket).name, units[i]);
         }
 }
@@ -362,7 +362,7 @@ static bool make_once(Injected what, size_t nth) {
         inject_arm(what, nth);
         r = fsck_wait_new(event, NULL, &g);
         if (r >= 0)
-                r = fsck_wait_ask(g, &(Drive){ .name = (char *) "sda" }, on_leave, NULL, &ticket);
+                r = fsck_wait_ask(g, &(Drive){ .name = (char *) "sda" }, on_permission, NULL, &ticket);
         failed = inject_disarm();
         ck_assert_int_eq(r, failed ? -ENOMEM : 0);
         ticket = NULL;

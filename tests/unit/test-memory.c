@@ -75,7 +75,7 @@ START_TEST(test_segment) {
         char expected[64];
 
         *phdrs = segment(_i);
-        memory_hand_back();
+        memory_trim();
         (void) snprintf(expected, sizeof expected, "trim:0 %s", segments[_i].done);
         ck_assert_str_eq(all_done(), expected);
 }
@@ -92,7 +92,7 @@ START_TEST(test_objects) {
         *phdrs = segment(0);
         objects = several;
         n_objects = ELEMENTSOF(several);
-        memory_hand_back();
+        memory_trim();
         ck_assert_str_eq(all_done(), "trim:0 3+1 19+2 19+5 ");
 }
 END_TEST
@@ -108,7 +108,7 @@ START_TEST(test_headers) {
         own[2].p_vaddr = page;
         base = (uintptr_t) own;
         objects = &object;
-        memory_hand_back();
+        memory_trim();
         ck_assert_str_eq(all_done(), "trim:0 1+1 0+1 ");
         ck_assert_int_eq(munmap(own, page), 0);
 }

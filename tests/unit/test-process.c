@@ -102,7 +102,7 @@ START_TEST(test_process) {
         if (processes[_i].cmdline)
                 make_bytes("812/cmdline", processes[_i].cmdline, processes[_i].cmdline_len);
 
-        ck_assert_int_eq(process_look_at(scratch, 7, &p, &kernel), processes[_i].r);
+        ck_assert_int_eq(process_lookup_at(scratch, 7, &p, &kernel), processes[_i].r);
         if (processes[_i].r < 0) {
                 ck_assert_int_eq(p.pid, 5);
                 ck_assert_str_eq(p.comm, "before");
@@ -129,7 +129,7 @@ START_TEST(test_long) {
         make("812/stat", STAT("x", USER));
         make("812/comm", "x\n");
         make_bytes("812/cmdline", bytes, sizeof bytes);
-        ck_assert_int_eq(process_look_at(scratch, 7, &p, &kernel), 0);
+        ck_assert_int_eq(process_lookup_at(scratch, 7, &p, &kernel), 0);
         bytes[n] = n + 2 < WAKE_COMMAND_LINE_MAX ? ' ' : n + 1 < WAKE_COMMAND_LINE_MAX ? '\0' : 'x';
         bytes[WAKE_COMMAND_LINE_MAX - 1] = '\0';
         ck_assert_str_eq(p.command_line, bytes);
@@ -161,7 +161,7 @@ START_TEST(test_unit) {
         (void) snprintf(expected, sizeof expected, "%.*s", (int) sizeof expected - 1, units[_i].expected);
         unit = units[_i].unit;
         user_unit = units[_i].user_unit;
-        ck_assert_int_eq(process_look(NULL, getpid(), &p, &kernel), 0);
+        ck_assert_int_eq(process_lookup(NULL, getpid(), &p, &kernel), 0);
         file_read("/proc/self/comm", comm, sizeof comm);
         comm[strcspn(comm, "\n")] = '\0';
         ck_assert_str_eq(p.comm, comm);
@@ -178,7 +178,7 @@ START_TEST(test_nobody) {
         bool kernel;
 
         unit = "x.service";
-        ck_assert_int_eq(process_look(NULL, (1 << 22) + 1, &p, &kernel), -ESRCH);
+        ck_assert_int_eq(process_lookup(NULL, (1 << 22) + 1, &p, &kernel), -ESRCH);
 }
 END_TEST
 
