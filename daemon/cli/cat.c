@@ -4,8 +4,8 @@
 
 #include "config.h"
 #include "output.h"
+#include "safe-file.h"
 #include "settings.h"
-#include "text-file.h"
 #include "verb.h"
 
 /* As it is, so that it can be read again. The file has just been read as the configuration, which it is not where others could have

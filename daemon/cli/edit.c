@@ -14,7 +14,7 @@
 #include "output.h"
 #include "reload.h"
 #include "request.h"
-#include "text-file.h"
+#include "safe-file.h"
 
 /* The variables may hold more than a program's name, as they may for git(1). */
 static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"

@@ -13,8 +13,8 @@
 #include "output.h"
 #include "records.h"
 #include "request.h"
+#include "safe-file.h"
 #include "settings.h"
-#include "text-file.h"
 #include "verb.h"
 
 /* clang-format off */

@@ -7,7 +7,7 @@
 #include "drive.h"
 #include "output.h"
 #include "records.h"
-#include "text-file.h"
+#include "safe-file.h"
 
 /* Not the directory itself, nor what the daemon has not finished writing (NAME.new~). */
 static int is_record(const struct dirent *entry) {

@@ -5,8 +5,8 @@
 
 #include "output.h"
 #include "plan.h"
-#include "text-file.h"
 #include "request.h"
+#include "safe-file.h"
 #include "unit-status.h"
 
 /* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */

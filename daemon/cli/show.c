@@ -22,9 +22,9 @@
 #include "probe.h"
 #include "records.h"
 #include "request.h"
+#include "safe-file.h"
 #include "settings.h"
 #include "sysfs.h"
-#include "text-file.h"
 #include "verb.h"
 #include "wear-read.h"
 

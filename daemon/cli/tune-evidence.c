@@ -4,8 +4,8 @@
 
 #include "attribute.h"
 #include "output.h"
+#include "safe-file.h"
 #include "stack.h"
-#include "text-file.h"
 #include "tune-evidence.h"
 
 static int compare_words(const void *a, const void *b) {

@@ -5,7 +5,7 @@
 
 #include "config.h"
 #include "directory.h"
-#include "text-file.h"
+#include "safe-file.h"
 
 #define MAIN_FILE "drivekeep/drivekeep.conf"
 #define DIRECTORY "drivekeep"

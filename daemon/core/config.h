@@ -6,8 +6,8 @@
 
 #include "complaint.h"
 #include "match.h"
+#include "safe-file.h"
 #include "setting.h"
-#include "text-file.h"
 
 /* Who lets a drive spin down after the time of a row with `spins_down`. */
 typedef enum SpindownBy {

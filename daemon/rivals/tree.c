@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "text-file.h"
+#include "safe-file.h"
 #include "tree.h"
 
 char *tree_read(const char *root, const char *path, bool executable) {

@@ -15,7 +15,7 @@
 #include "guard-note.h"
 #include "journal.h"
 #include "record.h"
-#include "text-file.h"
+#include "safe-file.h"
 #include "timer.h"
 
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */

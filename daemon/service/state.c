@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "file-replace.h"
+#include "safe-file.h"
 #include "state.h"
-#include "text-file.h"
 
 static int state_path(const char *dir, const char *name, char **ret) {
         /* Kernel names have no '/', but nothing here trusts them. */

@@ -13,7 +13,7 @@
 #define STATE_NEWS ".changed"
 #define STATE_VERDICTS ".verdicts"
 
-/* Makes the directory, and locks it (text-file.h) for as long as the descriptor that is returned is open. */
+/* Makes the directory, and locks it (safe-file.h) for as long as the descriptor that is returned is open. */
 int state_lock(const char *dir);
 
 int state_write(const char *dir, const DriveRecord *r);

@@ -28,9 +28,9 @@
 #include "machine.h"
 #include "manager.h"
 #include "pid1.h"
+#include "safe-file.h"
 #include "stack.h"
 #include "state.h"
-#include "text-file.h"
 #include "watch-read.h"
 #include "wire.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "macro.h"
-#include "text-file.h"
+#include "safe-file.h"
 
 static const char *const import_directories[] = { "tests/data/import", "../shared/corpus/hdparm.conf" };
 

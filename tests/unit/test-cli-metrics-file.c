@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 
 #include "root-files.h"
+#include "safe-file.h"
 #include "test-cli.h"
-#include "text-file.h"
 
 static int lock;
 

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "config-dump.h"
+#include "safe-file.h"
 #include "scratch.h"
 #include "suite.h"
-#include "text-file.h"
 
 static char roots_text[3][64];
 static const char *roots[] = { roots_text[0], roots_text[1], roots_text[2], NULL };

@@ -6,14 +6,14 @@
 #include <fcntl.h>
 
 #include "config-dump.h"
-#include "facts.h"
-#include "inject.h"
 #include "config.h"
+#include "facts.h"
 #include "guard-record.h"
+#include "inject.h"
 #include "record.h"
+#include "safe-file.h"
 #include "scope.h"
 #include "test-cli.h"
-#include "text-file.h"
 
 /* What is memory's may not be lost on the way, nor made anything else of. */
 static bool memory_end(int r) {

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "record.h"
+#include "safe-file.h"
 #include "suite.h"
-#include "text-file.h"
 
 static const char good[] = "VERSION=1\n"
                            "NAME=sda\n"

@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "safe-file.h"
 #include "settings.h"
 #include "state.h"
 #include "test-cli.h"
-#include "text-file.h"
+#include "safe-file.h"
 #include "worker.h"
 
 static DriveRecord *record_make(const char *name, const char *model) {

@@ -4,7 +4,7 @@
 #include <sys/sysmacros.h>
 
 #include "directory.h"
-#include "text-file.h"
+#include "safe-file.h"
 
 #define LOCK_FILE ".lock"
 
