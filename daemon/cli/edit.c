@@ -8,9 +8,7 @@
 #include <sys/file.h>
 
 #include "child.h"
-#include "directory.h"
 #include "draft.h"
-#include "file-replace.h"
 #include "output.h"
 #include "reload.h"
 #include "request.h"

@@ -3,12 +3,11 @@
 #include <err.h>
 
 #include "config.h"
-#include "directory.h"
-#include "file-replace.h"
 #include "inventory.h"
 #include "metrics.h"
 #include "outlet.h"
 #include "output.h"
+#include "safe-file.h"
 #include "settings.h"
 #include "stack.h"
 

@@ -3,9 +3,8 @@
 #include <err.h>
 #include <fcntl.h>
 
-#include "directory.h"
-#include "file-replace.h"
 #include "output.h"
+#include "safe-file.h"
 #include "svg.h"
 #include "verb.h"
 

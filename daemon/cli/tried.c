@@ -2,10 +2,9 @@
 
 #include <fcntl.h>
 
-#include "directory.h"
-#include "file-replace.h"
 #include "output.h"
 #include "reader.h"
+#include "safe-file.h"
 #include "settings.h"
 #include "tried.h"
 #include "verb.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "config.h"
-#include "directory.h"
 #include "safe-file.h"
 
 #define MAIN_FILE "drivekeep/drivekeep.conf"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "config.h"
-#include "file-replace.h"
 #include "files.h"
 #include "journal.h"
+#include "safe-file.h"
 #include "settings.h"
 
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };

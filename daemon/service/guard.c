@@ -11,7 +11,6 @@
 #include <syslog.h>
 
 #include "clock.h"
-#include "file-replace.h"
 #include "guard-note.h"
 #include "journal.h"
 #include "record.h"

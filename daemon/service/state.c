@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "file-replace.h"
 #include "safe-file.h"
 #include "state.h"
 

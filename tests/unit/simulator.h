@@ -29,7 +29,6 @@
 
 #include "bus.h"
 #include "daemon.h"
-#include "file-replace.h"
 #include "guard.h"
 #include "inventory.h"
 #include "journal-socket.h"
@@ -38,6 +37,7 @@
 #include "monitor.h"
 #include "pid1.h"
 #include "recheck.h"
+#include "safe-file.h"
 #include "sandbox.h"
 #include "scratch.h"
 #include "settings.h"

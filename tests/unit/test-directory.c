@@ -4,8 +4,8 @@
 
 #include <fcntl.h>
 
-#include "directory.h"
 #include "root-files.h"
+#include "safe-file.h"
 #include "scratch.h"
 #include "suite.h"
 

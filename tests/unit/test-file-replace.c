@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "file-replace.h"
+#include "safe-file.h"
 #include "scratch.h"
 #include "suite.h"
 
