@@ -6,8 +6,8 @@
 
 #include "device.h"
 #include "plan.h"
+#include "use.h"
 #include "visit-reason.h"
-#include "wear.h"
 
 typedef struct Visit {
         const Drive *drive;

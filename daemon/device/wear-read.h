@@ -4,7 +4,7 @@
 /* Reading what a drive counts of its own wear. */
 
 #include "device.h"
-#include "wear.h"
+#include "use.h"
 
 /* Of a hard disk that is awake: it is asked whether it sleeps, unless d->power says so already, and no more is sent to one
  * that does. `by`: BACKEND_ATA or BACKEND_SCSI_MODE, as of power_backend(). SMART's data and log pages are no quiet commands: drives
