@@ -30,6 +30,17 @@ Transport transport_from_string(const char *s) {
         return _TRANSPORT_INVALID;
 }
 
+const char *power_mode_to_string(PowerMode m) {
+        static const char *const table[] = {
+                [POWER_AWAKE] = "active/idle",
+                [POWER_STANDBY] = "standby",
+                [POWER_SUSPENDED] = "suspended",
+                [POWER_ASLEEP] = "sleep",
+        };
+
+        return m >= 0 && (size_t) m < ELEMENTSOF(table) ? table[m] : NULL;
+}
+
 /* From the ancestry in sysfs (never ID_BUS) and, where that names only a SCSI host, its driver. */
 static Transport transport_from_syspath(const char *syspath, const char *proc_name) {
         /* The nearest bus to the disk decides: a SATA drive in a USB dock is a USB drive, so the order matters. */

@@ -5,8 +5,8 @@
  * it, anybody reads it. Text of KEY=value lines; values are escaped so that one never holds a newline. Pure: text in,
  * text out. Files are read as hostile: lengths and counts are bounded, unknown keys skipped, a bad line is -EBADMSG. */
 
+#include "drive.h"
 #include "plan.h"
-#include "power-mode.h"
 #include "use.h"
 #include "visit-reason.h"
 #include "wake.h"

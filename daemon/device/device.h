@@ -6,7 +6,6 @@
  * command (plan, show) in its own. */
 
 #include "drive.h"
-#include "power-mode.h"
 #include "setting.h"
 #include "verdict.h"
 
