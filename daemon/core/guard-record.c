@@ -6,7 +6,6 @@
 
 #include "guard-record.h"
 #include "record-field.h"
-#include "record.h"
 #include "text.h"
 
 /* clang-format off */

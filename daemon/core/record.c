@@ -246,17 +246,6 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
 
 /* ---- what a visit leaves in it ---- */
 
-int string_replace(char **field, const char *value) {
-        char *copy = value ? strdup(value) : NULL;
-
-        if (value && !copy)
-                return -ENOMEM;
-
-        free(*field);
-        *field = copy;
-        return 0;
-}
-
 typedef struct Text {
         char **field;
         const char *value;

@@ -132,4 +132,3 @@ void drive_record_resume(DriveRecord *r, const SettingTable *table);
 /* Somebody wants what cannot be read to be sent, whatever was sent before. */
 void drive_record_distrust(DriveRecord *r, const SettingTable *table);
 void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w); /* nobody asks for these any more */
-int string_replace(char **field, const char *value);              /* a copy; NULL: none */

@@ -6,6 +6,17 @@
 
 #include "text.h"
 
+int string_replace(char **field, const char *value) {
+        char *copy = value ? strdup(value) : NULL;
+
+        if (value && !copy)
+                return -ENOMEM;
+
+        free(*field);
+        *field = copy;
+        return 0;
+}
+
 uint64_t text_hash(const char *text, size_t size) {
         uint64_t hash = UINT64_C(0xcbf29ce484222325);
 

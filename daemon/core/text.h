@@ -25,6 +25,9 @@ char text_escaped_character(const char *s);
 /* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
 char *text_strip(char *s);
 
+/* Puts a copy of `value` (NULL: none) in the place of what *field holds. -ENOMEM: nothing is changed. */
+int string_replace(char **field, const char *value);
+
 /* FNV-1a: tells texts apart. No protection against texts that are made to collide. */
 uint64_t text_hash(const char *text, size_t size);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "clock.h"
-#include "record.h"
+#include "text.h"
 #include "use.h"
 
 #define MINUTE_USEC (60ULL * 1000 * 1000)
