@@ -2,8 +2,8 @@
 
 #include "metrics.h"
 #include "output.h"
+#include "record.h"
 #include "settings.h"
-#include "tally.h"
 
 typedef struct Label {
         const char *name, *value; /* value: NULL: not known, which is as good as no label */

@@ -74,9 +74,9 @@ typedef struct DriveRecord {
         WaitKind waiting_kind;
         char *waiting_for;   /* Wait.name, or NULL */
         char *visit_reason;  /* of the last visit; NULL: none yet */
-        char *visits;        /* how many have ended, by their reasons (tally.h) … */
+        char *visits;        /* how many have ended, by their reasons (tally_add()) … */
         uint64_t visit_when; /* … and when the last one has; CLOCK_REALTIME, µs; 0: none has */
-        char *wakes;         /* how often it was woken, by the units of those who did it (tally.h, wake_source()) */
+        char *wakes;         /* how often it was woken, by the units of those who did it (tally_add(), wake_source()) */
         SettingRecord *settings;
         size_t n_settings;
 } DriveRecord;
@@ -132,3 +132,21 @@ void drive_record_resume(DriveRecord *r, const SettingTable *table);
 /* Somebody wants what cannot be read to be sent, whatever was sent before. */
 void drive_record_distrust(DriveRecord *r, const SettingTable *table);
 void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w); /* nobody asks for these any more */
+
+/* ---- how often each of some words has come up, as one text of the record: "boot 1 resume 3" ---- */
+
+/* Words beyond that number are counted together, as this one. */
+#define TALLY_WORDS_MAX 24U
+#define TALLY_REST "other"
+
+typedef struct TallyEntry {
+        const char *word; /* of the text, without a NUL behind it */
+        size_t len;
+        uint64_t n;
+} TallyEntry;
+
+/* One more of this word; *tally is NULL, or a text that is freed. A blank in the word stands as \x20. -ENOMEM: nothing is changed. */
+int tally_add(char **tally, const char *word);
+
+/* The entry that *rest (NULL: none) begins with; *rest is then what follows. False: there is none, or the text is not a tally. */
+bool tally_next(const char **rest, TallyEntry *ret);

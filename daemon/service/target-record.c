@@ -7,8 +7,8 @@
 #include "clock.h"
 #include "device.h"
 #include "kernel-view.h"
+#include "record.h"
 #include "state.h"
-#include "tally.h"
 #include "target.h"
 
 /* Whoever has filled /run up is at it for a while. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "macro.h"
+#include "record.h"
 #include "suite.h"
-#include "tally.h"
 
 static char *all_of(const char *tally) {
         static char text[512];
