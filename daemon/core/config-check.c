@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 
 #include "config.h"
@@ -383,13 +385,75 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
         }
 }
 
+/* ---- settings that no drive of a kind has, where there is a remedy (Remedy) ---- */
+
+/* The service spins the drive down itself, or a drive without the setting is as good as off. */
+static bool needs_no_drive(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
+        const Setting *s = setting_find(t, name);
+
+        return (by != SPINDOWN_BY_DRIVE && s->spins_down) || (s->off_without && !setting_is_active(s, v));
+}
+
+/* The remedy for all transports in the match. NULL: no transport is named, drives of one may have the setting, or there is no remedy. */
+static const Remedy *find_remedy(const SettingTable *t, const Match *m, const char *name) {
+        const Remedy *r = NULL;
+
+        for (size_t i = 0; i < m->n_criteria; i++) {
+                const Criterion *c = &m->criteria[i];
+
+                for (size_t k = 0; c->key == MATCH_TRANSPORT && k < c->n_patterns; k++) {
+                        Transport transport = transport_from_string(c->patterns[k]);
+                        const Drive d = { .transport = transport,
+                                          .ata = transport == TRANSPORT_SATA || transport == TRANSPORT_PATA };
+
+                        r = transport >= 0 ? setting_kind_remedy(t, name, drive_backends(&d)) : NULL;
+                        if (!r)
+                                return NULL;
+                }
+        }
+
+        return r;
+}
+
+/* Is a setting with the same effect set for all drives of the block? */
+static bool is_remedied(const Config *c, const Block *b, const Remedy *r) {
+        for (const Block *wide = c->blocks; wide < c->blocks + c->n_blocks; wide++)
+                for (size_t k = 0; k < ELEMENTSOF(r->settings) && r->settings[k]; k++)
+                        if (block_find(wide, r->settings[k], false) && block_includes(wide, b))
+                                return true;
+
+        return false;
+}
+
+static void check_kind(Config *c, const SettingTable *t) {
+        for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
+                for (const Assignment *a = b->assignments; !b->broken && a < b->assignments + b->n_assignments; a++) {
+                        const Remedy *r = a->withheld || a->keep ? NULL : find_remedy(t, &b->match, a->name);
+
+                        if (r && !needs_no_drive(t, a->name, &a->value, b->spindown_by) && !is_remedied(c, b, r))
+                                warn(c, b, a, "%s is unsupported by drives of this transport: %s", a->name, r->how);
+                }
+}
+
+static void check_kind_of(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
+        for (const Wish *x = w->items; x < w->items + w->n_items; x++) {
+                const Remedy *r = x->withheld ? NULL : setting_kind_remedy(t, x->name, drive_backends(d));
+
+                if (r && !needs_no_drive(t, x->name, &x->value, x->spindown_by) && !wishes_remedy(w, r) &&
+                    !complaints_have(&c->complaints, x->file, x->line, x->column, r->how))
+                        warn(c, x, x, "%s is unsupported by %s: %s", x->name, d->node, r->how);
+        }
+}
+
+/* ---- all of it: of the files, and of a drive that is there ---- */
+
 int config_check(Config *c, const SettingTable *t) {
         /* What is in error was said, and nothing of it is applied. */
         for (size_t i = 0; i < c->n_blocks; i++)
                 if (!c->blocks[i].broken)
                         check_block(c, t, i);
 
-        config_check_kind(c, t);
+        check_kind(c, t);
         return c->complaints.error;
 }
 
@@ -440,7 +504,133 @@ int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
 
         if (d->raid)
                 check_member(c, t, d, &w);
-        config_check_kind_of(c, t, d, &w);
+        check_kind_of(c, t, d, &w);
         r = check_hidden_use(c, t, d, &w);
         return r < 0 ? r : c->complaints.error;
+}
+
+/* ---- names of drives in a match, as they are written: whether there can be such a drive, and whether it is the same one after the
+ * next boot ---- */
+
+#define LINKS "/dev/disk/"
+#define warn_match(c, b, ...) \
+        complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (b)->match_at.line, (b)->match_at.column, __VA_ARGS__)
+
+/* What udev makes links in, and what ZFS's and Ubuntu's rules do. */
+static const char *const link_directories[] = {
+        "by-id",      "by-path", "by-uuid",  "by-label",      "by-partuuid", "by-partlabel",
+        "by-diskseq", "by-vdev", "by-dname", "by-loop-inode", "by-loop-ref", "by-designator",
+};
+
+/* The kernel's names of whole disks, and what a partition's name has more; the X is a manual's, for any letter. */
+#define LETTERED "@(sd|hd|vd|xvd)+([a-z])"
+#define NUMBERED "@(nvme+([0-9])n|mmcblk|md|md_d)+([0-9])"
+#define DISK "/dev/@(" LETTERED "|" NUMBERED "|@(sr|dm-)+([0-9])|sdX)"
+/* Links that count as the kernel does. */
+#define COUNTED "@(" LINKS "by-diskseq|/dev/block)/+([0-9:])"
+#define PARTITION "@(/dev/@(" LETTERED "|" NUMBERED "p)|" LINKS "*-part)+([0-9])"
+
+/* The length of its disk's name; 0: it is no partition. */
+static size_t find_partition(const char *path) {
+        size_t n = strlen(path);
+
+        if (fnmatch(PARTITION, path, FNM_EXTMATCH) != 0)
+                return 0;
+        while (isdigit((unsigned char) path[n - 1]))
+                n--;
+        if (starts_with(path, LINKS))
+                return n - strlen("-part");
+        return n - (isdigit((unsigned char) path[n - 2]) && path[n - 1] == 'p');
+}
+
+/* A pattern may stand for a directory that is there. */
+static bool is_pattern(const char *s, size_t n) {
+        return memchr(s, '*', n) || memchr(s, '?', n) || memchr(s, '[', n);
+}
+
+static void check_directory(Config *c, const Block *b, const char *path) {
+        const char *name = path + strlen(LINKS);
+        size_t n = strcspn(name, "/");
+        _cleanup_free_ char *directory = strndup(name, n);
+        Nearest near = { .typed = directory };
+
+        if (!directory) {
+                c->complaints.error = -ENOMEM;
+                return;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(link_directories); i++)
+                nearest_offer(&near, link_directories[i]);
+
+        if (is_pattern(name, n) || (near.word && near.distance == 0 && streq(near.word, directory)))
+                return;
+        if (near.word)
+                warn_match(c, b,
+                           "udev makes no directory " LINKS "%s, so \"%s\" fits no drive; did you mean \"" LINKS
+                           "%s%s\"?",
+                           directory, path, near.word, name + n);
+        else
+                warn_match(c, b,
+                           "udev makes no directory " LINKS
+                           "%s, so \"%s\" fits no drive; there are by-id, by-path and others",
+                           directory, path);
+}
+
+typedef struct Present {
+        Drive *const *drives;
+        size_t n;
+} Present;
+
+/* A lasting name of the drive that has this one now. NULL: there is no such drive, or it has no lasting name. */
+static const char *find_lasting(const Present *p, const char *path) {
+        for (size_t i = 0; i < p->n; i++) {
+                const Drive *d = p->drives[i];
+                bool named = streq(d->node, path);
+
+                for (size_t k = 0; !named && k < d->n_links; k++)
+                        named = d->links[k].via == LINK_OWN && streq(d->links[k].path, path);
+                if (named)
+                        return drive_stable_link(d);
+        }
+
+        return NULL;
+}
+
+static void check_name(Config *c, const Block *b, const char *path, const Present *p) {
+        size_t partitioned = find_partition(path);
+        _cleanup_free_ char *disk = partitioned > 0 ? strndup(path, partitioned) : NULL;
+        const char *lasting = find_lasting(p, disk ?: path);
+
+        if (partitioned > 0 && !disk)
+                c->complaints.error = -ENOMEM;
+        if (starts_with(path, LINKS))
+                check_directory(c, b, path);
+        if (disk)
+                warn_match(c, b, "\"%s\" is a partition, and settings are for the whole drive; write \"%s\"", path,
+                           lasting ?: disk);
+        else if (fnmatch(DISK, path, FNM_EXTMATCH) != 0 && fnmatch(COUNTED, path, FNM_EXTMATCH) != 0)
+                return;
+        else if (lasting)
+                warn_match(c, b,
+                           "\"%s\" may be another drive after the next boot; for the one that has this name now write \"%s\"",
+                           path, lasting);
+        else
+                warn_match(c, b, "\"%s\" may be another drive after the next boot; write a link from " LINKS "by-id%s",
+                           path,
+                           fnmatch("/dev/@(md|dm-)*", path, FNM_EXTMATCH) == 0 ? ""
+                                                                               : ", or a match by model or serial");
+}
+
+int config_check_names(Config *c, Drive *const *drives, size_t n_drives) {
+        const Present present = { drives, n_drives };
+
+        for (size_t i = 0; i < c->n_blocks; i++) {
+                const Block *b = &c->blocks[i];
+
+                for (size_t k = 0; !b->broken && k < b->match.n_criteria; k++)
+                        for (size_t n = 0;
+                             b->match.criteria[k].key == MATCH_NODE && n < b->match.criteria[k].n_patterns; n++)
+                                check_name(c, b, b->match.criteria[k].patterns[n], &present);
+        }
+
+        return c->complaints.error;
 }

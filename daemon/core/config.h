@@ -176,12 +176,7 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t);
  * looks at no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 
-/* config-kind.c, called by config_check() and config_check_drive(): warn of a rule for a transport, or for a present drive, that wants a
- * setting no drive of the kind has. */
-void config_check_kind(Config *c, const SettingTable *t);
-void config_check_kind_of(Config *c, const SettingTable *t, const Drive *d, const Wishes *w);
-
-/* config-names.c: names of drives in a match that no drive has, or not the same drive after the next boot. Of these drives, which may be
+/* The same of names of drives in a match that no drive has, or not the same drive after the next boot. Of these drives, which may be
  * none, it says by which name they keep. */
 int config_check_names(Config *c, Drive *const *drives, size_t n_drives);
 
