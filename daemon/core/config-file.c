@@ -159,6 +159,52 @@ static bool is_section(const Reader *r, size_t i) {
                token_type(r, i + 2) == TOKEN_ARRAY_END;
 }
 
+static void complain_option(Reader *r, size_t token, const char *name) {
+        Nearest n = { .typed = name };
+
+        nearest_offer(&n, CONFIG_DRIVES);
+        for (size_t i = 0; i < CONFIG_OPTIONS; i++)
+                nearest_offer(&n, config_options[i].name);
+
+        if (!n.word && token_type(r, token + 2) == TOKEN_LIST && token_type(r, token + 3) == TOKEN_GROUP)
+                n.word = CONFIG_DRIVES;
+        if (n.word)
+                config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
+        else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
+                config_text_error(r->text, token,
+                                  "\"%s\" is a setting of drives: write it into a block of drives = ( ... );", name);
+        else
+                config_text_error(r->text, token, "unknown option \"%s\"", name);
+}
+
+/* Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
+static bool read_option(Reader *r) {
+        char name[TOKEN_TEXT_MAX];
+        size_t token = r->i, next, option = config_find_option(token_copy(r->text, token, name));
+        Value v = {};
+
+        if (option == CONFIG_OPTIONS) {
+                if (!r->in_section && token_type(r, token) != TOKEN_REFUSED)
+                        complain_option(r, token, name);
+                r->text->muted = true;
+        }
+        next = reader_statement(r, token, r->text->n_tokens - 2);
+        r->text->muted = false;
+        r->i = next > 0 ? next : token + 2;
+        if (next == 0 || option == CONFIG_OPTIONS)
+                return next > 0;
+
+        if (r->options_seen & UINT64_C(1) << option) {
+                config_text_error(r->text, token, "\"%s\" stands here a second time; the first counts", name);
+                return true;
+        }
+        r->options_seen |= UINT64_C(1) << option;
+
+        if (reader_value(r, token + 2, name, &config_options[option].range, &v, NULL) && token < r->text->doubtful)
+                *(uint64_t *) ((char *) r->config + config_options[option].offset) = (uint64_t) v.number;
+        return true;
+}
+
 /* What is nothing that can be here. Among blocks it may be a part of the one before, or a block whose match is not known. One
  * complaint tells of all of it. */
 static void read_stray(Reader *r) {
@@ -211,7 +257,7 @@ static void read_next(Reader *r) {
                 r->i++;
         } else if (r->open ? reader_at_option(r, r->i) : token_starts_statement(r->text, r->i)) {
                 end_list(r);
-                r->told = r->misnamed = !reader_option(r);
+                r->told = r->misnamed = !read_option(r);
         } else
                 read_stray(r);
 }

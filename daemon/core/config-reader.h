@@ -8,11 +8,6 @@
 #include "config-text.h"
 #include "config.h"
 
-#define CONFIG_DRIVES "drives"
-#define CONFIG_MATCH "match"
-#define CONFIG_SPINDOWN_BY "spindown_by"
-#define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
-
 typedef struct Reader {
         ConfigText *text;
         const SettingTable *table;
@@ -42,37 +37,6 @@ static inline size_t skip_separators(const Reader *r, size_t i) {
                 i++;
         return i;
 }
-
-/* config-key.c: the options beside the list of drives, … */
-typedef struct ConfigOption {
-        const char *name;
-        ValueRange range;
-        size_t offset; /* of its uint64_t in Config */
-} ConfigOption;
-
-#define CONFIG_OPTIONS 5U
-extern const ConfigOption config_options[CONFIG_OPTIONS];
-
-/* … and the keys of a block besides settings. */
-typedef struct ConfigBlockKey {
-        const char *name;
-        size_t offset;  /* of its bool in Block; 0: the key has another form */
-        bool narrowing; /* without it the block would be for more drives, or do more to them */
-} ConfigBlockKey;
-
-#define CONFIG_BLOCK_KEYS 9U
-extern const ConfigBlockKey config_block_keys[CONFIG_BLOCK_KEYS];
-
-/* The index, or the number of all where the name is unknown. */
-size_t config_find_option(const char *name);
-size_t config_find_block_key(const char *name);
-
-bool config_is_option(const char *name); /* or the list of drives */
-bool block_has_key(const char *name);
-bool config_is_key(const char *name, const SettingTable *table); /* anywhere in a file */
-
-/* config-option.c. Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
-bool reader_option(Reader *r);
 
 /* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
  * was complained about; then the block is broken, and no more is complained about until it ends. */
