@@ -4,11 +4,130 @@
 
 #include "ata-identify.h"
 #include "ata.h"
+#include "kernel-view.h"
+#include "settings.h"
 #include "standby.h"
-#include "turn.h"
 #include "visit.h"
-#include "visit-step.h"
 #include "wear-read.h"
+
+/* ---- turns: parts of a visit, each of which reads, writes and verifies its settings before the next begins ---- */
+
+/* What changes the readings of others goes first. What is needed only where another setting cannot be had waits until
+ * that has its verdict; and what puts the drive to sleep, until nothing else is to be read back. */
+typedef enum Turn {
+        TURN_FIRST,
+        TURN_MAIN,
+        TURN_SPARE,
+        TURN_DEED,
+        _TURN_MAX,
+} Turn;
+
+static Turn setting_turn(const Setting *s) {
+        if (s && s->unless)
+                return TURN_SPARE;
+        if (s && s->flags & SETTING_AT_ATTACH)
+                return TURN_DEED;
+        return s && s->flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN;
+}
+
+/* Settings that exclude each other have the same turn: which one is written shows when both have been read. */
+static Turn plan_turn(const Plan *p, const Step *s) {
+        Turn turn = setting_turn(s->setting);
+
+        for (const Step *other = p->steps; other < p->steps + p->n_steps && turn == TURN_MAIN; other++)
+                if (steps_exclude(s, other))
+                        turn = setting_turn(other->setting);
+
+        return turn;
+}
+
+/* The step that wants this state, or NULL. Where its parts are wanted one by one: of them one that does not hold, if there
+ * is any. */
+static const Step *plan_find_state(const Plan *p, const char *name) {
+        const Step *found = NULL;
+
+        for (const Step *step = p->steps; step < p->steps + p->n_steps; step++) {
+                const Setting *s = step->setting;
+
+                if (step->winner ||
+                    (!streq(step->wish->name, name) && !(s && (s->flags & SETTING_SAME) && streq(s->excludes, name))))
+                        continue;
+                if (!step_holds(step))
+                        return step;
+                found = step;
+        }
+
+        return found;
+}
+
+/* ---- one setting of a visit: its errors, and whether its commands may be sent to the drive ---- */
+
+static void step_error(Step *s, int error, const char *why) {
+        s->end = end_to_verdict(error);
+        s->error = s->end == VERDICT_FAILED ? error : 0;
+        (void) snprintf(s->reason, sizeof s->reason, "%s", why);
+}
+
+/* What the user can do about a command or value that the drive, its controller or the kernel has rejected. */
+static void step_advise(Step *s) {
+        bool is_bool = s->setting->range.type == VALUE_BOOL;
+        char why[STEP_REASON_MAX];
+
+        (void) snprintf(why, sizeof why, "%s", s->reason);
+        (void) snprintf(s->reason, sizeof s->reason,
+                        is_bool ? "%.170s: it cannot do this; %s = \"keep\" leaves it as it is"
+                                : "%.170s: it does not take this value; try another, or %s = \"keep\" for this drive",
+                        why, s->setting->name);
+}
+
+/* The service stops such a drive by START STOP UNIT (standby.c), which is no ATA command. */
+static bool step_is_left_to_service(const Step *s, const Device *d) {
+        return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
+               s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);
+}
+
+/* Ends the step by an error, with the sentence in Device.failure. */
+static void step_fail(Step *s, const Device *d, int error) {
+        step_error(s, error, d->failure.why);
+        s->remediable = d->failure.remediable;
+        if (error == END_UNSUPPORTED && step_is_left_to_service(s, d)) {
+                (void) snprintf(s->reason, sizeof s->reason, "%.120s: %s", d->failure.why, by_service_remedy.how);
+                s->remediable = true;
+        }
+}
+
+/* Is the drive asked whether it sleeps before this setting is read? A drive has one of these backends at most. */
+static bool step_asks_power(const Step *s) {
+        Backend b = s->setting->backend;
+
+        return !(s->setting->flags & SETTING_READ_SAFE) &&
+               (b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL);
+}
+
+/* Would the kernel, which holds this setting, resume the suspended drive for it? */
+static bool step_resumes(const Step *s, const Device *d) {
+        return s->setting->resumes && s->setting->resumes(&s->wanted) && activity_is_suspended(d->drive->syspath);
+}
+
+/* Would this setting wake the drive? */
+static bool step_would_wake(const Step *s, const Device *d) {
+        if (d->wake)
+                return false;
+        if (s->setting->flags & SETTING_KERNEL)
+                return step_resumes(s, d);
+        if (d->power == POWER_STANDBY)
+                return !(s->setting->flags & SETTING_STANDBY_SAFE);
+        return d->power == POWER_SUSPENDED || d->power == POWER_ASLEEP || d->power == POWER_UNCLEAR;
+}
+
+/* Writing a drive's setting can make the kernel revalidate the drive, which resets some kernel settings that were as wanted (Linux
+ * drivers/scsi/sd.c, sd_revalidate_disk()). Such settings are read again at their turn to be written. */
+static bool step_may_be_reset(const Step *s, bool after_writing) {
+        return after_writing && s->verdict == VERDICT_UNCHANGED &&
+               (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
+}
+
+/* ---- the visit ---- */
 
 /* One visit under way. */
 typedef struct Run {
