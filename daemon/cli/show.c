@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "advice.h"
-#include "ata-facts.h"
 #include "ata-identify.h"
 #include "choice.h"
 #include "clock.h"

@@ -44,3 +44,15 @@ const char *identify_image_objection(const uint16_t id[static 256]);
  * and the kernel's /sys/class/ata_device have them, with or without a heading. text[size] is NUL, as text_file_read() leaves
  * it. -EBADMSG: it is neither. */
 int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]);
+
+/* ---- what it says of a drive beside its settings (ACS-4, 7.13.6), as `hdparm -I` shows it, as texts for people ---- */
+
+#define IDENTIFY_FACT_MAX 96U
+
+typedef struct IdentifyFact {
+        const char *key, *title;
+        /* Into `text`, which is empty, and stays so where the drive does not say it. */
+        void (*tell)(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]);
+} IdentifyFact;
+
+extern const IdentifyFact identify_facts[]; /* ends with {} */

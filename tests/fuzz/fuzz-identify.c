@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "ata-facts.h"
 #include "ata-identify.h"
 #include "device.h"
-#include "settings.h"
 #include "probe.h"
+#include "settings.h"
 
 static void look(void *userdata, const Probed *s) {
         char text[VALUE_TEXT_MAX];

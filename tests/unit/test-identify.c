@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#include "ata-facts.h"
 #include "ata-identify.h"
 #include "identify-image.h"
 #include "suite.h"
