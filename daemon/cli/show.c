@@ -18,6 +18,7 @@
 #include "nvme.h"
 #include "output.h"
 #include "plot.h"
+#include "power.h"
 #include "probe.h"
 #include "records.h"
 #include "request.h"

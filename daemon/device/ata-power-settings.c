@@ -9,7 +9,7 @@
 #include "plan.h"
 #include "settings.h"
 #include "spin-down.h"
-#include "standby.h"
+#include "power.h"
 
 #define STANDBY_Z "standby_z"
 

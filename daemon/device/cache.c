@@ -5,6 +5,7 @@
 
 #include "cache.h"
 #include "plan.h"
+#include "power.h"
 #include "settings.h"
 #include "sysfs.h"
 

@@ -112,23 +112,6 @@ const Step *device_planned(const Device *d, const char *name);
 int device_gate(Device *d);
 int device_begin(Device *d);
 
-/* Whether the drive sleeps, into d->power: once per visit, by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE,
- * which wake no drive. An optical drive, and one that the kernel has suspended, is not asked at all. One that gives no usable
- * answer is taken to be awake only when it has just been in use (d->active), or has nothing to spin up. Returns an END_…
- * or errno, with a sentence, when there is no asking. */
-int power_look(Device *d, Backend by);
-
-/* The one of a drive's backends (mask of 1 << Backend) that it is asked by. */
-static inline Backend power_backend(unsigned backends) {
-        return backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
-}
-
-/* What it has found out is true no more: the next one asks again. */
-void power_forget(Device *d);
-
-/* What it has found out (power_mode_to_string()). NULL: not known for certain. */
-const char *power_state(const Device *d);
-
 /* Adds the remedy in the setting's row to the failure's sentence. Returns END_UNSUPPORTED. */
 int device_lacks(Device *d, const Setting *s);
 

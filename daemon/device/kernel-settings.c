@@ -5,6 +5,7 @@
 #include "attribute.h"
 #include "cache.h"
 #include "plan.h"
+#include "power.h"
 #include "settings.h"
 #include "sysfs.h"
 

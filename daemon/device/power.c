@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <stdio.h>
+
 #include "ata.h"
 #include "kernel-view.h"
 #include "plan.h"
+#include "power.h"
+#include "settings.h"
 #include "sg-io.h"
+#include "sysfs.h"
 
 #define SCSI_REQUEST_SENSE 0x03
 #define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
@@ -127,4 +132,175 @@ int power_look(Device *d, Backend by) {
 
 const char *power_state(const Device *d) {
         return d->power == POWER_AWAKE && !d->power_told ? NULL : power_mode_to_string(d->power);
+}
+
+/* ---- spinning it down at once, and up ---- */
+
+enum {
+        SCSI_START_STOP_UNIT = 0x1B,
+
+        /* Its byte 4, in which NO_FLUSH stays 0: the drive writes out its cache first. */
+        CONDITION_STANDBY = 0x30,
+        START_NOT = 0x00,
+        START = 0x01,
+};
+
+enum {
+        /* Where these stand in SMART's data, and what they say while something runs. */
+        OFFLINE_STATUS = 362,
+        SELF_TEST_STATUS = 363,
+        OFFLINE_RUNS = 0x03,
+        SELF_TEST_RUNS = 0xF, /* the upper four bits; below is how much is left */
+};
+
+/* Is it known that the USB bridge takes no ATA commands, so that SCSI's is left? One that has fallen off the bus in this very visit is
+ * left alone. */
+static bool is_without_ata(const Device *d) {
+        return d->bridge.without_sat || (d->bridge.fragile && d->bridge.asked);
+}
+
+/* The drive cannot be asked. As in power_look(), it is taken to be awake only when it has just been in use, or has nothing to
+ * spin up. */
+static int untold_read(Device *d, const Setting *s, Reading *ret) {
+        if (!d->active && !d->wake && d->drive->rotational)
+                return device_fail(d, END_DEFERRED,
+                                   "nothing tells whether the drive sleeps; it is done when it is in use");
+
+        *ret = (Reading){ .supported = true, .value.type = s->range.type };
+        return 0;
+}
+
+int standby_read(Device *d, const Setting *s, Reading *ret) {
+        int r;
+
+        r = power_look(d, s->backend);
+        if ((r == END_UNSUPPORTED || r == END_FORBIDDEN) && is_without_ata(d))
+                return untold_read(d, s, ret);
+        if (r < 0)
+                return r;
+
+        *ret = (Reading){
+                .supported = true,
+                .known = d->power == POWER_STANDBY || (d->power == POWER_AWAKE && d->power_told),
+                .value = { .type = s->range.type, .number = d->power == POWER_STANDBY },
+        };
+        return 0;
+}
+
+const ValueWord standby_words[] = { { "off", 0 }, { "on", 1 }, { "resume", AT_RESUME }, {} };
+
+int standby_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
+        v->number = v->number != 0;
+        return 0;
+}
+
+/* STANDBY IMMEDIATE would end these (ACS-4). The drive's own off-line data collection, which it does when idle, has other numbers. */
+static int ata_check_free(Device *d) {
+        uint8_t data[512] = {};
+        int r;
+
+        r = smart_read_data(d, data);
+        if (r < 0)
+                return r == END_UNSUPPORTED ? 0 : r;
+
+        if (data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNS)
+                return device_fail(d, END_DEFERRED, "a self-test runs, and spinning down would end it");
+        if (data[OFFLINE_STATUS] == OFFLINE_RUNS)
+                return device_fail(d, END_DEFERRED, "an off-line data collection runs, and spinning down would end it");
+        return 0;
+}
+
+static int ata_standby(Device *d, const Setting *s, const Value *v) {
+        int r;
+
+        r = ata_check_free(d);
+        if (r < 0)
+                return r;
+
+        power_forget(d);
+        return ata_feature_write(d, s, v);
+}
+
+/* Without IMMED, so that it ends when the drive has stopped. */
+static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
+        SgRequest q = {
+                .cdb = { SCSI_START_STOP_UNIT, [4] = how },
+                .cdb_len = 6,
+                .timeout_ms = SG_TIMEOUT_SPINUP_MS,
+        };
+        int r;
+
+        power_forget(d);
+        r = scsi_command(d, &q);
+        *ret = sg_sense(&q);
+        return r;
+}
+
+/* A stopped drive answers no reading until somebody starts it: the kernel, where this is set (drivers/scsi/sd.c). */
+static int scsi_stop(Device *d) {
+        int64_t restart;
+        Sense sense;
+        int r;
+
+        r = sysfs_number(d, "device/scsi_disk/*/allow_restart", &restart);
+        if (r < 0)
+                return r;
+        if (restart != 1)
+                return device_fail(
+                                d, END_REFUSED,
+                                "once stopped, the kernel would not start it again when it is used; allow_restart = true has it do so");
+        return start_stop_unit(d, START_NOT, &sense);
+}
+
+/* Into a power condition, which it leaves by itself when it is read (SBC-3). Older drives know only START. */
+static int scsi_standby(Device *d) {
+        Sense sense;
+        int r;
+
+        if (d->busy)
+                return device_fail(d, END_DEFERRED, "%s", d->busy);
+
+        r = start_stop_unit(d, CONDITION_STANDBY, &sense);
+        if (r == END_REFUSED && sense.key == SENSE_ILLEGAL_REQUEST && sense.asc == ASC_INVALID_FIELD_IN_CDB)
+                return scsi_stop(d);
+        return r;
+}
+
+/* What is behind it is no SCSI drive, and has none of its power conditions. Many bridges make STANDBY IMMEDIATE of it (SAT-4). */
+static int bridge_stop(Device *d) {
+        int r;
+
+        r = scsi_stop(d);
+        if (r >= 0)
+                (void) snprintf(d->note, sizeof d->note,
+                                "accepted; its bridge is sent no ATA commands, so that nothing tells whether the drive has stopped");
+        return r;
+}
+
+int standby_write(Device *d, const Setting *s, const Value *v) {
+        if (!v->number)
+                return device_fail(d, END_UNSUPPORTED, "no setting wakes drives; off does nothing");
+
+        if (s->backend != BACKEND_ATA)
+                return scsi_standby(d);
+        return is_without_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
+}
+
+int standby_leave(Device *d, Backend by) {
+        /* Of one sector: as the kernel starts drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
+        const Taskfile verify = {
+                .command = ATA_CMD_READ_VERIFY_SECTORS,
+                .count = 1,
+                .timeout_ms = SG_TIMEOUT_SPINUP_MS,
+        };
+        Sense sense;
+        int r;
+
+        r = power_look(d, by);
+        if (r < 0 || !d->power_told)
+                return r;
+
+        power_forget(d);
+        r = by == BACKEND_ATA ? ata_command(d, &verify, NULL) : start_stop_unit(d, START, &sense);
+        return r < 0 ? r : power_look(d, by);
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "power.h"
 #include "probe.h"
 
 bool probe_needs_root(int error) {

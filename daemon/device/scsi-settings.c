@@ -10,7 +10,7 @@
 #include "plan.h"
 #include "settings.h"
 #include "sg-io.h"
-#include "standby.h"
+#include "power.h"
 
 typedef struct ModeField {
         uint8_t page;

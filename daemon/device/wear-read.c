@@ -7,6 +7,7 @@
 
 #include "ata.h"
 #include "plan.h"
+#include "power.h"
 #include "sg-io.h"
 #include "wear-read.h"
 

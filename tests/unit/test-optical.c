@@ -3,6 +3,7 @@
 /* Optical drives: which rows are theirs, and the commands that these send. */
 
 #include "ata.h"
+#include "power.h"
 #include "script.h"
 #include "settings.h"
 #include "suite.h"

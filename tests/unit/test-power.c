@@ -4,6 +4,7 @@
 
 #include "ata.h"
 #include "plan.h"
+#include "power.h"
 #include "probe.h"
 #include "script.h"
 #include "settings.h"
