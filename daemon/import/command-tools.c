@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tools that read their words as getopt_long(3) does, and a few settings each: smartctl, sdparm, nvme, blockdev; and idle3ctl
- * and powertop. */
+/* Tools that set drives, but for hdparm: smartctl, sdparm, nvme and blockdev, which read their words as getopt_long(3) does, idle3ctl,
+ * powertop and openSeaChest. */
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -358,5 +358,79 @@ void blockdev_command(Command *c) {
                         command_note(c, "blockdev %.40s is not translated", w);
                 else
                         read_operand(c, w);
+        }
+}
+
+/* ---- Seagate's openSeaChest_PowerControl and openSeaChest_Configure, and SeaChest's (openSeaChest 25.05, their --help) ---- */
+
+/* clang-format off */
+static const struct {
+        const char *option, *key;
+        bool timer; /* it takes milliseconds, too */
+        const char *word; /* what it stands for without an argument */
+} seachest_options[] = {
+        { "--idle_a",               "idle_a",                true  },
+        { "--idle_b",               "idle_b",                true  },
+        { "--idle_c",               "idle_c",                true  },
+        { "--standby_y",            "standby_y",             true  },
+        { "--standby_z",            "standby_z",             true  },
+        { "--EPCfeature",           "epc",                   false },
+        { "--writeCache",           "write_cache",           false },
+        { "--readLookAhead",        "lookahead",             false },
+        { "--freeFall",             "free_fall_control",     false },
+        { "--setAPMLevel",          "apm",                   false },
+        { "--disableAPM",           "apm",                   false, "off" },
+};
+
+/* Options with an argument that leave out drives, and options that only show, or change how it is shown. */
+static const char seachest_narrow[] = "--@(modelMatch|fwMatch|childModelMatch|childFWMatch|onlySeagate|onlyFW|onlyModel)*";
+static const char seachest_shows[] = "@(-h|-V|-s|-S|-F|-i|--help|--version|--license|--scan*|--Scan*|--deviceInfo|--llInfo|--SATInfo|--show*|--check*|"
+                            "--testUnitReady|--usbChildInfo)";
+static const char seachest_plain[] = "@(-q|-v|--quiet|--verbose|--noBanner|--echoCommandLine|--enableLegacyUSB|--force*|--volatile|--fastDiscovery|[0-4])";
+static const char seachest_once[] = "--@(transitionPower|spinDown|transitionPowerState)";
+/* clang-format on */
+
+static void seachest_read_value(Command *c, size_t row, const char *value) {
+        if (seachest_options[row].timer && *value && !value[strspn(value, "0123456789")])
+                /* The drive counts in tenths of a second. */
+                command_want_ms(c, seachest_options[row].key, strtoll(value, NULL, 10) / 100 * 100);
+        else if (streq(seachest_options[row].key, "apm") && *value && !value[strspn(value, "0123456789")])
+                command_want(c, "apm", "%s", value);
+        else if (streq(value, "disable") || (streq(value, "enable") && !seachest_options[row].timer))
+                command_want(c, seachest_options[row].key, streq(value, "enable") ? "on" : "off");
+        else
+                command_note(c, "%s %.30s is not translated", seachest_options[row].option, value);
+}
+
+void seachest_command(Command *c) {
+        for (size_t i = 0; i < c->n_words; i++) {
+                const char *w = c->words[i], *sign = strchr(w, '='), *value = NULL;
+                _cleanup_free_ char *option = must_format("%.*s", sign ? (int) (sign - w) : (int) strlen(w), w);
+                size_t row = 0;
+
+                while (row < ELEMENTSOF(seachest_options) && !streq(option, seachest_options[row].option))
+                        row++;
+                if (row < ELEMENTSOF(seachest_options) && seachest_options[row].word) {
+                        command_want(c, seachest_options[row].key, "%s", seachest_options[row].word);
+                        continue;
+                }
+                if (row < ELEMENTSOF(seachest_options) || STR_IN_SET(option, "-d", "--device"))
+                        value = sign ? sign + 1 : i + 1 < c->n_words ? c->words[++i] : "";
+                if (row < ELEMENTSOF(seachest_options))
+                        seachest_read_value(c, row, value);
+                else if (value && *value != '/' && !script_is_open(value))
+                        import_hold_drives(c->rule, "\"-d %.40s\" is no node of a drive", value);
+                else if (value)
+                        command_device(c, value);
+                else if (*w == '/' && i > 0) /* a loop's other drives, behind the first one */
+                        command_device(c, w);
+                else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
+                        import_hold_drives(c->rule, "%.40s decides which drives it is for", w);
+                else if (fnmatch(seachest_shows, w, FNM_EXTMATCH) == 0)
+                        command_shows(c);
+                else if (fnmatch(seachest_once, option, FNM_EXTMATCH) == 0)
+                        command_note(c, "%s is done once, and is no setting", option);
+                else if (fnmatch(seachest_plain, w, FNM_EXTMATCH) != 0 && *w == '-')
+                        command_note(c, "not understood: %.40s of openSeaChest", w);
         }
 }
