@@ -20,11 +20,6 @@ void seachest_command(Command *c);
 /* The words behind hd-idle. False: they are known only when it runs, and nothing was added. */
 bool hd_idle_options(const Place *p, unsigned line, const Words *words);
 
-/* Is the i-th word a program that sets nothing of a drive? */
-bool program_is_harmless(const ScriptCommand *c, size_t i);
-/* Does the text name a drive, or a program for drives? */
-bool text_names_drive(const char *text);
-
 /* The keywords of /etc/hdparm.conf, with hdparm's flags and drivekeep's keys for them. */
 typedef struct Keyword {
         const char *name;
