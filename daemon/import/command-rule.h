@@ -4,7 +4,7 @@
 /* One command that sets something of a drive, and the rule that is made of it: which drives it is for, and what it wants. */
 
 #include "reader.h"
-#include "words.h"
+#include "shell.h"
 
 /* In the command of a udev rule: the kernel name of the drive that the rule is for. */
 #define OWN "\x01"
