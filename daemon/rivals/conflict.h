@@ -43,3 +43,10 @@ typedef struct Source {
 
 /* Complains of a wish of rule `i` at the first drive for which the configuration wants that setting, too. */
 void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w);
+
+/* wakers.c: the other programs on this machine that wake the drives which the configuration has spin down, or keep them from it. Looks
+ * at files only. Adds a warning to the complaints for each line of theirs that has this effect on a drive. */
+void wakers_check(const Rivals *r);
+
+/* Of lines of smartd.conf; `command`: smartd's, with its interval; NULL: as it is without options. */
+void polls_check(const Rivals *r, const char *file, const char *command, const Import *import);

@@ -6,7 +6,6 @@
 #include "conflict.h"
 #include "rivals.h"
 #include "tree.h"
-#include "wakers.h"
 #include "words.h"
 
 #define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "conflict.h"
 #include "tree.h"
-#include "wakers.h"
 
 #define COLLECTOR "prometheus-node-exporter-smartmon"
 #define FSTAB "/etc/fstab"
