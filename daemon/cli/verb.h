@@ -64,7 +64,7 @@ typedef enum ExitStatus {
         EXIT_LATER = 75,     /* nothing failed, and something is left for later (sysexits.h: EX_TEMPFAIL) */
 } ExitStatus;
 
-/* exit-status.c. What a setting of this verdict adds to the exit status; EXIT_WANTED: nothing. */
+/* What a setting of this verdict adds to the exit status; EXIT_WANTED: nothing. */
 ExitStatus exit_of_verdict(Verdict v, bool optional);
 
 /* The worse of two exit statuses: a failure is worse than EXIT_LATER. */
