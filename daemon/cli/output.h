@@ -103,7 +103,7 @@ void output_print(Output *o);
  * Returns a negative errno where it cannot. */
 int output_print_line(Output *o);
 
-/* ---- numbers as people say them, and times as people and programs do: human.c ---- */
+/* ---- numbers as people say them, and times as people and programs do ---- */
 
 #define HUMAN_MAX 32U
 
