@@ -36,7 +36,7 @@ int records_choose(Records *records, char *const *arguments, size_t *ret_n);
 /* Is there a setting of that name? EXIT_WANTED, or EXIT_BAD_INPUT, having said so. */
 int setting_choose(const SettingTable *t, const char *name);
 
-/* describe.c: a drive that is not here. `description` is "KEY=VALUE,...", with the keys of match in drivekeep.conf(5) and raid;
+/* A drive that is not here. `description` is "KEY=VALUE,...", with the keys of match in drivekeep.conf(5) and raid;
  * what it does not say is not known. Returns EXIT_WANTED, or EXIT_BAD_INPUT: it cannot be understood, and that was said on
  * stderr. */
 int drive_describe(const char *description, Drive **ret);
