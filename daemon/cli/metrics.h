@@ -6,9 +6,6 @@
 
 #include "records.h"
 
-/* Text format 0.0.4 of the first `n` records. The caller frees it. */
-char *metrics_format(const Records *records, size_t n, size_t n_errors);
-
 /* `drivekeep status --metrics`: to stdout, or to the file of --output, which is exchanged as a whole. It stays as it is while a drive that
  * it lies on sleeps. Returns EXIT_WANTED, or EXIT_BAD_INPUT, having said why. */
 int metrics_show(const Records *records, size_t n, const Options *o);
