@@ -3,7 +3,7 @@
 /* The command that finds the files of inodes, by the mounts of the drive. */
 
 #include "test-cli.h"
-#include "wake-files.h"
+#include "wakes.h"
 
 #define LINE(number, root, point, type, source) \
         "30 1 " number " " root " " point " rw,relatime shared:1 - " type " " source " rw\n"
