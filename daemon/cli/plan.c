@@ -8,13 +8,13 @@
 
 #include "choice.h"
 #include "dry-visit.h"
-#include "lacking.h"
 #include "machine.h"
 #include "output.h"
 #include "records.h"
 #include "request.h"
 #include "safe-file.h"
 #include "settings.h"
+#include "status-table.h"
 #include "verb.h"
 
 /* clang-format off */
