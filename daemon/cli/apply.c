@@ -3,8 +3,8 @@
 /* `drivekeep apply`: asks the daemon to visit drives now, waits until it has, and shows what came of it. */
 
 #include "choice.h"
+#include "request.h"
 #include "status-table.h"
-#include "visited.h"
 
 static int apply_run(const Options *o) {
         return visit_named_drives(o, o->permanent ? "ApplyPermanent" : "Apply", visited_show_status);

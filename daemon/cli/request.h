@@ -32,6 +32,16 @@ ExitStatus request_reload(sd_bus *bus, bool wait);
 /* Says on stderr why it did not work: `r` is what opening the bus or a call returned. */
 ExitStatus request_explain(int r, const sd_bus_error *error);
 
+/* ---- has the service visit drives, waits until it has, and shows what came of it: for `apply`, `sleep`, `try` and `status --now` ---- */
+
+/* Shows on stdout what came of the visits to the first `n` of these records' drives, which were requested at `asked` (CLOCK_REALTIME,
+ * µs). Returns an ExitStatus, or a negative errno. */
+typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t asked);
+
+/* Visits these drives, or those that the command line names. Both return an ExitStatus, or a negative errno. */
+int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
+int visit_named_drives(const Options *o, const char *method, VisitedShowFn show);
+
 /* The permission to read drives. While the service runs, it is asked before every command, so that neither a visit nor a file
  * system check uses the drive at that time. Without the service, no file system check may be queued or running on any drive. */
 typedef struct Permission {

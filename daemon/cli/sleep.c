@@ -8,7 +8,6 @@
 #include "output.h"
 #include "plan.h"
 #include "request.h"
-#include "visited.h"
 
 /* As a clause; NULL: nobody knows. The caller frees it. */
 static char *why_awake(const DriveRecord *d) {

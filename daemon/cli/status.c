@@ -13,8 +13,8 @@
 #include "outlet.h"
 #include "output.h"
 #include "remote.h"
+#include "request.h"
 #include "status-table.h"
-#include "visited.h"
 #include "wake-history.h"
 
 static bool status_is_busy(const Records *records, size_t n) {

@@ -16,7 +16,6 @@
 #include "settings.h"
 #include "status-table.h"
 #include "tried.h"
-#include "visited.h"
 
 /* ---- what is asked for ---- */
 
