@@ -4,18 +4,139 @@
  * a bus; with --now the service reads the drives first. */
 
 #include <err.h>
+#include <fcntl.h>
 #include <sys/inotify.h>
 
 #include "choice.h"
 #include "clock.h"
-#include "in-force.h"
+#include "config.h"
 #include "metrics.h"
 #include "outlet.h"
 #include "output.h"
-#include "remote.h"
 #include "request.h"
+#include "settings.h"
 #include "status-table.h"
 #include "wake-history.h"
+
+/* ---- of another machine ---- */
+
+/* A word as the shell on the other machine takes it for one: in quotes, but for quotes themselves. */
+static void remote_print_word(FILE *f, const char *word) {
+        fputs(" '", f);
+        for (const char *c = word; *c; c++)
+                fputs(*c == '\'' ? "'\\''" : (char[]){ *c, '\0' }, f);
+        fputc('\'', f);
+}
+
+static char *remote_command(const Options *o) {
+        const struct {
+                bool given;
+                const char *option;
+        } options[] = {
+                { o->json, "--json" },
+                { o->failed, "--failed" },
+                { o->wait, "--wait" },
+                { o->now, "--now" },
+                { o->verbose, "-v" },
+                { o->quiet, "-q" },
+                { o->no_legend, "--no-legend" },
+                { o->metrics, "--metrics" },
+        };
+        char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        fputs("drivekeep status", f);
+        for (size_t i = 0; i < ELEMENTSOF(options); i++)
+                if (options[i].given)
+                        fprintf(f, " %s", options[i].option);
+        if (o->names)
+                fputs(" --", f);
+        for (char *const *name = o->names; name && *name; name++)
+                remote_print_word(f, *name);
+        must_close(f);
+        return text;
+}
+
+/* `drivekeep status --host`: has the drivekeep of another machine say it, by ssh in the place of this process. Returns only where
+ * ssh cannot be started, having said so. */
+static int remote_status(const Options *o) {
+        _cleanup_free_ char *command = remote_command(o);
+        /* Neither X11 nor a terminal; what begins with a dash is no option of ssh's. */
+        char *const words[] = { (char *) "ssh", (char *) "-xT", (char *) "--", (char *) o->host, command, NULL };
+
+        (void) fflush(stdout);
+        (void) execvp(words[0], words);
+        warn_escaped("ssh, by which %s is asked, cannot be started: %s", o->host, strerror(errno));
+        return EXIT_BAD_INPUT;
+}
+
+/* ---- is the configuration in force? ---- */
+
+static char *read_in_force(const char *state_dir) {
+        _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char *text = NULL;
+        size_t size;
+
+        if (fd < 0 || !record_directory_is_locked(fd) ||
+            must_not_fail(record_file_read(fd, CONFIG_IN_FORCE_FILE, TEXT_FILE_MAX, &text, &size)) < 0)
+                return NULL;
+        return text;
+}
+
+/* Can this user read all files? The service may read others. */
+static bool in_force_may_read(const Config *c) {
+        for (const Complaint *x = c->complaints.items; x < c->complaints.items + c->complaints.n_items; x++)
+                if (x->line == 0 && access(x->file, R_OK) < 0 && errno == EACCES)
+                        return false;
+        return true;
+}
+
+static void in_force_tell_errors(const Config *c, bool changed) {
+        const Complaint *x = c->complaints.items;
+        size_t n = c->complaints.n_errors;
+
+        while (x->level != COMPLAINT_ERROR)
+                x++;
+        warn_complaint(x);
+        if (changed)
+                warnx("the configuration has %zu error%s and is not in force: what the service read before stays in force; "
+                      "'drivekeep check' names all",
+                      n, n == 1 ? "" : "s");
+        else
+                warnx("the configuration has %zu error%s, and %s not in force; 'drivekeep check' names all", n,
+                      n == 1 ? "" : "s", n == 1 ? "the part in error is" : "the parts in error are");
+}
+
+/* Warns on stderr when the configuration files below these roots are not in force: the service lists those in force in `state_dir`. Does
+ * nothing when the service does not run, or this user cannot read the files. */
+static void in_force_tell(const char *state_dir, const char *const *roots) {
+        static const char *const news[] = {
+                [CONFIG_CHANGED] = "has changed since drivekeep.service read it, and is not in force",
+                [CONFIG_NEW] = "was not there when drivekeep.service read its files, and is not in force",
+                [CONFIG_GONE] = "is not there any more, and is still in force",
+        };
+        _cleanup_free_ char *in_force = read_in_force(state_dir), *file = NULL;
+        _cleanup_(config_freep) Config *c = NULL;
+        int r;
+
+        if (!in_force)
+                return;
+        must_work(config_new(&c));
+        must_work(config_load(c, &all_settings, roots));
+        if (!in_force_may_read(c))
+                return;
+
+        r = must_not_fail(config_compare_in_force(c, in_force, &file));
+        if (r < 0)
+                return;
+        if (c->complaints.n_errors > 0)
+                in_force_tell_errors(c, r != CONFIG_SAME);
+        else if (r != CONFIG_SAME)
+                warn_escaped("%s %s until 'drivekeep reload'", file, news[r]);
+}
+
+/* ---- the records ---- */
 
 static bool status_is_busy(const Records *records, size_t n) {
         for (size_t i = 0; i < n; i++)
