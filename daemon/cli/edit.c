@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 
-#include "child.h"
 #include "draft.h"
 #include "output.h"
 #include "reload.h"
@@ -48,7 +48,7 @@ static bool run_editor(const char *path) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) editor, (char *) "drivekeep", (char *) path, NULL };
         void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
         posix_spawnattr_t attributes;
-        int status = -1, r;
+        int status = 0, r;
         sigset_t set;
         pid_t pid;
 
@@ -61,7 +61,7 @@ static bool run_editor(const char *path) {
         r = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
         (void) posix_spawnattr_destroy(&attributes);
         if (r == 0)
-                status = child_wait(pid);
+                (void) TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
         (void) signal(SIGINT, interrupt);
         (void) signal(SIGQUIT, quit);
         return r == 0 && status == 0;

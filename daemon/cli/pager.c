@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
-#include "child.h"
 #include "must.h"
 #include "pager.h"
 
@@ -27,6 +28,21 @@ static const char *pager_wanted(void) {
         return wanted && geteuid() != 0 && !getenv("SUDO_UID") ? wanted : LESS;
 }
 
+/* Its standard input is the file behind `text`, from the beginning. `words` end with NULL; the first is looked for in $PATH. Returns a
+ * negative errno: it cannot be started. */
+static int pager_start(char *const *words, int text, pid_t *ret) {
+        posix_spawn_file_actions_t actions;
+        int r;
+
+        if (lseek(text, 0, SEEK_SET) < 0)
+                return -errno;
+        must_work(-posix_spawn_file_actions_init(&actions));
+        must_work(-posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO));
+        r = posix_spawnp(ret, words[0], &actions, NULL, words, environ);
+        (void) posix_spawn_file_actions_destroy(&actions);
+        return -r;
+}
+
 /* Starts it and waits until it has ended. No shell has a hand in it. false: it cannot be started. */
 static bool pager_show(const char *command, int text) {
         _cleanup_free_ char *copy = must(strdup(command)), **words = NULL;
@@ -42,12 +58,12 @@ static bool pager_show(const char *command, int text) {
         if (n == 0)
                 return false;
 
-        if (child_start_reader(words, text, &pid) < 0)
+        if (pager_start(words, text, &pid) < 0)
                 return false;
 
         /* Ctrl+C is the pager's. Were the command to end, the shell would read the same keyboard. */
         old = signal(SIGINT, SIG_IGN);
-        (void) child_wait(pid);
+        (void) TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
         (void) signal(SIGINT, old);
         return true;
 }
