@@ -35,12 +35,6 @@ static int record_read_at(int dir_fd, const char *name, DriveRecord **ret) {
         return r;
 }
 
-int record_read(const char *dir, const char *name, DriveRecord **ret) {
-        _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd < 0 ? -errno : record_read_at(fd, name, ret);
-}
-
 int records_read(const char *dir, Records *ret) {
         _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         struct dirent **entries = NULL;

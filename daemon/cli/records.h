@@ -23,9 +23,6 @@ void records_done(Records *r);
  * 0, also where records cannot be read, which is said, or a negative errno. */
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);
 
-/* Of one drive, as it is now; the caller frees it. */
-int record_read(const char *dir, const char *name, DriveRecord **ret);
-
 /* NULL: there is none. */
 DriveRecord *records_find(const Records *r, const char *name);
 

@@ -9,6 +9,15 @@
 
 #define LOCK_FILE ".lock"
 
+/* Can a user other than root and the caller change this file or directory? A caller who is not root may trust all of their own files. */
+static bool is_writable_by_others(const struct stat *st) {
+        if (geteuid() != 0 && st->st_uid == geteuid())
+                return false;
+
+        return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0) ||
+               (st->st_uid != 0 && st->st_uid != geteuid());
+}
+
 /* Why the file cannot be one of ours; NULL when it can. One that others can write would let them write to drives. */
 static const char *file_objection(const struct stat *st) {
         if (S_ISDIR(st->st_mode))
@@ -125,14 +134,6 @@ bool record_directory_is_locked(int dir_fd) {
 
 /* As many as the kernel follows. */
 #define LINKS_MAX 40U
-
-bool is_writable_by_others(const struct stat *st) {
-        if (geteuid() != 0 && st->st_uid == geteuid())
-                return false;
-
-        return (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid != 0) ||
-               (st->st_uid != 0 && st->st_uid != geteuid());
-}
 
 int directory_is_safe(const char *path) {
         struct stat st;

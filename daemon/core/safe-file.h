@@ -33,9 +33,6 @@ bool record_directory_is_locked(int dir_fd);
 
 /* ---- directories that other users can write to, or replace. Root reads no configuration there, and follows none of their links ---- */
 
-/* Can a user other than root and the caller change this file or directory? A caller who is not root may trust all of their own files. */
-bool is_writable_by_others(const struct stat *st);
-
 /* A user with write permission on a directory can add, remove and replace files in it. 1: no other user has it, or there is no such
  * directory; 0: another user has it; or a negative errno: not known. */
 int directory_is_safe(const char *path);

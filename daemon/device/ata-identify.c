@@ -120,7 +120,8 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
         return *b == '\0' || !serial[0];
 }
 
-uint64_t identify_sector_size(const uint16_t id[static 256]) {
+/* Bytes of a logical sector. */
+static uint64_t identify_sector_size(const uint16_t id[static 256]) {
         static const IdentifyField words = { 117, 0, 32 };
 
         /* Valid like words 82…84, and larger than 512 bytes. */

@@ -23,9 +23,6 @@ typedef struct IdentifyField {
 uint64_t identify_field(const uint16_t id[static 256], const IdentifyField *f);
 bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit);
 
-/* Bytes of a logical sector. */
-uint64_t identify_sector_size(const uint16_t id[static 256]);
-
 /* Model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111), as udev spells them in ID_MODEL and ID_WWN but
  * with their blanks. What has a control character or is no ASCII is left empty. */
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret);

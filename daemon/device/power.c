@@ -96,7 +96,8 @@ static int ata_power_mode(Device *d) {
         return 0;
 }
 
-void power_forget(Device *d) {
+/* What power_look() has found out is true no more: the next one asks again. */
+static void power_forget(Device *d) {
         d->power = POWER_UNKNOWN;
         d->power_told = false;
         d->busy = NULL;

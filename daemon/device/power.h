@@ -16,9 +16,6 @@ static inline Backend power_backend(unsigned backends) {
         return backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
 }
 
-/* What it has found out is true no more: the next one asks again. */
-void power_forget(Device *d);
-
 /* What it has found out (power_mode_to_string()). NULL: not known for certain. */
 const char *power_state(const Device *d);
 

@@ -149,6 +149,53 @@ static bool is_wanted(const char *root, const char *name) {
         return false;
 }
 
+/* 'A=b "C=d e"' */
+static void unit_add_variables(UnitLines *e, const UnitLine *l) {
+        _cleanup_free_ char *text = must(strdup(l->value));
+
+        for (char *p = text + strspn(text, " \t"), *end; *p; p = end + strspn(end, " \t")) {
+                char quote = *p == '"' || *p == '\'' ? *p++ : '\0', *value;
+
+                end = p + (quote ? strcspn(p, (char[]){ quote, '\0' }) : strcspn(p, " \t"));
+                if (*end)
+                        *end++ = '\0';
+                value = strchr(p, '=');
+                if (value) {
+                        *value++ = '\0';
+                        unit_lines_add(e, l->file, l->line, p, value);
+                }
+        }
+}
+
+/* Reads Environment= and EnvironmentFile= into u->variables. False: a file is missing without which systemd does not start the unit. */
+static bool unit_read_variables(const char *root, Unit *u) {
+        UnitLines *ret = &u->variables;
+
+        UNIT_LINES_FOREACH(l, &u->lines)
+                if (streq(l->key, "Environment"))
+                        unit_add_variables(ret, l);
+        UNIT_LINES_FOREACH(l, &u->lines) {
+                bool may_miss = *l->value == '-';
+                _cleanup_(words_done) Words files = {};
+
+                if (!streq(l->key, "EnvironmentFile"))
+                        continue;
+                files = tree_glob(root, l->value + may_miss, "", "");
+                /* What is below /run may be made until then. */
+                if (files.n_items == 0 && !may_miss && !starts_with(l->value, "/run/") && !strchr(l->value, '%'))
+                        return false;
+                for (size_t i = 0; i < files.n_items; i++) {
+                        _cleanup_free_ char *text = tree_read(root, files.items[i], false);
+                        _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
+
+                        for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++)
+                                if (p->value && *p->name != ';')
+                                        unit_lines_add(ret, files.items[i], p->line, p->name, p->value);
+                }
+        }
+        return true;
+}
+
 /* Conditions of a path; what else has to be so is not known. */
 static bool is_possible(const char *root, const Unit *u) {
         UNIT_LINES_FOREACH(l, &u->lines) {
@@ -240,53 +287,7 @@ void units_done(Units *u) {
         *u = (Units){};
 }
 
-/* ---- commands, and the variables in them ---- */
-
-/* 'A=b "C=d e"' */
-static void unit_add_variables(UnitLines *e, const UnitLine *l) {
-        _cleanup_free_ char *text = must(strdup(l->value));
-
-        for (char *p = text + strspn(text, " \t"), *end; *p; p = end + strspn(end, " \t")) {
-                char quote = *p == '"' || *p == '\'' ? *p++ : '\0', *value;
-
-                end = p + (quote ? strcspn(p, (char[]){ quote, '\0' }) : strcspn(p, " \t"));
-                if (*end)
-                        *end++ = '\0';
-                value = strchr(p, '=');
-                if (value) {
-                        *value++ = '\0';
-                        unit_lines_add(e, l->file, l->line, p, value);
-                }
-        }
-}
-
-bool unit_read_variables(const char *root, Unit *u) {
-        UnitLines *ret = &u->variables;
-
-        UNIT_LINES_FOREACH(l, &u->lines)
-                if (streq(l->key, "Environment"))
-                        unit_add_variables(ret, l);
-        UNIT_LINES_FOREACH(l, &u->lines) {
-                bool may_miss = *l->value == '-';
-                _cleanup_(words_done) Words files = {};
-
-                if (!streq(l->key, "EnvironmentFile"))
-                        continue;
-                files = tree_glob(root, l->value + may_miss, "", "");
-                /* What is below /run may be made until then. */
-                if (files.n_items == 0 && !may_miss && !starts_with(l->value, "/run/") && !strchr(l->value, '%'))
-                        return false;
-                for (size_t i = 0; i < files.n_items; i++) {
-                        _cleanup_free_ char *text = tree_read(root, files.items[i], false);
-                        _cleanup_(pairs_done) Pairs pairs = pairs_read(text ?: "", true);
-
-                        for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++)
-                                if (p->value && *p->name != ';')
-                                        unit_lines_add(ret, files.items[i], p->line, p->name, p->value);
-                }
-        }
-        return true;
-}
+/* ---- commands ---- */
 
 /* The length of a variable here, as systemd takes it: "${NAME}" anywhere, "$NAME" as a word of its own; 0: there is none. */
 static size_t take_variable(const char *text, const char *at, const char **ret_name, size_t *ret_n) {

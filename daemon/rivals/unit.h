@@ -28,9 +28,6 @@ bool unit_read_started(const Units *u, const char *name, Unit *ret);
 const UnitLine *unit_last(const UnitLines *lines, const char *key); /* NULL: there is none */
 void unit_done(Unit *u);
 
-/* Reads Environment= and EnvironmentFile= into u->variables. False: a file is missing without which systemd does not start the unit. */
-bool unit_read_variables(const char *root, Unit *u);
-
 /* The command of a line as systemd runs it, with the values of variables, as `value`. Its place is that of the unit's line, or of the
  * variable where the command has one. The caller frees the strings by unit_line_done(). */
 UnitLine unit_command(const Unit *u, const UnitLine *l);
