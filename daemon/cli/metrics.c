@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <err.h>
-
 #include "config.h"
 #include "inventory.h"
 #include "metrics.h"

@@ -3,11 +3,9 @@
 /* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits until the service has read its files; with --wait or on a
  * terminal also for the visits that follow, and shows their results. */
 
-#include <err.h>
 #include <stdio.h>
 
 #include "output.h"
-#include "plan.h"
 #include "record-sum.h"
 #include "reload.h"
 

@@ -7,7 +7,6 @@
 #include "clock.h"
 #include "must.h"
 #include "output.h"
-#include "plan.h"
 #include "request.h"
 #include "safe-file.h"
 #include "unit-status.h"

@@ -6,7 +6,6 @@
 #include <err.h>
 
 #include "output.h"
-#include "plan.h"
 #include "request.h"
 
 /* As a clause; NULL: nobody knows. The caller frees it. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <err.h>
-#include <stdio.h>
 
 #include "choice.h"
 #include "clock.h"
 #include "output.h"
-#include "plan.h"
 #include "record-sum.h"
 #include "settings.h"
 #include "status-table.h"

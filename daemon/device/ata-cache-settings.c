@@ -7,7 +7,6 @@
 
 #include "ata.h"
 #include "cache.h"
-#include "plan.h"
 #include "settings.h"
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "ata.h"
-#include "plan.h"
 #include "settings.h"
 
 static bool all_set(const Device *d, const IdentifyField *f) {

@@ -8,7 +8,6 @@
 #include "ata.h"
 #include "attribute.h"
 #include "drive-command.h"
-#include "plan.h"
 
 #define SLOW_ERROR_MS 2000U
 #define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */

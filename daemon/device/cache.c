@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <assert.h>
-#include <stdio.h>
 
 #include "cache.h"
-#include "plan.h"
 #include "power.h"
 #include "settings.h"
 #include "sysfs.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "attribute.h"
-#include "plan.h"
 #include "settings.h"
 #include "sysfs.h"
 

@@ -4,7 +4,6 @@
 
 #include "attribute.h"
 #include "cache.h"
-#include "plan.h"
 #include "power.h"
 #include "settings.h"
 #include "sysfs.h"

@@ -6,7 +6,6 @@
 #include "attribute.h"
 #include "kernel-view.h"
 #include "nvme.h"
-#include "plan.h"
 #include "sysfs.h"
 
 enum {

@@ -5,7 +5,6 @@
 
 #include <endian.h>
 
-#include "plan.h"
 #include "settings.h"
 #include "sg-io.h"
 

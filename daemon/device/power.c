@@ -4,7 +4,6 @@
 
 #include "ata.h"
 #include "kernel-view.h"
-#include "plan.h"
 #include "power.h"
 #include "settings.h"
 #include "sg-io.h"

@@ -7,7 +7,6 @@
 #include <assert.h>
 
 #include "cache.h"
-#include "plan.h"
 #include "settings.h"
 #include "sg-io.h"
 #include "power.h"

@@ -6,7 +6,6 @@
 
 #include "clock.h"
 #include "drive-command.h"
-#include "plan.h"
 #include "sg-io.h"
 
 enum {

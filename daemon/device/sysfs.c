@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "attribute.h"
-#include "plan.h"
 #include "sysfs.h"
 
 /* The one file that the path fits. */

@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "ata.h"
-#include "plan.h"
 #include "power.h"
 #include "sg-io.h"
 #include "wear-read.h"
