@@ -16,8 +16,8 @@ int visited_show_status(const Options *o, const Records *records, size_t n, uint
 /* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
 void status_tell_nothing(const Records *records, size_t n);
 
-/* Notes below such a table, and that of `drivekeep plan`: settings that drives lack, that a rule for a class of drives wants, and that have a remedy: one line for each rule, whatever the
- * number of drives. Settings without a remedy are shown with -v only. */
+/* Notes below such a table, and that of `drivekeep plan`: settings that drives lack, that a rule for a class of drives wants, and that
+ * have a remedy: one line for each rule, whatever the number of drives. Settings without a remedy are shown with -v only. */
 typedef struct LackingLine {
         char *rule, *setting, *drive, *reason; /* of the first drive */
         size_t n_drives;

@@ -132,6 +132,8 @@ bool record_directory_is_locked(int dir_fd) {
         return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) >= 0 && lock.l_type != F_UNLCK;
 }
 
+/* ---- directories ---- */
+
 /* As many as the kernel follows. */
 #define LINKS_MAX 40U
 
@@ -232,6 +234,8 @@ const char *directory_error(int r) {
         return r == -ELOOP ? "its path has a symbolic link that another user may have put there; name the directory it leads to"
                            : strerror(-r);
 }
+
+/* ---- replacing ---- */
 
 static int create_temporary(int dir_fd, const char *name) {
         return openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
