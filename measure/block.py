@@ -12,7 +12,7 @@ import stat
 import tempfile
 import time
 
-from measure import command, pick, tunables
+from measure import command, files, pick, tunables
 from measure.command import Trouble, escape, warn
 from measure.figures import format_range, format_value
 from measure.subject import Subject
@@ -226,25 +226,6 @@ def _is_safe(path: str) -> bool:
     return True
 
 
-def replace(path: str, content: bytes) -> None:
-    """The file as a whole, on stable storage."""
-    directory = os.path.dirname(path)
-    fd, draft = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=directory)
-    try:
-        with open(fd, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(fd, 0o644)
-            os.fsync(fd)
-        os.rename(draft, path)
-    except OSError:
-        os.unlink(draft)
-        raise
-    dir_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    os.fsync(dir_fd)
-    os.close(dir_fd)
-
-
 def write(s: Subject, tunings: list[Tuning]) -> None:
     """Puts the block into its file, where the blocks of other drives stay as they are, and has the service read that."""
     path, old = _path(s), check_file(s)
@@ -257,7 +238,7 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
         raise Trouble(f"{path} cannot be written: its directory can be written by others; chown root and chmod go-w make it safe")
     try:
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
-        replace(path, text.encode(errors="surrogateescape"))
+        files.replace(path, text.encode(errors="surrogateescape"))
     except OSError as error:
         raise Trouble(f"{path} cannot be written: {error.strerror}") from None
     s.service.ask("Reload")

@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 
-from measure import block, samples
+from measure import files, samples
 from measure.command import Trouble, escape
 from measure.figures import LATENCY, format_range, format_value
 from measure.subject import Subject
@@ -90,19 +90,19 @@ def _draw_curves(axes, t: Tuning) -> None:
 
 
 def write(s: Subject, tunings: list[Tuning], path: str, kind: str) -> None:
+    save(path, draw(s, tunings, kind))
+
+
+def save(path: str, picture: bytes) -> None:
     """To this file, which is replaced as a whole, or to standard output ("-"). What is no file, such as /dev/stdout, is not replaced by
     one."""
-    picture = draw(s, tunings, kind)
     if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(picture)
         return
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise Trouble(f"{path} is not a regular file, and is left as it is; '-' is standard output")
     try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise Trouble(f"{path} is not a regular file, and is left as it is; '-' is standard output")
-    except OSError:
-        pass    # it is not there, or cannot be written, either
-    try:
-        block.replace(os.path.abspath(path), picture)
+        files.replace(path, picture)
     except OSError as error:
         raise Trouble(f"{path} cannot be written: {error.strerror}") from None

@@ -578,9 +578,14 @@ class Tune(Program):
     def test_picture_fails(self):
         """The one may fail without the other."""
         os.mkfifo("pipe.svg")
-        for path, why in (("none/x.svg", "none/x.svg cannot be written: "), ("pipe.svg", "pipe.svg is not a regular file, and is left as it is")):
+        os.mkdir("theirs")
+        os.chmod("theirs", 0o777)
+        os.symlink(self.here, "theirs/planted")
+        for path, why in (("none/x.svg", "none/x.svg cannot be written: "), ("pipe.svg", "pipe.svg is not a regular file, and is left as it is"),
+                          ("theirs/planted/x.svg", "x.svg cannot be written: its path has a symbolic link that another user may")):
             with self.subTest(path):
                 self.tune(1, "sda", "scheduler", f"--svg={path}", "--write")
                 self.assertIn(why, self.err)
                 self.assertIn("Written to ", self.out)
+                self.assertFalse(os.path.exists("x.svg"))
                 os.unlink(TUNED)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files that root writes where others may write, too."""
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+LINKS_MAX = 40      # as many as the kernel follows
+PLANTED = "its path has a symbolic link that another user may have put there; name the directory it leads to"
+
+
+def others_can_write(status: os.stat_result) -> bool:
+    if os.geteuid() != 0 and status.st_uid == os.geteuid():
+        return False
+    return bool(status.st_mode & 0o002 or (status.st_mode & 0o020 and status.st_gid) or status.st_uid not in (0, os.geteuid()))
+
+
+def open_directory(path: str, above: int | None = None, links: int = LINKS_MAX) -> int:
+    """Follows no symbolic link that another user may have put there."""
+    fd = os.open("/" if path.startswith("/") else ".", os.O_PATH | os.O_CLOEXEC, dir_fd=above)
+    for name in filter(None, path.split("/")):
+        above, fd = fd, os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+        if stat.S_ISLNK(os.fstat(fd).st_mode):
+            if not links or others_can_write(os.fstat(above)):
+                raise OSError(errno.ELOOP, PLANTED)
+            link, fd = fd, open_directory(os.readlink("", dir_fd=fd), above, links - 1)
+            os.close(link)
+        os.close(above)
+    return fd
+
+
+def replace(path: str, content: bytes) -> None:
+    """The file as a whole, on stable storage."""
+    directory, name = open_directory(os.path.dirname(path)), os.path.basename(path)
+    draft = f".{name}.{os.urandom(4).hex()}"
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=directory)
+    try:
+        with open(fd, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(fd)
+        os.rename(draft, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except OSError:
+        os.unlink(draft, dir_fd=directory)
+        raise
+    listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=directory)
+    os.fsync(listed)
+    os.close(listed)
+    os.close(directory)
