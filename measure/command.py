@@ -51,10 +51,10 @@ def signals_blocked() -> typing.Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def begin(verb: str, *words: str) -> subprocess.Popen:
+def begin(verb: str, *words: str, stderr: int | None = subprocess.PIPE) -> subprocess.Popen:
     # A test stands in the command's place.
     with signals_blocked():
-        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr)
 
 
 def end(child: subprocess.Popen) -> dict:
@@ -64,12 +64,13 @@ def end(child: subprocess.Popen) -> dict:
     try:
         return json.loads(text)
     except ValueError:
-        sys.stderr.write(said.decode(errors="backslashreplace"))
+        sys.stderr.write((said or b"").decode(errors="backslashreplace"))
         raise Trouble(status=child.returncode if child.returncode > 0 else BAD_INPUT) from None
 
 
-def read(verb: str, *words: str) -> dict:
-    return end(begin(verb, "--json", *words))
+def read(verb: str, *words: str, aloud: bool = False) -> dict:
+    """`aloud`: what it notes is for the user."""
+    return end(begin(verb, "--json", *words, stderr=None if aloud else subprocess.PIPE))
 
 
 def document() -> dict:

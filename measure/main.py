@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The program. `drivekeep bench` and `drivekeep tune` start it: the command has parsed the options, and knows their help."""
+"""The program. `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot` start it: the command has parsed the options, and knows
+their help."""
 from __future__ import annotations
 
 import argparse
@@ -18,12 +19,13 @@ ROOTS = ["/etc", "/run", "/usr/lib"]
 
 def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="drivekeep-tune", allow_abbrev=False, description=__doc__)
-    parser.add_argument("verb", choices=("bench", "tune"))
+    parser.add_argument("verb", choices=("bench", "show", "tune"))
     parser.add_argument("names", nargs="*")
     for flag in "json", "quiet", "no-legend", "no-pager", "compare", "force", "write":
         parser.add_argument(f"--{flag}", action="store_true")
-    for option in "budget", "file", "svg", "plot":
+    for option in "budget", "file", "svg":
         parser.add_argument(f"--{option}")
+    parser.add_argument("--plot", nargs="?", const=True)    # of tune a file
     parser.add_argument("--results", default=RESULTS)
     parser.add_argument("--state-dir", default=command.STATE_DIR)
     parser.add_argument("--config-root", action="append")
@@ -166,6 +168,11 @@ def tune(options: argparse.Namespace) -> int:
     return status
 
 
+def show(options: argparse.Namespace) -> int:
+    from measure import week
+    return week.run(options)
+
+
 def run(words: list[str]) -> int:
     # Until somebody waits for them.
     signal.signal(signal.SIGINT, signal.SIG_DFL if signal.getsignal(signal.SIGINT) != signal.SIG_IGN else signal.SIG_IGN)
@@ -174,7 +181,7 @@ def run(words: list[str]) -> int:
     if options.quiet:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     try:
-        status = (bench if options.verb == "bench" else tune)(options)
+        status = {"bench": bench, "show": show, "tune": tune}[options.verb](options)
         sys.stdout.flush()
         return status
     except Trouble as trouble:

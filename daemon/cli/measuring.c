@@ -1,29 +1,56 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep bench` and `drivekeep tune`: a program of its own measures, which a package of its own may have (measure/). */
+/* `drivekeep bench`, `drivekeep tune` and what `drivekeep show` draws: the work of a program of its own, which a package of its own may
+ * have (measure/). */
 
 #include <err.h>
 #include <fcntl.h>
+#include <sys/wait.h>
 
+#include "measuring.h"
 #include "output.h"
-#include "verb.h"
 
-static int measuring_run(const Options *o, const Verb *verb) {
+/* Columns, where standard output is no terminal. */
+#define PIPE_WIDTH 80U
+
+static int measuring_run(const Options *o, const Verb *verb, const char *what) {
         char **words = options_to_words(o, verb, TUNE_PROGRAM);
 
         /* --quiet has made it /dev/null, and the program would begin without it. */
         (void) fcntl(STDOUT_FILENO, F_SETFD, 0);
         (void) execv(words[0], words);
         if (errno == ENOENT)
-                warnx("drivekeep %s needs a program of its own: install the package 'drivekeep-tune'", verb->name);
+                warnx("drivekeep %s needs a program of its own: install the package 'drivekeep-tune'", what);
         else
                 warn("%s cannot be started", words[0]);
         words_free(words);
         return EXIT_BAD_INPUT;
 }
 
+/* In a child: what it prints goes to the pager, where there is one, and descriptor 1 is the terminal, which it is to fit. */
+int measuring_draw(const Options *o) {
+        static const Verb drawn = { .name = "show", .options = OPTION_PLOT | OPTION_SVG | OPTION_STATE_DIR };
+        _cleanup_(output_freep) Output *out = output_new(false, NULL, 0);
+        _cleanup_free_ char *width = must_format("%zu", output_width(out) ?: PIPE_WIDTH);
+        int status = 0;
+        pid_t pid;
+
+        (void) fflush(stdout);
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+        if (pid == 0) {
+                must_work(setenv("COLUMNS", width, true));
+                must_work(setenv("PYTHONCOERCECLOCALE", "0", true)); /* the locale says which characters there are */
+                must_work(dup2(fileno(stdout), STDOUT_FILENO));
+                _exit(measuring_run(o, &drawn, "show --plot"));
+        }
+        (void) TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
+        return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD_INPUT;
+}
+
 static int bench_run(const Options *o) {
-        return measuring_run(o, &verb_bench);
+        return measuring_run(o, &verb_bench, "bench");
 }
 
 const Verb verb_bench = {
@@ -40,7 +67,7 @@ const Verb verb_bench = {
 };
 
 static int tune_run(const Options *o) {
-        return measuring_run(o, &verb_tune);
+        return measuring_run(o, &verb_tune, "tune");
 }
 
 const Verb verb_tune = {

@@ -15,9 +15,9 @@
 #include "clock.h"
 #include "kernel-view.h"
 #include "known-device.h"
+#include "measuring.h"
 #include "nvme.h"
 #include "output.h"
-#include "plot.h"
 #include "power.h"
 #include "probe.h"
 #include "records.h"
@@ -402,7 +402,7 @@ static int show_run(const Options *o) {
         if (o->setting && setting_choose(&all_settings, o->setting) != EXIT_WANTED)
                 return EXIT_BAD_INPUT;
         if (o->plot || o->svg)
-                return plot_show(o);
+                return measuring_draw(o);
 
         return o->identify ? show_identify(o) : o->names ? show_drives(o) : show_all(o);
 }
@@ -415,7 +415,8 @@ const Verb verb_show = {
         .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
                 "\v" DRIVE_IS "; none means all drives, a line each. "
                 "What the drive itself holds is asked of the drive, and needs root. "
-                "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can.",
+                "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can, and need the "
+                "package drivekeep-tune.",
         .options = OPTION_IDENTIFY | OPTION_WEAR | OPTION_PLOT | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR,
         .run = show_run,
 };

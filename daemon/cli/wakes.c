@@ -53,6 +53,21 @@ static void wakes_tell(Output *o, const WakeRecord *w, uint64_t now) {
         output_end(o);
 }
 
+/* What the service says of the drive, and until when: whoever draws the time between wakes needs it. `here` is of state files. */
+static void wakes_tell_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
+        const DriveRecord *record = c->item;
+        bool known = record && record->power != POWER_UNKNOWN;
+        char since[HUMAN_MAX], until[HUMAN_MAX];
+
+        output_object(o, NULL);
+        output_text(o, "name", c->name);
+        output_text(o, "serial", c->serial);
+        output_text(o, "power", known ? power_mode_to_string(record->power) : NULL);
+        output_text(o, "power_since", known ? time_format_rfc3339(record->power_when, since) : NULL);
+        output_text(o, "power_until", known ? time_format_rfc3339(here->served ? now : here->changed, until) : NULL);
+        output_end(o);
+}
+
 /* ---- files ---- */
 
 static bool has_number(const char *classdir, char *const *devices, const char *number) {
@@ -194,9 +209,15 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
         else {
                 _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
 
-                output_document(out, "wakes");
+                output_document(out, NULL);
+                output_array(out, "wakes");
                 for (size_t i = 0; i < meant.n_items; i++)
                         wakes_tell(out, meant.items + i, now);
+                output_end(out);
+                output_array(out, "drives");
+                for (const Candidate *c = h->drives; c < h->drives + h->n_chosen; c++)
+                        wakes_tell_drive(out, c, &h->here, now);
+                output_end(out);
                 tell_files(out, &meant, &h->here);
                 output_print(out);
         }

@@ -128,7 +128,7 @@ class Program(Fake):
         self.patch(subject, "open_stop", lambda: self.read_end)
         os.environ["TZ"] = "UTC"
 
-    def read(self, verb, *words):
+    def read(self, verb, *words, **_):
         names = [word for word in words if not word.startswith("--")]
         return getattr(self, f"tell_{verb}")(names, words)
 

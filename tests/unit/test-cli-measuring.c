@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep bench` and `drivekeep tune`: how the program that measures is started, and what is said without it. */
+/* `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot`: how the program that measures is started, and what is said without it. */
 
 #include <fcntl.h>
 
+#include "measuring.h"
 #include "test-cli.h"
 
 static int error;
@@ -17,6 +18,11 @@ int execv(const char *path, char *const words[]) {
         for (char *const *word = words + 1; *word; word++)
                 (void) strcat(strcat(line, *word), " ");
         keeps_output = fcntl(STDOUT_FILENO, F_GETFD) == 0;
+        if (error == 0) {
+                printf("%s%s %s", line, getenv("COLUMNS"), getenv("PYTHONCOERCECLOCALE"));
+                (void) fflush(stdout);
+                _exit(7);
+        }
         errno = error;
         return -1;
 }
@@ -57,20 +63,54 @@ START_TEST(test_words) {
 }
 END_TEST
 
+/* What it draws is in the pager's place and fits the terminal; its status is the command's. */
+START_TEST(test_draws) {
+        const char *const words[] = { "--plot", "--no-legend", "--wear", "sda", NULL };
+        _cleanup_free_ char *out = NULL, *err = NULL;
+        char text[128];
+        FILE *f;
+
+        ck_assert_int_eq(setenv("COLUMNS", "200", 1), 0); /* of no terminal */
+        ck_assert_int_eq(verb_catch(&verb_show, "state", words, &out, &err), 7);
+        ck_assert_str_eq(out, STATE "--plot --no-legend -- show sda 80 0");
+        ck_assert_str_eq(err, "");
+
+        f = tmpfile();
+        ck_assert_ptr_nonnull(f);
+        stdout = f;
+        ck_assert_int_eq(measuring_draw(&(Options){ .state_dir = "state", .svg = "-" }), 7);
+        rewind(f);
+        text[fread(text, 1, sizeof text - 1, f)] = '\0';
+        ck_assert_str_eq(text, STATE "--svg=- -- show 80 0");
+}
+END_TEST
+
 static const struct {
+        const Verb *verb;
+        const char *words[3];
         int error;
         const char *said;
 } failures[] = {
-        { ENOENT, "drivekeep tune needs a program of its own: install the package 'drivekeep-tune'\n" },
-        { EACCES, "/drivekeep-tune cannot be started: Permission denied\n" },
+        { &verb_bench,
+          { "sda" },
+          ENOENT,
+          "drivekeep bench needs a program of its own: install the package 'drivekeep-tune'\n" },
+        { &verb_show,
+          { "--plot", "sda" },
+          ENOENT,
+          "drivekeep show --plot needs a program of its own: install the package 'drivekeep-tune'\n" },
+        { &verb_tune,
+          { "sda" },
+          ENOENT,
+          "drivekeep tune needs a program of its own: install the package 'drivekeep-tune'\n" },
+        { &verb_tune, { "sda" }, EACCES, "/drivekeep-tune cannot be started: Permission denied\n" },
 };
 
 START_TEST(test_missing) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
         error = failures[_i].error;
-        ck_assert_int_eq(verb_catch(&verb_tune, "state", (const char *const[]){ "sda", NULL }, &out, &err),
-                         EXIT_BAD_INPUT);
+        ck_assert_int_eq(verb_catch(failures[_i].verb, "state", failures[_i].words, &out, &err), EXIT_BAD_INPUT);
         ck_assert_msg(strstr(err, failures[_i].said), "%s", err);
         ck_assert_str_eq(out, "");
 }
@@ -80,6 +120,7 @@ int main(void) {
         TCase *c = tcase_create("cli-measuring");
 
         tcase_add_loop_test(c, test_words, 0, ELEMENTSOF(cases));
+        tcase_add_test(c, test_draws);
         tcase_add_loop_test(c, test_missing, 0, ELEMENTSOF(failures));
         return test_main("cli-measuring", c);
 }

@@ -88,6 +88,8 @@ class Measuring(Sampling):
         shown = machine.run(f"drivekeep bench --compare {before} {self.newest(machine)}").stdout
         self.match("two measurements are compared, figure by figure", shown, r"sequential, middle .*(%|no difference that \d+ samples could show|6 samples of each)")
         self.match("with what was changed between them", shown, r"sd., read_ahead_kb: 256 KiB before, 128 KiB after")
+        self.match("show --plot draws a drive's week", machine.run("drivekeep show --plot SN-PLAIN", check=False).stdout,
+                   r"^sd.  SN-PLAIN\n +0  .*\n(?:\w{3} [ \d]\d \w{3}  .{48}  .*\n){7}")
         self.match("both are listed", machine.run("drivekeep bench").stdout, rf"^{before} .*\n(?:.*\n)*^{self.newest(machine)} ")
         return told
 

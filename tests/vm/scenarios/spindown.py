@@ -282,7 +282,9 @@ class Spindown(Keeping):
         # It is written when the service stops, and the service has little time for that: not by a clock that runs faster.
         machine.run("systemctl restart drivekeep")
         self.match("it is kept over boots", machine.run("cat /var/lib/drivekeep/drives/*SN-READS*").stdout, r"(?m)^USE_SPIN_UPS=[1-9]")
-        self.match("show --plot: the wakes of today", machine.run(f"drivekeep show --plot {LINKS['READS']}").stdout, r"(?m)\S +[1-9]\d* +[\d.]+ h$")
+        told = json.loads(machine.run(f"drivekeep wakes --json {LINKS['READS']}").stdout)
+        self.claim("the wakes that show --plot draws are there, with how long it slept",
+                   any(wake["slept_seconds"] for wake in told["wakes"]) and [drive["serial"] for drive in told["drives"]] == ["SN-READS"], str(told))
 
     def check_renamed(self, machine):
         nodes = {serial: self.node(machine, f"SN-{serial}") for serial in ("NAMED", "OTHER")}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`drivekeep show --plot` and `--svg`: when drives were asleep, awake and woken in the last seven days, as far as the records of their
+wakes tell. The local time zone says what a day is. Times are seconds since 1970."""
+from __future__ import annotations
+
+import argparse
+import calendar
+import contextlib
+import itertools
+import locale
+import shutil
+import time
+import typing
+from xml.sax.saxutils import escape as xml
+
+from measure import command, plot
+from measure.command import escape
+
+DAYS = 7
+KEPT = (DAYS + 2) * 24 * 3600   # s; a day may have 25 hours, and today is one
+CELLS = 96              # of a day, each a quarter of an hour on the clock
+CELL = 24 * 3600 // CELLS
+TOGETHER = 60           # s, in which the service records a wake and notes the drive's state: it is the same wake
+UNKNOWN, AWAKE, ASLEEP, WOKEN = range(4)
+
+Cell = list[int]        # the seconds in each state, up to now; and how often it was woken
+
+
+class Day(typing.NamedTuple):
+    label: str          # "Fri 20 Nov"
+    cells: list[Cell]
+    wakes: list[tuple[int, dict]]   # with the second of the day
+
+
+def add(cells: list[Cell]) -> Cell:
+    return [sum(numbers) for numbers in zip(*cells)]
+
+
+def state_of(cell: Cell) -> int | None:
+    """Not known where of any time in it nothing is known, or else what the drive was for most of the time; None: it has no time."""
+    if cell[UNKNOWN] or not any(cell[:WOKEN]):
+        return UNKNOWN if cell[UNKNOWN] else None
+    return ASLEEP if cell[ASLEEP] > cell[AWAKE] else AWAKE
+
+
+def asleep(cell: Cell) -> str | None:
+    """How long the drive was asleep, rounded down: "7.5 h"; None: nothing is known of this time."""
+    return f"{cell[ASLEEP] // 3600}.{cell[ASLEEP] % 3600 // 360} h" if cell[AWAKE] or cell[ASLEEP] else None
+
+
+# ---- from records to days ----
+
+def when(told: str) -> int:
+    return calendar.timegm(time.strptime(told, "%Y-%m-%dT%H:%M:%SZ"))
+
+
+def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> bytes:
+    """Of each second up to now. `boot`: the present one, of which the service tells."""
+    states, last, end = bytearray(KEPT), None, 0
+
+    def fill(begin: int, end: int, state: int) -> None:
+        begin, end = (min(max(at - now + KEPT, 0), KEPT) for at in (begin, end))
+        states[begin:max(begin, end)] = bytes([state]) * (end - begin)
+
+    for w in wakes:
+        woken, slept = when(w["time"]), w["slept_seconds"]
+        # Not before the wake before it, whatever the record says; the clock may have been set.
+        begin = max(woken - (slept or 0), end)
+        # In another boot the machine was off between, and nobody knows what the drive did.
+        if last and slept is not None and last["boot_id"] == w["boot_id"]:
+            fill(end, begin, AWAKE)
+        fill(begin, woken, ASLEEP)
+        end, last = max(end, woken), w
+    if drive["power_since"]:
+        since, until, follows = when(drive["power_since"]), when(drive["power_until"]), last is not None and last["boot_id"] == boot
+        if drive["power"] == "active/idle":
+            # Much later than the wake: it slept between, and what woke it then is in no record.
+            fill(end if follows and since <= end + TOGETHER else max(since, end), until, AWAKE)
+        elif since >= end:
+            fill(end if follows else since, since, AWAKE)
+            fill(since, until, ASLEEP)
+    return bytes(states)
+
+
+def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
+    """The local day that was `ago` days before that of `now`."""
+    year, month, today = time.localtime(now)[:3]
+    # Some days have no midnight, as summer time begins then.
+    begin, noon = (int(time.mktime((year, month, today - ago, hour, 0, 0, 0, 0, -1))) for hour in (0, 12))
+
+    def second(at: int) -> int | None:
+        local = time.localtime(at)
+        return (local[3] * 60 + local[4]) * 60 + min(local[5], 59) if local[:3] == time.localtime(noon)[:3] and at <= now else None
+
+    cells = [[0, 0, 0, 0] for _ in range(CELLS)]
+    # An hour that comes twice adds to its cells twice, and one that is skipped leaves them empty. Days have up to 25 hours, and mktime()
+    # may be off by one where there is no midnight.
+    for quarter in range(begin - 3600, min(begin + 26 * 3600, now), CELL):
+        at, part = second(quarter), states[quarter - now + KEPT:quarter + CELL - now + KEPT]
+        for state in range(WOKEN) if at is not None else ():
+            cells[at // CELL][state] += part.count(state)
+    seen = [(at, w) for w in wakes for at in [second(when(w["time"]))] if at is not None]
+    for at, _ in seen:
+        cells[at // CELL][WOKEN] += 1
+    return Day(time.strftime("%a %e %b", time.localtime(noon)), cells, seen)
+
+
+def make_weeks(told: dict, now: int, named: bool) -> dict[str, list[Day]]:
+    """Today last, of the drives that are named, or else of those of which anything is known."""
+    weeks = {}
+    for d in told["drives"]:
+        wakes = [w for w in told["wakes"] if (w["serial"] == d["serial"] if w["serial"] and d["serial"] else w["drive"] == d["name"])]
+        states = find_states(wakes, d, told["boot_id"], now)
+        if named or wakes or d["power"]:
+            weeks["  ".join(filter(None, (d["name"], d["serial"])))] = [make_day(wakes, states, now, ago) for ago in reversed(range(DAYS))]
+    return weeks
+
+
+# ---- in the terminal ----
+
+LABEL_WIDTH, SUMS_WIDTH = 12, 15
+
+
+def show(weeks: dict[str, list[Day]], legend: bool) -> None:
+    """A line for each day, as wide as the terminal has room for."""
+    with contextlib.suppress(locale.Error):
+        locale.setlocale(locale.LC_CTYPE, "")
+    glyphs = "░█▁↑" if locale.nl_langinfo(locale.CODESET) == "UTF-8" else "?#_|"
+    width = shutil.get_terminal_size().columns
+    each = next((n for n in (1, 2, 4) if LABEL_WIDTH + CELLS // n + SUMS_WIDTH <= width), 8)
+    step = 6 if each == 8 else 3    # a number of two digits and a blank have room
+    for i, (title, days) in enumerate(weeks.items()):
+        print(("\n" if i else "") + escape(title))
+        if legend:
+            print(" " * LABEL_WIDTH + "".join(f"{hour:<{step * 4 // each}}" for hour in range(0, 24, step)) + "  WAKES  ASLEEP")
+        for day in days:
+            cells = [add(day.cells[at:at + each]) for at in range(0, CELLS, each)]
+            line = "".join(glyphs[WOKEN] if c[WOKEN] else " " if state_of(c) is None else glyphs[state_of(c)] for c in cells)
+            slept, n = asleep(add(cells)), len(day.wakes)
+            print(f"{day.label:{LABEL_WIDTH}}{line}  {n if slept or n else '-':>5}  {slept or '-':>6}")
+    if weeks and legend:
+        print(f"{glyphs[ASLEEP]} asleep  {glyphs[AWAKE]} awake  {glyphs[WOKEN]} woken  {glyphs[UNKNOWN]} not known")
+
+
+# ---- as a picture ----
+
+LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD is a drive's name and the hours
+RIGHT = LEFT + 24 * HOUR
+# Told apart by height and pattern, too.
+LOOKS = ("not known", "url(#unknown)", BAR), ("awake", "#e08a1e", BAR), ("asleep", "#3b6fb6", 4)
+BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="sans-serif" font-size="12">
+<title>When drives were asleep and awake</title>
+<rect width="{0}" height="{1}" fill="#fff"/>
+<defs><pattern id="unknown" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0" stroke="#aaa"/></pattern></defs>
+"""
+
+
+def _text(x: float, y: int, text: str, more: str = "") -> str:
+    return f'<text x="{x:g}" y="{y}"{more}>{xml(escape(text))}</text>\n'
+
+
+def _bar(state: int, x: float, y: int, width: float) -> str:
+    _, fill, height = LOOKS[state]
+    return f'<rect x="{x:g}" y="{y + BAR - height}" width="{width:g}" height="{height}" fill="{fill}"/>\n'
+
+
+def _wake(x: float, y: int, title: str = "") -> str:
+    shown = f"<title>{xml(escape(title))}</title>" if title else ""
+    return f'<path d="M{x:g} {y - 3}v{BAR + 3}" stroke="#000" stroke-width="2">{shown}</path>\n'
+
+
+def _draw_day(day: Day, y: int) -> str:
+    drawn, at = _text(10, y + BAR - 2, day.label), 0
+    for state, cells in itertools.groupby(map(state_of, day.cells)):
+        n = len(list(cells))
+        drawn += _bar(state, LEFT + at * HOUR / 4, y, n * HOUR / 4) if state is not None else ""
+        at += n
+    for second, w in day.wakes:
+        who = w["process"] or (f"kernel: {w['thread']}" if w["thread"] else "unknown")
+        drawn += _wake(LEFT + second * HOUR / 3600, y, f"{time.strftime('%F %T', time.localtime(when(w['time'])))}: {who}")
+    n, slept = len(day.wakes), asleep(add(day.cells))
+    sums = [f"{n} wake{'s' * (n != 1)}" if n or slept else None, f"{slept} asleep" if slept else None]
+    return drawn + _text(RIGHT + 10, y + BAR - 2, ", ".join(filter(None, sums)))
+
+
+def draw(weeks: dict[str, list[Day]]) -> str:
+    """As SVG."""
+    drive_height = HEAD + DAYS * ROW + GAP
+    bottom = len(weeks) * drive_height
+    drawn = BEGIN.format(RIGHT + 190, bottom + LEGEND)
+    for top, (title, days) in zip(itertools.count(0, drive_height), weeks.items()):
+        drawn += "<g>\n" + _text(10, top + 14, title, ' font-weight="bold"')
+        drawn += "".join(_text(LEFT + hour * HOUR, top + HEAD - 10, str(hour), ' text-anchor="middle"') for hour in range(0, 25, 3))
+        drawn += "".join(_draw_day(day, top + HEAD + i * ROW) for i, day in enumerate(days)) + "</g>\n"
+    for x, state in zip(itertools.count(LEFT, 120), (ASLEEP, AWAKE, UNKNOWN)):
+        drawn += _bar(state, x, bottom + 6, 30) + _text(x + 36, bottom + 4 + BAR, LOOKS[state][0])
+    return drawn + _wake(LEFT + 360, bottom + 6) + _text(LEFT + 366, bottom + 4 + BAR, "woken") + "</svg>\n"
+
+
+def run(options: argparse.Namespace) -> int:
+    now = int(time.time())
+    told = command.read("wakes", f"--state-dir={options.state_dir}", "--", *options.names, aloud=True)
+    weeks = make_weeks(told, now, bool(options.names))
+    if options.svg:
+        plot.save(options.svg, draw(weeks).encode())
+    else:
+        show(weeks, not options.no_legend)
+    return command.WANTED
