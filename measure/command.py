@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -40,6 +41,34 @@ def escape(text: str) -> str:
 def warn(sentence: str) -> None:
     print(f"drivekeep: {escape(sentence)}", file=sys.stderr)
 
+
+@dataclasses.dataclass
+class Table:
+    heads: list[str]
+    right: list[bool]       # of each column: its cells stand on the right
+    legend: bool = True     # heads and notes are printed
+    rows: list[list[str | None]] = dataclasses.field(default_factory=list)
+    notes: list[str] = dataclasses.field(default_factory=list)
+
+    def row(self, *cells: str | None) -> None:
+        self.rows.append(list(cells))
+
+    def note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+
+    def print(self) -> None:
+        lines = [[escape(cell) if cell is not None else "-" for cell in row] for row in self.rows]
+        if lines and self.legend:
+            lines.insert(0, [escape(head) for head in self.heads])
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        for line in lines:
+            cells = [cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(line, widths, self.right)]
+            print(" ".join(cells).rstrip())
+        for note in self.notes if self.legend else []:
+            print(escape(note))
+
+
+# ---- the command ----
 
 @contextlib.contextmanager
 def signals_blocked() -> typing.Iterator[None]:

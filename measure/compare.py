@@ -7,11 +7,10 @@ import json
 
 from measure import command, result, samples
 from measure.bench import Measured
-from measure.command import Trouble
+from measure.command import Table, Trouble
 from measure.figures import Kind, format_value
 from measure.result import Result
 from measure.samples import Difference
-from measure.table import Table
 
 
 def describe(kind: Kind, d: Difference, n: int) -> str:

@@ -127,10 +127,7 @@ def _unit(kind: Kind, value: float) -> tuple[float, str]:
 
 def _fraction_digits(n: float, all_digits: int) -> int:
     """How many digits behind the point make so many in all, of a number that is printed with them."""
-    limit, digits = 10.0, all_digits - 1
-    while digits > 0 and n >= limit - limit / 2 * 10 ** -all_digits:
-        limit, digits = limit * 10, digits - 1
-    return digits
+    return min(max(all_digits - 1 - int(f"{n:.{all_digits - 1}e}".partition("e")[2]), 0), all_digits - 1)
 
 
 def format_value(kind: Kind, value: float) -> str:

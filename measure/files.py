@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
+
+from measure.command import Trouble
 
 LINKS_MAX = 40      # as many as the kernel follows
 PLANTED = "its path has a symbolic link that another user may have put there; name the directory it leads to"
@@ -48,3 +51,18 @@ def replace(path: str, content: bytes) -> None:
     os.fsync(listed)
     os.close(listed)
     os.close(directory)
+
+
+def save_picture(path: str, picture: bytes) -> None:
+    """To this file, which is replaced as a whole, or to standard output ("-"). What is no file, such as /dev/stdout, is not replaced by
+    one."""
+    if path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(picture)
+        return
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        raise Trouble(f"{path} is not a regular file, and is left as it is; '-' is standard output")
+    try:
+        replace(path, picture)
+    except OSError as error:
+        raise Trouble(f"{path} cannot be written: {error.strerror}") from None

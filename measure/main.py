@@ -10,8 +10,11 @@ import signal
 import sys
 import time
 
-from measure import command, result
-from measure.command import BAD_INPUT, WANTED, Trouble, warn
+from measure import block, command, compare, files, plot, report, result, service, tuning, week
+from measure.command import BAD_INPUT, WANTED, Table, Trouble, warn
+from measure.figures import format_range, format_value
+from measure.report import uncounted
+from measure.subject import Subject
 
 RESULTS = "/var/lib/drivekeep/bench"
 ROOTS = ["/etc", "/run", "/usr/lib"]
@@ -37,8 +40,6 @@ def parse(words: list[str]) -> argparse.Namespace:
 # ---- bench ----
 
 def _bench_list(options: argparse.Namespace) -> int:
-    from measure import compare
-    from measure.table import Table
     kept = compare.load_kept(options)
     if not kept:
         warn(f"nothing is kept in {options.results}; 'drivekeep bench DRIVE' measures a drive")
@@ -69,9 +70,6 @@ def _left_out(m) -> str | None:
 
 
 def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
-    from measure.figures import format_range, format_value
-    from measure.report import uncounted
-    from measure.table import Table
     if options.json:
         print(result.to_json(r), end="")
         return
@@ -86,7 +84,6 @@ def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
 
 
 def _bench_drive(options: argparse.Namespace) -> int:
-    from measure.subject import Subject
     if len(options.names) > 1:
         raise Trouble("one drive is measured at a time: 'drivekeep bench DRIVE'")
     s = Subject(options, "bench", "3min")
@@ -114,7 +111,6 @@ def bench(options: argparse.Namespace) -> int:
     if (options.budget or options.file) and (options.compare or not options.names):
         raise Trouble("--budget and --file are for a measurement: 'drivekeep bench DRIVE'")
     if options.compare:
-        from measure import compare
         compare.run(options)
         return WANTED
     return _bench_drive(options) if options.names else _bench_list(options)
@@ -124,7 +120,6 @@ def bench(options: argparse.Namespace) -> int:
 
 def _pictures(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Each with its kind."""
-    from measure import plot
     wanted = [(options.svg, "svg")] if options.svg else []
     wanted += [(options.plot, plot.kind_of(options.plot))] if options.plot else []
     for path, kind in wanted:
@@ -133,8 +128,6 @@ def _pictures(options: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def tune(options: argparse.Namespace) -> int:
-    from measure import block, plot, report, service, tuning
-    from measure.subject import Subject
     if not options.names:
         raise Trouble("say which drive: 'drivekeep tune DRIVE [SETTING...]'")
     pictures = _pictures(options)
@@ -162,15 +155,10 @@ def tune(options: argparse.Namespace) -> int:
         status = trouble.tell()
     for path, kind in pictures:
         try:
-            plot.write(s, tunings, path, kind)
+            files.save_picture(path, plot.draw(s, tunings, kind))
         except Trouble as trouble:
             status = trouble.tell() if status == WANTED else trouble.tell() and status
     return status
-
-
-def show(options: argparse.Namespace) -> int:
-    from measure import week
-    return week.run(options)
 
 
 def run(words: list[str]) -> int:
@@ -181,7 +169,7 @@ def run(words: list[str]) -> int:
     if options.quiet:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     try:
-        status = {"bench": bench, "show": show, "tune": tune}[options.verb](options)
+        status = {"bench": bench, "show": week.run, "tune": tune}[options.verb](options)
         sys.stdout.flush()
         return status
     except Trouble as trouble:

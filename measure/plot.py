@@ -6,10 +6,8 @@ import importlib.util
 import io
 import logging
 import os
-import stat
-import sys
 
-from measure import files, samples
+from measure import samples
 from measure.command import Trouble, escape
 from measure.figures import LATENCY, format_range, format_value
 from measure.subject import Subject
@@ -87,22 +85,3 @@ def _draw_curves(axes, t: Tuning) -> None:
         axes.text(1.02, 0.95 - 0.1 * i, label, transform=axes.transAxes, color=line.get_color(), va="top")
     axes.set_xticks(range(len(times)), [f"{time} s" for time in times])
     axes.set_xlim(-0.5, len(times) - 0.5)
-
-
-def write(s: Subject, tunings: list[Tuning], path: str, kind: str) -> None:
-    save(path, draw(s, tunings, kind))
-
-
-def save(path: str, picture: bytes) -> None:
-    """To this file, which is replaced as a whole, or to standard output ("-"). What is no file, such as /dev/stdout, is not replaced by
-    one."""
-    if path == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(picture)
-        return
-    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-        raise Trouble(f"{path} is not a regular file, and is left as it is; '-' is standard output")
-    try:
-        files.replace(path, picture)
-    except OSError as error:
-        raise Trouble(f"{path} cannot be written: {error.strerror}") from None

@@ -6,11 +6,10 @@ import json
 import math
 
 from measure import block, command, compare, pick, samples, tune
-from measure.command import escape
+from measure.command import Table, escape
 from measure.figures import format_range, format_value
 from measure.result import bounded
 from measure.subject import Subject
-from measure.table import Table
 from measure.tuning import Tuning
 
 PLOT_WIDTH = 20

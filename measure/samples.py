@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What samples carry: a median with its interval, and whether two sets of samples differ. Pure.
 
-All samples are positive, and stand in the order in which they were taken; NaN is one that is missing. numpy is loaded at the first
-call: until then there is nothing to compute, and it takes longer to load than all the rest.
+All samples are positive, and stand in the order in which they were taken; NaN is one that is missing.
 """
 from __future__ import annotations
 
@@ -11,8 +10,7 @@ import functools
 import math
 import typing
 
-if typing.TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 LEVEL = 0.05    # of being wrong, on both sides together
 
@@ -49,19 +47,13 @@ class Difference:
         return self.known and (self.low > 1 or self.high < 1)
 
 
-def _numpy():
-    import numpy
-    return numpy
-
-
 def _present(samples: typing.Sequence[float]) -> np.ndarray:
-    np = _numpy()
     all_samples = np.asarray(samples, dtype=float)
     return all_samples[~np.isnan(all_samples)]
 
 
 def median(samples: typing.Sequence[float]) -> float:
-    return float(_numpy().median(samples)) if len(samples) else 0.0
+    return float(np.median(samples)) if len(samples) else 0.0
 
 
 def level(samples: typing.Sequence[float]) -> float | None:
@@ -72,7 +64,7 @@ def level(samples: typing.Sequence[float]) -> float | None:
 
 @functools.lru_cache(maxsize=64)
 def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return _numpy().triu_indices(n, 1)
+    return np.triu_indices(n, 1)
 
 
 def _trend(samples: np.ndarray) -> float:
@@ -85,7 +77,6 @@ def _trend(samples: np.ndarray) -> float:
 def _median_chances(n: int) -> np.ndarray:
     """The chance of each sample, from the smallest, to be the median of n that are drawn with replacement. Of an even number it is the
     one below the middle as often as the one above."""
-    np = _numpy()
     log_factorial = np.concatenate(([0], np.cumsum(np.log(np.arange(1, n + 1)))))
     part = np.arange(1, n)[:, None] / n
 
@@ -101,7 +92,6 @@ def _median_chances(n: int) -> np.ndarray:
 
 def _bounds(values: np.ndarray, chances: np.ndarray, wrong: float) -> tuple[float, float]:
     """The values that are passed on either side with half of this chance."""
-    np = _numpy()
     order = np.argsort(values, kind="stable")
     until, last = np.cumsum(chances[order]), len(order) - 1
     low, high = np.searchsorted(until, (wrong / 2, 1 - wrong / 2))
@@ -113,7 +103,7 @@ def estimate(samples: typing.Sequence[float], error: float = 0) -> Estimate:
     present = _present(samples)
     if len(present) < MIN:
         return Estimate(len(present), median(present))
-    ordered, half = _numpy().sort(present), _trend(present) / 2
+    ordered, half = np.sort(present), _trend(present) / 2
     low, high = _bounds(ordered, _median_chances(len(ordered)), LEVEL)
     return Estimate(len(present), median(present), True, max((low - half) * (1 - error), 0.0), (high + half) * (1 + error))
 
@@ -121,7 +111,6 @@ def estimate(samples: typing.Sequence[float], error: float = 0) -> Estimate:
 def compare(before: typing.Sequence[float], after: typing.Sequence[float], error: float, n_compared: int) -> Difference:
     """`n_compared` of such comparisons are told of together, and the chance that any of them calls a difference where there is none
     is 5 % (Bonferroni)."""
-    np = _numpy()
     x, y = np.sort(np.asarray(before, dtype=float)), np.sort(np.asarray(after, dtype=float))
     levels = median(x), median(y)
     if len(x) < MIN or len(y) < MIN:
@@ -152,7 +141,6 @@ def compare_pairs(before: typing.Sequence[float], after: typing.Sequence[float],
     """The same of samples that were taken in turns, so that what changed meanwhile is in both: each is compared with the one beside it.
     The bounds are those of the sign test, wider by half of the trend and by the error. Known is a difference that so many pairs can show
     at all: no interval of a median of n samples is wrong less often than in 2^(1 - n), not even from the smallest to the largest."""
-    np = _numpy()
     x, y = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]

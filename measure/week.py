@@ -13,7 +13,7 @@ import time
 import typing
 from xml.sax.saxutils import escape as xml
 
-from measure import command, plot
+from measure import command, files
 from measure.command import escape
 
 DAYS = 7
@@ -203,7 +203,7 @@ def run(options: argparse.Namespace) -> int:
     told = command.read("wakes", f"--state-dir={options.state_dir}", "--", *options.names, aloud=True)
     weeks = make_weeks(told, now, bool(options.names))
     if options.svg:
-        plot.save(options.svg, draw(weeks).encode())
+        files.save_picture(options.svg, draw(weeks).encode())
     else:
         show(weeks, not options.no_legend)
     return command.WANTED

@@ -8,8 +8,8 @@ import types
 
 from fake import Fake
 from measure import bench, command, fio, subject, sysfs
+from measure.command import Table
 from measure.subject import Subject, format_duration, make_scratch_file
-from measure.table import Table
 
 
 class Files(Fake):

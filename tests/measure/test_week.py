@@ -232,7 +232,7 @@ class Week(Program):
             self.assertNotIn(part, text)
         out = io.TextIOWrapper(io.BytesIO())
         with contextlib.redirect_stdout(out):
-            week.plot.save("-", text.encode())
+            week.files.save_picture("-", text.encode())
         self.assertEqual(out.buffer.getvalue().decode(), text)
 
     def test_fails(self):
