@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import glob
 import os
+import pathlib
+import re
 import stat
 import tempfile
 import time
@@ -25,7 +27,6 @@ END = ");\n"
 HEAD = "    { match = "
 BLOCK_END = "    },\n"
 EVIDENCE = "      // "
-SIZE_MAX = 1 << 20
 DRAFT_DIR = "/run"      # where nobody but root can exchange it
 
 
@@ -33,26 +34,19 @@ DRAFT_DIR = "/run"      # where nobody but root can exchange it
 
 def quote(text: str) -> str:
     """As a string of the file's, in which \\xNN stays what it is."""
-    quoted = ""
-    for i, c in enumerate(escape(text)):
-        is_escape = c == "\\" and escape(text)[i + 1:i + 2] == "x" and escape(text)[i + 2:i + 3] in "0123456789abcdefABCDEF"
-        quoted += f"\\{c}" if c == '"' or (c == "\\" and not is_escape) else c
-    return f'"{quoted}"'
+    return '"' + re.sub(r'"|\\(?!x[0-9a-fA-F])', r"\\\g<0>", escape(text)) + '"'
 
 
 def _pattern(text: str) -> str:
     """What would be more than itself in a glob may be anything."""
-    return quote("".join("?" if c in "*?[]\\" else c for c in text))
+    return quote(re.sub(r"[*?\[\]\\]", "?", text))
 
 
 def _stable_link(node: str) -> str | None:
     """By ASCII ata-… and nvme-MODEL… are before nvme-eui… and wwn-…, and names before UUIDs. The link of an LVM volume on the disk speaks
     of what is on it."""
-    for directory in "/dev/disk/by-id", "/dev/disk/by-path":
-        for link in sorted(glob.glob(f"{directory}/*")):
-            if os.path.realpath(link) == node and not os.path.basename(link).startswith("lvm-"):
-                return link
-    return None
+    links = sorted(glob.glob("/dev/disk/by-id/*")) + sorted(glob.glob("/dev/disk/by-path/*"))
+    return next((link for link in links if os.path.realpath(link) == node and not os.path.basename(link).startswith("lvm-")), None)
 
 
 def head(drive: dict) -> str:
@@ -134,24 +128,12 @@ def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, boo
 def format_file(s: Subject, tunings: list[Tuning], old: str | None) -> tuple[str, bool] | None:
     """The text of the file, with this drive's block anew, and last; and whether what stays as it is has that from this measurement now.
     None: the file is not as this made it, so that something that somebody has written there would be lost."""
-    mine = head(s.drive)
-    same, text, kept, renewed, n_mine = BEGIN, BEGIN, "", False, 0
-    at = (old or "").find(HEAD)
-    while at >= 0:
-        end = old.find("\n" + BLOCK_END, at)
-        if end < 0:
-            break
-        block = old[at:end + 1]
-        same += block + BLOCK_END
-        if block.startswith(mine):
-            n_mine += 1
-            kept, renewed = _keep(block[len(mine):].splitlines(), s, tunings)
-        else:
-            text += block + BLOCK_END
-        at = old.find(HEAD, end)
-    if old is not None and (n_mine > 1 or old != same + END):
+    blocks, mine = re.findall(f"{re.escape(HEAD)}.*?\n{BLOCK_END}", old or "", re.DOTALL), head(s.drive)
+    own = [block for block in blocks if block.startswith(mine)]
+    if len(own) > 1 or old not in (None, BEGIN + "".join(blocks) + END):
         return None
-    return text + _block(s, tunings, kept) + END, renewed
+    kept, renewed = _keep("".join(own)[len(mine):-len(BLOCK_END)].splitlines(), s, tunings)
+    return BEGIN + "".join(block for block in blocks if block not in own) + _block(s, tunings, kept) + END, renewed
 
 
 def _path(s: Subject) -> str:
@@ -160,20 +142,15 @@ def _path(s: Subject) -> str:
 
 def _read(path: str) -> str | None:
     """None: there is no such file. Only what nobody but root could have written is believed."""
-    why = "this is no file, is larger than 1 MiB, or belongs to somebody else, or others can write to it"
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return "" if os.path.realpath(path) == os.devnull else files.read(path, mode=0o022)
     except FileNotFoundError:
         return None
+    except ValueError:
+        why = "this is no file, is larger than 1 MiB, or belongs to somebody else, or others can write to it"
     except OSError as error:
-        raise Trouble(f"{path} cannot be read: {error.strerror}") from None
-    with open(fd, encoding="utf-8", errors="surrogateescape") as file:
-        status = os.fstat(fd)
-        masked = os.path.realpath(path) == os.devnull
-        if not masked and (not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_MAX or status.st_uid not in (0, os.geteuid()) or
-                           status.st_mode & 0o022):
-            raise Trouble(f"{path} cannot be read: {why}")
-        return "" if masked else file.read()
+        why = error.strerror
+    raise Trouble(f"{path} cannot be read: {why}")
 
 
 def check_file(s: Subject) -> str | None:
@@ -214,16 +191,8 @@ def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
 
 def _is_safe(path: str) -> bool:
     """Nobody but root, or oneself, can exchange a directory on the way."""
-    path = os.path.abspath(path)
-    while path != "/":
-        path = os.path.dirname(path)
-        try:
-            status = os.stat(path)
-        except FileNotFoundError:
-            continue
-        if status.st_uid not in (0, os.geteuid()) or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX):
-            return False
-    return True
+    found = [os.stat(above) for above in pathlib.Path(os.path.abspath(path)).parents if above.exists()]
+    return not any(status.st_uid not in (0, os.geteuid()) or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX) for status in found)
 
 
 def write(s: Subject, tunings: list[Tuning]) -> None:

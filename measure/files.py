@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files that root writes where others may write, too."""
+"""Files that root reads and writes where others may write, too."""
 from __future__ import annotations
 
 import errno
@@ -9,6 +9,7 @@ import sys
 
 from measure.command import Trouble
 
+SIZE_MAX = 1 << 20
 LINKS_MAX = 40      # as many as the kernel follows
 PLANTED = "its path has a symbolic link that another user may have put there; name the directory it leads to"
 
@@ -31,6 +32,17 @@ def open_directory(path: str, above: int | None = None, links: int = LINKS_MAX) 
             os.close(link)
         os.close(above)
     return fd
+
+
+def read(path: str, *owners: int, above: int | None = None, mode: int = 0) -> str:
+    """ValueError: it is no file, is too large, is not root's, one's own or that of these owners, or has one of these bits of the mode."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if above is None else os.O_NOFOLLOW), dir_fd=above)
+    with open(fd, encoding="utf-8", errors="surrogateescape") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_MAX or status.st_mode & mode or \
+                status.st_uid not in (0, os.geteuid(), *owners):
+            raise ValueError
+        return file.read(SIZE_MAX + 1)
 
 
 def replace(path: str, content: bytes) -> None:

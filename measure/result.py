@@ -2,20 +2,19 @@
 """What a measurement has left behind: of which drive, with which settings, and every sample. Kept as JSON, a file each."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import errno
 import json
 import os
-import stat
 import time
+import typing
 
-from measure import command, samples
+from measure import command, files, samples
 from measure.bench import Bench
 from measure.figures import FIGURES
 
 VERSION = 1
 SUFFIX = ".json"
-SIZE_MAX = 1 << 20
 
 TEXTS = "host", "boot_id", "drive", "key", "model", "serial", "firmware", "kernel"
 NEEDED = "drive", "key"
@@ -59,9 +58,12 @@ def to_json(r: Result) -> str:
     return json.dumps(told, indent=2) + "\n"
 
 
+def _take(told: dict, key: str, kind: type, otherwise: typing.Any) -> typing.Any:
+    return told[key] if isinstance(told.get(key), kind) else otherwise
+
+
 def _items(told: dict, key: str) -> list[dict]:
-    found = told.get(key)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    return [item for item in _take(told, key, list, []) if isinstance(item, dict)]
 
 
 def from_json(text: str, name: str) -> Result:
@@ -70,26 +72,19 @@ def from_json(text: str, name: str) -> Result:
         told = json.loads(text)
     except RecursionError as error:
         raise ValueError from error
-    if not isinstance(told, dict) or told.get("version") != VERSION:
+    if not isinstance(told, dict) or told.get("version") != VERSION or not all(isinstance(told.get(key), str) for key in NEEDED):
         raise ValueError
-    texts = {key: told[key] if isinstance(told.get(key), str) else None for key in TEXTS}
-    if None in [texts[key] for key in NEEDED]:
-        raise ValueError
-    keys = "drive", "key", "name", "value"
+    texts, when, keys = {key: _take(told, key, str, None) for key in TEXTS}, _take(told, "when_usec", int, 0), ("drive", "key", "name", "value")
     settings = [{key: item[key] for key in keys} for item in _items(told, "settings") if all(isinstance(item.get(key), str) for key in keys)]
-    when = told.get("when_usec")
-    r = Result(name, texts, when if isinstance(when, int) else 0, settings)
+    r = Result(name, texts, when, settings)
     r.bench.counted = told.get("counted") is True
     for item in _items(told, "figures"):
-        figure = FIGURES.get(item["name"]) if isinstance(item.get("name"), str) else None
-        if figure is None or figure.key in r.bench.figures:
-            continue
-        m, kept = r.bench.add(figure), item.get("samples")
-        numbers = [n for n in (kept if isinstance(kept, list) else [])[:samples.MAX] if isinstance(n, (int, float)) and not isinstance(n, bool)]
-        m.samples = [float(n) for n in numbers if 0 < n < 1e18]
-        for count in COUNTS:
-            n = item.get(count)
-            setattr(m, count, max(n, 0) if isinstance(n, int) else 0)
+        figure = FIGURES.get(_take(item, "name", str, ""))
+        if figure and figure.key not in r.bench.figures:
+            m = r.bench.add(figure)
+            m.samples = [float(n) for n in _take(item, "samples", list, [])[:samples.MAX] if type(n) in (int, float) and 0 < n < 1e18]
+            for count in COUNTS:
+                setattr(m, count, max(_take(item, count, int, 0), 0))
     return r
 
 
@@ -97,65 +92,47 @@ def from_json(text: str, name: str) -> Result:
 
 def save(directory: str, r: Result) -> None:
     """As a new file in this directory, which is made if it is not there."""
-    for path in os.path.dirname(os.path.abspath(directory)), directory:
-        try:
-            os.mkdir(path, 0o755)
-        except FileExistsError:
-            pass
+    with contextlib.suppress(FileExistsError):
+        os.makedirs(directory, 0o755)
     # The directory above is the service's user's, who is not to lead root elsewhere: neither is a link followed, nor a file opened that
     # is there.
-    dir_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        name, text = r.name + SUFFIX, to_json(r).encode()
-        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=dir_fd)
+    with _opened(directory, os.O_NOFOLLOW) as above:
+        name = r.name + SUFFIX
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=above)
         try:
-            if os.write(fd, text) != len(text):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            with open(fd, "w", encoding="utf-8") as file:
+                file.write(to_json(r))
         except OSError:
-            os.unlink(name, dir_fd=dir_fd)
+            os.unlink(name, dir_fd=above)
             raise
-        finally:
-            os.close(fd)
+
+
+@contextlib.contextmanager
+def _opened(directory: str, flags: int = 0) -> typing.Iterator[int]:
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | flags)
+    try:
+        yield fd
     finally:
-        os.close(dir_fd)
+        os.close(fd)
 
 
-def _load_at(dir_fd: int, name: str) -> Result:
-    fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
-    with open(fd, encoding="utf-8", errors="surrogateescape") as file:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_MAX:
-            raise ValueError
-        # Others than root, oneself and who has the directory have no business here.
-        if status.st_uid not in (0, os.geteuid(), os.fstat(dir_fd).st_uid):
-            raise ValueError
-        return from_json(file.read(SIZE_MAX + 1), name.removesuffix(SUFFIX))
+def _load_at(above: int, name: str) -> Result:
+    # Others than root, oneself and who has the directory have no business here.
+    return from_json(files.read(name, os.fstat(above).st_uid, above=above), name.removesuffix(SUFFIX))
 
 
 def load(directory: str, name: str) -> Result:
     """By the name in the directory, or by a file's path, which has a slash. Raises OSError, or ValueError: it is no measurement."""
-    above = os.path.dirname(name) if "/" in name else directory
-    dir_fd = os.open(above or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        return _load_at(dir_fd, os.path.basename(name).removesuffix(SUFFIX) + SUFFIX)
-    finally:
-        os.close(dir_fd)
+    with _opened((os.path.dirname(name) or "/") if "/" in name else directory) as above:
+        return _load_at(above, os.path.basename(name).removesuffix(SUFFIX) + SUFFIX)
 
 
 def load_all(directory: str) -> list[Result]:
     """All that can be read, oldest first; without the directory there is none."""
-    try:
-        dir_fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return []
     found = []
-    try:
-        for name in sorted(os.listdir(dir_fd)):
+    with contextlib.suppress(FileNotFoundError), _opened(directory) as above:
+        for name in os.listdir(above):
             if name.endswith(SUFFIX):
-                try:
-                    found.append(_load_at(dir_fd, name))
-                except (OSError, ValueError):
-                    continue
-    finally:
-        os.close(dir_fd)
+                with contextlib.suppress(OSError, ValueError):
+                    found.append(_load_at(above, name))
     return sorted(found, key=lambda r: (r.when, r.name))

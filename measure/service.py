@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import itertools
 import socket
-import time
 import typing
+
+from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+from jeepney.io.blocking import prep_socket
+from jeepney.low_level import Parser
 
 from measure.command import NO_SERVICE, Trouble
 
@@ -24,33 +27,24 @@ class Refused(Exception):
 
 class Service:
     def __init__(self, path: str):
-        from jeepney.io.blocking import prep_socket
-        from jeepney.low_level import Parser
         self._socket, self._parser, self._serials = prep_socket(path), Parser(), itertools.count(1)
 
     def call(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
         """Returns what the answer holds. Raises Refused, or OSError: there is no answer."""
-        from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
-        manager = DBusAddress("/org/drivekeep1", "org.drivekeep1", "org.drivekeep1.Manager")
-        serial, end = next(self._serials), time.monotonic() + seconds
+        manager, serial = DBusAddress("/org/drivekeep1", "org.drivekeep1", "org.drivekeep1.Manager"), next(self._serials)
+        self._socket.settimeout(seconds)
         self._socket.sendall(new_method_call(manager, member, signature or None, arguments).serialise(serial=serial))
-        while True:
+        answer = None
+        while answer is None or answer.header.fields.get(HeaderFields.reply_serial) != serial:
             answer = self._parser.get_next_message()
             if answer is None:
-                self._receive(end)
-            elif answer.header.fields.get(HeaderFields.reply_serial) == serial:
-                break
+                part = self._socket.recv(4096)
+                if not part:
+                    raise ConnectionResetError
+                self._parser.add_data(part)
         if answer.header.message_type == MessageType.error:
             raise Refused(answer.header.fields[HeaderFields.error_name], answer.body[0] if answer.body else "")
         return answer.body
-
-    def _receive(self, end: float) -> None:
-        self._socket.settimeout(max(end - time.monotonic(), 0.001))
-        part = self._socket.recv(4096)
-        self._socket.settimeout(None)
-        if not part:
-            raise ConnectionResetError
-        self._parser.add_data(part)
 
     def ask(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
         """The same, where nothing can go on without the answer."""
