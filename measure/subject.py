@@ -4,6 +4,8 @@ between."""
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import mmap
 import os
 import re
@@ -11,12 +13,13 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 from measure import bench, command, fio, service, sysfs
 from measure.bench import Meter
-from measure.command import LATER, Trouble
+from measure.command import BAD_INPUT, LATER, Trouble
 
 TOO_WARM = 60       # C; the makers of hard disks allow no more in use
 SLEEPING = "standby", "suspended", "sleep"
@@ -26,11 +29,9 @@ UNITS = {"ms": 0.001, "msec": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 
 
 def parse_budget(text: str) -> float | None:
     """Seconds, of "90s" or "1h 30min"; None: it is no time, or not from 10 s to 12 h."""
-    parts = re.findall(r" *(\d+(?:\.\d*)?|\.\d+) *([a-z]+) *", text.lower())
-    units = [UNITS.get(unit) or UNITS.get(unit.removesuffix("s")) for _, unit in parts]
-    if not parts or None in units or re.sub(r" *(\d+(?:\.\d*)?|\.\d+) *([a-z]+) *", "", text.lower()):
-        return None
-    seconds = sum(float(n) * unit for (n, _), unit in zip(parts, units))
+    part = r" *(\d+\.?\d*|\.\d+) *([a-z]+) *"
+    parts = re.findall(part, text.lower()) if re.fullmatch(f"({part})+", text.lower()) else []
+    seconds = sum(float(n) * (UNITS.get(unit) or UNITS.get(unit.removesuffix("s"), math.nan)) for n, unit in parts)
     return seconds if 10 <= seconds <= 12 * 3600 else None
 
 
@@ -69,7 +70,10 @@ class Subject:
         self.is_array = self.name not in self.below
         known = {drive["name"] for drive in command.read("list", *self.state())["drives"]} if self.is_array else {self.name}
         self.disks = [name for name in self.below if name in known]
-        self._get_permission()
+        # Without the service the command makes sure that no file system check is queued or running.
+        if self.service:
+            self.service.ask("CatchUp")
+            self._ask("cannot be read now: {}; try again later", LATER)
         self.shown = self._look()
 
     def state(self) -> list[str]:
@@ -79,20 +83,12 @@ class Subject:
     def _show(self, *words: str) -> list[dict]:
         return command.read("show", *self.state(), *words)["drives"]
 
-    def _get_permission(self) -> None:
-        """For all disks. Without the service the command makes sure that no file system check is queued or running."""
-        if self.service is None:
-            return
-        self.service.ask("CatchUp")
-        for name in self.disks:
+    def _ask(self, sentence: str, status: int = BAD_INPUT) -> None:
+        """For permission to read all disks."""
+        for name in self.disks if self.service else []:
             why = self.service.why_not(name)
             if why:
-                raise Trouble(f"{name} cannot be read now: {why}; try again later", LATER)
-
-    def close(self) -> None:
-        if self.file >= 0:
-            os.close(self.file)
-            self.file = -1
+                raise Trouble(f"{name if status == LATER else self.name} {sentence.format(why)}", status)
 
     # ---- what speaks against it ----
 
@@ -140,17 +136,9 @@ class Subject:
 
     def end_rest(self) -> None:
         """Reads anywhere: a drive may have one place in its cache."""
-        try:
-            fd = os.open(self.drive["node"], os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
-        except OSError:
-            return
-        try:
-            with mmap.mmap(-1, mmap.PAGESIZE) as block:
-                os.preadv(fd, [block], time.monotonic_ns() % (self.size // mmap.PAGESIZE) * mmap.PAGESIZE)
-        except OSError:
-            pass
-        finally:
-            os.close(fd)
+        with contextlib.suppress(OSError), open(self.drive["node"], "rb", 0, opener=open_direct) as node, mmap.mmap(-1, mmap.PAGESIZE) as block:
+            node.seek(time.monotonic_ns() % (self.size // mmap.PAGESIZE) * mmap.PAGESIZE)
+            node.readinto(block)
 
     # ---- meanwhile ----
 
@@ -164,10 +152,7 @@ class Subject:
 
     def may_go_on(self) -> None:
         self.check_here()
-        for name in self.disks if self.service else []:
-            why = self.service.why_not(name)
-            if why:
-                raise Trouble(f"{self.name} cannot be measured any longer: {why}")
+        self._ask("cannot be measured any longer: {}")
 
     def is_stopped(self) -> bool:
         return fio.wait_for_stop(self.stop_fd, 0)
@@ -246,6 +231,10 @@ def find_strain(drive: dict) -> str | None:
     return f"has {celsius} C, and more than {TOO_WARM} is too warm" if celsius is not None and celsius > TOO_WARM else None
 
 
+def open_direct(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_DIRECT)
+
+
 def open_stop() -> int:
     """Readable once the user wants an end, which then does not end the program. What is ignored, as by nohup(1), stays so."""
     read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -258,20 +247,10 @@ def open_stop() -> int:
 def make_scratch_file(directory: str, stop_fd: int) -> int:
     """A file for what writes. It has no name: it is gone when the last one closes it, however that ends. It is filled, until it is on the
     drive, with nothing that a file system or a drive could make smaller."""
-    try:
-        fd = os.open(directory, os.O_RDWR | os.O_TMPFILE | os.O_CLOEXEC, 0o600)
-    except OSError:     # not all file systems know that
-        path = f"{directory}/.drivekeep-bench.{os.urandom(6).hex()}"
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        os.unlink(path)
-    try:
-        written = 0
-        while written < bench.FILE_SIZE:
-            written += os.write(fd, os.urandom(1 << 20))
+    with tempfile.TemporaryFile(buffering=0, dir=directory) as file:
+        while file.tell() < bench.FILE_SIZE:
+            file.write(os.urandom(1 << 20))
             if fio.wait_for_stop(stop_fd, 0):
                 raise fio.Stopped
-        os.fsync(fd)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
+        os.fsync(file.fileno())
+        return os.dup(file.fileno())
