@@ -76,7 +76,7 @@ def _caption(t: Tuning, e: samples.Estimate) -> str:
 
 def _draw_curves(axes, t: Tuning) -> None:
     """A line for each value, over the times without use; one that is known after one time only is a point."""
-    times = t.tune.task.idle_times
+    times = t.tune.idle_times
     for i, trial in enumerate(t.tune.trials):
         points = [(k, samples.median(kept)) for k, kept in enumerate(trial.after) if kept]
         line, = axes.plot([k for k, _ in points], [level for _, level in points], "o-", markersize=4)

@@ -44,7 +44,7 @@ def _tell_left_out(table: Table, s: Subject, t: Tuning) -> None:
                    f"{': ' + x.complaint if x.complaint else ''}")
     if t.left_out:
         table.note(f"values that cannot be had: {t.left_out}")
-    if not x.counted:
+    if not x.meter.counted:
         table.note(uncounted(s.name))
 
 
@@ -73,7 +73,7 @@ def _show_table(s: Subject, t: Tuning) -> None:
 # ---- a setting that saves power ----
 
 def _tell_slow(table: Table, t: Tuning, i: int) -> None:
-    trial, times, kind = t.tune.trials[i], t.tune.task.idle_times, t.goal.kind
+    trial, times, kind = t.tune.trials[i], t.tune.idle_times, t.goal.kind
     slow, last = t.tune.find_slow(trial), len(times) - 1
     first, at_end = trial.after[min(slow, last)], trial.after[last]
     takes = format_value(kind, samples.median(first))
@@ -92,7 +92,7 @@ def _tell_slow(table: Table, t: Tuning, i: int) -> None:
 
 
 def _show_curves(s: Subject, t: Tuning) -> None:
-    times = t.tune.task.idle_times
+    times = t.tune.idle_times
     table = Table([t.setting, "", *(f"{time} s" for time in times), "LOAD CYCLES"], [True, False, *[True] * (len(times) + 1)],
                   not s.options.no_legend)
     print(f"{t.setting}: {t.goal.title}, by how long that time is")
@@ -125,8 +125,8 @@ def _json_value(t: Tuning, trial: tune.Trial) -> dict:
         told["cost"] = _json_samples(trial.cost, t.cost.error)
     is_curve, slow = bool(trial.after), x.find_slow(trial) if trial.after else 0
     told["idle"] = [{"seconds": seconds, "median": samples.median(kept) if kept else None, "samples": kept}
-                    for seconds, kept in zip(x.task.idle_times, trial.after)]
-    told["slow_after"] = x.task.idle_times[slow] if slow < len(trial.after) else None
+                    for seconds, kept in zip(x.idle_times, trial.after)]
+    told["slow_after"] = x.idle_times[slow] if slow < len(trial.after) else None
     told["load_cycles"] = trial.cycles if is_curve and trial.waits else None
     told["waits"] = trial.waits if is_curve else None
     return told

@@ -60,30 +60,30 @@ class Trial:
     cycles: int | None = 0          # … and how often heads were unloaded meanwhile, as the drive counts it; None: it does not
 
 
-@dataclasses.dataclass
-class Task:
+@dataclasses.dataclass(eq=False)
+class Tune:
+    """Whatever it has set last stays set. What was measured is here also where run() raises: Busy, NoPresent, Trouble."""
     meter: Meter                # its budget is that of this setting
     goal: Figure
     cost: Figure | None         # None: nothing is measured of it
-    values: list[str]
-    current: str                # the value that the drive has
+    values: dataclasses.InitVar[list[str]]
+    present: str                # the value that the drive has
     set: typing.Callable[[str, bool], None]     # has the drive hold it; whether it is the first round
     look: typing.Callable[[bool], int | None] | None = None     # is it kept? And what the drive counts of load cycles
     ordered: bool = False       # values rise
     among_others: bool = False  # goes on where others use the drive most of the time
     idle_times: tuple[int, ...] = ()    # are waited for before the goal's job; none: a value is picked
 
+    rounds: int = 0
+    # Of goals; the latter three are left out (bench.Measured).
+    used: int = 0
+    others: int = 0
+    cached: int = 0
+    errors: int = 0
+    complaint: str | None = None
 
-class Tune:
-    """Whatever it has set last stays set. What was measured is here also where run() raises: Busy, NoPresent, Trouble."""
-
-    def __init__(self, task: Task):
-        self.task = task
-        self.trials = [Trial(value, after=[[] for _ in task.idle_times]) for value in task.values]
-        self.rounds = 0
-        # Of goals; the latter three are left out (bench.Measured).
-        self.used = self.others = self.cached = self.errors = 0
-        self.complaint: str | None = None
+    def __post_init__(self, values: list[str]):
+        self.trials = [Trial(value, after=[[] for _ in self.idle_times]) for value in values]
         self.pick = pick.Pick(pick.UNKNOWN, self.current)
         # Where earlier samples were, the cache of the drive may have something. Of a greater number sample() makes a few places only.
         self._step = int(time.time() * 1e6) % STEPS
@@ -91,11 +91,7 @@ class Tune:
 
     @property
     def current(self) -> int:
-        return next((i for i, trial in enumerate(self.trials) if trial.value == self.task.current), 0)
-
-    @property
-    def counted(self) -> bool:
-        return self.task.meter.counted
+        return next((i for i, trial in enumerate(self.trials) if trial.value == self.present), 0)
 
     @property
     def n_seen(self) -> int:
@@ -104,9 +100,9 @@ class Tune:
     def run(self) -> None:
         self._start = bench.monotonic()
         try:
-            self.task.meter.warm_up()
+            self.meter.warm_up()
             goes_on = True
-            while goes_on and len(self.trials) > 1 and self.rounds < self.task.meter.samples_max:
+            while goes_on and len(self.trials) > 1 and self.rounds < self.meter.samples_max:
                 goes_on = self._round()
                 if self.rounds >= BUSY_ROUNDS and self._is_busy():
                     raise Busy
@@ -115,21 +111,20 @@ class Tune:
             pass
         finally:
             self.pick = pick.Pick(pick.UNKNOWN, self.current)
-            if self.rounds > 0 and not self.task.idle_times:
+            if self.rounds > 0 and not self.idle_times:
                 self.pick = pick.decide(self._contest())
 
     # ---- one value, once ----
 
     def _sample(self, trial: Trial, job: Job, step: int, idle: float = 0) -> None:
-        task = self.task
-        task.meter.may_go_on()
+        self.meter.may_go_on()
         items = [Measured(figure) for figure in job.figures]
-        task.meter.sample(job, items, step, idle)
+        self.meter.sample(job, items, step, idle)
         for m in items:
             value = m.samples[0] if m.samples else math.nan
-            if m.figure is task.cost:
+            if m.figure is self.cost:
                 trial.cost[-1] = value
-            if m.figure is task.goal:
+            if m.figure is self.goal:
                 trial.goal[-1] = value
                 self.used += len(m.samples)
                 self.others += m.others
@@ -138,7 +133,7 @@ class Tune:
                 self.complaint = m.complaint or self.complaint
 
     def _run_jobs(self, trial: Trial) -> None:
-        goal, cost = JOB_OF[self.task.goal.key], JOB_OF[self.task.cost.key] if self.task.cost else None
+        goal, cost = JOB_OF[self.goal.key], JOB_OF[self.cost.key] if self.cost else None
         self._step += 1
         self._sample(trial, goal, self._step)
         # Each has steps of its own, so that it reads all places.
@@ -148,50 +143,49 @@ class Tune:
     def _run_curve(self, trial: Trial) -> None:
         """One after the other, so that each time without use ends with the read that the next one begins with. Raises NotHad: the drive
         has not kept the value, and what was measured is of another one."""
-        task, job, seconds = self.task, JOB_OF[self.task.goal.key], []
+        job, seconds = JOB_OF[self.goal.key], []
         # Whatever state the drive is in, it comes out of it.
-        task.meter.may_go_on()
+        self.meter.may_go_on()
         self._step += 1
-        task.meter.sample(job, [Measured(task.goal)], self._step)
-        before = task.look(self.rounds == 1)
-        for idle in task.idle_times:
+        self.meter.sample(job, [Measured(self.goal)], self._step)
+        before = self.look(self.rounds == 1)
+        for idle in self.idle_times:
             self._step += 1
             self._sample(trial, job, self._step, idle)
             seconds.append(trial.goal[-1])
             trial.goal[-1] = math.nan
-            task.meter.tell(bench.monotonic() - self._start)
-        after = task.look(self.rounds == 1)
+            self.meter.tell(bench.monotonic() - self._start)
+        after = self.look(self.rounds == 1)
 
         for kept, value in zip(trial.after, seconds):
             if not math.isnan(value):
                 kept.append(value)
-        trial.waits += len(task.idle_times)
+        trial.waits += len(self.idle_times)
         trial.cycles = None if None in (trial.cycles, before, after) else trial.cycles + after - before
 
     # ---- all of them ----
 
     def _contest(self) -> pick.Contest:
-        task = self.task
-        return pick.Contest([t.goal for t in self.trials], [t.cost for t in self.trials] if task.cost else None, self.current, task.ordered,
-                            pick.Scale(task.goal.kind.less_is_better, task.goal.error),
-                            pick.Scale(task.cost.kind.less_is_better, task.cost.error) if task.cost else pick.Scale())
+        return pick.Contest([t.goal for t in self.trials], [t.cost for t in self.trials] if self.cost else None, self.current, self.ordered,
+                            pick.Scale(self.goal.kind.less_is_better, self.goal.error),
+                            pick.Scale(self.cost.kind.less_is_better, self.cost.error) if self.cost else pick.Scale())
 
     def _is_enough(self) -> bool:
-        if self.task.idle_times:
+        if self.idle_times:
             return self.rounds >= CURVE_ROUNDS_MAX
         for trial in self.trials:
-            e = samples.estimate(trial.goal, self.task.goal.error)
+            e = samples.estimate(trial.goal, self.goal.error)
             if not e.bounded or e.high - e.low > NARROW * e.median:
                 return False
         return pick.decide(self._contest()).reason != pick.UNKNOWN
 
     def _is_busy(self) -> bool:
-        return self.others > self.used and not self.task.among_others
+        return self.others > self.used and not self.among_others
 
     def _round(self) -> bool:
         """False: the time is spent, or the user wants an end. In every other round the order is turned round, so that what comes before
         what makes no difference, nor does what changes slowly."""
-        task, meter = self.task, self.task.meter
+        meter = self.meter
         self.rounds += 1
         for trial in self.trials:
             trial.goal.append(math.nan)
@@ -201,19 +195,19 @@ class Tune:
             if fio.wait_for_stop(meter.stop_fd, 0) or begun - self._start + self._longest > meter.budget:
                 return False
             try:
-                task.set(trial.value, self.rounds == 1)
-                if task.idle_times:
+                self.set(trial.value, self.rounds == 1)
+                if self.idle_times:
                     self._run_curve(trial)
                 else:
                     self._run_jobs(trial)
             except NotHad:
                 # Later, what was had before is had again, perhaps.
-                if self.rounds == 1 and trial.value == task.current:
+                if self.rounds == 1 and trial.value == self.present:
                     raise NoPresent from None
                 if self.rounds == 1:
                     self.trials.remove(trial)
                     continue
-            if task.idle_times and self._is_busy():
+            if self.idle_times and self._is_busy():
                 raise Busy
             self._longest = max(self._longest, bench.monotonic() - begun)
             meter.tell(bench.monotonic() - self._start)
@@ -226,7 +220,7 @@ class Tune:
         """A first read that takes so many seconds or more is slow: three times what is usual. That is the least of these medians: of all
         samples of each value, and of all values after each time."""
         groups = [[s for kept in trial.after for s in kept] for trial in self.trials]
-        groups += [[s for trial in self.trials for s in trial.after[k]] for k in range(len(self.task.idle_times))]
+        groups += [[s for trial in self.trials for s in trial.after[k]] for k in range(len(self.idle_times))]
         return SLOW * min((samples.median(group) for group in groups if group), default=math.nan)
 
     def find_slow(self, trial: Trial) -> int:

@@ -9,7 +9,7 @@ from measure.held import Held, Reading
 from measure.samples import Estimate
 from measure.subject import Subject
 from measure.tunables import Tunable
-from measure.tune import Busy, NoPresent, Task, Tune, fit_idle_times
+from measure.tune import Busy, NoPresent, Tune, fit_idle_times
 
 WAKE_SECONDS, SPIN_UP_SECONDS = 1, 10   # for the first read, as far as the times without use are planned by it
 
@@ -59,8 +59,8 @@ class Tuning:
     def run(self, s: Subject, budget: float) -> int:
         """Returns an exit status, having said why. The drive has its own value again in any case, as far as that can be had."""
         idle_times = fit_idle_times(budget, len(self.values), self.wake_seconds) if self.tunable.saves_power else ()
-        self.tune = Tune(Task(s.meter(budget), self.goal, self.cost, self.values, self.present, self.held.set, self.held.look,
-                              self.tunable.ordered, s.options.force, idle_times))
+        self.tune = Tune(s.meter(budget), self.goal, self.cost, self.values, self.present, self.held.set, self.held.look, self.tunable.ordered,
+                         s.options.force, idle_times)
         begun, trouble, back = bench.monotonic(), None, WANTED
         try:
             self.tune.run()

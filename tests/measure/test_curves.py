@@ -10,7 +10,7 @@ from measure import plot, report
 from measure.held import Held
 from measure.pick import UNKNOWN, Pick
 from measure.tunables import TUNABLES
-from measure.tune import Task, Tune
+from measure.tune import Tune
 from measure.tuning import Tuning
 
 # Seconds, by level and time without use. The second level stays just below three times the usual 13 ms; of the last one some are missing.
@@ -47,7 +47,7 @@ class Curves(Fake):
         t = self.tuning = Tuning(TUNABLES["apm"])
         t.present, t.values = "254", list(LATENCIES)
         t.held = Held(self.subject, "apm", "254", {}, True)
-        t.tune = Tune(Task(self.meter(counted=True), t.goal, None, t.values, "254", t.held.set, ordered=True, idle_times=(1, 2)))
+        t.tune = Tune(self.meter(counted=True), t.goal, None, t.values, "254", t.held.set, ordered=True, idle_times=(1, 2))
         for trial in t.tune.trials:
             trial.after, trial.waits = [list(kept) for kept in LATENCIES[trial.value]], 4
             trial.cycles = {"64": 3, "127": 0, "254": None}[trial.value]

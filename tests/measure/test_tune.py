@@ -9,7 +9,7 @@ from measure.bench import Measured
 from measure.command import Trouble
 from measure.figures import FIGURES, JOB_OF
 from measure.pick import BETTER, PRESENT, UNKNOWN
-from measure.tune import Busy, NoPresent, NotHad, Task, Tune, fit_idle_times
+from measure.tune import Busy, NoPresent, NotHad, Tune, fit_idle_times
 
 
 class Failed(Exception):
@@ -56,9 +56,8 @@ class Tunes(Fake):
 
     def make(self, goal="deep_rate", cost="deep_latency_p99", n_values=3, current="0", budget=16, **changes):
         meter = self.meter(budget=budget, **changes)
-        self.task = Task(meter, FIGURES[goal], FIGURES[cost] if cost else None, [str(i) for i in range(n_values)], current, self.set, self.look,
-                         **self.changes)
-        return Tune(self.task)
+        return Tune(meter, FIGURES[goal], FIGURES[cost] if cost else None, [str(i) for i in range(n_values)], current, self.set, self.look,
+                    **self.changes)
 
     def run_tune(self, expected=None, **changes):
         x = self.make(**changes)
