@@ -8,7 +8,7 @@ import math
 from measure import block, command, compare, pick, samples, tune
 from measure.command import Table, escape
 from measure.figures import format_range, format_value
-from measure.result import bounded
+from measure.result import COUNTS, bounded
 from measure.subject import Subject
 from measure.tuning import Tuning
 
@@ -18,34 +18,37 @@ PLOT_WIDTH = 20
 # ---- a table for people ----
 
 def _tell_pick(table: Table, t: Tuning) -> None:
-    picked, name = t.tune.pick, t.setting
-    if picked.reason == pick.UNKNOWN:
-        why = "no other value can be had" if len(t.tune.trials) < 2 else "there are too few samples to tell; --budget gives it more time"
-        table.note(f"{name}: leave it as it is ({t.present}): {why}")
+    picked, name, used = t.tune.pick, t.setting, t.tune.used
+    stays = f"{name}: leave it as it is ({t.present}):"
+    cost = f"{t.cost.title}, {compare.describe(t.cost.kind, picked.cost, used)}" if t.cost else ""
+    if picked.reason == pick.UNKNOWN and len(t.tune.trials) < 2:
+        table.note(f"{stays} no other value can be had")
+    elif picked.reason == pick.UNKNOWN:
+        table.note(f"{stays} there are too few samples to tell; --budget gives it more time")
     elif picked.reason == pick.PRESENT:
-        table.note(f"{name}: leave it as it is ({t.present}): {t.tune.used} samples show no other value to be better")
+        table.note(f"{stays} {used} samples show no other value to be better")
+    elif picked.reason == pick.CHEAPER:
+        table.note(f"{name}: {t.picked} is as good as {t.present}, and costs less: {cost}")
     else:
-        cost = compare.describe(t.cost.kind, picked.cost, t.tune.used) if t.cost else ""
-        if picked.reason == pick.CHEAPER:
-            table.note(f"{name}: {t.picked} is as good as {t.present}, and costs less: {t.cost.title}, {cost}")
-        else:
-            table.note(f"{name}: {t.picked} is better than {t.present}: {t.goal.title}, {compare.describe(t.goal.kind, picked.goal, t.tune.used)}")
-            if t.cost and picked.cost.differs:
-                table.note(f"beside that: {t.cost.title}, {cost}")
+        table.note(f"{name}: {t.picked} is better than {t.present}: {t.goal.title}, {compare.describe(t.goal.kind, picked.goal, used)}")
+        if t.cost and picked.cost.differs:
+            table.note(f"beside that: {cost}")
     if t.caution:
         table.note(f"{name}: {t.caution}")
 
 
 def _tell_left_out(table: Table, s: Subject, t: Tuning) -> None:
     """Of samples and values."""
-    x = t.tune
-    if x.others + x.cached + x.errors > 0:
-        table.note(f"samples that are left out: {x.others} as others used the drive, {x.cached} from the page cache, {x.errors} for errors"
-                   f"{': ' + x.complaint if x.complaint else ''}")
+    m = t.tune.seen
+    if m.others + m.cached + m.errors > 0:
+        table.note(f"samples that are left out: {m.others} as others used the drive, {m.cached} from the page cache, {m.errors} for errors"
+                   f"{': ' + m.complaint if m.complaint else ''}")
     if t.left_out:
         table.note(f"values that cannot be had: {t.left_out}")
-    if not x.meter.counted:
+    if not t.tune.meter.counted:
         table.note(uncounted(s.name))
+    table.print()
+    print()
 
 
 def uncounted(drive: str) -> str:
@@ -66,8 +69,6 @@ def _show_table(s: Subject, t: Tuning) -> None:
                   format_value(t.cost.kind, cost.median) if cost.n else None, str(goal.n))
     _tell_pick(table, t)
     _tell_left_out(table, s, t)
-    table.print()
-    print()
 
 
 # ---- a setting that saves power ----
@@ -108,8 +109,6 @@ def _show_curves(s: Subject, t: Tuning) -> None:
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
         table.note(f"of {t.setting} alone, --budget={hours}h has room for times without use up to {tune.IDLE_TIMES[-1]} s")
     _tell_left_out(table, s, t)
-    table.print()
-    print()
 
 
 # ---- JSON ----
@@ -119,29 +118,22 @@ def _json_samples(kept: list[float], error: float) -> dict:
 
 
 def _json_value(t: Tuning, trial: tune.Trial) -> dict:
-    x = t.tune
-    told = {"value": trial.value, "goal": _json_samples(trial.goal, t.goal.error)}
-    if t.cost:
-        told["cost"] = _json_samples(trial.cost, t.cost.error)
-    is_curve, slow = bool(trial.after), x.find_slow(trial) if trial.after else 0
-    told["idle"] = [{"seconds": seconds, "median": samples.median(kept) if kept else None, "samples": kept}
-                    for seconds, kept in zip(x.idle_times, trial.after)]
-    told["slow_after"] = x.idle_times[slow] if slow < len(trial.after) else None
-    told["load_cycles"] = trial.cycles if is_curve and trial.waits else None
-    told["waits"] = trial.waits if is_curve else None
-    return told
+    times, slow = t.tune.idle_times, t.tune.find_slow(trial)
+    cost = {"cost": _json_samples(trial.cost, t.cost.error)} if t.cost else {}
+    idle = [{"seconds": time, "median": samples.median(kept) if kept else None, "samples": kept} for time, kept in zip(times, trial.after)]
+    return {"value": trial.value, "goal": _json_samples(trial.goal, t.goal.error), **cost, "idle": idle,
+            "slow_after": times[slow] if slow < len(trial.after) else None, "load_cycles": trial.cycles if trial.waits else None,
+            "waits": trial.waits if trial.after else None}
 
 
 def _json_setting(t: Tuning) -> dict:
     if t.lacking:
         return {"setting": t.setting, "lacking": t.lacking}
     x = t.tune
-    told = {"setting": t.setting, "lacking": None, "present": t.present, "picked": t.picked,
+    return {"setting": t.setting, "lacking": None, "present": t.present, "picked": t.picked,
             "reason": "curve" if t.tunable.saves_power else x.pick.reason if x else pick.UNKNOWN, "caution": t.caution, "goal": t.goal.key,
-            "cost": t.cost.key if t.cost else None}
-    for count in "others", "cached", "errors":
-        told[count] = getattr(x, count) if x else 0
-    return {**told, "left_out": t.left_out, "values": [_json_value(t, trial) for trial in x.trials] if x and x.rounds else []}
+            "cost": t.cost.key if t.cost else None, **{count: getattr(x.seen, count) if x else 0 for count in COUNTS}, "left_out": t.left_out,
+            "values": [_json_value(t, trial) for trial in x.trials] if x and x.rounds else []}
 
 
 def show(s: Subject, tunings: list[Tuning]) -> None:

@@ -4,6 +4,7 @@ spent. Of a setting that saves power no value is picked: how long the first read
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
 import typing
@@ -28,13 +29,8 @@ IDLE_TIMES = (1, 2, 5, 10, 20, 30, 60, 120, 300)
 def fit_idle_times(budget: float, n_values: int, wake: float) -> tuple[int, ...]:
     """Those that there is time for, with two rounds of so many values, where the first read behind them takes so many seconds; one at
     least."""
-    seconds, turn, n = budget // IDLE_ROUNDS // n_values, TURN_EXTRA, 0
-    for idle in IDLE_TIMES:
-        turn += idle + wake
-        if turn > seconds:
-            break
-        n += 1
-    return IDLE_TIMES[:max(n, 1)]
+    seconds = budget // IDLE_ROUNDS // n_values - TURN_EXTRA
+    return IDLE_TIMES[:max(sum(turn <= seconds for turn in itertools.accumulate(idle + wake for idle in IDLE_TIMES)), 1)]
 
 
 class Busy(Exception):
@@ -75,14 +71,9 @@ class Tune:
     idle_times: tuple[int, ...] = ()    # are waited for before the goal's job; none: a value is picked
 
     rounds: int = 0
-    # Of goals; the latter three are left out (bench.Measured).
-    used: int = 0
-    others: int = 0
-    cached: int = 0
-    errors: int = 0
-    complaint: str | None = None
 
     def __post_init__(self, values: list[str]):
+        self.seen = Measured(self.goal)     # of all values together
         self.trials = [Trial(value, after=[[] for _ in self.idle_times]) for value in values]
         self.pick = pick.Pick(pick.UNKNOWN, self.current)
         # Where earlier samples were, the cache of the drive may have something. Of a greater number sample() makes a few places only.
@@ -94,8 +85,12 @@ class Tune:
         return next((i for i, trial in enumerate(self.trials) if trial.value == self.present), 0)
 
     @property
-    def n_seen(self) -> int:
-        return self.used + self.others + self.cached + self.errors
+    def used(self) -> int:
+        return len(self.seen.samples)
+
+    @property
+    def has_seen(self) -> bool:
+        return bool(self.used + self.seen.others + self.seen.cached + self.seen.errors)
 
     def run(self) -> None:
         self._start = bench.monotonic()
@@ -110,27 +105,19 @@ class Tune:
         except fio.Stopped:
             pass
         finally:
-            self.pick = pick.Pick(pick.UNKNOWN, self.current)
-            if self.rounds > 0 and not self.idle_times:
-                self.pick = pick.decide(self._contest())
+            picks = self.rounds > 0 and not self.idle_times
+            self.pick = pick.decide(self._contest()) if picks else pick.Pick(pick.UNKNOWN, self.current)
 
     # ---- one value, once ----
 
     def _sample(self, trial: Trial, job: Job, step: int, idle: float = 0) -> None:
         self.meter.may_go_on()
-        items = [Measured(figure) for figure in job.figures]
-        self.meter.sample(job, items, step, idle)
-        for m in items:
-            value = m.samples[0] if m.samples else math.nan
-            if m.figure is self.cost:
-                trial.cost[-1] = value
-            if m.figure is self.goal:
-                trial.goal[-1] = value
-                self.used += len(m.samples)
-                self.others += m.others
-                self.cached += m.cached
-                self.errors += m.errors
-                self.complaint = m.complaint or self.complaint
+        items, used = {figure: self.seen if figure is self.goal else Measured(figure) for figure in job.figures}, self.used
+        self.meter.sample(job, list(items.values()), step, idle)
+        if self.goal in items:
+            trial.goal[-1] = self.seen.samples[-1] if self.used > used else math.nan
+        if self.cost in items:
+            trial.cost[-1] = next(iter(items[self.cost].samples), math.nan)
 
     def _run_jobs(self, trial: Trial) -> None:
         goal, cost = JOB_OF[self.goal.key], JOB_OF[self.cost.key] if self.cost else None
@@ -158,8 +145,7 @@ class Tune:
         after = self.look(self.rounds == 1)
 
         for kept, value in zip(trial.after, seconds):
-            if not math.isnan(value):
-                kept.append(value)
+            kept += [value] * (not math.isnan(value))
         trial.waits += len(self.idle_times)
         trial.cycles = None if None in (trial.cycles, before, after) else trial.cycles + after - before
 
@@ -173,14 +159,12 @@ class Tune:
     def _is_enough(self) -> bool:
         if self.idle_times:
             return self.rounds >= CURVE_ROUNDS_MAX
-        for trial in self.trials:
-            e = samples.estimate(trial.goal, self.goal.error)
-            if not e.bounded or e.high - e.low > NARROW * e.median:
-                return False
-        return pick.decide(self._contest()).reason != pick.UNKNOWN
+        estimates = [samples.estimate(trial.goal, self.goal.error) for trial in self.trials]
+        narrow = all(e.bounded and e.high - e.low <= NARROW * e.median for e in estimates)
+        return narrow and pick.decide(self._contest()).reason != pick.UNKNOWN
 
     def _is_busy(self) -> bool:
-        return self.others > self.used and not self.among_others
+        return self.seen.others > self.used and not self.among_others
 
     def _round(self) -> bool:
         """False: the time is spent, or the user wants an end. In every other round the order is turned round, so that what comes before

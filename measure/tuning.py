@@ -91,7 +91,7 @@ class Tuning:
 
     @property
     def is_measured(self) -> bool:
-        return not self.lacking and self.tune is not None and self.tune.n_seen > 0
+        return not self.lacking and self.tune is not None and self.tune.has_seen
 
     @property
     def changes(self) -> bool:

@@ -52,7 +52,7 @@ class Curves(Fake):
             trial.after, trial.waits = [list(kept) for kept in LATENCIES[trial.value]], 4
             trial.cycles = {"64": 3, "127": 0, "254": None}[trial.value]
             trial.goal = [float("nan")] * 2
-        t.tune.rounds, t.tune.used, t.tune.others, t.tune.pick = 2, 9, 1, Pick(UNKNOWN, 2)
+        t.tune.rounds, t.tune.seen.samples, t.tune.seen.others, t.tune.pick = 2, [1] * 9, 1, Pick(UNKNOWN, 2)
 
     def show(self):
         out = io.StringIO()

@@ -173,7 +173,7 @@ class Tunes(Fake):
                 self.log.clear()
                 self.behave = lambda n, what=what: what if n == 3 else {}
                 x = self.run_tune(Failed, goal=goal, cost="deep_latency_p99" if goal == "deep_rate" else None)
-                self.assertEqual((x.used, (x.others, x.cached, x.errors), x.complaint), (5, counts, complaint))
+                self.assertEqual((x.used, (x.seen.others, x.seen.cached, x.seen.errors), x.seen.complaint), (5, counts, complaint))
                 self.assertEqual([[i for i in lost if i < 2] for lost in self.missing(x)], [[], [0], []])
                 if goal == "deep_rate":
                     self.assertEqual([[math.isnan(c) for c in t.cost[:2]] for t in x.trials], [[False] * 2, [True, False], [False] * 2])
@@ -215,7 +215,7 @@ class Tunes(Fake):
                 self.behave = lambda n, extra=behave: {**self.wide(n), "extra": extra(n)}
                 self.changes = {"among_others": among_others}
                 x = self.run_tune(expected)
-                self.assertGreater(x.others, 0)
+                self.assertGreater(x.seen.others, 0)
                 if expected:
                     self.assertEqual(self.order, "012210")
                 else:
@@ -232,7 +232,7 @@ class Tunes(Fake):
         """The user wants an end while fio runs: its sample is not kept, and nothing more is set."""
         self.behave = lambda n: {"stop": n == 6}
         x = self.run_tune()
-        self.assertEqual((self.order, x.used, x.errors, x.pick.reason), ("01221", 4, 0, UNKNOWN))
+        self.assertEqual((self.order, x.used, x.seen.errors, x.pick.reason), ("01221", 4, 0, UNKNOWN))
         self.assertEqual(self.missing(x)[1], [1])
 
     def test_stopped_before(self):
@@ -321,7 +321,7 @@ class Tunes(Fake):
         second time."""
         self.behave, self.failing_from = lambda n: {**self.rests(n), "changes": int(n >= 4)}, 3
         x = self.curves(Failed)
-        self.assertEqual((x.others, [len(kept) for kept in x.trials[0].after], x.find_slow(x.trials[0])), (1, [1, 0, 1], 3))
+        self.assertEqual((x.seen.others, [len(kept) for kept in x.trials[0].after], x.find_slow(x.trials[0])), (1, [1, 0, 1], 3))
 
     def test_curves_stopped(self):
         """In the middle of a time without use."""
