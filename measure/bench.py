@@ -14,6 +14,7 @@ from measure import fio, samples, sysfs
 from measure.figures import JOBS, Figure, Job, Place
 
 ZONES = 32
+ZONE_OF = {Place.START: 0, Place.MIDDLE: ZONES // 2, Place.END: ZONES - 1}
 MIB = 1 << 20
 PAGE = 4096
 FRESH_ZONES = 2         # the second and the third, …
@@ -81,12 +82,6 @@ class Meter:
 
     # ---- where ----
 
-    def _zone(self, zone: int, step: int) -> str:
-        """As options of fio, which reads on from there for no longer than that. In a zone each sample begins elsewhere in the first
-        half."""
-        half = self.size // ZONES // 2 // MIB * MIB
-        return f"--filename={self.node} --offset={2 * half * zone + spread(step, half)} --size={half}"
-
     def _read_ahead(self, place: Place, size: int = 0) -> int:
         """How much the kernel may have read of its own accord, beside so much that was asked for, or for an earlier sample."""
         window = 1024 * sysfs.number(self.name, "queue/read_ahead_kb")
@@ -95,36 +90,32 @@ class Meter:
     def _drop_cache(self, offset: int, size: int) -> None:
         """The page cache is to have nothing of it. The kernel also writes out what is changed there; where a file system lies on the whole
         device it would do so for a direct read, too."""
-        try:
-            fd = os.open(self.node, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return
-        with contextlib.suppress(OSError):
-            os.posix_fadvise(fd, offset, size, os.POSIX_FADV_DONTNEED)
-        os.close(fd)
-
-    def _fresh(self, step: int) -> str:
-        """Where each sample begins elsewhere, as a drive has a cache, too, and where there is more than what the kernel reads ahead."""
-        zone, ahead = self.size // ZONES // MIB * MIB, self._read_ahead(Place.FRESH)
-        whole = FRESH_ZONES * zone
-        length = min(max(whole // FRESH_LENGTHS, ahead * FRESH_SPARES) // MIB * MIB, whole)
-        offset = zone + spread(step, whole - length)
-        self._drop_cache(offset, length + ahead)
-        return f"--filename={self.node} --offset={offset} --size={length}"
+        with contextlib.suppress(OSError), open(self.node, "rb", 0) as node:
+            os.posix_fadvise(node.fileno(), offset, size, os.POSIX_FADV_DONTNEED)
 
     def _own_file(self) -> str:
         return f"--filename=/proc/{os.getpid()}/fd/{self.file} --size={FILE_SIZE} --time_based"
 
     def _place(self, place: Place, step: int) -> str:
-        if place in (Place.START, Place.MIDDLE, Place.END):
-            return self._zone({Place.START: 0, Place.MIDDLE: ZONES // 2, Place.END: ZONES - 1}[place], step)
-        if place == Place.FRESH:
-            return self._fresh(step)
+        """As options of fio, which reads on from an offset for no longer than the size."""
+        zone = self.size // ZONES // MIB * MIB
         if place == Place.FILE:
             return self._own_file()
-        if place == Place.MAPPED:
-            self._drop_cache(0, 0)
-        return f"--filename={self.node} --size={self.size} {'--number_ios=1' if place == Place.ONCE else '--time_based'}"
+        if place in ZONE_OF:
+            # Each sample begins elsewhere in the first half.
+            size = self.size // ZONES // 2 // MIB * MIB
+            offset = 2 * size * ZONE_OF[place] + spread(step, size)
+        elif place == Place.FRESH:
+            # Each begins elsewhere, as a drive has a cache, too, and where there is more than what the kernel reads ahead.
+            whole, ahead = FRESH_ZONES * zone, self._read_ahead(place)
+            size = min(max(whole // FRESH_LENGTHS, ahead * FRESH_SPARES) // MIB * MIB, whole)
+            offset = zone + spread(step, whole - size)
+            self._drop_cache(offset, size + ahead)
+        else:
+            if place == Place.MAPPED:
+                self._drop_cache(0, 0)
+            return f"--filename={self.node} --size={self.size} {'--number_ios=1' if place == Place.ONCE else '--time_based'}"
+        return f"--filename={self.node} --offset={offset} --size={size}"
 
     # ---- one sample ----
 
@@ -152,20 +143,19 @@ class Meter:
         # What a file system writes by itself for a file of ours is ours, too.
         if not self.counted or job.place == Place.FILE:
             return "samples"
-        after = self._use()
+        after, spare = self._use(), self._read_ahead(job.place, size)
         # It may have been switched off meanwhile.
         self.counted = before is not None and after is not None
         if not self.counted:
             return "samples"
-        spare, read = self._read_ahead(job.place, size), after.read_bytes - before.read_bytes
+        read, below = after.read_bytes - before.read_bytes, after.below_bytes - before.below_bytes
         # Beside writes this is all that can be told: disks of an array may be read for these, too.
         if job.beside:
             return "others" if read > size + FILE_SPARE else "samples"
-        if read > size + spare or after.below_bytes - before.below_bytes > size + spare or after.changes != before.changes:
+        if max(read, below) > size + spare or after.changes != before.changes:
             return "others"
-        if job.place == Place.MAPPED:
-            return "cached" if read < size else "samples"
-        return "cached" if job.place == Place.FRESH and read + spare < size else "samples"
+        least = {Place.MAPPED: size, Place.FRESH: size - spare}.get(job.place, 0)
+        return "cached" if read < least else "samples"
 
     def _rest(self, idle: float) -> None:
         """In a longer time without use the service is asked again."""
