@@ -16,7 +16,7 @@ import time
 
 from measure import command, files, pick, tunables
 from measure.command import Trouble, escape, warn
-from measure.figures import format_range, format_value
+from measure.figures import caption
 from measure.subject import Subject
 from measure.tuning import Tuning
 
@@ -83,9 +83,7 @@ def _estimates(t: Tuning, goal: bool) -> str:
     figure = t.goal if goal else t.cost
     told = [figure.title]
     for i in dict.fromkeys([t.tune.pick.index, t.tune.current]):
-        e = t.goal_of(i) if goal else t.cost_of(i)
-        bounds = f" ({format_range(figure.kind, e.low, e.high)})" if e.bounded else ""
-        told.append(f"{t.tune.trials[i].value} {format_value(figure.kind, e.median)}{bounds}")
+        told.append(f"{t.tune.trials[i].value} {caption(figure.kind, t.goal_of(i) if goal else t.cost_of(i))}")
     return ", ".join(told) + "; "
 
 

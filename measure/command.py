@@ -107,6 +107,10 @@ def document() -> dict:
     return {"version": 1, "host": os.uname().nodename, "boot_id": boot_id()}
 
 
+def print_document(**told: typing.Any) -> None:
+    print(json.dumps({**document(), **told}, indent=2))
+
+
 def boot_id() -> str | None:
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from measure import command, result, samples
 from measure.bench import Measured
@@ -88,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
     figures = [_figure(x, y, len(both)) for x, y in both]
     changes = _changes(before, after)
     if options.json:
-        print(json.dumps({**command.document(), "before": before.name, "after": after.name, "figures": figures, "changes": changes}, indent=2))
+        command.print_document(before=before.name, after=after.name, figures=figures, changes=changes)
         return
     table = Table(["MEASURED", "BEFORE", "AFTER", "DIFFERENCE"], [False, True, True, False], not options.no_legend)
     for (x, _), f in zip(both, figures):

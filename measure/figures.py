@@ -136,6 +136,16 @@ def format_value(kind: Kind, value: float) -> str:
     return f"{value / one:.{_fraction_digits(value / one, 3)}f} {unit}"
 
 
+def format_estimate(kind: Kind, e) -> tuple[str | None, str | None]:
+    """The median of a samples.Estimate and its bounds; None: they are not known."""
+    return format_value(kind, e.median) if e.n else None, format_range(kind, e.low, e.high) if e.bounded else None
+
+
+def caption(kind: Kind, e) -> str:
+    """ "187 MB/s (185.2 to 189.1 MB/s)"."""
+    return format_value(kind, e.median) + (f" ({format_range(kind, e.low, e.high)})" if e.bounded else "")
+
+
 def format_range(kind: Kind, low: float, high: float) -> str:
     """Four, which tell the bounds apart: "185.2 to 189.1 MB/s"."""
     one, unit = _unit(kind, high)

@@ -4,7 +4,6 @@ their help."""
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
@@ -12,7 +11,7 @@ import time
 
 from measure import block, command, compare, files, plot, report, result, service, tuning, week
 from measure.command import BAD_INPUT, WANTED, Table, Trouble, warn
-from measure.figures import format_range, format_value
+from measure.figures import format_estimate
 from measure.report import uncounted
 from measure.subject import Subject
 
@@ -44,10 +43,10 @@ def _bench_list(options: argparse.Namespace) -> int:
     if not kept:
         warn(f"nothing is kept in {options.results}; 'drivekeep bench DRIVE' measures a drive")
     if options.json:
-        told = [{"name": r.name, "host": r.texts["host"], "boot_id": r.texts["boot_id"], "drive": r.texts["drive"], "model": r.texts["model"],
-                 "serial": r.texts["serial"], "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None,
-                 "samples": r.bench.count_samples()} for r in kept]
-        print(json.dumps({**command.document(), "measurements": told}, indent=2))
+        told = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "model", "serial")},
+                 "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.bench.count_samples()}
+                for r in kept]
+        command.print_document(measurements=told)
         return WANTED
     table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], [False] * 5 + [True], not options.no_legend)
     for r in kept:
@@ -75,9 +74,8 @@ def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
         return
     table = Table(["MEASURED", "MEDIAN", "95 % INTERVAL", "SAMPLES", "LEFT OUT"], [False, True, True, True, False], not options.no_legend)
     for m in r.bench.figures.values():
-        e, kind = m.estimate(), m.figure.kind
-        table.row(m.figure.title, format_value(kind, e.median) if e.n else None, format_range(kind, e.low, e.high) if e.bounded else None, str(e.n),
-                  _left_out(m))
+        e = m.estimate()
+        table.row(m.figure.title, *format_estimate(m.figure.kind, e), str(e.n), _left_out(m))
     if not r.bench.counted:
         table.note(uncounted(r.texts["drive"]))
     table.print()

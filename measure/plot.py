@@ -9,7 +9,7 @@ import os
 
 from measure import samples
 from measure.command import Trouble, escape
-from measure.figures import LATENCY, format_range, format_value
+from measure.figures import LATENCY, caption, format_value
 from measure.subject import Subject
 from measure.tuning import Tuning
 
@@ -63,15 +63,11 @@ def _draw_values(axes, t: Tuning) -> None:
         if e.bounded:
             axes.vlines(i, e.low, e.high, color=color)
         if e.n:
-            axes.plot(i, e.median, "o", color=color, markersize=7 if is_picked else 5, gid=escape(_caption(t, e)))
+            axes.plot(i, e.median, "o", color=color, markersize=7 if is_picked else 5, gid=escape(caption(t.goal.kind, e)))
         if mark:
             axes.text(i, 0.02, mark, transform=axes.get_xaxis_transform(), ha="center", color=color, fontweight="bold")
     axes.set_xticks(range(len(labels)), [escape(label) for label in labels])
     axes.set_xlim(-0.5, len(labels) - 0.5)
-
-
-def _caption(t: Tuning, e: samples.Estimate) -> str:
-    return format_value(t.goal.kind, e.median) + (f" ({format_range(t.goal.kind, e.low, e.high)})" if e.bounded else "")
 
 
 def _draw_curves(axes, t: Tuning) -> None:

@@ -2,12 +2,11 @@
 """What was measured with each value: a table for each setting and a sentence about what is picked; or JSON with every sample."""
 from __future__ import annotations
 
-import json
 import math
 
 from measure import block, command, compare, pick, samples, tune
 from measure.command import Table, escape
-from measure.figures import format_range, format_value
+from measure.figures import format_estimate, format_value
 from measure.result import COUNTS, bounded
 from measure.subject import Subject
 from measure.tuning import Tuning
@@ -61,12 +60,9 @@ def _show_table(s: Subject, t: Tuning) -> None:
     goals = [t.goal_of(i) for i in range(len(t.tune.trials))]
     most = max((e.median for e in goals), default=0)
     for i, (trial, goal) in enumerate(zip(t.tune.trials, goals)):
-        cost = t.cost_of(i)
         table.row(trial.value, "best" if t.changes and i == t.tune.pick.index else "now" if i == t.tune.current else None,
-                  format_value(t.goal.kind, goal.median) if goal.n else None,
-                  format_range(t.goal.kind, goal.low, goal.high) if goal.bounded else None,
-                  "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
-                  format_value(t.cost.kind, cost.median) if cost.n else None, str(goal.n))
+                  *format_estimate(t.goal.kind, goal), "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
+                  format_estimate(t.cost.kind, t.cost_of(i))[0] if t.cost else None, str(goal.n))
     _tell_pick(table, t)
     _tell_left_out(table, s, t)
 
@@ -139,9 +135,8 @@ def _json_setting(t: Tuning) -> dict:
 def show(s: Subject, tunings: list[Tuning]) -> None:
     text = block.format_block(s, tunings)
     if s.options.json:
-        drive = {"drive": s.name, "model": s.drive["model"], "serial": s.drive["serial"]}
-        lines = [line for line in (text or "").split("\n") if line]
-        print(json.dumps({**command.document(), **drive, "settings": [_json_setting(t) for t in tunings], "block": lines}, indent=2))
+        command.print_document(drive=s.name, model=s.drive["model"], serial=s.drive["serial"], settings=[_json_setting(t) for t in tunings],
+                               block=list(filter(None, (text or "").split("\n"))))
         return
     for t in tunings:
         if not t.is_measured:
