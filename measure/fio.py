@@ -7,7 +7,6 @@ import math
 import os
 import select
 import shutil
-import signal
 import subprocess
 
 STOP_SECONDS = 3    # for an end once it was asked for
@@ -33,38 +32,24 @@ def wait_for_stop(stop_fd: int, seconds: float) -> bool:
 def run(arguments: list[str], stop_fd: int) -> dict:
     """What fio tells of these jobs. When the user wants an end fio is told to end, and what it tells is not used; one that has not
     ended then, for want of an answer of the drive's, is left behind."""
-    # In a process group of its own: the terminal's Ctrl-C is for us alone, and we tell it.
-    child = subprocess.Popen(["fio", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
-    text = _listen(child, stop_fd)
-    status = child.wait()
+    # Nothing is written to a drive. In a process group of its own: the terminal's Ctrl-C is for us alone, and we tell it.
+    with open(os.memfd_create("fio"), "w+b", 0) as out:
+        child = subprocess.Popen(["fio", *arguments], stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        with open(os.pidfd_open(child.pid), "rb", 0) as ends:
+            if stop_fd in select.select([ends, stop_fd], [], [])[0]:
+                child.terminate()
+                if not select.select([ends], [], [], STOP_SECONDS)[0]:
+                    child.kill()
+                child.poll()    # one that waits for the drive dies once that has answered
+                raise Stopped
+        status = child.wait()
+        out.seek(0)
+        text = out.read().decode(errors="replace")
     told = _parse(text)
     error = number(told, "error") if told else math.nan
     if error == 0 and status == 0:
         return told
     raise Failed(os.strerror(int(error)) if error > 0 else _first_line(text, status))
-
-
-def _listen(child: subprocess.Popen, stop_fd: int) -> str:
-    parts, stopped = [], False
-    while True:
-        watched = [child.stdout] if stopped else [child.stdout, stop_fd]
-        ready = select.select(watched, [], [], STOP_SECONDS if stopped else None)[0]
-        if not ready:
-            child.kill()
-            child.poll()    # one that waits for the drive dies once that has answered
-            raise Stopped
-        if stop_fd in ready:
-            stopped = True
-            child.send_signal(signal.SIGTERM)
-        if child.stdout in ready:
-            part = os.read(child.stdout.fileno(), 65536)
-            if not part and stopped:
-                child.wait()
-                raise Stopped
-            if not part:
-                child.stdout.close()
-                return b"".join(parts).decode(errors="replace")
-            parts.append(part)
 
 
 def _parse(text: str) -> dict | None:

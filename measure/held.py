@@ -8,7 +8,7 @@ import typing
 from measure import command
 from measure.command import NOT_WANTED, Trouble, warn
 from measure.subject import Subject
-from measure.tune import NoPresent, NotHad
+from measure.tune import NotHad
 
 WANTED_VERDICTS = "applied", "unchanged", "unverifiable"
 RULE_OF_TUNE = "drivekeep tune"
@@ -22,11 +22,10 @@ class Reading(typing.NamedTuple):
     @classmethod
     def of(cls, shown: dict, setting: str) -> Reading | None:
         """None: it is no setting of this kind of drive."""
-        for row in shown["settings"]:
-            if row["name"] == setting and row["supported"] and row["value"] is not None:
+        for row in (row for row in shown["settings"] if row["name"] == setting):
+            if row["supported"] and row["value"] is not None:
                 return cls(row["value"], exact=row["exact"])
-            if row["name"] == setting:
-                return cls(None, row["reason"] or "the drive does not have it, or it cannot be read")
+            return cls(None, row["reason"] or "the drive does not have it, or it cannot be read")
         return None
 
 
@@ -48,15 +47,13 @@ class Held:
         drives = command.read("status", *self.subject.state(), "--", self.subject.name)["drives"]
         return {row["name"]: row for drive in drives for row in drive["settings"]}
 
-    def _leave_out(self, value: str, why: str, first: bool) -> Exception:
+    def _leave_out(self, value: str, why: str, first: bool) -> NotHad:
         # Later it is one round that lacks it.
-        if not first:
-            return NotHad()
-        self.left_out.append(f"{value}: {why}")
-        return NoPresent() if value == self.present else NotHad()
+        self.left_out += [f"{value}: {why}"] if first else []
+        return NotHad()
 
     def set(self, value: str, first: bool) -> None:
-        """Raises NotHad or NoPresent: it cannot be had."""
+        """Raises NotHad: it cannot be had."""
         if value == self.value and not self.is_lost:
             return
         self.subject.check_here()
@@ -91,16 +88,12 @@ class Held:
     def _is_back(self, shown: dict, told: dict[str, dict], setting: str, before: str) -> bool:
         """Has the drive this value again, or that which the files want in its place? That may be written otherwise: "default",
         "2 stripes"."""
-        now, record = Reading.of(shown, setting), told.get(setting)
-        drive = self.subject.name
-        if now is None or now.value is None:
-            warn(f"{setting} of {drive} cannot be read now ({now.why if now else 'the drive cannot be asked'}), and was {before}: "
-                 "drivekeep.service sets it back as soon as it can")
-            return False
+        now, record = Reading.of(shown, setting) or Reading(None, "the drive cannot be asked"), told.get(setting)
         of_files = record and record["rule"] not in (None, RULE_OF_TUNE) and record["verdict"] != "deferred" and record["actual"] == now.value
-        if now.value == before or of_files:
+        if now.value is not None and (now.value == before or of_files):
             return True
-        warn(f"{setting} of {drive} is {now.value}, and was {before}: drivekeep.service sets it back as soon as it can")
+        is_now = f"is {now.value}" if now.value is not None else f"cannot be read now ({now.why})"
+        warn(f"{setting} of {self.subject.name} {is_now}, and was {before}: drivekeep.service sets it back as soon as it can")
         return False
 
     def set_back(self, service_is_lost: bool) -> int:

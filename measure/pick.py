@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 from measure import samples
+from measure.figures import Figure
 from measure.samples import Difference
 
 MARGIN = 0.03
@@ -16,31 +17,23 @@ UNKNOWN, PRESENT, BETTER, CHEAPER = "unknown", "present", "better", "cheaper"
 
 
 @dataclasses.dataclass(frozen=True)
-class Scale:
-    """Of goals or costs."""
-    less_is_better: bool = False
-    error: float = 0
-
-    def compare(self, before: list[float], after: list[float], n_compared: int) -> Difference:
-        return samples.compare_pairs(before, after, self.error, n_compared)
-
-    def is_better(self, d: Difference) -> bool:
-        return d.differs and (d.factor < 1) == self.less_is_better
-
-    def is_as_good(self, d: Difference) -> bool:
-        """Is it shown to be no worse than by so much?"""
-        return d.known and (d.high <= 1 + MARGIN if self.less_is_better else d.low >= 1 - MARGIN)
-
-
-@dataclasses.dataclass(frozen=True)
 class Contest:
     """Of values, a list for each: a sample for each round."""
     goals: list[list[float]]
     costs: list[list[float]] | None     # None: it costs nothing that is measured
     current: int        # the value that the drive has
     ordered: bool       # from the smallest value to the largest, of which a smaller one that is as good is preferred
-    goal: Scale = Scale()
-    cost: Scale = Scale()
+    goal: Figure
+    cost: Figure | None = None
+
+
+def _is_better(figure: Figure, d: Difference) -> bool:
+    return d.differs and (d.factor < 1) == figure.kind.less_is_better
+
+
+def _is_as_good(figure: Figure, d: Difference) -> bool:
+    """Is it shown to be no worse than by so much?"""
+    return d.known and (d.high <= 1 + MARGIN if figure.kind.less_is_better else d.low >= 1 - MARGIN)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,14 +51,14 @@ class Pick:
 def _find_best(c: Contest) -> int | None:
     """The one with the best median; None: there are too few samples of all."""
     levels = {i: level for i, level in enumerate(map(samples.level, c.goals)) if level is not None}
-    return (min if c.goal.less_is_better else max)(levels, key=levels.__getitem__) if levels else None
+    return (min if c.goal.kind.less_is_better else max)(levels, key=levels.__getitem__) if levels else None
 
 
 def _find_knee(c: Contest, best: int) -> int:
     """The smallest that was not shown to be worse than the best."""
     for i in range(best if c.ordered else 0):
-        d = c.goal.compare(c.goals[best], c.goals[i], 1)
-        if d.known and (not d.differs or c.goal.is_better(d)):
+        d = samples.compare_pairs(c.goals[best], c.goals[i], c.goal.error, 1)
+        if d.known and (not d.differs or _is_better(c.goal, d)):
             return i
     return best
 
@@ -75,15 +68,12 @@ def _compare_all(c: Contest) -> tuple[list[Difference], list[Difference]]:
     difference yet, until none shows one any more."""
     families = [(c.goal, c.goals)] + ([(c.cost, c.costs)] if c.costs else [])
     found = [[Difference()] * len(c.goals) for _ in families]
-    left = [(f, i) for f in range(len(families)) for i in range(len(c.goals)) if i != c.current]
-    while left:
+    left, n_before = [(f, i) for f in range(len(families)) for i in range(len(c.goals)) if i != c.current], 0
+    while len(left) != n_before:
         for f, i in left:
-            scale, lists = families[f]
-            found[f][i] = scale.compare(lists[c.current], lists[i], len(left))
-        still = [(f, i) for f, i in left if not found[f][i].differs]
-        if len(still) == len(left):
-            break
-        left = still
+            figure, lists = families[f]
+            found[f][i] = samples.compare_pairs(lists[c.current], lists[i], figure.error, len(left))
+        n_before, left = len(left), [(f, i) for f, i in left if not found[f][i].differs]
     return found[0], found[1] if c.costs else []
 
 
@@ -102,8 +92,8 @@ def decide(c: Contest) -> Pick:
 
     # Of those from the knee to the best the first that is shown to be better.
     for i in range(knee, best + 1):
-        if i != c.current and c.goal.is_better(goals[i]):
+        if i != c.current and _is_better(c.goal, goals[i]):
             return take(BETTER, i)
-    if costs and knee != c.current and c.goal.is_as_good(goals[knee]) and c.cost.is_better(costs[knee]):
+    if costs and knee != c.current and _is_as_good(c.goal, goals[knee]) and _is_better(c.cost, costs[knee]):
         return take(CHEAPER, knee)
     return Pick(PRESENT if any(d.known for d in goals) else UNKNOWN, c.current)

@@ -152,9 +152,8 @@ class Tune:
     # ---- all of them ----
 
     def _contest(self) -> pick.Contest:
-        return pick.Contest([t.goal for t in self.trials], [t.cost for t in self.trials] if self.cost else None, self.current, self.ordered,
-                            pick.Scale(self.goal.kind.less_is_better, self.goal.error),
-                            pick.Scale(self.cost.kind.less_is_better, self.cost.error) if self.cost else pick.Scale())
+        costs = [t.cost for t in self.trials] if self.cost else None
+        return pick.Contest([t.goal for t in self.trials], costs, self.current, self.ordered, self.goal, self.cost)
 
     def _is_enough(self) -> bool:
         if self.idle_times:

@@ -5,9 +5,11 @@ import unittest
 
 import numpy
 
-from measure.pick import BETTER, CHEAPER, PRESENT, UNKNOWN, Contest, Scale, decide
+from measure.figures import LATENCY, RATE, Figure
+from measure.pick import BETTER, CHEAPER, PRESENT, UNKNOWN, Contest, decide
 
 NAN = math.nan
+LESS, MORE = (Figure("", "", kind, (), 1, 0) for kind in (LATENCY, RATE))
 VALUES, RUNS = 7, 1000
 SPREAD = 1, 1.01, 0.99, 1.005, 0.995, 1, 1.008, 0.992
 SAME = [10, 10, 10, 10]
@@ -20,7 +22,7 @@ def fill(level, n):
 
 
 def contest(goals, costs, current, ordered, less=False):
-    return Contest([list(g) for g in goals], [list(c) for c in costs] if costs is not None else None, current, ordered, Scale(less), Scale(True))
+    return Contest([list(g) for g in goals], [list(c) for c in costs] if costs is not None else None, current, ordered, LESS if less else MORE, LESS)
 
 
 # Levels of goals and costs, NaN: no sample; the present one, whether they are in order, whether less is better; and what is picked.
