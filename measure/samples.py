@@ -62,9 +62,7 @@ def level(samples: typing.Sequence[float]) -> float | None:
     return median(present) if len(present) >= MIN else None
 
 
-@functools.lru_cache(maxsize=64)
-def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.triu_indices(n, 1)
+_pairs = functools.lru_cache(maxsize=64)(lambda n: np.triu_indices(n, 1))
 
 
 def _trend(samples: np.ndarray) -> float:
@@ -111,13 +109,13 @@ def estimate(samples: typing.Sequence[float], error: float = 0) -> Estimate:
 def compare(before: typing.Sequence[float], after: typing.Sequence[float], error: float, n_compared: int) -> Difference:
     """`n_compared` of such comparisons are told of together, and the chance that any of them calls a difference where there is none
     is 5 % (Bonferroni)."""
-    x, y = np.sort(np.asarray(before, dtype=float)), np.sort(np.asarray(after, dtype=float))
+    x, y = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     levels = median(x), median(y)
     if len(x) < MIN or len(y) < MIN:
         return Difference(*levels)
-    ratios, chances = np.divide.outer(y, x), np.multiply.outer(_median_chances(len(y)), _median_chances(len(x)))
+    ratios, chances = np.divide.outer(np.sort(y), np.sort(x)), np.multiply.outer(_median_chances(len(y)), _median_chances(len(x)))
     low, high = _bounds(ratios.ravel(), chances.ravel(), LEVEL / n_compared)
-    half = (_trend(np.asarray(before, dtype=float)) / levels[0] + _trend(np.asarray(after, dtype=float)) / levels[1]) / 2
+    half = (_trend(x) / levels[0] + _trend(y) / levels[1]) / 2
     return Difference(*levels, True, levels[1] / levels[0], low * max(1 - half - 2 * error, 0.0), high * (1 + half + 2 * error))
 
 
@@ -127,14 +125,8 @@ def _median_rank(n: int, wrong: float) -> int:
     told by tosses of a coin, whatever they are like. The bootstrap is wrong more often than it says where there are few samples and many
     comparisons: of 9 samples and 12 comparisons in 4 of 100 cases, and not in 0.4. Of the outermost step half counts (mid-p), as the
     trend makes the interval wider."""
-    wrong_so_far, rank = 0.5 ** n, 1
-    while rank < n // 2:
-        step = math.comb(n, rank) * 0.5 ** n
-        if wrong_so_far + step / 2 > wrong / 2:
-            break
-        wrong_so_far += step
-        rank += 1
-    return rank
+    chances = [math.comb(n, below) * 0.5 ** n for below in range(n // 2)]
+    return next((rank for rank in range(1, n // 2) if sum(chances[:rank]) + chances[rank] / 2 > wrong / 2), max(n // 2, 1))
 
 
 def compare_pairs(before: typing.Sequence[float], after: typing.Sequence[float], error: float, n_compared: int) -> Difference:

@@ -26,22 +26,17 @@ class Tuning:
 
     def prepare(self, s: Subject, shown: dict) -> None:
         """By what the command shows of the drive."""
-        now = Reading.of(shown, self.setting)
-        if now is None:
-            self.lacking = "it is not a setting of this kind of drive"
-        elif now.value is None:
-            self.lacking = now.why
-        elif not now.exact:
-            self.lacking = f"it is '{now.value}', which it could not be set back to"
-        if self.lacking:
+        now = Reading.of(shown, self.setting) or Reading(None, "it is not a setting of this kind of drive")
+        if now.value is None or not now.exact:
+            self.lacking = now.why or f"it is '{now.value}', which it could not be set back to"
             return
         self.present = now.value
         self.values = tunables.values(self.tunable, s.name, now.value, s.is_array)
         if len(self.values) < 2:
             self.lacking = "there is no other value to be had"
-        beside = {name: Reading.of(shown, name) for name in self.tunable.resets}
-        self.held = Held(s, self.setting, self.present, {name: r.value for name, r in beside.items() if r and r.value is not None and r.exact},
-                         self.tunable.saves_power)
+        readings = {name: Reading.of(shown, name) for name in self.tunable.resets}
+        beside = {name: r.value for name, r in readings.items() if r and r.value is not None and r.exact}
+        self.held = Held(s, self.setting, self.present, beside, self.tunable.saves_power)
 
     @property
     def wake_seconds(self) -> int:
@@ -87,7 +82,7 @@ class Tuning:
     @property
     def left_out(self) -> str | None:
         """Values that cannot be had, and why."""
-        return "; ".join(self.held.left_out) if self.held and self.held.left_out else None
+        return "; ".join(self.held.left_out) or None if self.held else None
 
     @property
     def is_measured(self) -> bool:
@@ -117,40 +112,32 @@ class Tuning:
 
 def why_unmeasured(row: dict) -> str:
     """Of what the command tells of a setting."""
-    if row["transport"] == "none":
-        return "drivekeep never sets it"
-    if row["once"]:
-        return "it is done once, and is nothing that a drive has"
-    if not row["readable"]:
-        return "it cannot be read, so nobody knows what to set it back to"
-    if not row["volatile"]:
-        return "the drive keeps it without power, so it is not set for a while"
-    return "it is dangerous, so it is not set for a while" if row["danger"] else "no value of it makes reads faster or slower"
+    reasons = ((row["transport"] == "none", "drivekeep never sets it"), (row["once"], "it is done once, and is nothing that a drive has"),
+               (not row["readable"], "it cannot be read, so nobody knows what to set it back to"),
+               (not row["volatile"], "the drive keeps it without power, so it is not set for a while"),
+               (row["danger"], "it is dangerous, so it is not set for a while"))
+    return next((why for is_so, why in reasons if is_so), "no value of it makes reads faster or slower")
 
 
 def choose(names: list[str], has_file: bool) -> list[Tuning]:
     """Those that are named, or else all that have a best value."""
     if not names:
         return [Tuning(t) for t in tunables.TUNABLES.values() if not t.saves_power and (not t.writes or has_file)]
-    rows: dict[str, dict] = {}
-    for row in command.read("settings", "--", *names)["settings"]:
-        rows.setdefault(row["name"], row)
-    chosen, bad = [], False
+    # Of rows with the same name the first one counts.
+    rows = {row["name"]: row for row in reversed(command.read("settings", "--", *names)["settings"])}
+    chosen = []
     for name in names:
-        row = rows[name]
-        t = tunables.TUNABLES.get(row["alias_of"] or row["name"])
+        t = tunables.TUNABLES.get(rows[name]["alias_of"] or name)
         if t is None:
-            warn(f"there is nothing to measure of {name}: {why_unmeasured(row)}")
+            warn(f"there is nothing to measure of {name}: {why_unmeasured(rows[name])}")
         elif t.writes and not has_file:
             warn(f"{t.setting} is measured by writing to a file: --file=DIR says where")
         else:
             chosen.append(Tuning(t))
-            continue
-        bad = True
-    if not bad and has_file and not any(t.tunable.writes for t in chosen):
-        raise Trouble("--file is for what is measured by writing, and none of these settings is")
-    if bad:
+    if len(chosen) < len(names):
         raise Trouble
+    if has_file and not any(t.tunable.writes for t in chosen):
+        raise Trouble("--file is for what is measured by writing, and none of these settings is")
     return chosen
 
 
@@ -166,15 +153,13 @@ def prepare(s: Subject, tunings: list[Tuning]) -> None:
 def run(s: Subject, tunings: list[Tuning]) -> int:
     """Each has a share of the time that is left. What keeps one from being measured may not keep the next."""
     shares, status = sum(t.share for t in tunings), WANTED
-    for t in tunings:
-        share = t.share
+    for t in [t for t in tunings if t.share]:
         if s.is_stopped():
             break
-        if share == 0:
-            continue
+        share = t.share
         done = t.run(s, max(s.budget - s.spent, 0) * share / shares)
         shares -= share
-        status = done if done != WANTED else status
+        status = done or status
         if done != WANTED and not t.lacking:
             break
     s.hide_progress()
