@@ -116,19 +116,12 @@ def bench(options: argparse.Namespace) -> int:
 
 # ---- tune ----
 
-def _pictures(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Each with its kind."""
-    wanted = [(options.svg, "svg")] if options.svg else []
-    wanted += [(options.plot, plot.kind_of(options.plot))] if options.plot else []
-    for path, kind in wanted:
-        plot.check(path, kind)
-    return wanted
-
-
 def tune(options: argparse.Namespace) -> int:
     if not options.names:
         raise Trouble("say which drive: 'drivekeep tune DRIVE [SETTING...]'")
-    pictures = _pictures(options)
+    pictures = [(path, kind) for path, kind in ((options.svg, "svg"), (options.plot, plot.kind_of(options.plot or ""))) if path]
+    for path, kind in pictures:
+        plot.check(path, kind)
     s = Subject(options, "tune", "10min")
     if s.service is None:
         raise service.missing()
@@ -155,7 +148,8 @@ def tune(options: argparse.Namespace) -> int:
         try:
             files.save_picture(path, plot.draw(s, tunings, kind))
         except Trouble as trouble:
-            status = trouble.tell() if status == WANTED else trouble.tell() and status
+            told = trouble.tell()
+            status = status or told
     return status
 
 
