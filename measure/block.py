@@ -6,7 +6,6 @@ lines that have a form, so that what stands in it of other drives and settings s
 """
 from __future__ import annotations
 
-import glob
 import os
 import pathlib
 import re
@@ -32,41 +31,16 @@ DRAFT_DIR = "/run"      # where nobody but root can exchange it
 
 # ---- this drive's block ----
 
-def quote(text: str) -> str:
-    """As a string of the file's, in which \\xNN stays what it is."""
-    return '"' + re.sub(r'"|\\(?!x[0-9a-fA-F])', r"\\\g<0>", escape(text)) + '"'
-
-
-def _pattern(text: str) -> str:
-    """What would be more than itself in a glob may be anything."""
-    return quote(re.sub(r"[*?\[\]\\]", "?", text))
-
-
-def _stable_link(node: str) -> str | None:
-    """By ASCII ata-… and nvme-MODEL… are before nvme-eui… and wwn-…, and names before UUIDs. The link of an LVM volume on the disk speaks
-    of what is on it."""
-    links = sorted(glob.glob("/dev/disk/by-id/*")) + sorted(glob.glob("/dev/disk/by-path/*"))
-    return next((link for link in links if os.path.realpath(link) == node and not os.path.basename(link).startswith("lvm-")), None)
-
-
 def head(drive: dict) -> str:
     """The beginning, up to the settings."""
-    wwn, model, serial = drive["wwn"], drive["model"], drive["serial"]
-    # For an ATA drive without a WWN, libata makes one from model and serial number, padded with blanks.
-    if wwn and not (serial and model and wwn.startswith("t10.ATA ")):
-        match = f"{{ wwn = {_pattern(wwn)}; }}"
-    elif serial and model:
-        match = f"{{ model = {_pattern(model)}; serial = {_pattern(serial)}; }}"
-    else:
-        match = _pattern(_stable_link(drive["node"]) or drive["node"])
-    return f"{HEAD}{match};\n"
+    return f"{HEAD}{drive['match']};\n"
 
 
 def assignment(setting: str, value: str) -> str:
     if value in tunables.SWITCH and tunables.TUNABLES[setting].ladder == tunables.SWITCH:
         text = "true" if value == "on" else "false"
     else:
-        text = value if value.isdigit() else quote(value)
+        text = value if value.isdigit() else f'"{value}"'
     return f"      {setting} = {text};\n"
 
 

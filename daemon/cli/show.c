@@ -25,6 +25,7 @@
 #include "safe-file.h"
 #include "settings.h"
 #include "sysfs.h"
+#include "tried.h"
 #include "verb.h"
 #include "wear-read.h"
 
@@ -134,6 +135,17 @@ static const char *lasting_key(const Drive *d) {
         return drive_property(d, "DM_UUID") ?: drive_property(d, "MD_UUID") ?: d->wwn ?: d->serial ?: d->name;
 }
 
+/* By which a block of the configuration finds it. */
+static void tell_match(Output *o, const Drive *d) {
+        _cleanup_free_ char *text = NULL;
+        size_t size;
+        FILE *f = must(open_memstream(&text, &size));
+
+        tried_put_match(f, d);
+        must_close(f);
+        output_text(o, "match", text);
+}
+
 /* All that drives of these kinds have, or the one that the user names. */
 static void tell_settings(Output *o, Device *device, unsigned backends, const char *name) {
         const Setting *row = name ? setting_for_backends(&all_settings, name, backends) : NULL;
@@ -156,6 +168,7 @@ static void tell_drive(Output *o, const Options *options, Device *device, unsign
         output_object(o, NULL);
         output_text(o, "name", d->name);
         output_text(o, "key", lasting_key(d));
+        tell_match(o, d);
         output_fact(o, "drive", "node", d->node);
         output_fact(o, "model", "model", d->model);
         output_fact(o, "serial", "serial", d->serial);

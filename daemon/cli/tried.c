@@ -23,25 +23,28 @@ static void put_pattern(FILE *f, const char *text) {
         emit_string(f, pattern);
 }
 
-void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
+void tried_put_match(FILE *f, const Drive *d) {
         bool has_serial = d->serial && d->model;
 
-        fputs("    { match = ", f);
         /* For an ATA drive without a WWN, libata makes one from model and serial number, padded with blanks. */
         if (d->wwn && !(has_serial && starts_with(d->wwn, "t10.ATA "))) {
                 fputs("{ wwn = ", f);
                 put_pattern(f, d->wwn);
-                fputs("; };\n", f);
+                fputs("; }", f);
         } else if (has_serial) {
                 fputs("{ model = ", f);
                 put_pattern(f, d->model);
                 fputs("; serial = ", f);
                 put_pattern(f, d->serial);
-                fputs("; };\n", f);
-        } else {
+                fputs("; }", f);
+        } else
                 put_pattern(f, drive_stable_link(d) ?: d->node);
-                fputs(";\n", f);
-        }
+}
+
+void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
+        fputs("    { match = ", f);
+        tried_put_match(f, d);
+        fputs(";\n", f);
         fputs(allow_dangerous ? "      allow_dangerous = true;\n" : "", f);
         fputs(wake ? "      wake = true;\n" : "", f);
 }

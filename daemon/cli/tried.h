@@ -55,6 +55,9 @@ Config *tried_parse(const char *blocks);
  * without settings the text is "". */
 char *tried_format_blocks(const Drive *d, const Config *older, const Config *newer);
 
+/* What a block matches this drive by. */
+void tried_put_match(FILE *f, const Drive *d);
+
 /* The beginning of a block, up to the settings. */
 void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake);
 void tried_put_value(FILE *f, const char *name, const Value *v);

@@ -106,8 +106,8 @@ def row(name, transport, value, **more):
 
 def drive(name, **more):
     """As the command shows it."""
-    return {"name": name, "key": name, "node": f"/dev/{name}", "model": None, "serial": None, "firmware": None, "wwn": None, "size": 9 * GIB,
-            "state": "active/idle", "settings": [],
+    return {"name": name, "key": name, "node": f"/dev/{name}", "model": None, "serial": None, "firmware": None, "size": 9 * GIB,
+            "state": "active/idle", "settings": [], "match": f'"/dev/{name}"',
             "wear": {"celsius": None, "celsius_max": None, "load_cycles": None, "start_stops": None, "testing": False}, **more}
 
 

@@ -132,7 +132,8 @@ class Tune(Program):
         self.put("class/sda/queue/scheduler", "none [mq-deadline] bfq")
         self.put("class/sda/queue/max_hw_sectors_kb", "256")
         os.makedirs("etc/drivekeep")
-        self.drives = {"sda": drive("sda", node="/dev/none", model="DISK", serial="S1", firmware="F1", size=64 * GIB),
+        self.drives = {"sda": drive("sda", node="/dev/none", model="DISK", serial="S1", firmware="F1", size=64 * GIB,
+                                    match='{ model = "DISK"; serial = "S1"; }'),
                        "sr0": drive("sr0", settings=[row("speed", "optical", None)])}
         self.patch(sysfs, "disks_below", lambda name: [name])
         self.patch(sysfs, "above", lambda name: [])
@@ -554,16 +555,6 @@ class Tune(Program):
         self.put("etc/drivekeep/drivekeep.conf.d/10-x.conf", 'drives = ( { match = {}; scheduler = "none"; } );')
         self.tune(0, "sda", "scheduler", "--write")
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
-
-    def test_heads(self):
-        """By what a drive is known in the file."""
-        self.patch(block, "_stable_link", lambda node: "/dev/disk/by-id/x" if node == "/dev/sda" else None)
-        for changes, text in (({"wwn": "0x5"}, '{ wwn = "0x5"; }'), ({"wwn": "t10.ATA  D  S", "model": "D", "serial": "S"}, '{ model = "D"; serial = "S"; }'),
-                              ({"wwn": "t10.ATA  D  S"}, '{ wwn = "t10.ATA  D  S"; }'), ({"model": "D*[x]", "serial": 'S"\\'}, '{ model = "D??x?"; serial = "S\\"?"; }'),
-                              ({"model": "D\x1b", "serial": "S"}, '{ model = "D\\x1b"; serial = "S"; }'), ({}, '"/dev/disk/by-id/x"'),
-                              ({"node": "/dev/vda"}, '"/dev/vda"')):
-            with self.subTest(changes):
-                self.assertEqual(block.head(drive("sda", **changes)), f"    {{ match = {text};\n")
 
     # ---- pictures ----
 
