@@ -47,16 +47,8 @@ class Measured:
         return samples.estimate(self.samples, self.figure.error)
 
 
-@dataclasses.dataclass
-class Bench:
-    figures: dict[str, Measured] = dataclasses.field(default_factory=dict)
-    counted: bool = False   # the kernel has counted all that was done, so that others' use was seen
-
-    def add(self, figure: Figure) -> Measured:
-        return self.figures.setdefault(figure.key, Measured(figure))
-
-    def count_samples(self) -> int:
-        return sum(len(m.samples) for m in self.figures.values())
+def measured(figures: dict[str, Measured], figure: Figure) -> Measured:
+    return figures.setdefault(figure.key, Measured(figure))
 
 
 class Use(typing.NamedTuple):
@@ -78,7 +70,7 @@ class Meter:
     below: list[str] = dataclasses.field(default_factory=list)      # the disks below an array
     file: int = -1          # for what writes, FILE_SIZE large; negative: nothing does
     samples_max: int = samples.MAX
-    counted: bool = False   # as in Bench
+    counted: bool = False   # the kernel has counted all that was done, so that others' use was seen
 
     # ---- where ----
 
@@ -167,7 +159,7 @@ class Meter:
             if idle > 0:
                 self.may_go_on()
 
-    def sample(self, job: Job, measured: list[Measured], step: int, idle: float = 0) -> None:
+    def sample(self, job: Job, items: list[Measured], step: int, idle: float = 0) -> None:
         """One item for each figure of the job. `step` says where: no two samples may have the same. Before the job the drive is left
         alone for `idle` seconds, which belong to the sample where others' use is looked for. What fails in fio is told in the items."""
         before, told, complaint = self._use(), {}, None
@@ -183,7 +175,7 @@ class Meter:
             with contextlib.suppress(OSError):
                 os.fsync(self.file)
 
-        for m in measured:
+        for m in items:
             value = sum(fio.number(told, path) for path in m.figure.paths) if size >= 0 else math.nan
             fault = complaint or find_fault(told, job, m.figure, value)
             if fault:
@@ -206,18 +198,14 @@ class Meter:
 
     # ---- all of them ----
 
-    def run(self, bench: Bench) -> None:
-        """Until the budget is spent or the user wants an end. What was measured by then is in `bench` also where it raises."""
+    def run(self, figures: dict[str, Measured]) -> None:
+        """Until the budget is spent or the user wants an end. What was measured by then is in `figures` also where it raises."""
         start = monotonic()
         jobs = [job for job in JOBS if not job.for_settings and (not job.writes or self.file >= 0)]
-        items = {job.name: [bench.add(figure) for figure in job.figures] for job in jobs}
-        try:
+        items = {job.name: [measured(figures, figure) for figure in job.figures] for job in jobs}
+        with contextlib.suppress(fio.Stopped):
             self.warm_up()
             self._rounds(jobs, items, start)
-        except fio.Stopped:
-            pass
-        finally:
-            bench.counted = self.counted
 
     def _rounds(self, jobs: list[Job], items: dict[str, list[Measured]], start: float) -> None:
         fresh, longest = int(time.time() * 1e6), 0.0

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
         before, after = (_load_named(options, name) for name in options.names)
     else:
         before, after = _find_last_two(options)
-    both = [(m, after.bench.figures[key]) for key, m in before.bench.figures.items() if key in after.bench.figures]
+    both = [(m, after.figures[key]) for key, m in before.figures.items() if key in after.figures]
     figures = [_figure(x, y, len(both)) for x, y in both]
     changes = _changes(before, after)
     if options.json:

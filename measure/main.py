@@ -44,13 +44,13 @@ def _bench_list(options: argparse.Namespace) -> int:
         warn(f"nothing is kept in {options.results}; 'drivekeep bench DRIVE' measures a drive")
     if options.json:
         told = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "model", "serial")},
-                 "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.bench.count_samples()}
+                 "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.n_samples}
                 for r in kept]
         command.print_document(measurements=told)
         return WANTED
     table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], [False] * 5 + [True], not options.no_legend)
     for r in kept:
-        table.row(r.name, r.texts["drive"], r.texts["model"], r.texts["serial"], _short_time(r.when), str(r.bench.count_samples()))
+        table.row(r.name, r.texts["drive"], r.texts["model"], r.texts["serial"], _short_time(r.when), str(r.n_samples))
     table.print()
     return WANTED
 
@@ -73,10 +73,10 @@ def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
         print(result.to_json(r), end="")
         return
     table = Table(["MEASURED", "MEDIAN", "95 % INTERVAL", "SAMPLES", "LEFT OUT"], [False, True, True, True, False], not options.no_legend)
-    for m in r.bench.figures.values():
+    for m in r.figures.values():
         e = m.estimate()
         table.row(m.figure.title, *format_estimate(m.figure.kind, e), str(e.n), _left_out(m))
-    if not r.bench.counted:
+    if not r.counted:
         table.note(uncounted(r.texts["drive"]))
     table.print()
 
@@ -87,14 +87,16 @@ def _bench_drive(options: argparse.Namespace) -> int:
     s = Subject(options, "bench", "3min")
     s.make_file()
     r = result.make(s.drive, s.shown, s.when)
+    meter = s.meter(s.budget)
     try:
-        s.meter(s.budget).run(r.bench)
+        meter.run(r.figures)
     except Trouble as trouble:      # what there is by then is shown and kept
         s.hide_progress()
         trouble.tell()
     s.hide_progress()
+    r.counted = meter.counted
     _bench_show(options, r)
-    if r.bench.count_samples() == 0:
+    if r.n_samples == 0:
         raise Trouble(f"nothing was measured of {s.name}, so nothing is kept")
     try:
         result.save(options.results, r)

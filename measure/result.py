@@ -10,7 +10,7 @@ import time
 import typing
 
 from measure import command, files, samples
-from measure.bench import Bench
+from measure.bench import Measured, measured
 from measure.figures import FIGURES
 
 VERSION = 1
@@ -27,12 +27,17 @@ class Result:
     texts: dict[str, str | None]    # TEXTS: of the drive, and of the machine where it was measured
     when: int               # µs since 1970
     settings: list[dict[str, str]] = dataclasses.field(default_factory=list)    # drive, key, name, value; of an array also its disks'
-    bench: Bench = dataclasses.field(default_factory=Bench)
+    figures: dict[str, Measured] = dataclasses.field(default_factory=dict)
+    counted: bool = False   # as in bench.Meter
 
     @property
     def key(self) -> str:
         """By which the same drive, or an array of the same drives, is known again."""
         return self.texts["key"]
+
+    @property
+    def n_samples(self) -> int:
+        return sum(len(m.samples) for m in self.figures.values())
 
 
 def make(drive: dict, shown: list[dict], when: float) -> Result:
@@ -53,8 +58,8 @@ def bounded(e: samples.Estimate) -> dict:
 
 def to_json(r: Result) -> str:
     figures = [{"name": m.figure.key, "unit": m.figure.kind.unit, **bounded(m.estimate()), "samples": m.samples, "complaint": m.complaint,
-                **{count: getattr(m, count) for count in COUNTS}} for m in r.bench.figures.values()]
-    told = {"version": VERSION, **r.texts, "when_usec": r.when, "counted": r.bench.counted, "settings": r.settings, "figures": figures}
+                **{count: getattr(m, count) for count in COUNTS}} for m in r.figures.values()]
+    told = {"version": VERSION, **r.texts, "when_usec": r.when, "counted": r.counted, "settings": r.settings, "figures": figures}
     return json.dumps(told, indent=2) + "\n"
 
 
@@ -77,11 +82,11 @@ def from_json(text: str, name: str) -> Result:
     texts, when, keys = {key: _take(told, key, str, None) for key in TEXTS}, _take(told, "when_usec", int, 0), ("drive", "key", "name", "value")
     settings = [{key: item[key] for key in keys} for item in _items(told, "settings") if all(isinstance(item.get(key), str) for key in keys)]
     r = Result(name, texts, when, settings)
-    r.bench.counted = told.get("counted") is True
+    r.counted = told.get("counted") is True
     for item in _items(told, "figures"):
         figure = FIGURES.get(_take(item, "name", str, ""))
-        if figure and figure.key not in r.bench.figures:
-            m = r.bench.add(figure)
+        if figure and figure.key not in r.figures:
+            m = measured(r.figures, figure)
             m.samples = [float(n) for n in _take(item, "samples", list, [])[:samples.MAX] if type(n) in (int, float) and 0 < n < 1e18]
             for count in COUNTS:
                 setattr(m, count, max(_take(item, count, int, 0), 0))

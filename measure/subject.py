@@ -10,7 +10,6 @@ import mmap
 import os
 import re
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -194,16 +193,12 @@ class Subject:
 
     def _find_fault(self, directory: str) -> str | None:
         """What is wrong with the directory. btrfs has numbers of its own, so that it is believed."""
-        try:
-            status = os.stat(directory)
-        except OSError:
-            status = None
-        if status is None or not stat.S_ISDIR(status.st_mode):
+        if not os.path.isdir(directory):
             return f"'{directory}' is no directory: --file wants one that is on {self.name}"
         kind = subprocess.run(["stat", "-f", "-c", "%T", "--", directory], capture_output=True, text=True, check=False).stdout.strip()
         if kind == "btrfs":
             return None
-        device = sysfs.device_name(status.st_dev)
+        device = sysfs.device_name(os.stat(directory).st_dev)
         if device is None:
             return f"'{directory}' is on no drive that can be told: --file wants a directory on {self.name}"
         on_it = device == self.name or device in sysfs.above(self.name)

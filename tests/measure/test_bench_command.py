@@ -75,20 +75,20 @@ class Command(Program):
             self.drives[each["name"]] = each
         self.patch(sysfs, "disks_below", lambda name: ["sda", "sdb"] if name == "md0" else [name])
         self.patch(sysfs, "above", lambda name: ["md0"] if name in ("sda", "sdb") else [])
-        self.patch(bench.Meter, "run", lambda meter, measured: self.run_meter(meter, measured))
+        self.patch(bench.Meter, "run", lambda meter, figures: self.run_meter(meter, figures))
         self.meters, self.level, self.n_samples, self.counted = [], 1, 12, True
         self.times = iter(range(1764190865, 1764190965))
         self.patch(subject.time, "time", lambda: next(self.times))
 
-    def run_meter(self, meter, measured):
+    def run_meter(self, meter, figures):
         self.meters.append(meter)
         meter.tell(meter.budget / 2)
         for key, level in (("sequential_start", 150e6 * self.level), ("random_latency", 0.008 / self.level), ("random_rate", 120)):
-            measured.add(FIGURES[key]).samples = [level * SPREAD[i % 6] for i in range(self.n_samples)]
-        measured.figures["sequential_start"].others, measured.figures["sequential_start"].cached = 2, 1
-        failed = measured.add(FIGURES["buffered"])
+            bench.measured(figures, FIGURES[key]).samples = [level * SPREAD[i % 6] for i in range(self.n_samples)]
+        figures["sequential_start"].others, figures["sequential_start"].cached = 2, 1
+        failed = bench.measured(figures, FIGURES["buffered"])
         failed.errors, failed.complaint = 4, "Input/output error"
-        measured.counted = self.counted
+        meter.counted = self.counted
         meter.may_go_on()
 
     def bench(self, *words):

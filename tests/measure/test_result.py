@@ -7,6 +7,7 @@ import signal
 
 from fake import Fake, drive, row
 from measure import result, samples
+from measure.bench import measured
 from measure.figures import FIGURES
 
 WHEN = 1764190865
@@ -17,11 +18,11 @@ def make(name, when=WHEN):
                  settings=[row("apm", "ata", "254"), row("lookahead", "ata", "on"), row("acoustic", "ata", None)])
     r = result.make(disk, [disk], when)
     r.name = name
-    m = r.bench.add(FIGURES["random_latency"])
+    m = measured(r.figures, FIGURES["random_latency"])
     m.samples = [0.008 + 1e-9 * i for i in range(7)]
     m.others, m.cached = 3, 2
-    r.bench.add(FIGURES["buffered"]).errors = 9
-    r.bench.counted = True
+    measured(r.figures, FIGURES["buffered"]).errors = 9
+    r.counted = True
     return r
 
 
@@ -33,13 +34,13 @@ class Texts(Fake):
         self.assertNotIn("\x1b", text)
         r = result.from_json(text, "x")
         self.assertEqual([r.texts[key] for key in ("drive", "key", "model", "serial", "firmware")], ["sda", "0x5000", "ST\x1b[2J", "5YD1", None])
-        self.assertTrue(r.texts["kernel"] and r.bench.counted)
+        self.assertTrue(r.texts["kernel"] and r.counted)
         self.assertEqual(r.when, WHEN * 10 ** 6)
         self.assertEqual(r.settings[1], {"drive": "sda", "key": "0x5000", "name": "lookahead", "value": "on"})
-        self.assertEqual((len(r.settings), list(r.bench.figures)), (2, ["random_latency", "buffered"]))
-        m = r.bench.figures["random_latency"]
-        self.assertEqual((m.samples, m.others, m.cached), (make("x").bench.figures["random_latency"].samples, 3, 2))
-        self.assertEqual(r.bench.figures["buffered"].errors, 9)
+        self.assertEqual((len(r.settings), list(r.figures)), (2, ["random_latency", "buffered"]))
+        m = r.figures["random_latency"]
+        self.assertEqual((m.samples, m.others, m.cached), (make("x").figures["random_latency"].samples, 3, 2))
+        self.assertEqual(r.figures["buffered"].errors, 9)
         self.assertEqual(result.to_json(r), text)
 
     def test_name(self):
@@ -59,14 +60,14 @@ class Texts(Fake):
         r = result.from_json('{ "version": 1, "drive": "sda", "key": "k", "new": [], "settings": [ 7, {}, { "drive": "sda", "key": "k", "name": '
                              '"apm", "value": "1" } ], "figures": [ null, {}, { "name": "new" }, { "name": [] }, { "name": "buffered", "samples": '
                              '[ 5, -1, 0, "x", null, 1e300, 6.5 ], "others": -4 } ] }', "x")
-        self.assertEqual((len(r.settings), list(r.bench.figures)), (1, ["buffered"]))
-        self.assertEqual((r.bench.figures["buffered"].samples, r.bench.figures["buffered"].others), ([5, 6.5], 0))
+        self.assertEqual((len(r.settings), list(r.figures)), (1, ["buffered"]))
+        self.assertEqual((r.figures["buffered"].samples, r.figures["buffered"].others), ([5, 6.5], 0))
 
     def test_many(self):
         """Far more samples than any measurement has: the time to work on them grows with their square."""
         figures = [{"name": "buffered", "samples": [7] + [8] * 5000}, {"name": "buffered", "samples": [9]}]
         r = result.from_json(json.dumps({"version": 1, "drive": "sda", "key": "k", "figures": figures}), "x")
-        self.assertEqual([len(m.samples) for m in r.bench.figures.values()], [samples.MAX])
+        self.assertEqual([len(m.samples) for m in r.figures.values()], [samples.MAX])
 
 
 class Files(Fake):
