@@ -45,7 +45,7 @@ def warn(sentence: str) -> None:
 @dataclasses.dataclass
 class Table:
     heads: list[str]
-    right: list[bool]       # of each column: its cells stand on the right
+    sides: str              # of each column: on which its cells stand, "<" or ">"
     legend: bool = True     # heads and notes are printed
     rows: list[list[str | None]] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -62,8 +62,7 @@ class Table:
             lines.insert(0, [escape(head) for head in self.heads])
         widths = [max(map(len, column)) for column in zip(*lines)]
         for line in lines:
-            cells = [cell.rjust(width) if right else cell.ljust(width) for cell, width, right in zip(line, widths, self.right)]
-            print(" ".join(cells).rstrip())
+            print(" ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, self.sides, widths)).rstrip())
         for note in self.notes if self.legend else []:
             print(escape(note))
 

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         command.print_document(before=before.name, after=after.name, figures=figures, changes=changes)
         return
-    table = Table(["MEASURED", "BEFORE", "AFTER", "DIFFERENCE"], [False, True, True, False], not options.no_legend)
+    table = Table(["MEASURED", "BEFORE", "AFTER", "DIFFERENCE"], "<>><", not options.no_legend)
     for (x, _), f in zip(both, figures):
         levels = [format_value(x.figure.kind, level) if level is not None else None for level in (f["before"], f["after"])]
         table.row(x.figure.title, *levels, f["says"])

@@ -48,7 +48,7 @@ def _bench_list(options: argparse.Namespace) -> int:
                 for r in kept]
         command.print_document(measurements=told)
         return WANTED
-    table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], [False] * 5 + [True], not options.no_legend)
+    table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], "<<<<<>", not options.no_legend)
     for r in kept:
         table.row(r.name, r.texts["drive"], r.texts["model"], r.texts["serial"], _short_time(r.when), str(r.n_samples))
     table.print()
@@ -72,7 +72,7 @@ def _bench_show(options: argparse.Namespace, r: result.Result) -> None:
     if options.json:
         print(result.to_json(r), end="")
         return
-    table = Table(["MEASURED", "MEDIAN", "95 % INTERVAL", "SAMPLES", "LEFT OUT"], [False, True, True, True, False], not options.no_legend)
+    table = Table(["MEASURED", "MEDIAN", "95 % INTERVAL", "SAMPLES", "LEFT OUT"], "<>>><", not options.no_legend)
     for m in r.figures.values():
         e = m.estimate()
         table.row(m.figure.title, *format_estimate(m.figure.kind, e), str(e.n), _left_out(m))

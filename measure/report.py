@@ -56,7 +56,7 @@ def uncounted(drive: str) -> str:
 
 def _show_table(s: Subject, t: Tuning) -> None:
     heads = [t.setting, "", t.goal.title, "95 % INTERVAL", "", t.cost.title if t.cost else "", "SAMPLES"]
-    table = Table(heads, [True, False, True, True, False, True, True], not s.options.no_legend)
+    table = Table(heads, "><>><>>", not s.options.no_legend)
     goals = [t.goal_of(i) for i in range(len(t.tune.trials))]
     most = max((e.median for e in goals), default=0)
     for i, (trial, goal) in enumerate(zip(t.tune.trials, goals)):
@@ -90,8 +90,7 @@ def _tell_slow(table: Table, t: Tuning, i: int) -> None:
 
 def _show_curves(s: Subject, t: Tuning) -> None:
     times = t.tune.idle_times
-    table = Table([t.setting, "", *(f"{time} s" for time in times), "LOAD CYCLES"], [True, False, *[True] * (len(times) + 1)],
-                  not s.options.no_legend)
+    table = Table([t.setting, "", *(f"{time} s" for time in times), "LOAD CYCLES"], "><>" + len(times) * ">", not s.options.no_legend)
     print(f"{t.setting}: {t.goal.title}, by how long that time is")
     for i, trial in enumerate(t.tune.trials):
         table.row(trial.value, "now" if i == t.tune.current else None,

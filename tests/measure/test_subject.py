@@ -116,7 +116,7 @@ class Texts(Fake):
     def test_table(self):
         """Without a legend there are neither heads nor notes; what is not there is a dash."""
         for legend, lines in ((True, ["A   B", "x   -", "yy 10", "so"]), (False, ["x   -", "yy 10"])):
-            table, out = Table(["A", "B"], [False, True], legend), io.StringIO()
+            table, out = Table(["A", "B"], "<>", legend), io.StringIO()
             table.row("x", None)
             table.row("yy", "10")
             table.note("so")
