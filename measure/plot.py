@@ -55,18 +55,17 @@ def draw(s: Subject, tunings: list[Tuning], kind: str) -> bytes:
 
 
 def _draw_values(axes, t: Tuning) -> None:
-    labels = []
-    for i, trial in enumerate(t.tune.trials):
-        e, is_picked = t.goal_of(i), t.changes and i == t.tune.pick.index
-        color, mark = (PICKED, "best") if is_picked else (OTHERS, "now" if i == t.tune.current else "")
-        labels.append(trial.value)
+    labels = [escape(trial.value) for trial in t.tune.trials]
+    for i in range(len(labels)):
+        e, mark = t.goal_of(i), t.mark(i)
+        color, size = (PICKED, 7) if mark == "best" else (OTHERS, 5)
         if e.bounded:
             axes.vlines(i, e.low, e.high, color=color)
         if e.n:
-            axes.plot(i, e.median, "o", color=color, markersize=7 if is_picked else 5, gid=escape(caption(t.goal.kind, e)))
+            axes.plot(i, e.median, "o", color=color, markersize=size, gid=escape(caption(t.goal.kind, e)))
         if mark:
             axes.text(i, 0.02, mark, transform=axes.get_xaxis_transform(), ha="center", color=color, fontweight="bold")
-    axes.set_xticks(range(len(labels)), [escape(label) for label in labels])
+    axes.set_xticks(range(len(labels)), labels)
     axes.set_xlim(-0.5, len(labels) - 0.5)
 
 

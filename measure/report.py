@@ -60,8 +60,7 @@ def _show_table(s: Subject, t: Tuning) -> None:
     goals = [t.goal_of(i) for i in range(len(t.tune.trials))]
     most = max((e.median for e in goals), default=0)
     for i, (trial, goal) in enumerate(zip(t.tune.trials, goals)):
-        table.row(trial.value, "best" if t.changes and i == t.tune.pick.index else "now" if i == t.tune.current else None,
-                  *format_estimate(t.goal.kind, goal), "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
+        table.row(trial.value, t.mark(i), *format_estimate(t.goal.kind, goal), "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
                   format_estimate(t.cost.kind, t.cost_of(i))[0] if t.cost else None, str(goal.n))
     _tell_pick(table, t)
     _tell_left_out(table, s, t)
@@ -93,7 +92,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
     table = Table([t.setting, "", *(f"{time} s" for time in times), "LOAD CYCLES"], "><>" + len(times) * ">", not s.options.no_legend)
     print(f"{t.setting}: {t.goal.title}, by how long that time is")
     for i, trial in enumerate(t.tune.trials):
-        table.row(trial.value, "now" if i == t.tune.current else None,
+        table.row(trial.value, t.mark(i),
                   *(format_value(t.goal.kind, samples.median(kept)) if kept else None for kept in trial.after),
                   f"{trial.cycles} in {trial.waits} waits" if trial.cycles is not None and trial.waits else None)
     for i in range(len(t.tune.trials)):

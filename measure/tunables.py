@@ -75,11 +75,7 @@ UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1
 
 def format_size(size: int) -> str:
     """In the largest unit that divides it, as the command shows it."""
-    units = ["B", "KiB", "MiB", "GiB", "TiB"]
-    while size and size % 1024 == 0 and len(units) > 1:
-        size //= 1024
-        del units[0]
-    return f"{size} {units[0]}"
+    return next(f"{size // UNITS[unit]} {unit}" for unit in ("TiB", "GiB", "MiB", "KiB", "B") if size % UNITS[unit] == 0 and (size or unit == "B"))
 
 
 def rank(setting: str, value: str) -> float:

@@ -101,6 +101,9 @@ class Tuning:
         """Of what is picked."""
         return self.tunable.caution if self.changes and self.picked != "off" else None
 
+    def mark(self, trial: int) -> str | None:
+        return "best" if self.changes and trial == self.tune.pick.index else "now" if trial == self.tune.current else None
+
     def goal_of(self, trial: int) -> Estimate:
         return samples.estimate(self.tune.trials[trial].goal, self.goal.error)
 
