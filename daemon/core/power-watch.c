@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "drive-command.h"
+#include "power-watch.h"
+
+/* ---- what is wanted ---- */
+
+bool power_watch_wants_trace(const PowerWatch *w) {
+        return w->policy.traced || (w->policy.traced_stopped && w->stopped_at > 0);
+}
+
+bool power_watch_is_wanted(const PowerWatch *w) {
+        return power_watch_wants_trace(w) || w->policy.by_service;
+}
+
+static void watch_set_mode(PowerWatch *w, PowerMode mode, PowerNews *n) {
+        w->mode = mode;
+        n->events |= POWER_NEWS_MODE;
+}
+
+/* ---- when to poll ---- */
+
+/* When its time without I/O is over; after probes that found it active, when several times that is. */
+static uint64_t watch_end(const PowerWatch *w) {
+        return w->quiet.since + (w->patience << w->n_probes);
+}
+
+static void watch_expect_end(PowerWatch *w, uint64_t now) {
+        uint64_t end = watch_end(w);
+
+        w->poll_at = end > now ? end : now + (w->patience << w->n_probes);
+}
+
+/* While there is I/O, when the last was is known to a quarter of the patience. */
+static void watch_count(PowerWatch *w, const PowerCounters *c, uint64_t since, PowerNews *n) {
+        w->n_probes = 0;
+        w->quiet.io = c->io;
+        w->quiet.since = w->quiet.from = since;
+        w->quiet.until = 0;
+        w->is_uncounted = w->has_given_up = false;
+        w->watched_at = w->watched_at ?: c->now;
+        w->patience = w->policy.patience;
+        w->poll_at = MIN(c->now + w->patience / 4, MAX(watch_end(w), c->now));
+        n->events |= POWER_NEWS_COUNTED;
+}
+
+static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
+        if (!w->is_uncounted) {
+                w->is_uncounted = true;
+                w->has_given_up = false;
+                w->n_probes = 0;
+                w->quiet.since = now;
+                w->quiet.until = w->watched_at = 0;
+                w->patience = w->policy.patience;
+        }
+        /* A spin-up since then was not seen either. */
+        w->stopped_at = 0;
+        if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ASLEEP)
+                watch_set_mode(w, POWER_UNKNOWN, n);
+        n->events |= POWER_NEWS_UNCOUNTED;
+
+        if (w->policy.by_service)
+                w->poll_at = now + w->patience / 4;
+        else
+                watch_expect_end(w, now);
+}
+
+/* There was no I/O since `since` if the counter still equals *quiet_io (NULL: not known). */
+static void watch_start(PowerWatch *w, const PowerCounters *c, uint64_t since, const uint64_t *quiet_io, PowerNews *n) {
+        if (c->error == -ENODATA)
+                watch_uncounted(w, c->now, n);
+        else if (c->error >= 0)
+                watch_count(w, c, quiet_io && c->io == *quiet_io ? since : c->now, n);
+}
+
+/* An earlier run of the service may have seen that the drive is idle. */
+static void watch_continue(PowerWatch *w, const PowerCounters *c, uint64_t quiet_since, uint64_t quiet_io,
+                           PowerNews *n) {
+        watch_start(w, c, MIN(quiet_since, c->now), quiet_since > 0 ? &quiet_io : NULL, n);
+}
+
+/* ---- standby ---- */
+
+static void watch_forget_commands(PowerWatch *w) {
+        free(w->command.suspect);
+        free(w->command.later);
+        w->command.suspect = w->command.later = NULL;
+}
+
+/* The state is OFF. */
+static void watch_stop(PowerWatch *w, PowerNews *n) {
+        if (w->is_traced)
+                n->events |= POWER_NEWS_UNTRACE;
+        watch_forget_commands(w);
+        *w = (PowerWatch){
+                .policy = w->policy,
+                .mode = w->mode,
+                .stopped_at = w->stopped_at,
+                .has_given_up = w->has_given_up,
+        };
+}
+
+static void watch_set_waker(PowerNews *n, const Wake *by) {
+        n->has_waker = by;
+        if (by)
+                n->waker = *by;
+}
+
+static void watch_note_io(PowerWatch *w, uint64_t from, uint64_t to, PowerNews *n) {
+        n->events |= POWER_NEWS_IO;
+        if (w->watched_at == 0)
+                return;
+        n->watched = (to - w->watched_at) / 1000000;
+        w->watched_at += n->watched * 1000000;
+        n->has_gap = w->quiet.until > 0;
+        n->gap_least = from - w->quiet.since;
+        n->gap_most = to - w->quiet.from;
+}
+
+/* `by`: NULL: not known. */
+static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n) {
+        n->events |= POWER_NEWS_WOKEN;
+        watch_set_waker(n, by);
+        n->by_io = by_io;
+        n->stopped_at = w->stopped_at;
+        w->stopped_at = 0;
+        watch_set_mode(w, power_watch_is_wanted(w) ? POWER_AWAKE : POWER_UNKNOWN, n);
+}
+
+/* Whether it is in standby is not known any more. */
+static void watch_end_trace(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
+        watch_stop(w, n);
+        if (power_watch_is_wanted(w))
+                watch_start(w, c, 0, NULL, n);
+}
+
+static void watch_spun_up(PowerWatch *w, const Wake *by, uint64_t from, uint64_t until, PowerNews *n) {
+        n->events |= POWER_NEWS_SPUN_UP;
+        watch_set_waker(n, by);
+        n->to_log = power_watch_wants_trace(w);
+        n->standby_from = from;
+        n->standby_until = MAX(from, until);
+}
+
+/* A spin-up that the tracer or a probe has seen. */
+static void watch_spin_up_traced(PowerWatch *w, const Wake *by, const PowerCounters *c, PowerNews *n) {
+        watch_note_io(w, c->now, c->now, n);
+        watch_spun_up(w, by, w->traced_at, c->now, n);
+        watch_woken(w, by, by, n);
+        watch_end_trace(w, c, n);
+}
+
+/* ---- inputs ---- */
+
+void power_watch_done(PowerWatch *w) {
+        watch_forget_commands(w);
+}
+
+void power_watch_settle(PowerWatch *w, const PowerCounters *c, uint64_t quiet_since, uint64_t quiet_io,
+                        PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        if (!power_watch_is_wanted(w))
+                watch_stop(w, ret);
+        else if (!w->is_traced && w->poll_at == 0)
+                watch_continue(w, c, quiet_since, quiet_io, ret);
+        else if (!w->is_traced && w->patience != w->policy.patience) {
+                w->patience = w->policy.patience;
+                w->n_probes = 0;
+                /* Not at once: the journal, which may lie on the drive, was written to just now. */
+                w->poll_at = MAX(watch_end(w), c->now + w->patience / 4);
+        }
+}
+
+void power_watch_restart(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        if (!w->is_traced && power_watch_is_wanted(w))
+                watch_start(w, c, 0, NULL, ret);
+}
+
+uint64_t power_watch_due(const PowerWatch *w) {
+        return w->poll_at > 0 ? w->poll_at : UINT64_MAX;
+}
+
+/* The time without I/O is over. */
+static void watch_idle(PowerWatch *w, uint64_t now, PowerNews *n) {
+        if (w->policy.by_service) {
+                if (!w->has_given_up)
+                        n->events |= POWER_NEWS_IDLE;
+        } else if (w->n_probes < POWER_WATCH_PROBES_MAX) {
+                w->n_probes++;
+                watch_expect_end(w, now);
+                n->events |= POWER_NEWS_PROBE;
+        }
+}
+
+static void watch_poll_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
+        bool probe = w->is_uncounted && now >= watch_end(w) && !w->policy.by_service;
+
+        if (probe) {
+                w->n_probes = MIN(w->n_probes + 1, POWER_WATCH_PROBES_MAX);
+                n->events |= POWER_NEWS_PROBE;
+        }
+        watch_uncounted(w, now, n);
+}
+
+static void watch_poll_io(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
+        uint64_t from = w->quiet.until ?: w->quiet.since;
+
+        watch_note_io(w, from, c->now, n);
+        /* No trace ran while the drive was in standby. */
+        if (w->stopped_at > 0)
+                watch_spun_up(w, NULL, w->stopped_at, from, n);
+        watch_woken(w, NULL, true, n);
+        watch_count(w, c, c->now, n);
+        w->quiet.from = from;
+        n->events |= POWER_NEWS_ACTIVE;
+}
+
+void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        if (w->poll_at == 0 || c->now < w->poll_at)
+                return;
+
+        w->poll_at = 0;
+        if (c->error == -ENODATA)
+                watch_poll_uncounted(w, c->now, ret);
+        else if (c->error < 0 && w->policy.by_service) {
+                /* udev's event follows if the drive is gone. Until then the drives that spin down with it stay active. */
+                w->is_uncounted = true;
+                w->poll_at = c->now + w->patience / 4;
+        } else if (c->error < 0)
+                return;
+        else if (w->is_uncounted)
+                watch_count(w, c, c->now, ret);
+        else if (c->io != w->quiet.io)
+                watch_poll_io(w, c, ret);
+        else {
+                w->quiet.until = c->now;
+                watch_expect_end(w, c->now);
+                if (c->now >= watch_end(w))
+                        watch_idle(w, c->now, ret);
+        }
+}
+
+/* The command about which the drive was probed did not make it spin up. */
+static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
+        _cleanup_free_ Wake *later = w->command.later;
+
+        if (w->command.suspect && command_is_doubtful(w->command.suspect->cdb, w->command.suspect->cdb_len))
+                w->command.harmless |= 1U << w->command.suspect->kind;
+        free(w->command.suspect);
+        w->command.suspect = w->command.later = NULL;
+        if (later) {
+                PowerNews after;
+
+                power_watch_command(w, later, false, c, &after);
+                after.events |= n->events;
+                *n = after;
+        }
+}
+
+void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret) {
+        bool active = p->mode == POWER_AWAKE;
+
+        *ret = (PowerNews){};
+
+        /* The service has just started and finds the drive in standby: this time counts, too. */
+        if (!active && !w->is_traced && w->poll_at == 0 && power_watch_wants_trace(w))
+                watch_continue(w, c, p->quiet_since, p->quiet_io, ret);
+
+        if (active && p->on_purpose && !w->is_traced && !w->is_uncounted && c->error >= 0 && c->io == w->quiet.io)
+                ret->events |= POWER_NEWS_STILL_ACTIVE;
+        /* ATA's Sleep mode is shown as standby. */
+        watch_set_mode(w,
+                       !power_watch_is_wanted(w) && !p->spun_down ? POWER_UNKNOWN
+                       : p->mode == POWER_ASLEEP                  ? POWER_STANDBY
+                                                                  : p->mode,
+                       ret);
+        if (!power_watch_wants_trace(w))
+                return;
+
+        if (active && w->is_traced)
+                watch_spin_up_traced(w, w->command.suspect, c, ret);
+        else if (!active && !w->is_traced)
+                ret->events |= POWER_NEWS_TRACE;
+        else if (!active && !p->again)
+                watch_clear_suspect(w, c, ret);
+}
+
+void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        w->stopped_at = now;
+        if (!unverifiable)
+                return;
+        /* Before there is I/O, nothing can be found out. */
+        w->has_given_up = true;
+        watch_set_mode(w, POWER_UNKNOWN, ret);
+}
+
+void power_watch_delay(PowerWatch *w, uint64_t until, uint64_t now) {
+        /* That may be an hour, and I/O should be seen meanwhile. */
+        if (until > now)
+                w->poll_at = MIN(until, now + w->patience / 2);
+}
+
+void power_watch_retry(PowerWatch *w, uint64_t now) {
+        if (w->poll_at > 0)
+                w->poll_at = MIN(w->poll_at, now + w->patience / 4);
+}
+
+void power_watch_give_up(PowerWatch *w) {
+        w->has_given_up = true;
+}
+
+void power_watch_traced(PowerWatch *w, const PowerCounters *c) {
+        w->is_traced = true;
+        w->traced_at = c->now;
+        w->poll_at = 0;
+        if (c->error >= 0 && c->io != w->quiet.io) {
+                w->quiet.from = w->quiet.until ?: w->quiet.since;
+                w->quiet.since = c->now;
+                w->quiet.io = c->io;
+        }
+        w->quiet.until = c->now;
+}
+
+void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        /* There may have been I/O between the last poll and now. If the tracer saw the waker, its report comes before the drive
+         * can answer the probe. */
+        if (w->is_traced && (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight))
+                ret->events |= POWER_NEWS_PROBE;
+}
+
+static void watch_keep_command(Wake **old, const Wake *by) {
+        free(*old);
+        *old = malloc(sizeof **old);
+        if (*old)
+                **old = *by;
+}
+
+void power_watch_suspect(PowerWatch *w, const Wake *by) {
+        watch_keep_command(&w->command.suspect, by);
+}
+
+void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const PowerCounters *c, PowerNews *ret) {
+        bool doubtful = command_is_doubtful(by->cdb, by->cdb_len);
+
+        *ret = (PowerNews){};
+
+        if (!w->is_traced)
+                return;
+        /* A program that sends such a command again and again does not have the drive probed as often. */
+        if (doubtful && w->command.harmless & 1U << by->kind)
+                return;
+
+        if (w->command.suspect && !command_is_doubtful(w->command.suspect->cdb, w->command.suspect->cdb_len) &&
+            is_probing) {
+                if (!w->command.later)
+                        watch_keep_command(&w->command.later, by);
+        } else if (by->kind != WAKE_COMMAND && !doubtful)
+                watch_spin_up_traced(w, by, c, ret);
+        else {
+                watch_keep_command(&w->command.suspect, by);
+                ret->events |= POWER_NEWS_PROBE;
+        }
+}
+
+void power_watch_lost(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
+        *ret = (PowerNews){};
+
+        if (!w->is_traced)
+                return;
+        watch_woken(w, NULL, false, ret);
+        watch_end_trace(w, c, ret);
+        watch_set_mode(w, POWER_UNKNOWN, ret);
+}
+
+/* ---- what others ask ---- */
+
+bool power_watch_may_spin_down(const PowerWatch *w) {
+        return !w->is_traced && w->poll_at > 0 && !w->has_given_up;
+}
+
+uint64_t power_watch_idle_at(const PowerWatch *w, const PowerCounters *c) {
+        /* A drive whose I/O is not seen stays active; one that has a command to answer is in use, however long that takes. */
+        if (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight)
+                return c->now + w->patience / 4;
+        return w->quiet.since + w->patience;
+}
