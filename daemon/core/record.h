@@ -62,7 +62,7 @@ typedef struct DriveRecord {
         char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */
         uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
         uint64_t quiet_used;   /* … as the kernel's count has been this since */
-        uint64_t own_commands; /* of those that the kernel counts, the service's own (target-standby.h) */
+        uint64_t own_commands; /* of those that the kernel counts, the service's own (target-power.h) */
         Tracing tracing;       /* whether the tracer could watch the drive when it last slept */
         bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
         char *spindown; /* what spins it down, and when: "20 min, by the service" (spin_down_format()); NULL: nothing … */

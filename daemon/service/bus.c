@@ -10,6 +10,7 @@
 #include "proxy.h"
 #include "readers.h"
 #include "requests.h"
+#include "target-guard.h"
 #include "target-held.h"
 #include "timer.h"
 
@@ -90,7 +91,7 @@ static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *err
                 return r;
         *ret = manager_find(b->manager, name);
         if (!*ret)
-                return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
+                return sd_bus_error_setf(error, ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", name);
         return 0;
 }
 

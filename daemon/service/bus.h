@@ -27,7 +27,6 @@
 
 #define BUS_ADDRESS "unix:path=/run/dbus/system_bus_socket"
 #define BUS_PRIVATE_SOCKET "/run/drivekeep/drives/.private"
-#define BUS_ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
 
 typedef struct Bus Bus;
 

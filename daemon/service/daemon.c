@@ -145,14 +145,14 @@ static const MonitorEvents monitor_events = {
 static void on_preparing(void *userdata) {
         Daemon *d = userdata;
 
-        manager_hold(d->manager, true);
+        manager_pause(d->manager, true);
 }
 
 static void on_awake(void *userdata, bool slept) {
         Daemon *d = userdata;
 
         if (d->stopping_since == 0)
-                manager_hold(d->manager, false);
+                manager_pause(d->manager, false);
         if (!slept)
                 return;
 
@@ -185,7 +185,7 @@ static int on_signal(sd_event_source *source _unused_, const struct signalfd_sig
         (void) sd_notify(false, "STOPPING=1");
         if (timer_start(d->event, &d->stop_timer, STOP_USEC, STOP_ACCURACY_USEC, on_stop_timer, d) < 0)
                 return sd_event_exit(d->event, 0);
-        manager_hold(d->manager, true);
+        manager_pause(d->manager, true);
         return 0;
 }
 

@@ -2,22 +2,22 @@
 
 #include <syslog.h>
 #include <systemd/sd-daemon.h>
-#include <systemd/sd-id128.h>
 #include <time.h>
 
 #include "bridge-fall.h"
 #include "clock.h"
 #include "inventory.h"
-#include "machine.h"
 #include "manager.h"
 #include "readers.h"
 #include "record-sum.h"
-#include "settings.h"
 #include "stack.h"
 #include "state.h"
 #include "target-guard.h"
-#include "target-standby.h"
+#include "target-env.h"
+#include "target-life.h"
+#include "target-trigger.h"
 #include "target-use.h"
+#include "target-visit.h"
 #include "timer.h"
 
 /* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
@@ -29,13 +29,12 @@ struct Manager {
         const ManagerEvents *events;
         void *userdata;
         BridgeFall fall;
-        bool held;
+        bool paused;
         bool judged;                        /* what earlier runs intended */
         sd_event_source *settle, *schedule; /* each runs once when it is enabled, and once when the loop begins */
         sd_event_source *timer; /* one for all drives, which runs only while one of them waits for a time … */
         uint64_t due;           /* … until then (CLOCK_MONOTONIC, µs); UINT64_MAX: it does not run */
         uint64_t retry_at;      /* the same, for a worker that could not be started */
-        char boot_id[SD_ID128_STRING_MAX];
 };
 
 /* ---- the list ---- */
@@ -84,7 +83,7 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
         Manager *m = userdata;
         unsigned busy = count_busy(m);
 
-        if (m->held) {
+        if (m->paused) {
                 if (busy == 0)
                         m->events->quiet(m->userdata);
                 return 0;
@@ -93,7 +92,7 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
         for (Target *t = m->env.drives; t && busy < WORKERS_MAX; t = t->next) {
                 int r;
 
-                if (!t->visit.ready || t->readers)
+                if (!t->visit.ready || readers_any(t))
                         continue;
 
                 m->events->writing(m->userdata);
@@ -184,10 +183,10 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
                 target_reconfigure(t, reason);
 }
 
-void manager_hold(Manager *m, bool hold) {
-        m->held = hold;
+void manager_pause(Manager *m, bool pause) {
+        m->paused = pause;
 
-        for (Target *t = m->env.drives; t && hold; t = t->next)
+        for (Target *t = m->env.drives; t && pause; t = t->next)
                 if (t->visit.job)
                         visit_job_stop(t->visit.job);
         manager_schedule(m);
@@ -204,42 +203,6 @@ void manager_rest(Manager *m, uint64_t until) {
         guard_flush(m->env.guard, until);
 }
 
-/* ---- who wakes drives ---- */
-
-static Target *find_sleeping(Manager *m, WatchDevice disk) {
-        for (Target *t = m->env.drives; t; t = t->next)
-                if (t->standby.asleep && watch_device_equal(t->standby.disk, disk))
-                        return t;
-        return NULL;
-}
-
-static void on_watched(void *userdata, WatchDevice disk) {
-        Target *t = find_sleeping(userdata, disk);
-
-        if (t)
-                target_standby_watched(t);
-}
-
-static void on_woken(void *userdata, WatchDevice disk, const Wake *w) {
-        Target *t = find_sleeping(userdata, disk);
-
-        if (t)
-                target_standby_woken(t, w);
-}
-
-static void on_tracer_lost(void *userdata) {
-        Manager *m = userdata;
-
-        for (Target *t = m->env.drives; t; t = t->next)
-                target_standby_lost(t);
-}
-
-static const TracerEvents tracer_events = {
-        .watched = on_watched,
-        .woken = on_woken,
-        .lost = on_tracer_lost,
-};
-
 /* ---- drives come and go ---- */
 
 static void manager_remove(Manager *m, Target *t) {
@@ -251,7 +214,6 @@ static void manager_remove(Manager *m, Target *t) {
 
         bridge_fall_note(&m->fall, t);
         target_leave(t);
-        readers_forget(t, NULL);
         (void) state_remove(STATE_DIR, t->drive->name);
         on_rested(m, t);
         (void) target_free(t);
@@ -368,10 +330,16 @@ int manager_enumerate(Manager *m, VisitReason reason) {
 
 /* ---- start and end ---- */
 
+static const struct TargetEvents target_events = {
+        .requested = target_requested,
+        .visited = target_visited,
+        .rested = on_rested,
+        .changed = on_changed,
+};
+
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
                 Manager **ret) {
         _cleanup_(manager_freep) Manager *m = NULL;
-        sd_id128_t boot;
         int r;
 
         m = calloc(1, sizeof *m);
@@ -380,29 +348,15 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         m->events = events;
         m->userdata = userdata;
         m->due = m->retry_at = UINT64_MAX;
-
-        r = sd_id128_get_boot(&boot);
-        if (r < 0)
-                return r;
-        (void) sd_id128_to_string(boot, m->boot_id);
-
         m->env = (TargetEnv){
                 .event = event,
                 .broker = broker,
                 .files = files_ref(files),
-                .settings = &all_settings,
-                .boot_id = m->boot_id,
-                .forbidden_by = kernel_line_forbids(KERNEL_LINE),
-                .rested = on_rested,
-                .changed = on_changed,
+                .events = &target_events,
                 .userdata = m,
         };
 
-        r = guard_new(event, GUARD_DIR, m->boot_id, &all_settings, target_guard_stored, &m->env.guard);
-        if (r >= 0)
-                r = fsck_wait_new(event, broker, &m->env.fsck_wait);
-        if (r >= 0)
-                r = tracer_new(event, TRACER_SOCKET, &tracer_events, m, &m->env.tracer);
+        r = target_env_init(&m->env);
         if (r >= 0)
                 r = sd_event_add_defer(event, &m->schedule, on_schedule, m);
         if (r >= 0)
@@ -412,11 +366,6 @@ int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEven
         if (r < 0)
                 return r;
 
-        if (m->env.forbidden_by)
-                journal_log(LOG_WARNING,
-                            "The kernel's command line says %s: nothing is written to any drive in this boot.",
-                            m->env.forbidden_by);
-
         *ret = TAKE_PTR(m);
         return 0;
 }
@@ -425,16 +374,7 @@ Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
 
-        while (m->env.drives) {
-                Target *t = m->env.drives;
-
-                m->env.drives = t->next;
-                (void) target_free(t);
-        }
-        (void) tracer_free(m->env.tracer);
-        (void) fsck_wait_free(m->env.fsck_wait);
-        (void) guard_free(m->env.guard);
-        (void) files_unref(m->env.files);
+        target_env_done(&m->env);
         sd_event_source_disable_unref(m->settle);
         sd_event_source_disable_unref(m->schedule);
         sd_event_source_disable_unref(m->timer);

@@ -43,7 +43,7 @@ void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason 
 
 /* Begin no visits, and end those under way after the command they are at; `quiet` comes when that is done, maybe at once.
  * Or go on. */
-void manager_hold(Manager *m, bool hold);
+void manager_pause(Manager *m, bool pause);
 
 /* The daemon ends: the journal is told which drives still have a worker; what was written to the others and did no harm so far is not
  * held against it. Waits for that to be on stable storage, until then (CLOCK_MONOTONIC, µs) at most. */

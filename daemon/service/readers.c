@@ -8,6 +8,8 @@
 
 #define ERROR_NOT_NOW "org.drivekeep1.Error.NotNow"
 
+typedef struct Reader Reader;
+
 struct Reader {
         Target *target;
         sd_bus *bus;              /* borrowed: readers_forget() comes before it goes */
@@ -17,9 +19,17 @@ struct Reader {
         Reader *next;
 };
 
+typedef struct TargetReaders {
+        Reader *first;
+} TargetReaders;
+
+static TargetReaders *readers_of(const Target *t) {
+        return target_part(t, &readers_part);
+}
+
 static void reader_leave(Reader *r) {
         Target *t = r->target;
-        Reader **p = &t->readers;
+        Reader **p = &readers_of(t)->first;
 
         while (*p != r)
                 p = &(*p)->next;
@@ -29,7 +39,7 @@ static void reader_leave(Reader *r) {
         (void) sd_bus_message_unref(r->question);
         sd_event_source_disable_unref(r->end);
         free(r);
-        t->env->changed(t->env->userdata, t);
+        target_changed(t);
 }
 
 static int on_end(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -58,7 +68,7 @@ static void reader_refuse(Reader *r, int error) {
 }
 
 void readers_go_on(Target *t) {
-        for (Reader *r = t->readers, *next; r && !target_has_worker(t); r = next) {
+        for (Reader *r = readers_of(t)->first, *next; r && !target_has_worker(t); r = next) {
                 int k = 0;
 
                 next = r->next;
@@ -70,7 +80,7 @@ void readers_go_on(Target *t) {
 }
 
 static Reader *reader_get(Target *t, sd_bus *bus) {
-        Reader *r = t->readers;
+        Reader *r = readers_of(t)->first;
 
         while (r && r->bus != bus)
                 r = r->next;
@@ -79,8 +89,8 @@ static Reader *reader_get(Target *t, sd_bus *bus) {
 
         r = malloc(sizeof *r);
         if (r) {
-                *r = (Reader){ .target = t, .bus = bus, .next = t->readers };
-                t->readers = r;
+                *r = (Reader){ .target = t, .bus = bus, .next = readers_of(t)->first };
+                readers_of(t)->first = r;
         }
         return r;
 }
@@ -107,9 +117,23 @@ int readers_ask(Target *t, sd_bus_message *m) {
 }
 
 void readers_forget(Target *t, const sd_bus *bus) {
-        for (Reader *r = t->readers, *next; r; r = next) {
+        for (Reader *r = readers_of(t)->first, *next; r; r = next) {
                 next = r->next;
                 if (!bus || r->bus == bus)
                         reader_refuse(r, -ENODEV);
         }
 }
+
+bool readers_any(const Target *t) {
+        return readers_of(t)->first;
+}
+
+/* Those who wait are told that the drive is gone. */
+static void readers_leave(Target *t) {
+        readers_forget(t, NULL);
+}
+
+const TargetPart readers_part = {
+        .size = sizeof(TargetReaders),
+        .leave = readers_leave,
+};

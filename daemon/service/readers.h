@@ -14,6 +14,11 @@
  * method's handler does. */
 int readers_ask(Target *t, sd_bus_message *m);
 
+extern const TargetPart readers_part;
+
+/* Has one of them permission, or waits for it? Then no visit gets a worker. */
+bool readers_any(const Target *t);
+
 /* A visit is over. */
 void readers_go_on(Target *t);
 

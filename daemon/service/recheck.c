@@ -12,6 +12,8 @@
 #include "clock.h"
 #include "kernel-view.h"
 #include "recheck.h"
+#include "target-power.h"
+#include "target-trigger.h"
 #include "timer.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
@@ -62,7 +64,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         for (Target *t = manager_first(p->manager); t; t = t->next) {
                 if (!target_has_deferred(t))
                         continue;
-                if (target_look(t))
+                if (target_poll_active(t))
                         target_visit(t, VISIT_WAKE);
                 recheck_rested(p, t);
         }
@@ -70,7 +72,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
 }
 
 static uint64_t wake_usec(const Target *t) {
-        if (!t->suspended)
+        if (!target_was_suspended(t))
                 return WAKE_USEC;
         return MIN(MAX(activity_autosuspend_usec(t->drive->syspath) / 2, RESUMED_USEC), WAKE_USEC);
 }
@@ -90,7 +92,7 @@ bool recheck_links(Recheck *p) {
         bool again = false;
 
         for (Target *t = manager_first(p->manager); t; t = t->next)
-                again = target_look_at_link(t, false) || again;
+                again = target_poll_link(t, false) || again;
         return again;
 }
 
@@ -167,7 +169,7 @@ static int on_busy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
 
         /* Of one that sleeps, every use is to be noticed by those who look out for it. */
         for (Target *t = manager_first(p->manager); t; t = t->next)
-                target_recheck(t, !target_has_deferred(t) && target_look(t));
+                target_recheck(t, !target_has_deferred(t) && target_poll_active(t));
         return 0;
 }
 
@@ -176,7 +178,7 @@ static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, 
 
         for (Target *t = manager_first(p->manager); t; t = t->next)
                 if (!t->visit.job && !target_has_deferred(t))
-                        (void) target_look(t);
+                        (void) target_poll_active(t);
 
         recheck_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
         recheck_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);

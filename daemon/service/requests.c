@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "bus.h"
 #include "requests.h"
 #include "stack.h"
+#include "target-trigger.h"
 
 /* A call of Apply(), Read(), Sleep() or ReloadAndVisit() that waits for visits. */
 struct Request {
@@ -31,7 +31,7 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
                 return r;
         for (char **n = q->names; n && *n; n++)
                 if (!manager_find(m, *n))
-                        return sd_bus_error_setf(error, BUS_ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", *n);
+                        return sd_bus_error_setf(error, ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", *n);
 
         if (!q->names || !q->names[0]) {
                 /* Who names none, as by a variable that was not set, does not mean that all drives are to sleep. */

@@ -7,6 +7,8 @@
 
 #include "manager.h"
 
+#define ERROR_NO_SUCH_DRIVE "org.drivekeep1.Error.NoSuchDrive"
+
 typedef struct Request Request;
 
 typedef struct Requests {

@@ -10,6 +10,17 @@
 #include "kernel-view.h"
 #include "target-guard.h"
 
+typedef struct TargetGuard {
+        GuardedDrive *drive;
+        bool visiting;         /* the guard knows of a visit under way */
+        uint64_t healthy_at;   /* by then the drive has survived what was written to it; 0: nothing was */
+        uint64_t steady_until; /* the drive was lost, and is not visited before, but on request; 0: it was not lost */
+} TargetGuard;
+
+static TargetGuard *guard_of(const Target *t) {
+        return target_part(t, &guard_part);
+}
+
 /* A drive that survives a setting for so long survives it. */
 #define HEALTHY_USEC (10ULL * 1000 * 1000)
 /* A plug with a bad contact has stopped by then. */
@@ -18,46 +29,53 @@
 /* ---- after a visit ---- */
 
 static void target_expect_health(Target *t) {
-        t->guard.healthy_at = monotonic_usec() + HEALTHY_USEC;
-        t->env->changed(t->env->userdata, t);
+        guard_of(t)->healthy_at = monotonic_usec() + HEALTHY_USEC;
+        target_changed(t);
 }
 
-void target_guard_look(Target *t) {
+static uint64_t guard_due(const Target *t) {
+        return guard_of(t)->healthy_at > 0 ? guard_of(t)->healthy_at : UINT64_MAX;
+}
+
+static void guard_tick(Target *t) {
         int r;
 
+        if (monotonic_usec() < guard_due(t))
+                return;
+
         /* The end of the visit sets another time. */
-        t->guard.healthy_at = 0;
-        if (t->guard.visiting)
+        guard_of(t)->healthy_at = 0;
+        if (guard_of(t)->visiting)
                 return;
 
         r = health_read(t->drive->syspath);
         if (r < 0)
-                guarded_lost(t->guard.drive);
+                guarded_lost(guard_of(t)->drive);
         /* Whether the visit to another path to it does it harm shows when that is over. */
-        else if (r == 0 || !guarded_clear(t->guard.drive))
+        else if (r == 0 || !guarded_clear(guard_of(t)->drive))
                 target_expect_health(t);
 }
 
 static void watch_health(Target *t) {
-        const GuardRecord *record = guarded_record(t->guard.drive);
+        const GuardRecord *record = guarded_record(guard_of(t)->drive);
 
         if (guard_record_intends(record) || guard_record_suspects(record))
                 target_expect_health(t);
 }
 
-int target_guard_attach(Target *t) {
-        GuardedDrive *before = t->guard.drive;
+static int guard_attach_drive(Target *t, bool again _unused_) {
+        GuardedDrive *before = guard_of(t)->drive;
         bool known = false;
         int r;
 
-        assert(!t->guard.visiting);
+        assert(!guard_of(t)->visiting);
 
-        r = guard_attach(t->env->guard, t->drive, t, &t->guard.drive);
+        r = guard_attach(t->env->guard, t->drive, t, &guard_of(t)->drive);
         if (r < 0)
                 return r;
 
         if (before) {
-                known = guarded_record(before) == guarded_record(t->guard.drive);
+                known = guarded_record(before) == guarded_record(guard_of(t)->drive);
                 /* The drive has another name now, and the notes by the old one are nobody's: up to here it has survived. */
                 if (!known)
                         (void) guarded_clear(before);
@@ -66,18 +84,18 @@ int target_guard_attach(Target *t) {
 
         /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was
          * lost a moment ago shows that it is sound after it has been written to once more, not by being there till then. */
-        if (!(known && t->guard.healthy_at > 0) && !guard_record_suspects(guarded_record(t->guard.drive)))
+        if (!(known && guard_of(t)->healthy_at > 0) && !guard_record_suspects(guarded_record(guard_of(t)->drive)))
                 watch_health(t);
         return 0;
 }
 
-void target_guard_done(Target *t) {
-        t->guard.healthy_at = t->guard.steady_until = 0;
-        if (!t->guard.drive)
+static void guard_done(Target *t) {
+        guard_of(t)->healthy_at = guard_of(t)->steady_until = 0;
+        if (!guard_of(t)->drive)
                 return;
 
-        guarded_detach(t->guard.drive);
-        t->guard.drive = NULL;
+        guarded_detach(guard_of(t)->drive);
+        guard_of(t)->drive = NULL;
 }
 
 /* ---- before a visit ---- */
@@ -92,7 +110,8 @@ static const char *wish_value(const Target *t, const Wish *wish, char buf[static
         return s ? value_format(&s->range, &wish->value, buf) : NULL;
 }
 
-void target_guard_remember(Target *t) {
+/* The plan must know which wishes are in quarantine. */
+static void guard_visit_begins(Target *t) {
         for (size_t i = 0; i < t->visit.selected.n_items; i++) {
                 const Wish *wish = t->visit.selected.items + i;
                 Memory *memory = t->visit.memories + i;
@@ -100,17 +119,17 @@ void target_guard_remember(Target *t) {
                 const char *value = wish_value(t, wish, buf), *why = NULL;
 
                 if (value && !wish->withheld)
-                        why = guarded_quarantined(t->guard.drive, wish->name, value);
+                        why = guarded_quarantined(guard_of(t)->drive, wish->name, value);
                 (void) snprintf(memory->quarantined, sizeof memory->quarantined, "%s", why ?: "");
         }
 }
 
 void target_guard_hesitates(Target *t) {
-        if (!(t->pending.work & WORK_ATTACHED) || t->guard.steady_until > 0 ||
-            !guard_record_suspects(guarded_record(t->guard.drive)))
+        if (!(t->pending.work & WORK_ATTACHED) || guard_of(t)->steady_until > 0 ||
+            !guard_record_suspects(guarded_record(guard_of(t)->drive)))
                 return;
 
-        t->guard.steady_until = monotonic_usec() + STEADY_USEC;
+        guard_of(t)->steady_until = monotonic_usec() + STEADY_USEC;
         if (t->pending.work & WORK_NOW)
                 return;
         journal_waiting(t->drive, (Wait){ WAIT_CONNECTION }, false);
@@ -118,12 +137,20 @@ void target_guard_hesitates(Target *t) {
         target_save(t);
 }
 
+bool target_guard_alone(const Target *t) {
+        return guard_record_alone(guarded_record(guard_of(t)->drive));
+}
+
+uint64_t target_guard_steady_at(const Target *t) {
+        return guard_of(t)->steady_until;
+}
+
 /* Nothing is even asked: a machine that does not survive a command should come up. */
 bool target_guard_holds(Target *t) {
         const char *word = t->env->forbidden_by;
         int r = 0;
 
-        if (!word && !guard_record_alone(guarded_record(t->guard.drive)))
+        if (!word && !target_guard_alone(t))
                 return false;
 
         drive_record_drop_unwanted(t->record, &t->wishes);
@@ -149,16 +176,16 @@ bool target_guard_holds(Target *t) {
 }
 
 void target_guard_begins(Target *t) {
-        t->guard.visiting = true;
-        guarded_visit(t->guard.drive, true);
+        guard_of(t)->visiting = true;
+        guarded_visit(guard_of(t)->drive, true);
 }
 
-void target_guard_ended(Target *t) {
-        assert(t->guard.visiting);
+static void guard_visit_ends(Target *t) {
+        assert(guard_of(t)->visiting);
 
-        t->guard.visiting = false;
-        guarded_underway(t->guard.drive, NULL, NULL);
-        guarded_visit(t->guard.drive, false);
+        guard_of(t)->visiting = false;
+        guarded_underway(guard_of(t)->drive, NULL, NULL);
+        guarded_visit(guard_of(t)->drive, false);
         watch_health(t);
 }
 
@@ -184,9 +211,9 @@ void target_guard_intends(void *userdata, size_t wish) {
                 return;
         }
         if (s && setting_is_dangerous(s, &w->value))
-                r = guarded_intend(t->guard.drive, w->name, value_format(&s->range, &w->value, buf));
+                r = guarded_intend(guard_of(t)->drive, w->name, value_format(&s->range, &w->value, buf));
         else
-                r = guarded_intend(t->guard.drive, NULL, NULL);
+                r = guarded_intend(guard_of(t)->drive, NULL, NULL);
         if (r != 0)
                 visit_job_intended(t->visit.job, r);
 }
@@ -197,41 +224,60 @@ void target_guard_writing(void *userdata, size_t wish) {
         char buf[VALUE_TEXT_MAX];
         const char *value = w ? wish_value(t, w, buf) : NULL;
 
-        guarded_underway(t->guard.drive, value ? w->name : NULL, value);
+        guarded_underway(guard_of(t)->drive, value ? w->name : NULL, value);
 }
 
 /* ---- the end ---- */
 
 void target_guard_lost(Target *t) {
-        Target *other = guarded_other_path(t->guard.drive);
+        Target *other = guarded_other_path(guard_of(t)->drive);
 
         /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
         if (drive_medium_changed(t->drive))
-                guarded_underway(t->guard.drive, NULL, NULL);
+                guarded_underway(guard_of(t)->drive, NULL, NULL);
         else if (!other)
-                guarded_lost(t->guard.drive);
-        else if (other->guard.healthy_at == 0)
+                guarded_lost(guard_of(t)->drive);
+        else if (guard_of(other)->healthy_at == 0)
                 watch_health(other); /* the drive is still there, and its ten seconds are that path's now */
 }
 
-void target_guard_leaves(Target *t) {
+static void guard_leave(Target *t) {
         target_guard_lost(t);
-        if (t->guard.visiting)
-                guarded_visit(t->guard.drive, false);
-        t->guard.visiting = false;
+        if (guard_of(t)->visiting)
+                guarded_visit(guard_of(t)->drive, false);
+        guard_of(t)->visiting = false;
         /* Its worker may be stuck for ever, and the drive may be back before. */
-        target_guard_done(t);
+        guard_done(t);
 }
 
 void target_guard_keep(Target *t, char *text) {
-        guarded_keep(t->guard.drive, text);
+        guarded_keep(guard_of(t)->drive, text);
 }
 
 char *target_guard_kept(const Target *t) {
-        return guarded_kept(t->guard.drive);
+        return guarded_kept(guard_of(t)->drive);
 }
 
 void target_guard_rest(Target *t) {
         /* A worker that is stuck may be stuck in just what the guard is there for: then its note stays. */
-        (void) guarded_clear(t->guard.drive);
+        (void) guarded_clear(guard_of(t)->drive);
 }
+
+unsigned target_release(Target *t, const char *setting) {
+        unsigned n = guarded_release(guard_of(t)->drive, setting);
+
+        if (n > 0)
+                target_visit(t, VISIT_REQUEST);
+        return n;
+}
+
+const TargetPart guard_part = {
+        .size = sizeof(TargetGuard),
+        .attach = guard_attach_drive,
+        .leave = guard_leave,
+        .done = guard_done,
+        .due = guard_due,
+        .tick = guard_tick,
+        .visit_begins = guard_visit_begins,
+        .visit_ends = guard_visit_ends,
+};

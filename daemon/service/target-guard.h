@@ -5,26 +5,23 @@
 
 #include "target.h"
 
-int target_guard_attach(Target *t);
-void target_guard_done(Target *t);
-
-/* What the plan must know: which wishes are in quarantine. */
-void target_guard_remember(Target *t);
+extern const TargetPart guard_part;
 
 /* The drive was lost while something was written to it, and is attached again: what is pending waits until it has stayed for a
  * while, unless somebody asks for it. */
 void target_guard_hesitates(Target *t);
+/* Until then (CLOCK_MONOTONIC, µs); 0: it need not wait. */
+uint64_t target_guard_steady_at(const Target *t);
+
+/* Is the drive left alone, since machines or drives did not survive visits to it? */
+bool target_guard_alone(const Target *t);
 
 /* May it not be visited at all? It is said why. Nothing is written in a boot that the kernel's command line forbids it in, and to a
  * drive that is left alone. */
 bool target_guard_holds(Target *t);
 
-/* healthy_at has come. */
-void target_guard_look(Target *t);
-
-/* Its visit gets a worker; is over. */
+/* Its visit has a worker. */
 void target_guard_begins(Target *t);
-void target_guard_ended(Target *t);
 
 /* Events of the VisitJob. */
 void target_guard_intends(void *userdata, size_t wish);
@@ -36,8 +33,8 @@ void target_guard_stored(void *userdata, int error);
 /* The drive went away, or another medium came into it, maybe while something was being written: called before more is told. */
 void target_guard_lost(Target *t);
 
-/* It is no longer there at all; a worker may still be at it, but of that visit the guard hears no more. */
-void target_guard_leaves(Target *t);
+/* Takes a setting (NULL: all) out of quarantine; how many values that were. When there were any, the drive is visited. */
+unsigned target_release(Target *t, const char *setting);
 
 /* What is kept over boots beside the guard's notes: the drive's record, as text; written without a wait. */
 void target_guard_keep(Target *t, char *text); /* takes over `text` */

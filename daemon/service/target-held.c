@@ -8,6 +8,26 @@
 
 #define TRIES_MAX 3U
 
+typedef struct HeldValue {
+        const Setting *setting;
+        Value value;   /* that it is to have now … */
+        Value before;  /* … and after that */
+        bool returned; /* it has that again */
+} HeldValue;
+
+#define HELD_MAX 8U /* one that is measured, and those that its change may reset */
+
+typedef struct TargetHeld {
+        HeldValue *items; /* up to HELD_MAX; NULL: there are none, as with almost all drives at almost any time */
+        size_t n_items;
+        const sd_bus *holder; /* who asked for them: never used, but compared; NULL: is gone, and `before` is wanted */
+        unsigned n_tries;     /* so many visits could not set all of them back */
+} TargetHeld;
+
+static TargetHeld *held_of(const Target *t) {
+        return target_part(t, &held_part);
+}
+
 static HeldValue *held_find(TargetHeld *h, const char *name) {
         for (HeldValue *v = h->items; v < h->items + h->n_items; v++)
                 if (streq(setting_state(v->setting), name))
@@ -80,8 +100,8 @@ static int held_add(const TargetHeld *h, const HeldValue *v, TargetHeld *ret) {
 }
 
 static void held_replace(Target *t, const TargetHeld *h) {
-        free(t->held.items);
-        t->held = *h;
+        free(held_of(t)->items);
+        *held_of(t) = *h;
 }
 
 int target_hold(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
@@ -94,16 +114,16 @@ int target_hold(Target *t, const sd_bus *holder, const char *setting, const char
         r = held_parse(t, setting, value, before, &v, error);
         if (r < 0)
                 return r;
-        if (t->held.n_items > 0 && t->held.holder != holder)
+        if (held_of(t)->n_items > 0 && held_of(t)->holder != holder)
                 return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s of this drive is %s.",
-                                         setting_state(t->held.items[0].setting),
-                                         t->held.holder ? "being measured already" : "still to be set back");
+                                         setting_state(held_of(t)->items[0].setting),
+                                         held_of(t)->holder ? "being measured already" : "still to be set back");
         wish = wishes_find(&t->wishes, setting_state(v.setting));
         if (wish && wish->withheld)
                 return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s:%u, which sets it, is in error.", wish->file,
                                          wish->line);
 
-        r = held_add(&t->held, &v, &h);
+        r = held_add(held_of(t), &v, &h);
         if (r < 0)
                 return r;
         h.holder = holder;
@@ -114,9 +134,9 @@ int target_hold(Target *t, const sd_bus *holder, const char *setting, const char
                 return r;
         }
         target_save(t);
-        if (t->save_again > 0) {
+        if (t->saving.again_at > 0) {
                 free(h.items);
-                (void) note_in_record(t, &t->held);
+                (void) note_in_record(t, held_of(t));
                 return sd_bus_error_set(error, SD_BUS_ERROR_FAILED,
                                         "What it was before cannot be written down in /run.");
         }
@@ -129,7 +149,7 @@ int target_hold(Target *t, const sd_bus *holder, const char *setting, const char
 /* ---- the end ---- */
 
 void target_let_go(Target *t, const sd_bus *holder) {
-        TargetHeld *h = &t->held;
+        TargetHeld *h = held_of(t);
 
         if (h->n_items == 0 || !h->holder || h->holder != holder)
                 return;
@@ -141,17 +161,20 @@ void target_let_go(Target *t, const sd_bus *holder) {
 }
 
 bool target_held_returns(const Target *t) {
-        return t->held.n_items > 0 && !t->held.holder;
+        return held_of(t)->n_items > 0 && !held_of(t)->holder;
 }
 
 bool target_held_again(Target *t) {
-        return target_held_returns(t) && t->held.n_tries++ < TRIES_MAX;
+        return target_held_returns(t) && held_of(t)->n_tries++ < TRIES_MAX;
 }
 
-int target_held_attach(Target *t) {
+/* The record says what an earlier run of the daemon has left so. */
+static int held_attach(Target *t, bool again _unused_) {
         _cleanup_free_ char *text = t->record->held ? strdup(t->record->held) : NULL;
         char *rest = text, *setting;
 
+        if (held_of(t)->n_items > 0)
+                return 0;
         if (t->record->held && !text)
                 return -ENOMEM;
         while ((setting = strsep(&rest, ";"))) {
@@ -163,10 +186,10 @@ int target_held_attach(Target *t) {
                 if (!before)
                         continue;
                 *before++ = '\0';
-                if (held_parse(t, setting, before, before, &v, &error) >= 0 && held_add(&t->held, &v, &h) >= 0)
+                if (held_parse(t, setting, before, before, &v, &error) >= 0 && held_add(held_of(t), &v, &h) >= 0)
                         held_replace(t, &h);
         }
-        return note_in_record(t, &t->held);
+        return note_in_record(t, held_of(t));
 }
 
 /* ---- what is wanted, and what came of that ---- */
@@ -189,16 +212,16 @@ static int overlay(const HeldValue *v, bool returns, Wishes *w) {
 int target_held_overlay(const Target *t, Wishes *w) {
         int r = 0;
 
-        for (const HeldValue *v = t->held.items; v < t->held.items + t->held.n_items && r >= 0; v++)
-                r = overlay(v, !t->held.holder, w);
+        for (const HeldValue *v = held_of(t)->items; v < held_of(t)->items + held_of(t)->n_items && r >= 0; v++)
+                r = overlay(v, !held_of(t)->holder, w);
         return r;
 }
 
 void target_held_told(Target *t, const Step *s) {
-        HeldValue *v = held_find(&t->held, s->wish->name);
+        HeldValue *v = held_find(held_of(t), s->wish->name);
 
         /* While other wishes wait to be taken over, a visit is about those of before. */
-        if (!v || t->held.holder || pending_any(&t->new_files))
+        if (!v || held_of(t)->holder || pending_any(&t->update.files))
                 return;
         /* What the files want is their own affair from now on. */
         v->returned = s->wish->line > 0 ? s->verdict != VERDICT_DEFERRED
@@ -206,7 +229,7 @@ void target_held_told(Target *t, const Step *s) {
 }
 
 bool target_held_ended(Target *t) {
-        TargetHeld *h = &t->held;
+        TargetHeld *h = held_of(t);
 
         if (h->n_items == 0)
                 return false;
@@ -218,3 +241,13 @@ bool target_held_ended(Target *t) {
         (void) note_in_record(t, h);
         return true;
 }
+
+static void held_done(Target *t) {
+        free(held_of(t)->items);
+}
+
+const TargetPart held_part = {
+        .size = sizeof(TargetHeld),
+        .attach = held_attach,
+        .done = held_done,
+};

@@ -7,6 +7,8 @@
 
 #include "target.h"
 
+extern const TargetPart held_part;
+
 /* Has the drive hold the value, beside others that the same holder has it hold, and sees to it that it gets `before` back, where the files want nothing else. Begins a visit if the
  * drive is wanted otherwise now. Returns 0, or a negative errno, with a sentence in `error` where the caller is to blame. */
 int target_hold(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
@@ -20,9 +22,6 @@ bool target_held_returns(const Target *t);
 
 /* Asked after a visit that could not say so: is there to be one more? */
 bool target_held_again(Target *t);
-
-/* The record says what an earlier run of the daemon has left so. */
-int target_held_attach(Target *t);
 
 /* Puts them into the place of what the files want. */
 int target_held_overlay(const Target *t, Wishes *w);

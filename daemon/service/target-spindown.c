@@ -1,48 +1,56 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include <stdio.h>
 #include <syslog.h>
 
 #include "clock.h"
 #include "inventory.h"
-#include "kernel-view.h"
 #include "stack.h"
+#include "target-power.h"
 #include "target-spindown.h"
-#include "target-use.h"
+
+/* A spin-up so soon, and so often, costs more than the spin-downs save: then the drive is left active for so long. */
+#define SHORT_USEC (10ULL * 60 * 1000 * 1000)
+#define SHORT_MAX 3U
+#define LEFT_ACTIVE_USEC (60ULL * 60 * 1000 * 1000)
 
 #define UNCOUNTED "the kernel does not count its reads and writes (queue/iostats is 0)"
 
-/* ---- who does it ---- */
+typedef struct TargetSpindown {
+        bool is_uncounted;     /* not spun down because its I/O is not counted; the journal has that */
+        bool asked;            /* the last spin-down was by a user's request */
+        unsigned n_short;      /* so many times in a row it was in standby for less than SHORT_USEC */
+        uint64_t active_until; /* CLOCK_MONOTONIC, µs: left active until then, since that was too often */
+        Verdict failed;        /* how the last spin-down failed; VERDICT_APPLIED: it did not … */
+        int failed_error;      /* … and Step.error */
+} TargetSpindown;
 
-bool target_spins_down(const Target *t) {
-        SpinDown d = target_spin_down(t);
-
-        return d.wish && d.by == SPIN_DOWN_BY_SERVICE;
+static TargetSpindown *spindown_of(const Target *t) {
+        return target_part(t, &spindown_part);
 }
 
-/* In the record: for the state file. */
-static void note_text(Target *t, char **field, const char *text) {
-        if (string_replace(field, text) < 0)
-                journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
-}
+/* ---- why it is active ---- */
 
 static void note_reason(Target *t, const char *reason) {
-        t->spindown.failed = VERDICT_APPLIED;
-        t->spindown.failed_error = 0;
-        note_text(t, &t->record->awake_reason, reason);
+        TargetSpindown *d = spindown_of(t);
+
+        d->failed = VERDICT_APPLIED;
+        d->failed_error = 0;
+        target_note_text(t, &t->record->awake_reason, reason);
 }
 
-/* True: the drive was left awake for this reason until now. */
+/* True: its I/O was not counted until now. */
 static bool forget_uncounted(Target *t) {
-        bool was = t->spindown.is_uncounted;
+        TargetSpindown *d = spindown_of(t);
+        bool was = d->is_uncounted;
 
-        t->spindown.is_uncounted = false;
+        d->is_uncounted = false;
         if (was)
                 note_reason(t, NULL);
         return was;
 }
 
-void target_spindown_note(Target *t) {
+/* The record says what spins the drive down. */
+static bool spindown_settled(Target *t) {
         SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
         char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];
         const char *key = spin_down_key(&d, key_buf);
@@ -50,160 +58,135 @@ void target_spindown_note(Target *t) {
         bool news = !streq_ptr(key, t->record->spindown_key) || !key != !t->record->spindown;
 
         if (!target_spins_down(t))
-                forget_uncounted(t);
+                (void) forget_uncounted(t);
         t->record->spindown_served = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
         if (news) {
-                note_text(t, &t->record->spindown, spin_down_format(&d, text));
-                note_text(t, &t->record->spindown_key, key);
+                target_note_text(t, &t->record->spindown, spin_down_format(&d, text));
+                target_note_text(t, &t->record->spindown_key, key);
         }
-        target_use_note(t);
-        if (news)
-                target_save(t);
+        return news;
 }
 
-/* ---- it is time ---- */
+/* ---- its time without I/O is over ---- */
 
-/* When this drive may be stopped; now or before: it may. */
 static uint64_t ready_at(const Target *t) {
-        uint64_t used, now = monotonic_usec();
-        const TargetStandby *s = &t->standby;
-
-        /* A drive whose I/O is not seen stays awake, with all drives that spin down together with it. */
-        if (s->uncounted || target_used(t, &used) < 0)
-                return now + s->patience / 4;
-        /* One that has a command to answer is in use, however long that takes. */
-        if (used != s->used || activity_in_flight(t->drive->syspath))
-                return now + s->patience / 4;
-        return MAX(s->quiet_since + s->patience, t->spindown.awake_until);
+        return MAX(target_idle_at(t), spindown_of(t)->active_until);
 }
 
-/* Does this drive spin down with those? Its members that the files do not leave to the service do as they like. */
+/* Drives of the group that the files do not leave to the service do as they like. */
 static bool spins_down_with(const Target *t, char *const *group) {
-        return names_contain(group, t->drive->name) && !t->standby.asleep && t->standby.look_at > 0 &&
-               !t->spindown.spent && target_spins_down(t);
+        return names_contain(group, t->drive->name) && power_watch_may_spin_down(target_power(t)) &&
+               target_spins_down(t);
 }
 
 static void spin_down(Target *t) {
         target_visit_for(t, VISIT_SLEEP, visit_reason_work(VISIT_SLEEP) & ~WORK_EVEN_IN_USE);
 }
 
-uint64_t target_spindown_try(Target *t) {
+static void spindown_idle(Target *t) {
         _cleanup_(names_freep) char **group = NULL;
-        uint64_t now = monotonic_usec(), ready;
+        uint64_t ready = ready_at(t);
         int r;
 
-        if (t->spindown.spent)
-                return 0;
-
-        ready = ready_at(t);
         r = stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group);
         if (r < 0)
                 journal_spindown(t->drive, LOG_WARNING, "which drives belong to it cannot be found out: %s",
                                  strerror(-r));
-        for (Target *other = t->env->drives; other; other = other->next)
+        for (const Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
                         ready = MAX(ready, ready_at(other));
-        if (ready > now)
-                return ready;
+        if (ready > monotonic_usec()) {
+                target_power_delay(t, ready);
+                return;
+        }
 
         spin_down(t);
         for (Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
                         spin_down(other);
-        return 0;
 }
 
-void target_spindown_begins(Target *t) {
+/* There was I/O while the visit waited, for a file system check, say. */
+static void spindown_visit_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
-        /* There was I/O while the visit waited, for a file system check, say. */
-        if (v->sleeps && !(v->pending.work & WORK_EVEN_IN_USE) && ready_at(t) > monotonic_usec()) {
-                v->sleeps = false;
-                v->selected.n_items--;
-                pending_drop(&v->pending, WORK_SPIN_DOWN);
-        }
-        target_own_commands_begin(t);
+        if ((v->pending.work & (WORK_SPIN_DOWN | WORK_EVEN_IN_USE)) != WORK_SPIN_DOWN ||
+            ready_at(t) <= monotonic_usec())
+                return;
+        v->selected.n_items--;
+        pending_drop(&v->pending, WORK_SPIN_DOWN);
+}
+
+static void spindown_wishes_changed(Target *t) {
+        if (!target_spins_down(t) && !(t->pending.work & WORK_EVEN_IN_USE))
+                pending_drop(&t->pending, WORK_SPIN_DOWN);
 }
 
 /* ---- what came of it ---- */
 
-static void note_power(Target *t, PowerMode power) {
-        uint64_t now = power != POWER_UNKNOWN ? now_usec() : 0;
-
-        t->record->power_seen = now;
-        if (t->record->power != power)
-                t->record->power_when = now;
-        t->record->power = power;
-}
-
-void target_spindown_told(Target *t, const Step *s) {
-        TargetSpindown *d = &t->spindown;
+static void spindown_failed(Target *t, const Step *s) {
+        TargetSpindown *d = spindown_of(t);
         bool news = s->verdict != d->failed || s->error != d->failed_error;
 
-        d->asked = t->visit.pending.work & WORK_EVEN_IN_USE;
+        target_power_give_up(t);
+        note_reason(t, s->reason);
+        d->failed = s->verdict;
+        d->failed_error = s->error;
+        if (news)
+                journal_spindown(t->drive, LOG_WARNING, "it cannot be put into standby: %s.", s->reason);
+}
+
+void target_spindown_step(Target *t, const Step *s) {
+        spindown_of(t)->asked = t->visit.pending.work & WORK_EVEN_IN_USE;
+
         switch (s->verdict) {
         case VERDICT_UNVERIFIABLE:
-                /* Until it is used there is nothing to be found out, nor to be done. */
-                d->spent = true;
-                d->stopped_at = monotonic_usec();
-                note_power(t, POWER_UNKNOWN);
+                target_power_stopped(t, true);
                 note_reason(t, s->reason);
                 break;
         case VERDICT_APPLIED:
-                d->stopped_at = monotonic_usec();
+                target_power_stopped(t, false);
                 _fallthrough_;
         case VERDICT_UNCHANGED:
                 note_reason(t, NULL);
-                target_standby_told(t, POWER_STANDBY);
+                target_power_probed(t, POWER_STANDBY);
                 break;
         case VERDICT_VANISHED:
                 break;
         case VERDICT_DEFERRED:
-                /* Busy, or a file system check, or the machine is about to sleep: the next look may find it otherwise. */
+                /* There was I/O, or a file system check, or the machine is about to sleep: the next poll may find it otherwise. */
                 note_reason(t, s->reason);
-                if (t->standby.look_at > 0)
-                        t->standby.look_at = MIN(t->standby.look_at, monotonic_usec() + t->standby.patience / 4);
+                target_power_retry(t);
                 break;
         default:
-                d->spent = true;
-                note_reason(t, s->reason);
-                d->failed = s->verdict;
-                d->failed_error = s->error;
-                if (news)
-                        journal_spindown(t->drive, LOG_WARNING, "it cannot be put into standby: %s.", s->reason);
+                spindown_failed(t, s);
         }
 }
 
-void target_spindown_uncounted(Target *t) {
-        /* A wake since then was not seen either. */
-        t->spindown.stopped_at = 0;
-        if (drive_record_sleeps(t->record))
-                note_power(t, POWER_UNKNOWN);
-        if (!target_spins_down(t) || t->spindown.is_uncounted)
+/* A spin-up ends the spin-down of the service. */
+static void spindown_woken(Target *t, const PowerNews *n) {
+        TargetSpindown *d = spindown_of(t);
+        uint64_t now = monotonic_usec();
+
+        if (n->stopped_at > 0 && now - n->stopped_at >= SHORT_USEC)
+                d->n_short = 0;
+        else if (n->stopped_at > 0 && n->by_io && !d->asked)
+                d->n_short++;
+        if (d->n_short < SHORT_MAX || !target_spins_down(t))
                 return;
-        t->spindown.is_uncounted = true;
-        note_reason(t, UNCOUNTED);
-        journal_spindown(t->drive, LOG_WARNING,
-                         UNCOUNTED ": the service does not spin it down; iostats = true has them counted.");
-        target_save(t);
+
+        d->n_short = 0;
+        d->active_until = now + LEFT_ACTIVE_USEC;
+        journal_left_awake(t->drive, n->has_waker ? &n->waker : NULL);
+        note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
 }
 
-void target_spindown_counted(Target *t) {
-        if (forget_uncounted(t))
-                journal_spindown(t->drive, LOG_NOTICE,
-                                 "the kernel counts its reads and writes again: the service spins it down as set.");
-}
-
-/* It took the timer, and its time is over. Others that ask it for its state may have begun that anew each time: whoever leaves it to
- * the service does not mind why. */
-static void found_awake(Target *t) {
+/* It took the timer, and is active after that has run out: other programs that probe it may have restarted the timer each time. */
+static void spindown_still_active(Target *t) {
         SpinDown d = target_spin_down(t);
         char time[VALUE_TEXT_MAX];
-        uint64_t used;
 
-        if (t->standby.asleep || !(t->visit.pending.work & WORK_POWER) || !d.wish || d.pending ||
-            d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t) || t->standby.uncounted ||
-            target_used(t, &used) < 0 || used != t->standby.used)
+        if (!d.wish || d.pending || d.wish->spindown_by != SPINDOWN_BY_AUTO || target_spins_down(t))
                 return;
 
         t->record->ignores_timer = true;
@@ -214,140 +197,36 @@ static void found_awake(Target *t) {
                         d.wish->name, value_format(&d.setting->range, &d.value, time), d.wish->file, d.wish->line);
 }
 
-void target_spindown_told_power(Target *t, PowerMode power) {
-        /* Who has asked for a drive to be put into standby is told what it is then, if not later. */
-        bool known = power != POWER_UNKNOWN && (target_looks_out(t) || t->visit.sleeps);
+static void spindown_uncounted(Target *t) {
+        TargetSpindown *d = spindown_of(t);
 
-        if (power == POWER_AWAKE)
-                found_awake(t);
-        /* `list` and `sleep` show ATA's Sleep mode as standby. */
-        note_power(t, !known ? POWER_UNKNOWN : power == POWER_ASLEEP ? POWER_STANDBY : power);
-}
-
-void target_spindown_woken(Target *t, const Wake *w, bool used) {
-        TargetSpindown *d = &t->spindown;
-        uint64_t now = monotonic_usec();
-
-        if (d->stopped_at > 0 && now - d->stopped_at >= SPINDOWN_SHORT_USEC)
-                d->n_short = 0;
-        else if (d->stopped_at > 0 && used && !d->asked)
-                d->n_short++;
-        d->stopped_at = 0;
-        d->spins_up = false;
-        note_power(t, target_looks_out(t) ? POWER_AWAKE : POWER_UNKNOWN);
-        if (d->n_short < SPINDOWN_SHORT_MAX || !target_spins_down(t))
+        if (!target_spins_down(t) || d->is_uncounted)
                 return;
-
-        d->n_short = 0;
-        d->awake_until = now + SPINDOWN_AWAKE_USEC;
-        journal_left_awake(t->drive, w);
-        note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
+        d->is_uncounted = true;
+        note_reason(t, UNCOUNTED);
+        journal_spindown(t->drive, LOG_WARNING,
+                         UNCOUNTED ": the service does not spin it down; iostats = true has them counted.");
+        target_save(t);
 }
 
-/* ---- others are woken with it ---- */
-
-/* What an array or a file system is used by. */
-static bool is_use(const Wake *w) {
-        return w->kind <= WAKE_MD;
+static void spindown_power(Target *t, const PowerNews *n) {
+        if (n->events & POWER_NEWS_WOKEN)
+                spindown_woken(t, n);
+        if ((n->events & POWER_NEWS_COUNTED) && forget_uncounted(t))
+                journal_spindown(t->drive, LOG_NOTICE,
+                                 "the kernel counts its reads and writes again: the service spins it down as set.");
+        if (n->events & POWER_NEWS_UNCOUNTED)
+                spindown_uncounted(t);
+        if (n->events & POWER_NEWS_STILL_ACTIVE)
+                spindown_still_active(t);
+        if (n->events & POWER_NEWS_IDLE)
+                spindown_idle(t);
 }
 
-static bool wakes_together(const Target *t, char *const *group) {
-        const Wish *w = target_spin_down(t).wish;
-
-        return t->standby.asleep && names_contain(group, t->drive->name) && w && w->wake_together;
-}
-
-static bool spins_up(const Target *t) {
-        return (t->pending.work | (t->visit.job ? t->visit.pending.work : 0)) & WORK_SPIN_UP;
-}
-
-static bool has_its_turn(const Target *t) {
-        return spins_up(t) || t->spindown.turn_until > 0;
-}
-
-static void spindown_spin_up(Target *t) {
-        t->spindown.spins_up = false;
-        target_visit(t, VISIT_SPIN_UP);
-}
-
-static void spin_up_next(const Target *t) {
-        uint64_t n = 0, limit = t->env->files->config->spin_up_at_once;
-
-        for (const Target *other = t->env->drives; other; other = other->next)
-                n += has_its_turn(other);
-        for (Target *other = t->env->drives; other && (limit == 0 || n < limit); other = other->next)
-                if (other->spindown.spins_up) {
-                        spindown_spin_up(other);
-                        n++;
-                }
-}
-
-static bool any_waits(const Target *t) {
-        for (const Target *other = t->env->drives; other; other = other->next)
-                if (other->spindown.spins_up)
-                        return true;
-        return false;
-}
-
-void target_spun_up(Target *t) {
-        if (!any_waits(t))
-                return;
-        t->spindown.turn_until = monotonic_usec() + SPINDOWN_TURN_USEC;
-        t->env->changed(t->env->userdata, t);
-}
-
-void target_spindown_leaves(Target *t) {
-        t->spindown.spins_up = false;
-        t->spindown.turn_until = 0;
-        spin_up_next(t);
-}
-
-void target_spindown_passes(Target *t, Pending *p) {
-        if (!(p->work & WORK_SPIN_UP))
-                return;
-        pending_drop(p, WORK_SPIN_UP);
-        target_spindown_leaves(t);
-}
-
-void target_spindown_resolved(Target *t) {
-        const Wish *w = target_spin_down(t).wish;
-
-        if (!target_spins_down(t) && !(t->pending.work & WORK_EVEN_IN_USE))
-                pending_drop(&t->pending, WORK_SPIN_DOWN);
-        if (!w || !w->wake_together) {
-                t->spindown.spins_up = false;
-                target_spindown_passes(t, &t->pending);
-        }
-}
-
-uint64_t target_spindown_due(const Target *t) {
-        return t->spindown.turn_until > 0 ? t->spindown.turn_until : UINT64_MAX;
-}
-
-void target_spindown_tick(Target *t) {
-        if (monotonic_usec() < target_spindown_due(t))
-                return;
-        t->spindown.turn_until = 0;
-        spin_up_next(t);
-}
-
-void target_spin_up_others(Target *t, const Wake *w) {
-        _cleanup_(names_freep) char **group = NULL;
-        bool any = false;
-
-        if (!is_use(w) || stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group) < 0)
-                return;
-
-        for (Target *other = t->env->drives; other; other = other->next)
-                if (other != t && !spins_up(other) && wakes_together(other, group)) {
-                        target_standby_suspect(other, &(Wake){ .kind = WAKE_TOGETHER, .process = w->process });
-                        other->spindown.spins_up = any = true;
-                }
-        if (!any)
-                return;
-
-        /* It spins up already, and when it has shows by this: until then it is one of those that may. */
-        if (t->env->files->config->spin_up_at_once > 0)
-                spindown_spin_up(t);
-        spin_up_next(t);
-}
+const TargetPart spindown_part = {
+        .size = sizeof(TargetSpindown),
+        .wishes_changed = spindown_wishes_changed,
+        .visit_begins = spindown_visit_begins,
+        .settled = spindown_settled,
+        .power = spindown_power,
+};

@@ -6,27 +6,36 @@
 #include "clock.h"
 #include "device.h"
 #include "target-guard.h"
-#include "target-standby.h"
 #include "target-use.h"
+
+typedef struct TargetUse {
+        uint64_t wear_read; /* when this run of the service had the wear counters read last; CLOCK_REALTIME, µs; 0: never */
+} TargetUse;
+
+static TargetUse *use_of(const Target *t) {
+        return target_part(t, &use_part);
+}
 
 /* ---- over boots ---- */
 
-void target_use_attach(Target *t) {
+/* What was kept of the drive is taken over, unless this boot knows more. */
+static int use_attach(Target *t, bool again) {
         _cleanup_(drive_record_freep) DriveRecord *kept = NULL;
         _cleanup_free_ char *text = NULL;
 
-        if (!target_can_sleep(t))
-                return;
+        if (again || !target_can_sleep(t))
+                return 0;
 
         text = target_guard_kept(t);
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
-                return;
+                return 0;
         /* The same, and newer; or another timer, that was set since. */
         if (t->record->use.setting && t->record->use.since <= kept->use.since)
-                return;
+                return 0;
         drive_use_done(&t->record->use);
         t->record->use = kept->use;
         kept->use = (DriveUse){};
+        return 0;
 }
 
 void target_use_keep(Target *t) {
@@ -36,64 +45,65 @@ void target_use_keep(Target *t) {
                 target_guard_keep(t, text);
 }
 
-/* ---- use ---- */
+/* ---- I/O ---- */
 
-void target_use_note(Target *t) {
+/* The timer may be another one now. */
+static bool use_settled(Target *t) {
         const char *key = t->record->spindown_key;
         DriveUse *u = &t->record->use;
         int r;
 
-        /* What holds on battery alone is not what the drive is used with. */
+        /* A timer for battery power alone is not what the drive is used with. */
         if (!key || (t->env->on_battery && u->setting) || streq_ptr(key, u->key))
-                return;
-        /* The use of months is not lost by an upgrade to the first version with keys. */
+                return false;
+        /* The statistics of months are not lost by an upgrade to the first version with keys. */
         r = u->setting && !u->key ? string_replace(&u->key, key)
                                   : drive_use_begin(u, t->record->spindown, key, now_usec());
         if (r < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
+        return true;
 }
 
-void target_use_seen(Target *t, uint64_t from, uint64_t to) {
-        TargetStandby *s = &t->standby;
-        DriveUse *u = &t->record->use;
-        uint64_t seconds;
-
-        if (!u->setting || !t->record->spindown || s->watched_at == 0)
-                return;
-
-        seconds = (to - s->watched_at) / 1000000;
-        u->watched += seconds;
-        s->watched_at += seconds * 1000000;
-        if (s->quiet_at > 0) {
-                drive_use_gap(u, from - s->quiet_since, to - s->used_from);
-                /* There are four looks in the timer's time. What is not eight times as long as what lies between two is told too badly. */
-                u->known_from = MAX(u->known_from, 2 * target_spin_down(t).usec / 1000000);
-        }
+static bool is_watched(const Target *t) {
+        return t->record->use.setting && t->record->spindown;
 }
 
-void target_use_spun_up(Target *t, uint64_t slept_from) {
+static void use_io(Target *t, const PowerNews *n) {
         DriveUse *u = &t->record->use;
 
-        if (!u->setting || !t->record->spindown)
+        u->watched += n->watched;
+        if (!n->has_gap)
                 return;
+        drive_use_gap(u, n->gap_least, n->gap_most);
+        /* There are four polls in the timer's time. Times that are not eight times as long as that between two are known too badly. */
+        u->known_from = MAX(u->known_from, 2 * target_spin_down(t).usec / 1000000);
+}
+
+static void use_spun_up(Target *t, const PowerNews *n) {
+        DriveUse *u = &t->record->use;
+
         u->spin_ups++;
-        u->asleep += (monotonic_usec() - slept_from) / 1000000;
+        u->asleep += (monotonic_usec() - n->standby_from) / 1000000;
 }
 
 /* ---- wear ---- */
 
 static bool wants_wear(const Target *t) {
-        uint64_t now = now_usec(), asked = MAX(t->wear_asked, t->record->use.wear_when);
+        uint64_t now = now_usec(), asked = MAX(use_of(t)->wear_read, t->record->use.wear_when);
 
         /* A clock that was set back is no reason to wait for years. */
         return t->record->use.setting && (now < asked || now - asked >= DAY_USEC);
 }
 
-void target_use_ask(Target *t) {
-        if (!wants_wear(t))
-                return;
-        t->wear_asked = now_usec();
-        target_visit(t, VISIT_WEAR);
+static void use_power(Target *t, const PowerNews *n) {
+        if ((n->events & POWER_NEWS_IO) && is_watched(t))
+                use_io(t, n);
+        if ((n->events & POWER_NEWS_SPUN_UP) && is_watched(t))
+                use_spun_up(t, n);
+        if ((n->events & POWER_NEWS_ACTIVE) && wants_wear(t)) {
+                use_of(t)->wear_read = now_usec();
+                target_visit(t, VISIT_WEAR);
+        }
 }
 
 /* What is likely to be behind it: a drive whose heads are parked far more often than it spins down has another setting for that. */
@@ -148,3 +158,11 @@ void target_use_wear(void *target, const Wear *w) {
         /* The drive is awake now, and so, as a rule, is what the file lies on. */
         target_use_keep(t);
 }
+
+const TargetPart use_part = {
+        .size = sizeof(TargetUse),
+        .attach = use_attach,
+        .leave = target_use_keep,
+        .settled = use_settled,
+        .power = use_power,
+};

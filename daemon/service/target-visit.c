@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One visit to a drive: what it is about, what its worker tells, and what its user is told of that. */
+/* A visit and its permission. A request is pending (target_visit()) until target_begin() takes it: the visit selects its wishes, and
+ * its VisitJob waits until PID 1 says that no file system check is queued or running on anything that lies on the drive. That is the
+ * permission to send commands. Then the visit is ready, and the manager gives it one of its workers (target_work()). Between those two
+ * steps the visit may still be withdrawn, since nothing was sent: for work that it does not do, for other wishes, for a drive that udev
+ * describes anew. With a worker the permission is asked for again before every command, by the VisitJob: a check that is queued
+ * meanwhile ends the worker after the command that it is at, and what was left undone is pending again. The worker reports each step
+ * before and after it is written, so that what died with it is known. At the end all is in the record, the journal and the state
+ * file, and the owner of the drive decides what is next (TargetEvents.visited). */
 
 #include <assert.h>
 #include <stdio.h>
@@ -11,9 +18,12 @@
 #include "device.h"
 #include "target-guard.h"
 #include "target-held.h"
+#include "target-power.h"
 #include "target-spindown.h"
+#include "target-together.h"
+#include "target-trigger.h"
 #include "target-use.h"
-#include "target.h"
+#include "target-visit.h"
 
 /* What killed the worker, such as a lack of memory, may be over by then. */
 #define LOST_AGAIN_USEC (5ULL * 1000 * 1000)
@@ -48,27 +58,13 @@ static void tell_drift(const Target *t, const Step *s) {
 
 /* ---- it begins ---- */
 
-static bool is_active(const Target *t) {
-        uint64_t used;
-
-        /* A drive in standby that does not report it gets the command to spin down once more, which does no harm. */
-        return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
-               (activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_use(t->record, used, monotonic_usec()));
-}
-
-static bool is_in_ata_sleep(const Target *t) {
-        uint64_t used;
-
-        return drive_record_in_ata_sleep(t->record, activity_read(t->drive->syspath, &used) < 0 ? NULL : &used);
-}
-
 /* The first commands are over: what the kernel has told up to now of what was lost, a visit that takes the drive's state for lost
  * makes up for. A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
 static void on_settling(void *userdata) {
         Target *t = userdata;
 
-        if (t->made_up == UINT64_MAX)
-                t->made_up = activity_last_event();
+        if (t->disturbances.made_up == UINT64_MAX)
+                t->disturbances.made_up = activity_last_event();
 }
 
 void target_withdraw(Target *t) {
@@ -84,7 +80,7 @@ void target_withdraw(Target *t) {
 
 static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
-        bool woken = (v->pending.work & WORK_LOST) && t->standby.asleep;
+        bool woken = (v->pending.work & WORK_LOST) && power_watch_is_traced(target_power(t));
 
         /* What has been reported as deferred waits for its check as long as that takes. */
         return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
@@ -96,7 +92,7 @@ static int begin_job(Target *t) {
                                              .settings = t->env->settings,
                                              /* A reset may have woken it. */
                                              .work = v->pending.work | (woken ? WORK_POWER : 0),
-                                             .ata_sleep = is_in_ata_sleep(t),
+                                             .ata_sleep = target_is_in_ata_sleep(t),
                              },
                              v->pending.work & WORK_REPORT ? t->files->config->fsck_wait_ms * 1000 : UINT64_MAX,
                              &visit_job_events, t, &t->visit.job);
@@ -105,12 +101,19 @@ static int begin_job(Target *t) {
 static void visit_done(CurrentVisit *v) {
         free(v->memories);
         free(v->selected.items);
-        *v = (CurrentVisit){};
+        *v = (CurrentVisit){ .reported_wait = v->reported_wait, .lost_before = v->lost_before };
+}
+
+void target_visit_free(Target *t) {
+        (void) visit_job_free(t->visit.job);
+        visit_done(&t->visit);
+        free(t->visit.reported_wait);
 }
 
 int target_begin(Target *t) {
         CurrentVisit *v = &t->visit;
         VisitWork work = t->pending.work;
+        bool spins_down = work & WORK_SPIN_DOWN;
         int r;
 
         assert(!v->job && pending_any(&t->pending));
@@ -126,10 +129,10 @@ int target_begin(Target *t) {
 
         if (work & WORK_RESUMED)
                 /* That is none of them, and makes up for those before. */
-                t->n_disturbances = 0;
+                t->disturbances.n = 0;
         else if (v->pending.put_off)
                 /* Until it has been quiet for that long, one visit is enough. */
-                t->disturbed_since = monotonic_usec();
+                t->disturbances.since = monotonic_usec();
         drive_record_drop_unwanted(t->record, &t->wishes);
         if (work & WORK_RESUMED)
                 drive_record_resume(t->record, t->env->settings);
@@ -137,8 +140,7 @@ int target_begin(Target *t) {
                 drive_record_forget(t->record, t->env->settings);
 
         r = scope_select(work, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &v->selected);
-        v->sleeps = work & WORK_SPIN_DOWN;
-        if (r >= 0 && v->sleeps)
+        if (r >= 0 && spins_down)
                 r = scope_add_sleep(&v->selected);
         if (r < 0)
                 return r;
@@ -154,18 +156,18 @@ int target_begin(Target *t) {
         if (r < 0)
                 return r;
 
-        if (v->selected.n_items == t->wishes.n_items + v->sleeps)
+        if (v->selected.n_items == t->wishes.n_items + spins_down)
                 tell_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
         /* It may have been done before. */
-        if (r >= 0 && v->sleeps)
+        if (r >= 0 && spins_down)
                 v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
                 r = begin_job(t);
         if (r < 0)
                 return r;
         if (work & WORK_LOST)
-                t->made_up = UINT64_MAX;
+                t->disturbances.made_up = UINT64_MAX;
 
         /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
          * whoever asks for a new drive is to find it, however long it waits for its worker. */
@@ -228,10 +230,10 @@ int target_work(Target *t) {
         int r;
 
         note_shared(t);
-        target_spindown_begins(t);
-        target_guard_remember(t);
-        v->active = is_active(t);
-        t->suspended = activity_is_suspended(t->drive->syspath);
+        FOREACH_PART(part, t)
+        if ((*part)->visit_begins)
+                (*part)->visit_begins(t);
+        v->active = target_is_active(t);
         r = visit_job_work(v->job, v->active);
         if (r < 0)
                 return r;
@@ -247,17 +249,17 @@ int target_work(Target *t) {
 static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Target *t = userdata;
         VisitWork work = t->visit.pending.work;
-        bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(t->told_waiting, wait.name);
+        bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(t->visit.reported_wait, wait.name);
 
         t->visit.ready = false;
         (void) drive_record_wait(t->record, wait);
         /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
         if (deferred || (fsck && !told && (work & WORK_REPORT))) {
                 journal_waiting(t->drive, wait, deferred);
-                (void) string_replace(&t->told_waiting, wait.name);
+                (void) string_replace(&t->visit.reported_wait, wait.name);
         }
         if (deferred)
-                target_spindown_passes(t, &t->visit.pending);
+                target_together_drop(t, &t->visit.pending);
         if (deferred && (work & WORK_RETRY)) {
                 t->visit.pending.reason = VISIT_RETRY;
                 t->visit.pending.work = work & (WORK_APPLY | WORK_PERMANENT | WORK_SPIN_DOWN | WORK_EVEN_IN_USE |
@@ -268,7 +270,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
          * with what it has left over, nor to have the drive sleep. */
         if ((deferred && t->visit.selected.n_items == 0) ||
             (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))
-                t->env->rested(t->env->userdata, t);
+                t->env->events->rested(t->env->userdata, t);
 }
 
 static void on_ready(void *userdata) {
@@ -277,7 +279,7 @@ static void on_ready(void *userdata) {
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         t->visit.summary = (VisitSummary){};
         t->visit.ready = true;
-        t->env->changed(t->env->userdata, t);
+        target_changed(t);
 }
 
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
@@ -300,15 +302,20 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
 
         journal_log(LOG_INFO, "%s: behind the USB bridge %s (serial %s) is %s (serial %s).", t->drive->name,
                     strna(t->drive->dock_model), strna(t->drive->dock_serial), t->drive->model, t->drive->serial);
-        t->visit.revealed = true;
+        t->visit.identified = true;
+}
+
+/* The last of its wishes is the standby command. */
+static bool spins_down(const Target *t) {
+        return t->visit.pending.work & WORK_SPIN_DOWN;
 }
 
 static void on_step(void *userdata, const Step *s) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
 
-        if (v->sleeps && s->wish == v->selected.items + v->selected.n_items - 1) {
-                target_spindown_told(t, s);
+        if (spins_down(t) && s->wish == v->selected.items + v->selected.n_items - 1) {
+                target_spindown_step(t, s);
                 return;
         }
 
@@ -331,9 +338,9 @@ static void on_step(void *userdata, const Step *s) {
 
         /* Told while the visit still waits for leave: the whole visit is deferred, and nobody should wait for its end. */
         if (s->verdict == VERDICT_DEFERRED && t->record->waiting_kind != WAIT_NOTHING &&
-            v->summary.n_settings == v->selected.n_items - v->sleeps) {
+            v->summary.n_settings == v->selected.n_items - spins_down(t)) {
                 target_save(t);
-                t->env->rested(t->env->userdata, t);
+                t->env->events->rested(t->env->userdata, t);
         }
 }
 
@@ -342,7 +349,7 @@ static void on_silent(void *userdata, unsigned seconds) {
 
         journal_worker(t->drive, "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
                        seconds);
-        t->env->rested(t->env->userdata, t);
+        t->env->events->rested(t->env->userdata, t);
 }
 
 /* ---- it ends ---- */
@@ -362,12 +369,12 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
                             work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);
         else if (end == VISIT_INTERRUPTED && (again || (work & WORK_EVEN_IN_USE)))
                 pending_merge(&t->pending, &v->pending);
-        if (lost && !t->lost && again) {
+        if (lost && !v->lost_before && again) {
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
                             monotonic_usec() + LOST_AGAIN_USEC);
                 journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
-        if (v->revealed) {
+        if (v->identified) {
                 pending_merge(&t->pending, &v->pending);
                 /* The wishes of the drive behind the bridge are new. */
                 if (!(work & WORK_ALL))
@@ -380,37 +387,40 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        bool revealed = v->revealed, spun_up = v->pending.work & WORK_SPIN_UP;
+        bool identified = v->identified;
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
         /* The next visit, which begins at once, tells of all. */
-        if (!revealed && end != VISIT_INTERRUPTED && (v->pending.work & WORK_SETTINGS))
+        if (!identified && end != VISIT_INTERRUPTED && (v->pending.work & WORK_SETTINGS))
                 journal_visit(t->drive, v->pending.reason, &v->summary);
         t->record->visit_when = now_usec();
         target_count(t, &t->record->visits, visit_reason_to_string(v->pending.reason));
         on_settling(t);
         target_note_counters(t);
-        target_own_commands_end(t);
         /* Without a limit, two programs that set the same setting to different values would go on for ever. */
         if ((v->pending.work & (WORK_ALL | WORK_RETRY)) == WORK_RETRY && v->summary.n_written > 0)
                 target_count_disturbance(t);
-        target_guard_ended(t);
-
-        /* It was awake after that, if only for as long as that took. */
-        if (v->pending.work & WORK_LOST)
-                target_standby_begin(t);
+        FOREACH_PART(part, t)
+        if ((*part)->visit_ends)
+                (*part)->visit_ends(t);
         leave_undone(t, end, lost);
-        t->lost = lost;
+        v->lost_before = lost;
 
         (void) visit_job_free(v->job);
         visit_done(v);
-        (void) string_replace(&t->told_waiting, NULL);
+        (void) string_replace(&v->reported_wait, NULL);
         target_save(t);
 
-        target_visited(t, revealed);
-        if (spun_up)
-                target_spun_up(t);
+        t->env->events->visited(t, identified);
+}
+
+void target_abandon(Target *t) {
+        if (target_has_worker(t)) {
+                visit_job_vanish(t->visit.job);
+                journal_visit(t->drive, t->visit.pending.reason, &t->visit.summary);
+        }
+        t->visit.job = visit_job_free(t->visit.job);
 }
 
 static const VisitJobEvents visit_job_events = {
@@ -421,7 +431,7 @@ static const VisitJobEvents visit_job_events = {
         .writing = target_guard_writing,
         .settling = on_settling,
         .step = on_step,
-        .power = target_standby_told,
+        .power = target_power_probed,
         .wear = target_use_wear,
         .silent = on_silent,
         .ended = on_ended,

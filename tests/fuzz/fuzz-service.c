@@ -9,7 +9,9 @@
 #include "recheck.h"
 #include "service-worker.h"
 #include "target-held.h"
-#include "target-standby.h"
+#include "target-guard.h"
+#include "target-life.h"
+#include "target-trigger.h"
 
 /* ---- the input ---- */
 
@@ -166,12 +168,14 @@ static void check_named(const Visit *v) {
         MUST(!(pid1.checked & 1U << (d - disks)) || pid1.silent, "%s is visited during a file system check", d->name);
         if (config_resolve(files->config, t->drive, on_battery, &named) < 0)
                 abort();
-        MUST(!(v->work & WORK_SPIN_UP) || any_wakes_together(), "%s is to spin up with others, and no rule says so", d->name);
+        MUST(!(v->work & WORK_SPIN_UP) || any_wakes_together(), "%s is to spin up with others, and no rule says so",
+             d->name);
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *w = v->wishes->items + i, *rule = wishes_find(&named, w->name);
 
                 say("    %s: worker for %s\n", d->name, w->name);
-                if (t->visit.sleeps && i == v->wishes->n_items - 1 && streq(w->name, SETTING_STANDBY))
+                if (target_is_about(t, WORK_SPIN_DOWN) && i == v->wishes->n_items - 1 &&
+                    streq(w->name, SETTING_STANDBY))
                         MUST(d->asked || any_spins_down(t), "%s is put into standby, and nobody wants that", d->name);
                 else if (w->line == 0)
                         MUST(is_tried(d, t, w), "%s is to have a value of %s that nobody tried", d->name, w->name);
@@ -448,7 +452,7 @@ static void step_hold_value(void) {
 static void step_hold(void) {
         held = !held;
         say("the service is %s\n", held ? "held" : "let go");
-        manager_hold(manager, held);
+        manager_pause(manager, held);
 }
 
 static void step_suspend(void) {
@@ -462,7 +466,7 @@ static void step_suspend(void) {
                 d->model.apm = 128;
         }
         held = false;
-        manager_hold(manager, false);
+        manager_pause(manager, false);
         manager_visit_all(manager, VISIT_RESUME);
 }
 
@@ -694,7 +698,7 @@ static void (*const steps[])(void) = {
 /* A request to put a drive into standby is done with. */
 static void forget_requests(void) {
         for (const Target *t = manager_first(manager); t; t = t->next)
-                if (!(t->pending.work & WORK_SPIN_DOWN) && !t->visit.sleeps)
+                if (!target_is_about(t, WORK_SPIN_DOWN))
                         disk_find(t->drive->name)->asked = false;
 }
 
@@ -719,7 +723,7 @@ static void tell_steps(void) {
 static const Target *find_restless(void) {
         const Target *t = manager_first(manager);
 
-        while (t && !t->visit.job && !pending_any(&t->pending) && t->save_again == 0 && !t->spindown.spins_up)
+        while (t && !t->visit.job && !pending_any(&t->pending) && t->saving.again_at == 0)
                 t = t->next;
         return t;
 }
@@ -736,15 +740,14 @@ static void come_to_rest(void) {
                         pass(31 * SECOND);
                 restless = find_restless();
                 n_calm = restless ? 0 : n_calm + 1;
-                MUST(++n < 400 || !restless, "%s does not come to rest: visit %d, pending %#x, spins up %d",
-                     restless->drive->name, !!restless->visit.job, restless->pending.work,
-                     restless->spindown.spins_up);
+                MUST(++n < 400 || !restless, "%s does not come to rest: visit %d, pending %#x", restless->drive->name,
+                     !!restless->visit.job, restless->pending.work);
         } while (n_calm < 3);
 }
 
 /* Nothing is sent to it. */
 static bool is_left_alone(const Target *t) {
-        return forbidden_by || guard_record_alone(guarded_record(t->guard.drive));
+        return forbidden_by || target_guard_alone(t);
 }
 
 static void check_verdicts(void) {

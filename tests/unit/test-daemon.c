@@ -67,7 +67,7 @@ int manager_enumerate(_unused_ Manager *m, VisitReason reason) {
 void manager_reconfigure(_unused_ Manager *m, Files *files, bool battery, VisitReason reason) {
         note("reconfigure:%s%s%s", visit_reason_to_string(reason), files ? ":files" : "", battery ? ":battery" : "");
 }
-void manager_hold(_unused_ Manager *m, bool hold) {
+void manager_pause(_unused_ Manager *m, bool hold) {
         note(hold ? "hold" : "go-on");
 }
 void manager_rest(_unused_ Manager *m, uint64_t until) {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <syslog.h>
+
+#include "machine.h"
+#include "readers.h"
+#include "settings.h"
+#include "target-env.h"
+#include "target-guard.h"
+#include "target-held.h"
+#include "target-life.h"
+#include "target-power.h"
+#include "target-spindown.h"
+#include "target-together.h"
+#include "target-trace.h"
+#include "target-use.h"
+
+/* A spin-up is logged before it makes other drives spin up. The guard, which keeps what others know over boots, comes first and goes
+ * last. */
+static const TargetPart *const parts[] = {
+        &guard_part, &held_part,     &power_part,   &trace_part, &spindown_part,
+        &use_part,   &together_part, &readers_part, NULL,
+};
+
+int target_env_init(TargetEnv *e) {
+        sd_id128_t boot;
+        int r;
+
+        e->parts = parts;
+        e->settings = &all_settings;
+        e->forbidden_by = kernel_line_forbids(KERNEL_LINE);
+        if (e->forbidden_by)
+                journal_log(LOG_WARNING,
+                            "The kernel's command line says %s: nothing is written to any drive in this boot.",
+                            e->forbidden_by);
+
+        r = sd_id128_get_boot(&boot);
+        if (r < 0)
+                return r;
+        (void) sd_id128_to_string(boot, e->boot_id);
+
+        r = guard_new(e->event, GUARD_DIR, e->boot_id, e->settings, target_guard_stored, &e->guard);
+        if (r >= 0)
+                r = fsck_wait_new(e->event, e->broker, &e->fsck_wait);
+        return r < 0 ? r : tracer_new(e->event, TRACER_SOCKET, &target_tracer_events, e, &e->tracer);
+}
+
+void target_env_done(TargetEnv *e) {
+        while (e->drives) {
+                Target *t = e->drives;
+
+                e->drives = t->next;
+                (void) target_free(t);
+        }
+        (void) tracer_free(e->tracer);
+        (void) fsck_wait_free(e->fsck_wait);
+        (void) guard_free(e->guard);
+        (void) files_unref(e->files);
+}

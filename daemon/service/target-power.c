@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "clock.h"
+#include "device.h"
+#include "kernel-view.h"
+#include "target-power.h"
+
+/* A drive whose timer is not known, or that does not act on its timer, is probed after this time without I/O. */
+#define PROBE_USEC (5ULL * 60 * 1000 * 1000)
+/* The drive counts from the end of the last command, by a clock of its own. */
+#define MARGIN_USEC (5ULL * 1000 * 1000)
+/* Nobody means a shorter time; it would have a timer run all the time. */
+#define SHORTEST_USEC (30ULL * 1000 * 1000)
+#define SHORTEST_BY_SERVICE_USEC (60ULL * 1000 * 1000)
+
+typedef struct TargetPower {
+        PowerWatch watch;
+        bool suspended; /* at the last poll the kernel had suspended the drive */
+        uint64_t commands_before; /* the kernel's count when the worker began, where commands are I/O; 0: there is none, or they are not */
+} TargetPower;
+
+static TargetPower *power_of(const Target *t) {
+        return target_part(t, &power_part);
+}
+
+const PowerWatch *target_power(const Target *t) {
+        return &power_of(t)->watch;
+}
+
+/* ---- counters ---- */
+
+static bool commands_are_io(const Target *t) {
+        const Wish *w = target_spin_down(t).wish;
+
+        return w && w->commands_are_use;
+}
+
+PowerCounters target_counters(const Target *t) {
+        uint64_t commands = target_has_worker(t) ? power_of(t)->commands_before : 0;
+        PowerCounters c = { .now = monotonic_usec() };
+
+        c.error = activity_read(t->drive->syspath, &c.io);
+        if ((c.error < 0 && c.error != -ENODATA) || !commands_are_io(t) ||
+            (commands == 0 && activity_commands(t->drive->syspath, &commands) < 0))
+                return c;
+        /* Reads and writes are commands, too. */
+        c.io = (c.error < 0 ? 0 : c.io) + commands - t->record->own_commands;
+        c.error = 0;
+        return c;
+}
+
+static PowerCounters counters_with_flight(const Target *t) {
+        PowerCounters c = target_counters(t);
+
+        c.in_flight = activity_in_flight(t->drive->syspath);
+        return c;
+}
+
+uint64_t target_idle_at(const Target *t) {
+        PowerCounters c = counters_with_flight(t);
+
+        return power_watch_idle_at(target_power(t), &c);
+}
+
+static void power_visit_begins(Target *t) {
+        power_of(t)->suspended = activity_is_suspended(t->drive->syspath);
+        if (commands_are_io(t))
+                (void) activity_commands(t->drive->syspath, &power_of(t)->commands_before);
+}
+
+static void power_end_own_commands(Target *t) {
+        TargetPower *p = power_of(t);
+        uint64_t commands;
+
+        if (p->commands_before > 0 && activity_commands(t->drive->syspath, &commands) >= 0)
+                t->record->own_commands += commands - p->commands_before;
+        p->commands_before = 0;
+}
+
+/* ---- the state machine ---- */
+
+static PowerPolicy power_policy(const Target *t) {
+        WakeLog log = (WakeLog) t->files->config->wake_log;
+        SpinDown d = target_spin_down(t);
+        bool can_trace = t->env->tracer && log != WAKE_LOG_OFF && target_can_sleep(t);
+        bool by_service = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
+
+        return (PowerPolicy){
+                .patience = by_service             ? MAX(d.usec, SHORTEST_BY_SERVICE_USEC)
+                            : d.usec == UINT64_MAX ? PROBE_USEC
+                                                   : MAX(d.usec, SHORTEST_USEC) + d.usec / 16 + MARGIN_USEC,
+                .by_service = by_service,
+                .traced = can_trace && ((log == WAKE_LOG_ON && t->wishes.n_items > 0) || d.wish),
+                .traced_stopped = can_trace,
+        };
+}
+
+/* The machine, about to get an input. */
+static PowerWatch *power_input(Target *t) {
+        PowerWatch *w = &power_of(t)->watch;
+
+        w->policy = power_policy(t);
+        return w;
+}
+
+/* With many drives, files are not read for nothing. */
+static PowerCounters counters_if_wanted(const Target *t) {
+        return power_watch_is_wanted(target_power(t)) ? target_counters(t) : (PowerCounters){ .error = -ENODATA };
+}
+
+static void power_note_mode(DriveRecord *r, PowerMode mode) {
+        uint64_t now = mode != POWER_UNKNOWN ? now_usec() : 0;
+
+        r->power_seen = now;
+        if (r->power != mode)
+                r->power_when = now;
+        r->power = mode;
+}
+
+static void power_output(Target *t, const PowerNews *n) {
+        const PowerWatch *w = target_power(t);
+
+        if (n->events & POWER_NEWS_MODE)
+                power_note_mode(t->record, power_watch_mode(w));
+        if (n->events & POWER_NEWS_COUNTED) {
+                t->record->quiet_used = w->quiet.io;
+                t->record->quiet_since = w->quiet.since;
+        } else if (n->events & POWER_NEWS_UNCOUNTED)
+                t->record->quiet_since = 0;
+
+        FOREACH_PART(part, t)
+        if ((*part)->power && n->events)
+                (*part)->power(t, n);
+
+        if (n->events & (POWER_NEWS_COUNTED | POWER_NEWS_WOKEN))
+                target_save(t);
+        else
+                target_changed(t);
+        if (n->events & POWER_NEWS_PROBE)
+                target_visit(t, VISIT_STANDBY);
+}
+
+static int power_attach(Target *t, bool again _unused_) {
+        power_of(t)->watch.mode = t->record->power;
+        return 0;
+}
+
+static void power_done(Target *t) {
+        power_watch_done(&power_of(t)->watch);
+}
+
+static uint64_t power_due(const Target *t) {
+        return power_watch_due(target_power(t));
+}
+
+static void power_tick(Target *t) {
+        PowerCounters c;
+        PowerNews n;
+
+        if (monotonic_usec() < power_due(t))
+                return;
+        c = target_counters(t);
+        power_watch_poll(power_input(t), &c, &n);
+        power_output(t, &n);
+}
+
+static bool power_settled(Target *t) {
+        PowerWatch *w = power_input(t);
+        PowerCounters c = counters_if_wanted(t);
+        PowerNews n;
+
+        power_watch_settle(w, &c, t->record->quiet_since, t->record->quiet_used, &n);
+        power_output(t, &n);
+        return false;
+}
+
+static void power_visit_ends(Target *t) {
+        PowerCounters c;
+        PowerNews n;
+
+        power_end_own_commands(t);
+        /* It was active after that, if only for as long as that took. */
+        if (!(t->visit.pending.work & WORK_LOST))
+                return;
+        c = target_counters(t);
+        power_watch_restart(power_input(t), &c, &n);
+        power_output(t, &n);
+}
+
+void target_power_probed(void *target, PowerMode mode) {
+        Target *t = target;
+        PowerWatch *w = power_input(t);
+        PowerCounters c = counters_if_wanted(t);
+        const PowerProbe p = {
+                .mode = mode,
+                .on_purpose = t->visit.pending.work & WORK_POWER,
+                .spun_down = t->visit.pending.work & WORK_SPIN_DOWN,
+                .again = t->pending.work & WORK_POWER,
+                .quiet_since = t->record->quiet_since,
+                .quiet_io = t->record->quiet_used,
+        };
+        PowerNews n;
+
+        power_watch_probed(w, &p, &c, &n);
+        power_output(t, &n);
+}
+
+void target_power_stopped(Target *t, bool unverifiable) {
+        PowerNews n;
+
+        power_watch_stopped(power_input(t), unverifiable, monotonic_usec(), &n);
+        power_output(t, &n);
+}
+
+void target_power_delay(Target *t, uint64_t until) {
+        power_watch_delay(power_input(t), until, monotonic_usec());
+}
+
+void target_power_retry(Target *t) {
+        power_watch_retry(power_input(t), monotonic_usec());
+}
+
+void target_power_give_up(Target *t) {
+        power_watch_give_up(power_input(t));
+}
+
+void target_power_traced(Target *t) {
+        PowerCounters c = target_counters(t);
+
+        power_watch_traced(power_input(t), &c);
+}
+
+void target_power_confirmed(Target *t) {
+        PowerCounters c = counters_with_flight(t);
+        PowerNews n;
+
+        power_watch_confirmed(power_input(t), &c, &n);
+        power_output(t, &n);
+}
+
+void target_power_command(Target *t, const Wake *by) {
+        PowerCounters c = target_counters(t);
+        PowerNews n;
+
+        power_watch_command(power_input(t), by, target_is_about(t, WORK_POWER | WORK_SPIN_UP), &c, &n);
+        power_output(t, &n);
+}
+
+void target_power_lost(Target *t) {
+        PowerCounters c = target_counters(t);
+        PowerNews n;
+
+        power_watch_lost(power_input(t), &c, &n);
+        power_output(t, &n);
+}
+
+void target_power_suspect(Target *t, const Wake *by) {
+        power_watch_suspect(power_input(t), by);
+}
+
+/* ---- is it active just now? ---- */
+
+bool target_is_active(const Target *t) {
+        uint64_t used;
+
+        /* A drive in standby that does not report it gets the command to spin down once more, which does no harm. */
+        return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
+               (activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_use(t->record, used, monotonic_usec()));
+}
+
+bool target_is_in_ata_sleep(const Target *t) {
+        uint64_t used;
+
+        return drive_record_in_ata_sleep(t->record, activity_read(t->drive->syspath, &used) < 0 ? NULL : &used);
+}
+
+bool target_poll_active(Target *t) {
+        TargetPower *p = power_of(t);
+        bool resumed = p->suspended, more;
+        uint64_t used;
+
+        p->suspended = activity_is_suspended(t->drive->syspath);
+        if (p->suspended)
+                return false;
+        /* The kernel may have resumed the drive for a command, which it does not count. */
+        if (activity_read(t->drive->syspath, &used) < 0)
+                return resumed;
+
+        more = used != t->record->used || resumed;
+        /* For its user's I/O the kernel has reset the drive. */
+        t->record->ata_sleep = drive_record_in_ata_sleep(t->record, &used);
+        t->record->used = used;
+        t->record->used_when = monotonic_usec();
+        return more;
+}
+
+void target_note_counters(Target *t) {
+        TargetPower *p = power_of(t);
+        bool ata_sleep = t->record->ata_sleep, suspended = p->suspended;
+
+        (void) target_poll_active(t);
+        t->record->ata_sleep = ata_sleep;
+        /* Resumed during the visit, which had deferred something before: the next poll notices that. */
+        p->suspended = p->suspended || suspended;
+}
+
+bool target_was_suspended(const Target *t) {
+        return power_of(t)->suspended;
+}
+
+const TargetPart power_part = {
+        .size = sizeof(TargetPower),
+        .attach = power_attach,
+        .done = power_done,
+        .due = power_due,
+        .tick = power_tick,
+        .visit_begins = power_visit_begins,
+        .visit_ends = power_visit_ends,
+        .settled = power_settled,
+};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "clock.h"
+#include "device.h"
+#include "kernel-view.h"
+#include "target-trigger.h"
+#include "visit.h"
+
+/* ---- too many events ---- */
+
+void target_count_disturbance(Target *t) {
+        uint64_t now = monotonic_usec();
+
+        if (t->disturbances.n == 0 || now >= t->disturbances.since + DISTURBANCES_USEC) {
+                t->disturbances.since = now;
+                t->disturbances.n = 0;
+        }
+        t->disturbances.n = MIN(t->disturbances.n + 1, DISTURBANCES);
+}
+
+/* ---- events ---- */
+
+static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
+        return -EPERM;
+}
+
+/* The kernel looked at it anew, or only said so, as it does whenever something that was open for writing is closed: is what the
+ * kernel holds still as it was left? That is read from here, from the same files of sysfs as the drive's identity, and needs no
+ * process of its own. */
+static bool was_revalidated(const Target *t) {
+        static const DeviceIO io = { .open_node = open_nothing };
+        _cleanup_free_ Memory *memories = NULL;
+        VisitWork work = visit_reason_work(VISIT_REVALIDATION);
+        Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io, .dry = true, .work = work };
+        Wishes selected;
+        bool news = true;
+        Plan p;
+        int r;
+
+        if (scope_select(work, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &selected) < 0)
+                return true;
+
+        v.wishes = &selected;
+        r = drive_record_memories(t->record, &selected, &memories);
+        v.memories = memories;
+        if (r >= 0)
+                r = visit_run(&v, &p);
+        if (r >= 0) {
+                news = false;
+                for (size_t i = 0; i < p.n_steps; i++)
+                        news = news || target_finds_news(t, work, p.steps + i);
+                plan_done(&p);
+        }
+
+        free(selected.items);
+        return news;
+}
+
+void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
+        uint64_t end = t->disturbances.since + DISTURBANCES_USEC;
+
+        if (reason == VISIT_REVALIDATION && !was_revalidated(t))
+                return;
+        if ((visit_reason_work(reason) & WORK_LOST) && seqnum != 0 && seqnum <= t->disturbances.made_up)
+                return;
+
+        if (t->disturbances.n >= DISTURBANCES && monotonic_usec() < end) {
+                if (t->disturbances.n == DISTURBANCES)
+                        journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
+                t->disturbances.n = DISTURBANCES + 1;
+                t->pending.put_off = true;
+                target_visit_later(t, reason, visit_reason_work(reason), end);
+                return;
+        }
+
+        /* A look at what the kernel holds costs nothing; a visit that had to write counts when it ends. */
+        if (reason != VISIT_REVALIDATION)
+                target_count_disturbance(t);
+        target_visit(t, reason);
+}
+
+bool target_poll_link(Target *t, bool visited) {
+        uint64_t since = t->record->link_since;
+        LinkNews news;
+
+        if (target_has_worker(t))
+                return false;
+
+        news = link_news(t->drive->syspath, &since);
+        if (news != LINK_SAME && !visited && link_is_recovering(t->drive->syspath))
+                return true;
+        t->record->link_since = since;
+        /* It may be about to go away: then udev tells. */
+        if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(t->drive->syspath) < 0)
+                return false;
+        target_disturbed(t, VISIT_RESET, 0);
+        return false;
+}
+
+void target_recheck(Target *t, bool in_use) {
+        VisitWork work = visit_reason_work(VISIT_RECHECK);
+
+        /* A visit that is under way sees all that this one could. */
+        if (t->visit.job)
+                return;
+
+        if (t->files->config->on_drift == ON_DRIFT_REPORT)
+                work &= ~(WORK_WRITE_KERNEL | WORK_WRITE);
+        target_visit_for(t, VISIT_RECHECK, work | (in_use ? WORK_DRIVE | WORK_ACTIVE : 0));
+}
+
+void target_read(Target *t) {
+        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
+        if (t->visit.job && !target_has_worker(t))
+                return;
+
+        target_visit_for(t, VISIT_RECHECK, WORK_KERNEL | WORK_DRIVE | WORK_REPORT);
+}
+
+void target_meddled(Target *t) {
+        /* What cannot be read may have been written, too. */
+        if (t->files->config->on_drift == ON_DRIFT_RESTORE)
+                target_visit_for(t, VISIT_PARAMETERS, visit_reason_work(VISIT_PARAMETERS) | WORK_DISTRUST);
+        else
+                target_read(t);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <syslog.h>
+
+#include "target-held.h"
+#include "target-wishes.h"
+
+int target_find_wishes(const Target *t, Wishes *ret) {
+        _cleanup_(wishes_done) Wishes w = {};
+        int r;
+
+        r = config_resolve(t->env->files->config, t->drive, t->env->on_battery, &w);
+        if (r >= 0)
+                r = target_held_overlay(t, &w);
+        if (r < 0)
+                return r;
+
+        *ret = w;
+        w = (Wishes){};
+        return 0;
+}
+
+int target_resolve(Target *t) {
+        Wishes wishes = {};
+        bool same;
+        int r;
+
+        r = target_find_wishes(t, &wishes);
+        if (r < 0)
+                return r;
+
+        same = wishes_equal(&t->wishes, &wishes, t->env->settings);
+        wishes_done(&t->wishes);
+        t->wishes = wishes;
+        (void) files_unref(t->files);
+        t->files = files_ref(t->env->files);
+        if (same)
+                return 0;
+
+        FOREACH_PART(part, t)
+        if ((*part)->wishes_changed)
+                (*part)->wishes_changed(t);
+        return 1;
+}
+
+void target_log_unresolved(const Target *t, int error) {
+        journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-error));
+}
+
+/* Does the drive have the value that was asked for, and keep it? */
+static bool is_kept(const Target *t, const SettingRecord *s) {
+        const Setting *row = setting_find(t->env->settings, s->name);
+
+        if (row && (row->flags & SETTING_AT_ATTACH))
+                return false;
+
+        if (s->verdict == VERDICT_UNVERIFIABLE || s->sent.known)
+                return true;
+        return verdict_is_in_order(s->verdict) && s->actual;
+}
+
+void target_log_released(const Target *t) {
+        for (size_t i = 0; i < t->record->n_settings; i++) {
+                const SettingRecord *s = t->record->settings + i;
+
+                if (!wishes_find(&t->wishes, s->name) && is_kept(t, s))
+                        journal_log(LOG_NOTICE,
+                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
+                                    t->drive->name, s->name, s->actual ?: strna(s->wanted));
+        }
+}
