@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "memory.h"
 #include "monitor.h"
+#include "link-watch.h"
 #include "recheck.h"
 #include "sandbox.h"
 #include "sleep.h"
@@ -33,6 +34,7 @@ struct Daemon {
         Manager *manager;
         Monitor *monitor;
         Recheck *recheck;
+        LinkWatch *links;
         Sleep *sleep;
         Bus *bus;
         uint64_t stopping_since; /* on the monotonic clock; 0: it is not stopping */
@@ -84,7 +86,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         d->files = files_ref(files);
         files_write_in_force(files, STATE_DIR);
         manager_reconfigure(d->manager, files, daemon_is_on_battery(d), VISIT_RELOAD);
-        recheck_recheck_every(d->recheck, files->config->recheck_ms * 1000);
+        recheck_every(d->recheck, files->config->recheck_ms * 1000);
         daemon_tidy_later(d);
         journal_log(LOG_INFO, "The files have been read anew, and are in force.");
         return 0;
@@ -239,12 +241,14 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         if (r >= 0)
                 r = manager_new(event, broker, d->files, &manager_events, d, &d->manager);
         if (r >= 0)
-                r = recheck_new(event, d->manager, STDIN_FILENO, &d->recheck);
+                r = recheck_new(event, d->manager, &d->recheck);
+        if (r >= 0)
+                r = link_watch_new(event, d->manager, STDIN_FILENO, &d->links);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
         /* What udev says from now on waits in its socket until everything that is there already is known. */
         if (r >= 0)
-                r = monitor_new(event, NULL, d->manager, d->recheck, &monitor_events, d, &d->monitor);
+                r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
         if (r >= 0)
                 r = bus_new(event, BUS_PRIVATE_SOCKET, d->manager, d->monitor, on_reload, d, &d->bus);
         if (r < 0)
@@ -259,7 +263,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                             "other drives and other files, too; what its unit forbids stays forbidden.");
 
         manager_reconfigure(d->manager, NULL, daemon_is_on_battery(d), VISIT_BOOT);
-        recheck_recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
+        recheck_every(d->recheck, d->files->config->recheck_ms * 1000);
 
         bus_connect(d->bus, BUS_ADDRESS, d->sleep);
 
@@ -282,6 +286,7 @@ Daemon *daemon_free(Daemon *d) {
         (void) bus_free(d->bus); /* its readers hold the manager's drives */
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
+        (void) link_watch_free(d->links);
         (void) recheck_free(d->recheck);
         (void) manager_free(d->manager);
         (void) files_unref(d->files);

@@ -28,7 +28,7 @@ struct Monitor {
         GROWING_ARRAY(struct udev_device *, devices); /* that have come since */
         bool lost, urgent;
         Manager *manager;
-        Recheck *recheck;
+        DebianRule debian;
         const MonitorEvents *events;
         void *userdata;
 };
@@ -60,7 +60,7 @@ static void monitor_dispatch_drive(Monitor *m, struct udev_device *device, const
         manager_plugged(m->manager, device);
         /* udev has run what its rules run for that, which it does before it tells of it. */
         if (streq_ptr(action, "add"))
-                recheck_attached(m->recheck, name);
+                debian_rule_attached(&m->debian, name);
 }
 
 static void monitor_dispatch(Monitor *m, struct udev_device *device) {
@@ -187,8 +187,8 @@ static int monitor_open_udev(Monitor *m) {
         return r;
 }
 
-int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, Recheck *recheck,
-                const MonitorEvents *events, void *userdata, Monitor **ret) {
+int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, const MonitorEvents *events,
+                void *userdata, Monitor **ret) {
         _cleanup_(monitor_freep) Monitor *m = NULL;
         int r = 0;
 
@@ -197,7 +197,7 @@ int monitor_new(sd_event *event, const MonitorSource *source, Manager *manager, 
                 return -ENOMEM;
         *m = (Monitor){ .event = event,
                         .manager = manager,
-                        .recheck = recheck,
+                        .debian = { .event = event, .manager = manager },
                         .events = events,
                         .userdata = userdata };
 
@@ -225,6 +225,7 @@ Monitor *monitor_free(Monitor *m) {
         free(m->devices);
         (void) udev_monitor_unref(m->monitor);
         (void) udev_unref(m->udev);
+        debian_rule_done(&m->debian);
         free(m);
         return NULL;
 }

@@ -4,7 +4,7 @@
 /* udev's events about block devices, what they hang on, and power supplies: those about drives go to the manager, the others to
  * the daemon. With inventory.c the only user of libudev. */
 
-#include "recheck.h"
+#include "debian-rule.h"
 
 typedef struct Monitor Monitor;
 
@@ -23,8 +23,8 @@ typedef struct MonitorSource {
 /* Listens from now on; `source`: NULL for udev. Events come in the loop, together, when none has come for a tenth of a second (in the
  * first minute after the machine was started: half a second), or some have waited for a second; with the news that something has gone
  * they come at once. */
-int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, Recheck *recheck, const MonitorEvents *events,
-                void *userdata, Monitor **ret);
+int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events, void *userdata,
+                Monitor **ret);
 Monitor *monitor_free(Monitor *m);
 DEFINE_CLEANUP(Monitor *, monitor_free);
 

@@ -6,6 +6,7 @@
  *
  *     DRIVEKEEP_FUZZ_STEPS=1 build-tests/fuzz/tests/fuzz/fuzz-service FILE */
 
+#include "link-watch.h"
 #include "recheck.h"
 #include "service-worker.h"
 #include "target-held.h"
@@ -41,6 +42,7 @@ static Disk *take_disk(void) {
 
 static sd_event *event;
 static Manager *manager;
+static LinkWatch *links;
 static Recheck *recheck;
 static Files *files;
 static bool on_battery, held, ended;
@@ -94,11 +96,11 @@ static Files *files_of(const char *text) {
 
 static void service_start(void) {
         if (sd_event_new(&event) < 0 || manager_new(event, NULL, files, &manager_events, NULL, &manager) < 0 ||
-            recheck_new(event, manager, -EBADF, &recheck) < 0)
+            recheck_new(event, manager, &recheck) < 0 || link_watch_new(event, manager, -EBADF, &links) < 0)
                 abort();
         held = ended = false;
         manager_reconfigure(manager, NULL, on_battery, VISIT_BOOT);
-        recheck_recheck_every(recheck, files->config->recheck_ms * 1000);
+        recheck_every(recheck, files->config->recheck_ms * 1000);
         if (manager_enumerate(manager, VISIT_BOOT) < 0)
                 abort();
 }
@@ -107,6 +109,7 @@ static void service_start(void) {
 static void service_stop(bool orderly) {
         if (orderly)
                 manager_rest(manager, now.monotonic + SECOND);
+        links = link_watch_free(links);
         recheck = recheck_free(recheck);
         manager = manager_free(manager);
         event = sd_event_unref(event);
@@ -389,7 +392,7 @@ static void step_reload(void) {
         (void) files_unref(files);
         files = files_of(configurations[b]);
         manager_reconfigure(manager, files, on_battery, VISIT_RELOAD);
-        recheck_recheck_every(recheck, files->config->recheck_ms * 1000);
+        recheck_every(recheck, files->config->recheck_ms * 1000);
 }
 
 static void step_battery(void) {
@@ -535,7 +538,7 @@ static void step_link(void) {
         d->recovering = b & 4;
         d->news = (LinkNews) (b % 3);
         d->news_at = now.monotonic;
-        (void) recheck_links(recheck);
+        (void) link_watch_poll(links);
 }
 
 static void step_health(void) {

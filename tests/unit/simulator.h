@@ -36,6 +36,8 @@
 #include "memory.h"
 #include "monitor.h"
 #include "pid1.h"
+#include "debian-rule.h"
+#include "link-watch.h"
 #include "recheck.h"
 #include "safe-file.h"
 #include "sandbox.h"
@@ -459,21 +461,22 @@ int inventory_readiness(const char *name, Readiness *ret) {
 /* ---- udev's events ---- */
 
 static Manager *udev_manager;
-static Recheck *udev_recheck;
+static DebianRule udev_rule;
 static const MonitorEvents *udev_events;
 static void *udev_userdata;
 static unsigned n_caught_up;
 
-int monitor_new(_unused_ sd_event *event, _unused_ const MonitorSource *source, Manager *m, Recheck *recheck,
-                const MonitorEvents *events, void *userdata, Monitor **ret) {
+int monitor_new(sd_event *event, _unused_ const MonitorSource *source, Manager *m, const MonitorEvents *events,
+                void *userdata, Monitor **ret) {
         udev_manager = m;
-        udev_recheck = recheck;
+        udev_rule = (DebianRule){ .event = event, .manager = m };
         udev_events = events;
         udev_userdata = userdata;
         *ret = NULL;
         return 0;
 }
 Monitor *monitor_free(_unused_ Monitor *m) {
+        debian_rule_done(&udev_rule);
         return NULL;
 }
 void monitor_catch_up(_unused_ Monitor *m) {
@@ -597,8 +600,8 @@ WRAP(ssize_t, read, int fd, void *buf, size_t size) {
 WRAP(ssize_t, __read_chk, int fd, void *buf, size_t size, _unused_ size_t room) {
         return __wrap_read(fd, buf, size);
 }
-WRAP(int, recheck_new, sd_event *event, Manager *m, _unused_ int fd, Recheck **ret) {
-        return __real_recheck_new(event, m, kmsg_state.closed ? -1 : kmsg[0], ret);
+WRAP(int, link_watch_new, sd_event *event, Manager *m, _unused_ int fd, LinkWatch **ret) {
+        return __real_link_watch_new(event, m, kmsg_state.closed ? -1 : kmsg[0], ret);
 }
 
 /* ---- what else the service asks of its machine ---- */

@@ -13,6 +13,7 @@
 #include "monitor.h"
 #include "notify-socket.h"
 #include "own-clock.h"
+#include "link-watch.h"
 #include "recheck.h"
 #include "sandbox.h"
 #include "settings.h"
@@ -75,10 +76,9 @@ void manager_rest(_unused_ Manager *m, uint64_t until) {
         note("rest");
 }
 
-int monitor_new(_unused_ sd_event *event, const MonitorSource *source, _unused_ Manager *m, Recheck *r,
-                const MonitorEvents *events, _unused_ void *userdata, Monitor **ret) {
+int monitor_new(_unused_ sd_event *event, const MonitorSource *source, _unused_ Manager *m, const MonitorEvents *events,
+                _unused_ void *userdata, Monitor **ret) {
         ck_assert_ptr_null(source);
-        ck_assert_ptr_nonnull(r);
         monitor_events = events;
         return part_new((void **) ret, monitor_error);
 }
@@ -86,8 +86,15 @@ Monitor *monitor_free(Monitor *m) {
         n_parts -= m != NULL;
         return NULL;
 }
-int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, int kmsg, Recheck **ret) {
+int link_watch_new(_unused_ sd_event *event, _unused_ Manager *m, int kmsg, LinkWatch **ret) {
         ck_assert_int_eq(kmsg, STDIN_FILENO);
+        return part_new((void **) ret, 0);
+}
+LinkWatch *link_watch_free(LinkWatch *w) {
+        n_parts -= w != NULL;
+        return NULL;
+}
+int recheck_new(_unused_ sd_event *event, _unused_ Manager *m, Recheck **ret) {
         return part_new((void **) ret, 0);
 }
 Recheck *recheck_free(Recheck *p) {
@@ -97,7 +104,7 @@ Recheck *recheck_free(Recheck *p) {
 void recheck_rested(_unused_ Recheck *p, _unused_ const Target *t) {
         note("recheck-rested");
 }
-void recheck_recheck_every(_unused_ Recheck *p, uint64_t usec) {
+void recheck_every(_unused_ Recheck *p, uint64_t usec) {
         note("recheck:%lu", (unsigned long) (usec / SECOND));
 }
 

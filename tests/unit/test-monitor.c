@@ -82,8 +82,10 @@ void manager_stack_changed(_unused_ Manager *m, const char *name, bool removed) 
 void manager_disturbed(_unused_ Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
         note("disturbed %s %s %lu; ", syspath, visit_reason_to_string(reason), (unsigned long) seqnum);
 }
-void recheck_attached(_unused_ Recheck *p, const char *name) {
+void debian_rule_attached(_unused_ DebianRule *d, const char *name) {
         note("attached %s; ", name);
+}
+void debian_rule_done(_unused_ DebianRule *d) {
 }
 static void on_power(_unused_ void *userdata) {
         note("power; ");
@@ -107,7 +109,7 @@ static void setup(void) {
         udev = udev_new();
         ck_assert_ptr_nonnull(udev);
         ck_assert_int_eq(sd_event_new(&event), 0);
-        ck_assert_int_eq(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &monitor), 0);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, &monitor_events, NULL, &monitor), 0);
 }
 
 static void teardown(void) {
@@ -265,7 +267,7 @@ END_TEST
 START_TEST(test_listen) {
         Monitor *real;
 
-        ck_assert_int_eq(monitor_new(event, NULL, NULL, NULL, &monitor_events, NULL, &real), 0);
+        ck_assert_int_eq(monitor_new(event, NULL, NULL, &monitor_events, NULL, &real), 0);
         monitor_catch_up(real);
         (void) monitor_free(real);
 }
@@ -276,7 +278,7 @@ START_TEST(test_no_source) {
         const MonitorSource source = { .fd = -1, .receive = receive };
         Monitor *none;
 
-        ck_assert_int_lt(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &none), 0);
+        ck_assert_int_lt(monitor_new(event, &source, NULL, &monitor_events, NULL, &none), 0);
 }
 END_TEST
 
@@ -286,7 +288,7 @@ START_TEST(test_no_loop) {
         Monitor *none = NULL;
 
         ck_assert(sd_event_exit(event, 0) >= 0 && sd_event_loop(event) == 0);
-        ck_assert_int_eq(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &none), -ESTALE);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, &monitor_events, NULL, &none), -ESTALE);
         ck_assert_ptr_null(none);
 }
 END_TEST
@@ -297,7 +299,7 @@ START_TEST(test_no_memory) {
         Monitor *none = NULL;
 
         inject_arm(INJECT_MEMORY, 1);
-        ck_assert_int_eq(monitor_new(event, &source, NULL, NULL, &monitor_events, NULL, &none), -ENOMEM);
+        ck_assert_int_eq(monitor_new(event, &source, NULL, &monitor_events, NULL, &none), -ENOMEM);
         ck_assert(inject_disarm());
         ck_assert_ptr_null(monitor_free(none));
 

@@ -485,7 +485,7 @@ static void do_udev(const Words *w) {
         else if (streq(what, "changed") || (streq(what, "gone") && !d))
                 manager_stack_changed(udev_manager, name, streq(what, "gone"));
         else if (streq(what, "attached"))
-                recheck_attached(udev_recheck, name);
+                debian_rule_attached(&udev_rule, name);
         else if (streq(what, "gone")) {
                 d->absent = true;
                 manager_unplugged(udev_manager, name);

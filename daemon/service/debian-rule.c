@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <syslog.h>
+
+#include "debian-rule.h"
+#include "target-trigger.h"
+#include "timer.h"
+
+#define RULES "85-hdparm.rules"
+/* Disks that are attached together, for each of which the script writes to all. */
+#define TOGETHER_USEC (2ULL * 1000 * 1000)
+
+/* Debian's rule is for these, and its script writes to these. */
+static bool is_in_reach(const char *name) {
+        return fnmatch("[hs]d[a-z]", name, 0) == 0;
+}
+
+static bool is_installed(void) {
+        struct stat st;
+
+        /* Masked as udev has it: by an empty file, or by a link to /dev/null, which has no size either. */
+        if (stat("/etc/udev/rules.d/" RULES, &st) == 0 && st.st_size == 0)
+                return false;
+
+        /* Since the merge of /usr that is /usr/lib. */
+        return access("/lib/udev/rules.d/" RULES, F_OK) == 0;
+}
+
+static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        DebianRule *d = userdata;
+
+        for (Target *t = manager_first(d->manager); t; t = t->next)
+                if (is_in_reach(t->drive->name))
+                        target_meddled(t);
+        return 0;
+}
+
+void debian_rule_attached(DebianRule *d, const char *name) {
+        int r;
+
+        if (!is_in_reach(name) || !is_installed())
+                return;
+        r = timer_start(d->event, &d->timer, TOGETHER_USEC, TOGETHER_USEC / 10, on_timer, d);
+        if (r < 0)
+                journal_log(LOG_WARNING, "No timer: what Debian's " RULES " wrote is noticed at the next visit: %s",
+                            strerror(-r));
+}
+
+void debian_rule_done(DebianRule *d) {
+        sd_event_source_disable_unref(d->timer);
+}
