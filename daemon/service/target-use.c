@@ -29,8 +29,9 @@ static int use_attach(Target *t, bool again) {
         text = target_guard_kept(t);
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
                 return 0;
-        /* The same, and newer; or another timer, that was set since. */
-        if (t->record->use.setting && t->record->use.since <= kept->use.since)
+        /* The record's is newer, or of another timer that was set since. Only a drive that was not known yet has begun anew. */
+        if (t->record->use.setting &&
+            (t->record->use.since <= kept->use.since || !streq_ptr(t->record->use.key, kept->use.key)))
                 return 0;
         drive_use_done(&t->record->use);
         t->record->use = kept->use;

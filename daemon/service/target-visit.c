@@ -418,7 +418,8 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
 void target_abandon(Target *t) {
         if (target_has_worker(t)) {
                 visit_job_vanish(t->visit.job);
-                journal_visit(t->drive, t->visit.pending.reason, &t->visit.summary);
+                if (t->visit.pending.work & WORK_SETTINGS)
+                        journal_visit(t->drive, t->visit.pending.reason, &t->visit.summary);
         }
         t->visit.job = visit_job_free(t->visit.job);
 }
