@@ -70,7 +70,6 @@ static const Field drive_fields[] = {
         { "WEAR_RATED_START_STOPS",     FIELD_KNOWN,    offsetof(DriveRecord, use.wear.rated_start_stops) },
         { "WEAR_TEMPERATURE",           FIELD_KNOWN,    offsetof(DriveRecord, use.wear.temperature) },
         { "USE_WARNED",                 FIELD_BOOL,     offsetof(DriveRecord, use.warned) },
-        { "HELD",                       FIELD_TEXT,     offsetof(DriveRecord, held) },
         { "STATE",                      FIELD_WORD,     offsetof(DriveRecord, state), .word = drive_state_to_string },
         { "WAITING_KIND",               FIELD_WORD,     offsetof(DriveRecord, waiting_kind), .word = wait_kind_to_string },
         { "WAITING_FOR",                FIELD_TEXT,     offsetof(DriveRecord, waiting_for) },

@@ -26,9 +26,6 @@ typedef enum DriveState {
 
 const char *drive_state_to_string(DriveState s);
 
-/* SettingRecord.rule of what `drivekeep tune` has a drive hold, and set back. */
-#define RECORD_RULE_TUNE "drivekeep tune"
-
 typedef struct SettingRecord {
         char *name;
         char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */
@@ -69,7 +66,6 @@ typedef struct DriveRecord {
         char *spindown_key;   /* … to compare by (spin_down_key()) … */
         bool spindown_served; /* … and it does so only while the service runs */
         DriveUse use;
-        char *held; /* what it had before values were held for a while: "setting=value;…" (service/target-held.h); NULL: none is */
         DriveState state;
         WaitKind waiting_kind;
         char *waiting_for;   /* Wait.name, or NULL */

@@ -10,6 +10,7 @@
 #include "proxy.h"
 #include "readers.h"
 #include "requests.h"
+#include "stack.h"
 #include "target-guard.h"
 #include "target-held.h"
 #include "timer.h"
@@ -78,7 +79,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
         if (r < 0)
                 return r;
         return streq(sd_bus_message_get_member(m), "Reload") ? sd_bus_reply_method_return(m, "")
-                                                             : requests_wait(&b->requests, m);
+                                                             : requests_wait(&b->requests, m, NULL);
 }
 
 /* The first argument is the name of a drive. */
@@ -159,6 +160,39 @@ static int method_let_go(sd_bus_message *m, void *userdata, sd_bus_error *error)
         return sd_bus_reply_method_return(m, "");
 }
 
+static int method_try(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        int allow_dangerous, wake, r;
+        char **values = NULL;
+        Bus *b = userdata;
+        Target *t;
+
+        monitor_catch_up(b->monitor);
+        r = read_drive(b, m, &t, error);
+        if (r >= 0)
+                r = sd_bus_message_read_strv(m, &values);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "bb", &allow_dangerous, &wake);
+        if (r >= 0)
+                r = target_try(t, values, allow_dangerous, wake, error);
+        (void) names_free(values);
+        return r < 0 ? r : sd_bus_reply_method_return(m, "");
+}
+
+static int method_undo(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+        const char *setting;
+        Bus *b = userdata;
+        Target *t;
+        int r;
+
+        monitor_catch_up(b->monitor);
+        r = read_drive(b, m, &t, error);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "s", &setting);
+        if (r >= 0)
+                r = target_undo(t, *setting ? setting : NULL, error);
+        return r < 0 ? r : requests_wait(&b->requests, m, t);
+}
+
 static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Bus *b = userdata;
 
@@ -205,6 +239,10 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("ReloadAndVisit", SD_BUS_NO_ARGS, SD_BUS_RESULT("as", visited), method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("Sleep", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_sleep, 0),
+        SD_BUS_METHOD_WITH_ARGS("Try", SD_BUS_ARGS("s", name, "as", values, "b", allow_dangerous, "b", wake),
+                                SD_BUS_NO_RESULT, method_try, 0),
+        SD_BUS_METHOD_WITH_ARGS("Undo", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("as", visited), method_undo,
+                                0),
         SD_BUS_METHOD_WITH_ARGS("CatchUp", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_catch_up, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,
                                 SD_BUS_VTABLE_UNPRIVILEGED),

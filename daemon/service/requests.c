@@ -96,7 +96,7 @@ static Request *request_new(sd_bus_message *m) {
         return q;
 }
 
-int requests_wait(Requests *requests, sd_bus_message *m) {
+int requests_wait(Requests *requests, sd_bus_message *m, const Target *only) {
         _cleanup_(request_freep) Request *q = request_new(m);
         int r = 0;
 
@@ -104,7 +104,7 @@ int requests_wait(Requests *requests, sd_bus_message *m) {
                 return -ENOMEM;
 
         for (Target *t = manager_first(requests->manager); t && r >= 0; t = t->next)
-                if (t->visit.job) {
+                if (t->visit.job && (!only || t == only)) {
                         r = names_add(&q->names, t->drive->name);
                         q->n_waiting++;
                 }

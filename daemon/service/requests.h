@@ -20,8 +20,8 @@ typedef struct Requests {
  * takes no empty list. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
-/* Answers as Apply() does, after all visits that are under way now. */
-int requests_wait(Requests *r, sd_bus_message *m);
+/* Answers as Apply() does, after all visits that are under way now, or the one to this drive (NULL: all). */
+int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
 
 /* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */
 void requests_drive_rested(Requests *r);

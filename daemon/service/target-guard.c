@@ -137,6 +137,10 @@ void target_guard_hesitates(Target *t) {
         target_save(t);
 }
 
+bool target_guard_is_same_drive(const Target *a, const Target *b) {
+        return guarded_record(guard_of(a)->drive) == guarded_record(guard_of(b)->drive);
+}
+
 bool target_guard_alone(const Target *t) {
         return guard_record_alone(guarded_record(guard_of(t)->drive));
 }

@@ -13,6 +13,9 @@ void target_guard_hesitates(Target *t);
 /* Until then (CLOCK_MONOTONIC, µs); 0: it need not wait. */
 uint64_t target_guard_steady_at(const Target *t);
 
+/* Are both paths to the same drive? */
+bool target_guard_is_same_drive(const Target *a, const Target *b);
+
 /* Is the drive left alone, since machines or drives did not survive visits to it? */
 bool target_guard_alone(const Target *t);
 

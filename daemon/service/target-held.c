@@ -1,253 +1,385 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <systemd/sd-bus.h>
 
 #include "device.h"
+#include "safe-file.h"
+#include "state.h"
+#include "target-guard.h"
 #include "target-held.h"
+#include "temporary.h"
 
 #define TRIES_MAX 3U
 
-typedef struct HeldValue {
-        const Setting *setting;
-        Value value;   /* that it is to have now … */
-        Value before;  /* … and after that */
-        bool returned; /* it has that again */
-} HeldValue;
-
-#define HELD_MAX 8U /* one that is measured, and those that its change may reset */
-
 typedef struct TargetHeld {
-        HeldValue *items; /* up to HELD_MAX; NULL: there are none, as with almost all drives at almost any time */
-        size_t n_items;
-        const sd_bus *holder; /* who asked for them: never used, but compared; NULL: is gone, and `before` is wanted */
-        unsigned n_tries;     /* so many visits could not set all of them back */
+        TemporaryValues *values; /* NULL: there are none, as with almost all drives at almost any time */
+        char *path;              /* the file that they are in */
+        const sd_bus *holder;    /* the client that asked for its values: never used, but compared; NULL: it is gone */
+        unsigned n_tries;        /* so many visits could not set all of them back */
 } TargetHeld;
 
 static TargetHeld *held_of(const Target *t) {
         return target_part(t, &held_part);
 }
 
-static HeldValue *held_find(TargetHeld *h, const char *name) {
-        for (HeldValue *v = h->items; v < h->items + h->n_items; v++)
-                if (streq(setting_state(v->setting), name))
-                        return v;
-        return NULL;
+/* ---- the file ---- */
+
+/* By several paths to one drive, which have one file, it gets the same as it would by a rule of the configuration. NULL: there is no
+ * further path. */
+static Target *next_path(const Target *t, Target *from) {
+        for (; from; from = from->next)
+                if (from != t && target_guard_is_same_drive(from, t))
+                        break;
+        return from;
 }
 
-/* ---- the record ---- */
+static int held_write(Target *t, TemporaryValues *h) {
+        Target *other = next_path(t, t->env->drives);
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        int r;
 
-static int note_in_record(Target *t, const TargetHeld *h) {
-        char text[HELD_MAX * (SETTING_BRIEF_MAX + VALUE_TEXT_MAX)] = "", value[VALUE_TEXT_MAX];
-        size_t n = 0;
+        if (h->n_items == 0 && other && held_of(other)->values && held_of(other)->values->n_items > 0)
+                return held_write(other, held_of(other)->values);
+        r = temporary_path(STATE_DIR, t->drive, &path);
+        if (r < 0)
+                return r;
+        if (h->n_items == 0)
+                return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 
-        for (const HeldValue *v = h->items; v < h->items + h->n_items; v++)
-                n += snprintf(text + n, n < sizeof text ? sizeof text - n : 0, "%s%s=%s", n > 0 ? ";" : "",
-                              setting_state(v->setting), value_format(&v->setting->range, &v->before, value));
-        if (n >= sizeof text)
-                return -ENOBUFS;
-        return string_replace(&t->record->held, n > 0 ? text : NULL);
+        free(TAKE_PTR(h->drive));
+        if (asprintf(&h->drive, "%s (model %s, serial %s)", t->drive->name, strna(t->drive->model),
+                     strna(t->drive->serial)) < 0) {
+                h->drive = NULL;
+                return -ENOMEM;
+        }
+        h->diskseq = t->drive->diskseq;
+        r = temporary_serialize(h, &text);
+        if (r >= 0)
+                r = file_replace(AT_FDCWD, path, text, false);
+        if (r < 0)
+                return r;
+
+        /* The drive behind a bridge has another key once it has said which it is. */
+        if (held_of(t)->path && !streq(held_of(t)->path, path))
+                (void) unlink(held_of(t)->path);
+        free(held_of(t)->path);
+        held_of(t)->path = TAKE_PTR(path);
+        return 0;
 }
 
-/* ---- what may be held ---- */
+static void held_replace(Target *t, TemporaryValues *h) {
+        (void) temporary_free(held_of(t)->values);
+        held_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
+}
+
+/* Takes over `h`. It is in the file before the drive has it: the next run of the service must know it. */
+static int held_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
+        if (held_write(t, h) < 0) {
+                (void) temporary_free(h);
+                return sd_bus_error_set(error, SD_BUS_ERROR_FAILED,
+                                        "What it was before cannot be written down in /run.");
+        }
+
+        held_replace(t, h);
+        target_reconfigure(t, VISIT_REQUEST);
+        return 0;
+}
+
+/* ---- which values are allowed ---- */
 
 static int refuse(sd_bus_error *error, const char *setting, const char *why) {
         (void) sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s %s.", setting, why);
         return -EINVAL;
 }
 
-/* What may be measured, and set back: what can be read, and does no harm. */
-static int held_parse(const Target *t, const char *setting, const char *value, const char *before, HeldValue *ret,
-                      sd_bus_error *error) {
+/* `before` "": not known. A client's value must be one that can be set back, and does no harm. What a user tries is judged by the
+ * visit, as a rule of the files is. */
+static int held_parse(const Target *t, bool until_boot, const char *setting, const char *value, const char *before,
+                      TemporaryValue *ret, sd_bus_error *error) {
         const SettingFlags unfit =
                         SETTING_UNREADABLE | SETTING_NONVOLATILE | SETTING_AT_ATTACH | SETTING_DEAD | SETTING_EXCLUDED;
-        const Setting *s = setting_for_backends(t->env->settings, setting, drive_backends(t->drive));
-        HeldValue v = { .setting = s };
+        const Setting *s = until_boot ? setting_find(t->env->settings, setting)
+                                      : setting_for_backends(t->env->settings, setting, drive_backends(t->drive));
+        TemporaryValue v = { .setting = s, .until_boot = until_boot };
 
-        if (!s)
+        if (!s || s->alias_of)
                 return refuse(error, setting, "is not a setting of this kind of drive");
-        if (s->flags & unfit)
+        if (until_boot && (s->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
+                return refuse(error, setting, "is never written");
+        if (!until_boot && (s->flags & unfit))
                 return refuse(error, setting, "cannot be set back, and so it cannot be set for a while");
-        if (value_parse(&s->range, value, &v.value) != 0 || value_parse(&s->range, before, &v.before) != 0)
+        v.before_text = until_boot && !*before ? NULL : (char *) before;
+        if (value_parse(&s->range, value, &v.value) != 0 ||
+            (v.before_text && value_parse(&s->range, before, &v.before) != 0))
                 return refuse(error, setting, "does not take this value");
-        if (setting_is_dangerous(s, &v.value) || setting_is_dangerous(s, &v.before))
+        if (!until_boot && (setting_is_dangerous(s, &v.value) || setting_is_dangerous(s, &v.before)))
                 return refuse(error, setting, "is dangerous, and so it is not set for a while");
         *ret = v;
         return 0;
 }
 
-/* A copy of `h`, with one value more, or another one of the same setting. The caller frees ret->items. */
-static int held_add(const TargetHeld *h, const HeldValue *v, TargetHeld *ret) {
-        HeldValue *items, *old;
+/* What the drive had before the first value that was tried stays what it had before. */
+static int held_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
+        const char *name = setting_state(v->setting);
+        const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
+                             *first = old || !v->until_boot ? old : temporary_find(h, name, false);
+        const Wish *wish = wishes_find(&t->wishes, name);
 
-        items = calloc(h->n_items + 1, sizeof *items);
-        if (!items)
-                return -ENOMEM;
-        if (h->n_items > 0)
-                memcpy(items, h->items, h->n_items * sizeof *items);
-        *ret = *h;
-        ret->items = items;
-
-        old = held_find(ret, setting_state(v->setting));
-        if (!old && h->n_items == HELD_MAX) {
-                free(items);
-                return -ENOBUFS;
+        if (wish && wish->withheld)
+                return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s:%u, which sets it, is in error.", wish->file,
+                                         wish->line);
+        if (first) {
+                v->before_text = first->before_text;
+                v->before = first->before;
         }
-        if (!old)
-                old = items + ret->n_items++;
-        *old = *v;
-        return 0;
+        v->given = old && old->given;
+        return temporary_set(h, v);
 }
 
-static void held_replace(Target *t, const TargetHeld *h) {
-        free(held_of(t)->items);
-        *held_of(t) = *h;
+/* Sets all values or none: setting, value, value before, and so on. */
+static int held_set(Target *t, char *const *values, const TemporaryValue *like, sd_bus_error *error) {
+        _cleanup_(temporary_freep) TemporaryValues *h = NULL;
+        int r;
+
+        r = temporary_copy(held_of(t)->values, t->env->settings, &h);
+        for (; values && *values && r >= 0; values += 3) {
+                TemporaryValue v;
+
+                if (!values[1] || !values[2])
+                        return -EINVAL;
+                r = held_parse(t, like->until_boot, values[0], values[1], values[2], &v, error);
+                v.allow_dangerous = like->allow_dangerous;
+                v.wake = like->wake;
+                if (r >= 0)
+                        r = held_add(t, h, &v, error);
+        }
+        return r < 0 ? r : held_change(t, TAKE_PTR(h), error);
+}
+
+/* ---- while a client is connected ---- */
+
+/* The first of a client's values. NULL: there is none. */
+static const TemporaryValue *held_of_client(const Target *t) {
+        const TemporaryValues *h = held_of(t)->values;
+
+        for (size_t i = 0; h && i < h->n_items; i++)
+                if (!h->items[i].until_boot)
+                        return h->items + i;
+        return NULL;
 }
 
 int target_hold(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
                 sd_bus_error *error) {
-        const Wish *wish;
-        TargetHeld h;
-        HeldValue v;
+        char *const values[] = { (char *) setting, (char *) value, (char *) before, NULL };
+        const TemporaryValue *other = held_of_client(t);
         int r;
 
-        r = held_parse(t, setting, value, before, &v, error);
-        if (r < 0)
-                return r;
-        if (held_of(t)->n_items > 0 && held_of(t)->holder != holder)
-                return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s of this drive is %s.",
-                                         setting_state(held_of(t)->items[0].setting),
+        if (other && held_of(t)->holder != holder)
+                return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s of this drive is %s.", other->name,
                                          held_of(t)->holder ? "being measured already" : "still to be set back");
-        wish = wishes_find(&t->wishes, setting_state(v.setting));
-        if (wish && wish->withheld)
-                return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s:%u, which sets it, is in error.", wish->file,
-                                         wish->line);
-
-        r = held_add(held_of(t), &v, &h);
-        if (r < 0)
-                return r;
-        h.holder = holder;
-        /* It is written down before the drive has it: whoever comes after us is to know. */
-        r = note_in_record(t, &h);
-        if (r < 0) {
-                free(h.items);
-                return r;
-        }
-        target_save(t);
-        if (t->saving.again_at > 0) {
-                free(h.items);
-                (void) note_in_record(t, held_of(t));
-                return sd_bus_error_set(error, SD_BUS_ERROR_FAILED,
-                                        "What it was before cannot be written down in /run.");
-        }
-
-        held_replace(t, &h);
-        target_reconfigure(t, VISIT_REQUEST);
-        return 0;
+        r = held_set(t, values, &(TemporaryValue){}, error);
+        if (r >= 0)
+                held_of(t)->holder = holder;
+        return r;
 }
 
-/* ---- the end ---- */
-
 void target_let_go(Target *t, const sd_bus *holder) {
-        TargetHeld *h = held_of(t);
+        TemporaryValues *h = held_of(t)->values;
 
-        if (h->n_items == 0 || !h->holder || h->holder != holder)
+        if (!held_of_client(t) || !held_of(t)->holder || held_of(t)->holder != holder)
                 return;
 
-        h->holder = NULL;
-        for (HeldValue *v = h->items; v < h->items + h->n_items; v++)
-                v->value = v->before;
+        held_of(t)->holder = NULL;
+        held_of(t)->n_tries = 0;
+        for (size_t i = 0; i < h->n_items; i++)
+                h->items[i].returns = h->items[i].returns || !h->items[i].until_boot;
         target_reconfigure(t, VISIT_REQUEST);
+}
+
+/* ---- until the next boot ---- */
+
+int target_try(Target *t, char *const *values, bool allow_dangerous, bool wake, sd_bus_error *error) {
+        const TemporaryValue like = { .until_boot = true, .allow_dangerous = allow_dangerous, .wake = wake };
+        int r = held_set(t, values, &like, error);
+
+        for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
+                (void) held_set(p, values, &like, NULL);
+                /* This one may have a client's values, too. */
+                r = held_write(t, held_of(t)->values);
+        }
+        return r;
+}
+
+static int undo_one(Target *t, const char *setting, sd_bus_error *error) {
+        _cleanup_(temporary_freep) TemporaryValues *h = NULL;
+        bool any = false;
+        int r;
+
+        r = temporary_copy(held_of(t)->values, t->env->settings, &h);
+        if (r < 0)
+                return r;
+        for (size_t i = h->n_items; i > 0; i--) {
+                TemporaryValue *v = h->items + i - 1;
+
+                if (!v->until_boot || (setting && !streq(v->name, setting)))
+                        continue;
+                any = true;
+                if (v->spared || !v->before_text)
+                        temporary_drop(h, v);
+                else
+                        v->returns = true;
+        }
+        held_of(t)->n_tries = 0;
+        return any ? held_change(t, TAKE_PTR(h), error) : 0;
+}
+
+int target_undo(Target *t, const char *setting, sd_bus_error *error) {
+        int r = undo_one(t, setting, error);
+
+        for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
+                (void) undo_one(p, setting, NULL);
+                r = held_of(t)->values ? held_write(t, held_of(t)->values) : 0;
+        }
+        return r;
+}
+
+/* ---- the drive comes and goes ---- */
+
+/* Takes over what earlier runs of the service, and earlier attaches of the drive, have left. */
+static int held_attach(Target *t, bool again) {
+        _cleanup_(temporary_freep) TemporaryValues *h = NULL;
+        bool unknown = drive_is_behind_bridge(t->drive) && !t->record->bridge.identified, same;
+        int r;
+
+        if (again)
+                return 0;
+        /* The drive behind a bridge has said which it is. */
+        if (held_of(t)->values)
+                return held_write(t, held_of(t)->values);
+        r = temporary_read(STATE_DIR, t->drive, t->env->settings, &h);
+        if (r < 0 || !h)
+                return r == -ENOMEM ? r : 0;
+
+        same = h->diskseq == t->drive->diskseq;
+        for (size_t i = h->n_items; i > 0; i--) {
+                TemporaryValue *v = h->items + i - 1, parsed;
+
+                v->returns = v->returns || !v->until_boot;
+                /* In the bridge there may be another drive now. */
+                if ((unknown && !same) ||
+                    held_parse(t, v->until_boot, v->name, v->text, v->before_text ?: "", &parsed, NULL) < 0)
+                        temporary_drop(h, v);
+        }
+        /* Another drive that says that it is this one, or another path to it, may have a client's values. */
+        r = same || unknown ? held_write(t, h) : 0;
+        held_replace(t, TAKE_PTR(h));
+        return r == -ENOMEM ? r : 0;
+}
+
+static void held_leave(Target *t) {
+        TemporaryValues *h = held_of(t)->values;
+
+        if (!held_of_client(t))
+                return;
+        for (size_t i = h->n_items; i > 0; i--)
+                if (!h->items[i - 1].until_boot)
+                        temporary_drop(h, h->items + i - 1);
+        (void) held_write(t, h);
+}
+
+static void held_done(Target *t) {
+        held_replace(t, NULL);
+        free(TAKE_PTR(held_of(t)->path));
+}
+
+/* ---- what a visit tells ---- */
+
+/* Does one of these not have again what it had before? */
+static bool held_returns(const Target *t, bool until_boot) {
+        const TemporaryValues *h = held_of(t)->values;
+
+        for (size_t i = 0; h && i < h->n_items; i++)
+                if (h->items[i].until_boot == until_boot && h->items[i].returns && !h->items[i].returned)
+                        return true;
+        return false;
 }
 
 bool target_held_returns(const Target *t) {
-        return held_of(t)->n_items > 0 && !held_of(t)->holder;
+        return held_returns(t, false) || held_returns(t, true);
 }
 
 bool target_held_again(Target *t) {
         return target_held_returns(t) && held_of(t)->n_tries++ < TRIES_MAX;
 }
 
-/* The record says what an earlier run of the daemon has left so. */
-static int held_attach(Target *t, bool again _unused_) {
-        _cleanup_free_ char *text = t->record->held ? strdup(t->record->held) : NULL;
-        char *rest = text, *setting;
+/* Of a value that the drive has not had yet: does it have it now? */
+static void note_given(Target *t, TemporaryValue *v, const Step *s) {
+        bool same = !(s->written || s->failed) ||
+                    (s->before.known == s->after.known &&
+                     (!s->before.known || value_equal(&s->before.value, &s->after.value)));
+        bool not_yet = verdict_is_pending(s->verdict) || temporary_is_in_vain(s->verdict, same);
+        bool given = v->given || !not_yet, spared = not_yet && !v->given;
 
-        if (held_of(t)->n_items > 0)
-                return 0;
-        if (t->record->held && !text)
-                return -ENOMEM;
-        while ((setting = strsep(&rest, ";"))) {
-                _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-                char *before = strchr(setting, '=');
-                TargetHeld h;
-                HeldValue v;
-
-                if (!before)
-                        continue;
-                *before++ = '\0';
-                if (held_parse(t, setting, before, before, &v, &error) >= 0 && held_add(held_of(t), &v, &h) >= 0)
-                        held_replace(t, &h);
-        }
-        return note_in_record(t, held_of(t));
-}
-
-/* ---- what is wanted, and what came of that ---- */
-
-static int overlay(const HeldValue *v, bool returns, Wishes *w) {
-        const Wish *old = wishes_find(w, setting_state(v->setting));
-        Wish wish = old ? *old : (Wish){ .name = setting_state(v->setting) };
-
-        /* What the files want is what it had before; a rule in error wants nothing. */
-        if (old && !old->withheld && returns)
-                return 0;
-        wish.via_stacked = NULL;
-        wish.value = v->value;
-        wish.withheld = false;
-        wish.file = RECORD_RULE_TUNE;
-        wish.line = wish.column = 0;
-        return wishes_add(w, &wish);
-}
-
-int target_held_overlay(const Target *t, Wishes *w) {
-        int r = 0;
-
-        for (const HeldValue *v = held_of(t)->items; v < held_of(t)->items + held_of(t)->n_items && r >= 0; v++)
-                r = overlay(v, !held_of(t)->holder, w);
-        return r;
+        if (v->given == given && v->spared == spared)
+                return;
+        v->given = given;
+        v->spared = spared;
+        (void) held_write(t, held_of(t)->values);
 }
 
 void target_held_told(Target *t, const Step *s) {
-        HeldValue *v = held_find(held_of(t), s->wish->name);
-
         /* While other wishes wait to be taken over, a visit is about those of before. */
-        if (!v || held_of(t)->holder || pending_any(&t->update.files))
+        if (pending_any(&t->update.files))
                 return;
-        /* What the files want is their own affair from now on. */
-        v->returned = s->wish->line > 0 ? s->verdict != VERDICT_DEFERRED
-                                        : verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
+
+        for (int until_boot = 0; until_boot <= 1; until_boot++) {
+                TemporaryValue *v = temporary_find(held_of(t)->values, s->wish->name, until_boot);
+                bool mine = v && s->wish->line == 0 && streq(s->wish->file, temporary_rule(v));
+
+                if (mine && v->returns)
+                        v->returned = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
+                else if (mine && until_boot)
+                        note_given(t, v, s);
+                /* What another rule wants is its own affair from now on; a client's value hides a tried one. */
+                else if (v && !mine && v->returns && (s->wish->line > 0 || !until_boot))
+                        v->returned = s->verdict != VERDICT_DEFERRED;
+        }
+}
+
+/* The values of one client return together, since one may reset another. */
+static bool drop_returned(Target *t, bool until_boot) {
+        TemporaryValues *h = held_of(t)->values;
+        bool any = false;
+
+        if (held_returns(t, until_boot))
+                return false;
+        for (size_t i = h ? h->n_items : 0; i > 0; i--)
+                if (h->items[i - 1].until_boot == until_boot && h->items[i - 1].returned) {
+                        temporary_drop(h, h->items + i - 1);
+                        any = true;
+                }
+        return any;
 }
 
 bool target_held_ended(Target *t) {
-        TargetHeld *h = held_of(t);
+        bool client = drop_returned(t, false), boot = drop_returned(t, true);
 
-        if (h->n_items == 0)
+        if (!client && !boot)
                 return false;
-        for (const HeldValue *v = h->items; v < h->items + h->n_items; v++)
-                if (!v->returned)
-                        return false;
-
-        held_replace(t, &(TargetHeld){});
-        (void) note_in_record(t, h);
+        (void) held_write(t, held_of(t)->values);
+        held_replace(t, held_of(t)->values->n_items > 0 ? TAKE_PTR(held_of(t)->values) : NULL);
         return true;
 }
 
-static void held_done(Target *t) {
-        free(held_of(t)->items);
+int target_held_overlay(const Target *t, Wishes *w) {
+        return temporary_overlay(held_of(t)->values, w);
 }
 
 const TargetPart held_part = {
         .size = sizeof(TargetHeld),
         .attach = held_attach,
+        .leave = held_leave,
         .done = held_done,
 };

@@ -209,6 +209,9 @@ void target_guard_stored(_unused_ void *userdata, _unused_ int error) {
 void target_guard_rest(Target *t) {
         note("%s:rests", t->drive->name);
 }
+const GuardRecord *guarded_record(const GuardedDrive *d) {
+        return (const GuardRecord *) d;
+}
 unsigned guarded_release(_unused_ GuardedDrive *d, _unused_ const char *setting) {
         return 0;
 }

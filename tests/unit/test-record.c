@@ -58,7 +58,6 @@ static const char good[] = "VERSION=1\n"
                            "WEAR_RATED_START_STOPS=50000\n"
                            "WEAR_TEMPERATURE=35\n"
                            "USE_WARNED=1\n"
-                           "HELD=scheduler=none;read_ahead_kb=128 KiB\n"
                            "STATE=waiting\n"
                            "WAITING_KIND=check\n"
                            "WAITING_FOR=systemd-fsck@dev-disk-by\\x5cx2dlabel-data.service\n"
@@ -146,7 +145,6 @@ START_TEST(test_parse) {
         ck_assert_uint_eq(r->use.gaps[7], 1500);
         ck_assert_uint_eq(r->use.gap_times[USE_TIMERS - 1], 200000);
         ck_assert_int_eq(r->use.wear.load_cycles.number, 1017);
-        ck_assert_str_eq(r->held, "scheduler=none;read_ahead_kb=128 KiB");
         ck_assert_uint_eq(r->diskseq, UINT64_MAX);
         ck_assert_str_eq(r->transport, "usb");
         ck_assert_str_eq(r->visits, "boot 1 wake 3");

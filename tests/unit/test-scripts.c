@@ -17,6 +17,7 @@
 #include <setjmp.h>
 
 #include "simulator.h"
+#include "temporary.h"
 #include "suite.h"
 #include "use-patterns.h"
 
@@ -295,12 +296,22 @@ static void do_files(const Words *w) {
 }
 
 /* The first word: "/sys/…", or "sda/stat", which is below the drive. */
+static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX]);
+
+/* "/…", "sda/…" below the drive, "sda/.temporary": its temporary values. */
 static void file_of(const Words *w, char ret[static PATH_MAX]) {
         const char *file = word(w, 0), *slash = strchr(file, '/');
         char name[32];
 
         script_assert(slash, "no file: %s", file);
         (void) snprintf(name, sizeof name, "%.*s", (int) (slash - file), file);
+        if (streq(slash, "/.temporary")) {
+                TemporaryValues *t = temporary_of(name, ret);
+
+                script_assert(t, "%s has no temporary values", name);
+                (void) temporary_free(t);
+                return;
+        }
         (void) snprintf(ret, PATH_MAX, "%s%s", slash == file ? "" : disk_of(name)->syspath, slash);
 }
 
@@ -1052,12 +1063,22 @@ static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *e
         return 0;
 }
 
-/* call [CLIENT:]METHOD ARGUMENT… */
+/* call [CLIENT:]METHOD ARGUMENT…; call Try DRIVE SETTING VALUE BEFORE… [dangerous]; "-" is an empty argument */
 static void do_call(const Words *w) {
-        static char *const methods[] = { (char *) "Apply",   (char *) "ApplyPermanent", (char *) "Sleep",
-                                         (char *) "Read",    (char *) "Hold",           (char *) "LetGo",
-                                         (char *) "MayRead", (char *) "Release",        (char *) "Reload",
-                                         (char *) "CatchUp", (char *) "ReloadAndVisit", (char *) "ListDrives" };
+        static char *const methods[] = { (char *) "Apply",
+                                         (char *) "ApplyPermanent",
+                                         (char *) "Sleep",
+                                         (char *) "Read",
+                                         (char *) "Hold",
+                                         (char *) "LetGo",
+                                         (char *) "MayRead",
+                                         (char *) "Release",
+                                         (char *) "Reload",
+                                         (char *) "CatchUp",
+                                         (char *) "ReloadAndVisit",
+                                         (char *) "ListDrives",
+                                         (char *) "Try",
+                                         (char *) "Undo" };
         size_t n_lists = 4, i_method = 0;
         const char *method = word(w, 0), *colon = strchr(method, ':');
         sd_bus_message *m = NULL;
@@ -1084,6 +1105,15 @@ static void do_call(const Words *w) {
                 for (unsigned i = 1; i < w->n; i++)
                         ck_assert_int_ge(sd_bus_message_append(m, "s", w->items[i]), 0);
                 ck_assert_int_ge(sd_bus_message_close_container(m), 0);
+        } else if (streq(method, "Try")) {
+                bool dangerous = streq(word(w, w->n - 1), "dangerous");
+
+                ck_assert_int_ge(sd_bus_message_append(m, "s", word(w, 1)), 0);
+                ck_assert_int_ge(sd_bus_message_open_container(m, 'a', "s"), 0);
+                for (unsigned i = 2; i < w->n - dangerous; i++)
+                        ck_assert_int_ge(sd_bus_message_append(m, "s", streq(w->items[i], "-") ? "" : w->items[i]), 0);
+                ck_assert_int_ge(sd_bus_message_close_container(m), 0);
+                ck_assert_int_ge(sd_bus_message_append(m, "bb", (int) dangerous, 0), 0);
         } else
                 for (unsigned i = 1; i < w->n; i++)
                         ck_assert_int_ge(sd_bus_message_append(m, "s", streq(w->items[i], "-") ? "" : w->items[i]), 0);
@@ -1133,6 +1163,46 @@ static bool find_setting(const char *text, const char *name, char *ret, size_t s
         return false;
 }
 
+/* The file with a drive's temporary values; NULL: there is none. */
+static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX]) {
+        char buf[PATH_MAX];
+        DIR *d = opendir(redirect(STATE_DIR, buf));
+        TemporaryValues *t = NULL;
+
+        for (struct dirent *e; !t && (e = readdir(d));) {
+                if (!starts_with(e->d_name, TEMPORARY_PREFIX))
+                        continue;
+                (void) snprintf(path, PATH_MAX, STATE_DIR "/%s", e->d_name);
+                (void) temporary_read_file(redirect(path, buf), &all_settings, &t);
+                if (t && (!starts_with(t->drive, name) || t->drive[strlen(name)] != ' '))
+                        t = temporary_free(t);
+        }
+        (void) closedir(d);
+        return t;
+}
+
+/* Those of clients: what was before; the others: "try SETTING=VALUE<BEFORE". */
+static void format_held(const char *name, char *line, size_t size) {
+        char path[PATH_MAX];
+        _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(name, path);
+        size_t n = strlen(line);
+
+        for (size_t i = 0; t && i < t->n_items; i++) {
+                const TemporaryValue *v = t->items + i;
+
+                if (strlen(line) > n)
+                        (void) append(line, size, ";");
+                if (!v->until_boot)
+                        (void) append(line, size, "%s=%s", v->name, v->before_text);
+                else
+                        (void) append(line, size, "try %s=%s<%s%s%s%s%s", v->name, v->text, v->before_text ?: "?",
+                                      v->allow_dangerous ? " dangerous" : "", v->returns ? " returns" : "",
+                                      v->given ? " given" : "", v->spared ? " spared" : "");
+        }
+        if (strlen(line) == n)
+                (void) append(line, size, "none");
+}
+
 static void format_value(const char *key, const char *value, char *buf, size_t size) {
         int64_t usec = strtoll(value ?: "0", NULL, 10);
 
@@ -1146,7 +1216,7 @@ static void format_value(const char *key, const char *value, char *buf, size_t s
                 (void) snprintf(buf, size, "%s", value ?: "none");
 }
 
-/* ? NAME KEY…: of a state file ("apm.verdict": of a setting); ? next: when the service does something by itself; ? status; ? drives:
+/* ? NAME KEY…: of a state file ("apm.verdict": of a setting; "held": its temporary values); ? next: when the service does something by itself; ? status; ? drives:
  * the state files; ? file PATH; ? memory: how often it was handed back; ? kmsg: has the service read all that the kernel has said */
 static void do_ask(const Words *w) {
         const char *what = word(w, 0);
@@ -1190,7 +1260,7 @@ static void do_ask(const Words *w) {
                 return;
         }
         for (unsigned i = 1; i < w->n; i++) {
-                char key[128], value[512];
+                char key[128], value[512] = "";
                 const char *dot = strchr(w->items[i], '.');
                 _cleanup_free_ char *raw = NULL;
                 bool known = true;
@@ -1206,7 +1276,10 @@ static void do_ask(const Words *w) {
                 for (char *c = key; *c; c++)
                         *c = (char) toupper((unsigned char) *c);
                 raw = known ? state_value(text, key) : NULL;
-                format_value(key, raw, value, sizeof value);
+                if (streq(key, "HELD"))
+                        format_held(what, value, sizeof value);
+                else
+                        format_value(key, raw, value, sizeof value);
                 (void) append(line, sizeof line, "%s%s=%s", i > 1 ? ", " : "", w->items[i], value);
         }
         simulator_emit("%s", line);
