@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep cat`: the configuration that is in force, file by file, as systemctl(1) shows a unit. */
+/* `drivekeep cat`: the configuration that is in force, file by file, as systemctl(1) shows a unit, and what is in force in its place. */
 
 #include "config.h"
 #include "output.h"
+#include "records.h"
 #include "safe-file.h"
 #include "settings.h"
+#include "tried.h"
 #include "verb.h"
 
 /* As it is, so that it can be read again. The file has just been read as the configuration, which it is not where others could have
@@ -27,8 +29,37 @@ static void cat_print(const char *path) {
                 (void) putchar('\n');
 }
 
+/* What the drive has for a while in place of that, as a file would say it. Returns whether there is any. */
+static bool cat_print_temporary(const Drive *d, const TemporaryValues *t, bool until_boot, bool first) {
+        _cleanup_free_ char *blocks = tried_format_blocks(d, t, until_boot);
+
+        if (*blocks)
+                printf("%s# %s, %s: %s\ndrives = (\n%s);\n", first ? "" : "\n",
+                       until_boot ? TEMPORARY_RULE_BOOT : TEMPORARY_RULE_CLIENT, d->name,
+                       until_boot ? "until the next boot" : "while it measures", blocks);
+        return *blocks;
+}
+
+/* The same of all drives. */
+static int cat_print_all_temporary(const char *state_dir, bool first) {
+        _cleanup_(inventory_done) Inventory inventory = {};
+        _cleanup_(records_done) Records records = {};
+        int r = records_read_drives(state_dir, &inventory, &records);
+
+        for (size_t i = 0; i < inventory.n_drives && r >= 0; i++) {
+                const Drive *d = inventory.drives[i];
+                _cleanup_(temporary_freep) TemporaryValues *t = NULL;
+
+                (void) must_not_fail(temporary_read(state_dir, d, &all_settings, &t));
+                for (int client = 0; t && client <= 1; client++)
+                        first = !cat_print_temporary(d, t, !client, first) && first;
+        }
+        return r < 0 ? r : !first;
+}
+
 static int cat_run(const Options *o) {
         _cleanup_(config_freep) Config *c = NULL;
+        int r;
 
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, o->roots));
@@ -40,9 +71,11 @@ static int cat_run(const Options *o) {
                         (void) putchar('\n');
                 cat_print(c->files[i]);
         }
-        if (c->n_files == 0 && c->complaints.n_errors == 0)
+
+        r = o->n_roots > 0 ? 0 : cat_print_all_temporary(o->state_dir, c->n_files == 0);
+        if (r == 0 && c->n_files == 0 && c->complaints.n_errors == 0)
                 warnx("there is no configuration, so nothing is ever written");
-        return EXIT_WANTED;
+        return r < 0 ? r : EXIT_WANTED;
 }
 
 const Verb verb_cat = {
@@ -50,7 +83,8 @@ const Verb verb_cat = {
         .paged = true,
         .summary = "Show the configuration that is in force, file by file",
         .help = "Shows the files of the configuration as they are read, one after the other, each below its name. "
-                "A file that masks others and is empty has a name only.",
-        .options = OPTION_CONFIG_ROOT,
+                "A file that masks others and is empty has a name only. "
+                "Behind them stand values that drives have for a while, by drivekeep try or tune.",
+        .options = OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = cat_run,
 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "safe-file.h"
 #include "draft.h"
 #include "output.h"
 #include "settings.h"
@@ -40,4 +44,43 @@ int draft_check(const char *const *roots, const ConfigDraft *draft, const Config
         status = c->complaints.n_errors > 0 ? EXIT_BAD_INPUT : EXIT_WANTED;
         *ret = TAKE_PTR(c);
         return status;
+}
+
+/* ---- writing ---- */
+
+/* Makes the directory and the one above it where they are missing. Returns a descriptor of it, or a negative errno; -EPERM: others
+ * could exchange what is in it. */
+static int open_directory(const char *path) {
+        _cleanup_free_ char *directory = must_directory(path), *above = must_directory(directory);
+        int fd;
+
+        if (path_is_safe(path) <= 0)
+                return -EPERM;
+        if ((mkdir(above, 0755) < 0 && errno != EEXIST) || (mkdir(directory, 0755) < 0 && errno != EEXIST))
+                return -errno;
+
+        fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return fd < 0 ? -errno : fd;
+}
+
+int draft_write(const char *path, const char *text) {
+        _cleanup_close_ int fd = -EBADF;
+        int r;
+
+        if (!text && unlink(path) >= 0)
+                return EXIT_WANTED;
+        if (!text && errno == ENOENT)
+                return EXIT_WANTED;
+        r = text ? open_directory(path) : -errno;
+        if (r >= 0) {
+                fd = r;
+                r = must_not_fail(file_replace(fd, base_name(path), text, true));
+        }
+        if (r >= 0)
+                return EXIT_WANTED;
+
+        warn_escaped("%s cannot be %s: %s", path, text ? "written" : "taken away",
+                     r == -EPERM ? "its directory can be written by others; chown root and chmod go-w make it safe"
+                                 : strerror(-r));
+        return EXIT_BAD_INPUT;
 }

@@ -14,6 +14,7 @@
 #include "machine.h"
 #include "records.h"
 #include "settings.h"
+#include "temporary.h"
 #include "verb.h"
 
 typedef struct Saying {
@@ -156,14 +157,16 @@ static void tell_verdict(Output *o, const DriveRecord *record, const Wish *w, co
 static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_array(o, "excluded_by");
         for (const Wish *x = w + 1; x < wishes->items + wishes->n_items; x++) {
+                _cleanup_free_ char *rule = must(wish_format_rule(x));
+
                 if (!wishes_exclude(w, x, &all_settings))
                         continue;
                 output_object(o, NULL);
                 output_text(o, "name", x->name);
-                output_textf(o, "rule", "%s:%u", x->file, x->line);
+                output_text(o, "rule", rule);
                 output_end(o);
-                output_line(o, "    only where %s is not written, which comes later and excludes it, of %s:%u", x->name,
-                            x->file, x->line);
+                output_line(o, "    only where %s is not written, which comes later and excludes it, of %s", x->name,
+                            rule);
         }
         output_end(o);
 }
@@ -171,12 +174,13 @@ static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
 /* Shows the wish and the rules that it overrides. NULL value: the rule is in error. NULL drive: the wish is not in force. */
 static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, const Wish *w, const char *value,
                       const Drive *d, const DriveRecord *record) {
+        _cleanup_free_ char *rule = must(wish_format_rule(w));
+
         output_object(o, NULL);
         output_text(o, "name", w->name);
         output_text(o, "value", value);
-        output_textf(o, "rule", "%s:%u", w->file, w->line);
-        output_line(o, "  %s = %s, of %s:%u", w->name, value ?: "left alone, as the rule is in error", w->file,
-                    w->line);
+        output_text(o, "rule", rule);
+        output_line(o, "  %s = %s, of %s", w->name, value ?: "left alone, as the rule is in error", rule);
         tell_verdict(o, record, w, d);
         tell_excluding(o, wishes, w);
         output_array(o, "overridden");
@@ -200,12 +204,14 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, c
 }
 
 /* On mains: what the rules want on battery only. False: nothing. */
-static bool tell_battery(Output *o, const Config *c, const Drive *d, const char *setting, const Wishes *mains) {
+static bool tell_battery(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
+                         const char *setting, const Wishes *mains) {
         _cleanup_(wishes_done) Wishes w = {};
         char buf[VALUE_TEXT_MAX];
         bool any = false;
 
         must_work(config_resolve(c, d, true, &w));
+        must_work(temporary_overlay(temporary, &w));
         for (const Wish *x = w.items; x < w.items + w.n_items; x++) {
                 const Wish *same = wishes_find(mains, x->name);
 
@@ -222,8 +228,8 @@ static bool tell_battery(Output *o, const Config *c, const Drive *d, const char 
 }
 
 /* NULL setting: all of them. */
-static void explain_tell(Output *o, const Config *c, const Drive *d, const Records *records, const char *setting,
-                         bool on_battery) {
+static void explain_tell(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
+                         const Records *records, const char *setting, bool on_battery) {
         /* Of one that is described there is none. */
         const DriveRecord *record = d->name ? records_of(records, d) : NULL;
         const char *spindown = records_spindown(records, record);
@@ -236,6 +242,7 @@ static void explain_tell(Output *o, const Config *c, const Drive *d, const Recor
         assert(d);
 
         must_work(config_resolve(c, d, on_battery, &w));
+        must_work(temporary_overlay(temporary, &w));
         /* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
         sayings = find_sayings(c, d, on_battery);
         n_wished = w.n_items;
@@ -287,7 +294,7 @@ static void explain_tell(Output *o, const Config *c, const Drive *d, const Recor
                                         : value_format(&s->range, &x->value, buf),
                           i < n_wished && !x->withheld ? d : NULL, record);
         }
-        if ((on_battery || !tell_battery(o, c, d, setting, &w)) && !any)
+        if ((on_battery || !tell_battery(o, c, temporary, d, setting, &w)) && !any)
                 output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
         output_text(o, "spindown", spindown);
@@ -305,6 +312,7 @@ static void explain_tell(Output *o, const Config *c, const Drive *d, const Recor
 static int explain_run(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
+        _cleanup_(temporary_freep) TemporaryValues *temporary = NULL;
         _cleanup_(drive_freep) Drive *described = NULL;
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         _cleanup_(config_freep) Config *c = NULL;
@@ -331,7 +339,10 @@ static int explain_run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
 
-        explain_tell(out, c, name ? inventory.drives[0] : described, &records,
+        /* They are in place of the files that are in force. */
+        if (name && o->n_roots == 0)
+                (void) must_not_fail(temporary_read(o->state_dir, inventory.drives[0], &all_settings, &temporary));
+        explain_tell(out, c, temporary, name ? inventory.drives[0] : described, &records,
                      setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
                      power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         return EXIT_WANTED;

@@ -13,7 +13,6 @@
 #include "safe-file.h"
 #include "settings.h"
 #include "text.h"
-#include "tried.h"
 #include "verb.h"
 
 typedef struct Imports {
@@ -87,7 +86,7 @@ static int write_file(const Options *o, Imports *imports, const char *path) {
         /* The service, which is another user, must be able to read it. */
         (void) umask(0022);
         if (r == EXIT_WANTED)
-                r = tried_write(path, text);
+                r = draft_write(path, text);
         if (r == EXIT_WANTED)
                 printf("Written to %s. See what stands in it, then run 'drivekeep check' and 'drivekeep reload'.\n",
                        path);

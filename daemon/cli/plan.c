@@ -15,6 +15,7 @@
 #include "safe-file.h"
 #include "settings.h"
 #include "status-table.h"
+#include "temporary.h"
 #include "verb.h"
 
 /* clang-format off */
@@ -29,6 +30,7 @@ static const Column columns[] = {
 /* clang-format on */
 
 static void tell_step(Output *o, const Drive *d, const Step *s) {
+        _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
         /* The range of some row, where none is for this kind of drive. */
         const Setting *setting = s->setting ?: setting_find(&all_settings, s->wish->name);
         char wanted[VALUE_TEXT_MAX], present[VALUE_TEXT_MAX];
@@ -42,7 +44,7 @@ static void tell_step(Output *o, const Drive *d, const Step *s) {
                     setting && s->before.known ? value_format(&setting->range, &s->before.value, present) : NULL);
         output_text(o, "action", s->write ? "write" : verdict_to_string(s->verdict));
         output_text(o, "reason", s->reason[0] ? s->reason : NULL);
-        output_textf(o, "rule", "%s:%u", s->wish->file, s->wish->line);
+        output_text(o, "rule", rule);
         output_boolean(o, "optional", s->wish->optional);
         output_boolean(o, "remediable", s->remediable);
         output_end(o);
@@ -56,6 +58,7 @@ typedef struct Planner {
         const Records *records;
         const DeviceIO *io;
         Output *output;
+        const char *state_dir; /* where temporary values are; NULL: they are not for these files */
         bool on_battery, permanent;
         Lacking lacking;
         bool absent;       /* what a drive does not have, and need not have, is shown too */
@@ -65,10 +68,14 @@ typedef struct Planner {
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         const DriveRecord *record = records_of(p->records, d);
+        _cleanup_(temporary_freep) TemporaryValues *temporary = NULL;
         _cleanup_free_ Memory *memories = NULL;
         Visit v = dry_visit(d, record, wishes, p->io);
 
         must_work(config_resolve(p->config, d, p->on_battery, wishes));
+        if (p->state_dir)
+                (void) must_not_fail(temporary_read(p->state_dir, d, &all_settings, &temporary));
+        must_work(temporary_overlay(temporary, wishes));
         /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
         if (record)
                 must_work(drive_record_memories(record, wishes, &memories));
@@ -172,6 +179,7 @@ static int plan_load(Config *c, const Options *o, char *const *files) {
 static int plan_run(const Options *o) {
         char *none = NULL, **names = o->names ?: &none;
         size_t n_drives = names_part(names), n;
+        const char *state_dir = names[n_drives] || o->n_roots > 0 ? NULL : o->state_dir;
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(config_freep) Config *config = NULL;
         _cleanup_(records_done) Records records = {};
@@ -212,6 +220,7 @@ static int plan_run(const Options *o) {
                       .records = &records,
                       .io = &permission.io,
                       .output = output,
+                      .state_dir = state_dir,
                       .on_battery = on_battery,
                       .permanent = o->permanent,
                       .absent = o->json || o->verbose };

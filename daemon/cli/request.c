@@ -11,9 +11,6 @@
 #include "safe-file.h"
 #include "unit-status.h"
 
-/* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
-#define VISIT_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
-
 #define PRIVATE_ADDRESS "unix:path=/run/drivekeep/drives/.private"
 
 int request_open(sd_bus **ret) {

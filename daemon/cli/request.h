@@ -15,6 +15,9 @@ int request_open(sd_bus **ret);
 /* Where its methods are, for sd_bus_call_method(); drivekeepd(8) says what each does. */
 #define DAEMON "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager"
 
+/* Visits may wait for an fsck, and the daemon bounds that wait itself; this only keeps us from waiting for ever. */
+#define VISIT_TIMEOUT_USEC (UINT64_C(3600) * 1000 * 1000)
+
 /* Has the daemon visit these drives (NULL-terminated kernel names; none: all) by `method`, "Apply" or another one that takes names, and
  * returns when that is over, which can take as long as a file system check. The caller frees *ret_visited and its strings: strv_freep(). */
 int request_visit(sd_bus *bus, const char *method, char *const *names, char ***ret_visited, sd_bus_error *ret_error);

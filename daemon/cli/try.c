@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep try`: a rule that ends with the boot, or with --undo. Only the service writes to the drive, by this rule as by any other,
- * so that what a rule may not do cannot be tried either. */
+/* `drivekeep try`: values until the next boot, or until --undo. Only the service writes to the drive, as by any rule, so that what a rule
+ * may not do cannot be tried either. */
 
-#include <assert.h>
 #include <sys/stat.h>
 
 #include "choice.h"
@@ -16,6 +15,10 @@
 #include "settings.h"
 #include "status-table.h"
 #include "tried.h"
+
+#define USAGE                                                                                                  \
+        "say which drive and what to try: 'drivekeep try DRIVE SETTING=VALUE', or 'drivekeep try --undo', or " \
+        "'drivekeep try --keep DRIVE'"
 
 /* ---- what is asked for ---- */
 
@@ -48,8 +51,8 @@ static int put_word(FILE *f, const char *word) {
         return EXIT_WANTED;
 }
 
-/* The words as a block for the drive; no words: none. */
-static int read_words(const Drive *d, char *const *words, Config **ret) {
+/* The words as a block for the drive; no words: none. `warns`: also says what `check` would say of it. */
+static int read_words(const Drive *d, char *const *words, bool warns, Config **ret) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *text = NULL;
         int status = EXIT_WANTED;
@@ -69,6 +72,8 @@ static int read_words(const Drive *d, char *const *words, Config **ret) {
         must_work(config_new(&c));
         if (any)
                 must_work(config_parse(c, &all_settings, "", text, size));
+        if (warns && c->complaints.n_errors == 0)
+                must_work(config_check(c, &all_settings));
         for (size_t i = 0; i < c->complaints.n_items; i++)
                 warn_escaped("%s", c->complaints.items[i].sentence);
         if (c->complaints.n_errors > 0)
@@ -83,35 +88,11 @@ typedef struct Trial {
         const Options *options;
         const Drive *drive;
         const DriveRecord *record;
-        Tried tried;
-        Config *asked;  /* by this command; tried.rule has the earlier ones */
-        Config *before; /* the readable values before this command; NULL: not read yet */
+        const Config *words;    /* what is asked for … */
+        TemporaryValues *asked; /* … of it what is not in vain, as far as that is known … */
+        TemporaryValues *tried; /* … and what was tried before */
         bool on_battery;
 } Trial;
-
-/* The wishes that come of the rule, without what is tried already: that was read before then. */
-static int find_wishes(const Trial *t, const Config *c, const Config *rule, const char *path, Wishes *all,
-                       Wishes *ret) {
-        must_work(config_resolve(c, t->drive, t->on_battery, all));
-        for (Wish *w = all->items; w < all->items + all->n_items; w++) {
-                if (!tried_find(rule, w->name))
-                        continue;
-                if (!streq(w->file, path)) {
-                        warn_escaped("%s of %s is set by %s:%u, which is read later; change it there", w->name,
-                                     t->drive->name, w->file, w->line);
-                        return EXIT_BAD_INPUT;
-                }
-                if (tried_find(t->tried.rule, w->name))
-                        continue;
-                must_grow(ret, items);
-                ret->items[ret->n_items++] = *w;
-        }
-        return EXIT_WANTED;
-}
-
-static bool is_readable(const Step *s) {
-        return s->before.known && tried_can_write(s->wish->name, &s->before.value);
-}
 
 static void tell_unreadable(const Drive *d, const Step *s) {
         const char *why = s->reason[0]                                             ? s->reason
@@ -119,215 +100,220 @@ static void tell_unreadable(const Drive *d, const Step *s) {
                                                                                    : "it cannot be read";
 
         /* A value that will not be written needs no undo. */
-        if (!tried_is_barred(s->verdict))
+        if (!temporary_is_barred(s->verdict))
                 warn_escaped("%s: what %s is now is not known (%s), so 'drivekeep try --undo' cannot put it back",
                              d->name, s->wish->name, why);
 }
 
-/* Into t->before: the drive is read for that, and not woken. */
-static int read_before(Trial *t, const Wishes *wishes, const DeviceIO *io) {
-        const Block *asked = t->asked->blocks;
+static void note_before(const Trial *t, const Step *s) {
+        TemporaryValue *v = temporary_find(t->asked, s->wish->name, true);
+        char before[VALUE_TEXT_MAX];
+
+        if (!s->before.known || !value_has_exact_text(&v->setting->range, &s->before.value)) {
+                tell_unreadable(t->drive, s);
+                return;
+        }
+        v->before = s->before.value;
+        v->before_text = must(strdup(value_format(&v->setting->range, &v->before, before)));
+}
+
+/* Into t->asked, but for what is tried already: that was read before then. The drive is not woken for it. */
+static int read_before(const Trial *t, const DeviceIO *io) {
+        _cleanup_(wishes_done) Wishes all = {};
         _cleanup_(plan_done) Plan plan = {};
-        _cleanup_free_ char *blocks = NULL;
-        Visit v = dry_visit(t->drive, t->record, wishes, io);
-        bool any = false;
-        size_t size;
-        FILE *f;
+        Wishes wishes = {};
+        Visit v = dry_visit(t->drive, t->record, &wishes, io);
         int r;
 
+        must_work(config_resolve(t->words, t->drive, t->on_battery, &all));
+        for (const Wish *w = all.items; w < all.items + all.n_items; w++)
+                if (!temporary_find(t->tried, w->name, true)) {
+                        must_grow(&wishes, items);
+                        wishes.items[wishes.n_items++] = *w;
+                }
         v.work &= ~WORK_WAKE;
-        r = wishes->n_items > 0 ? must_not_fail(visit_run(&v, &plan)) : 0;
-        if (r < 0) {
+        r = wishes.n_items > 0 ? must_not_fail(visit_run(&v, &plan)) : 0;
+        if (r < 0)
                 warn_escaped("%s cannot be read: %s", t->drive->name, strerror(-r));
-                return EXIT_BAD_INPUT;
-        }
-
-        f = must(open_memstream(&blocks, &size));
         for (const Step *s = plan.steps; s < plan.steps + plan.n_steps; s++)
-                if (is_readable(s)) {
-                        if (!any)
-                                tried_put_head(f, t->drive, asked->allow_dangerous, asked->wake);
-                        any = true;
-                        tried_put_value(f, s->wish->name, &s->before.value);
-                } else
-                        tell_unreadable(t->drive, s);
-        fputs(any ? "    },\n" : "", f);
-        must_close(f);
-        t->before = tried_parse(blocks);
-        return EXIT_WANTED;
+                note_before(t, s);
+        free(wishes.items);
+        return r < 0 ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
 
 /* ---- doing it ---- */
 
-/* The text of a file with the settings of both. NULL: there are none, and the file must not exist. */
-static char *format_file(const Trial *t, bool kept, const Config *older, const Config *newer) {
-        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, older, newer);
+/* Has the service set what is asked for; `name`: this setting alone. */
+static int ask(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char *name) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+        bool allow_dangerous = false, wake = false;
+        int r;
 
-        return *blocks ? tried_format_file(t->drive, kept, blocks) : NULL;
+        r = sd_bus_message_new_method_call(bus, &m, DAEMON, "Try");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", d->name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "s");
+        for (const TemporaryValue *v = t->items; v < t->items + t->n_items && r >= 0; v++) {
+                if (name && !streq(v->name, name))
+                        continue;
+                allow_dangerous = v->allow_dangerous;
+                wake = v->wake;
+                for (size_t i = 0; i < 3 && r >= 0; i++)
+                        r = sd_bus_message_append(m, "s",
+                                                  (const char *[]){ v->name, v->text, v->before_text ?: "" }[i]);
+        }
+        if (r >= 0)
+                r = sd_bus_message_close_container(m);
+        if (r >= 0)
+                r = sd_bus_message_append(m, "bb", (int) allow_dangerous, (int) wake);
+        if (r >= 0)
+                r = sd_bus_call(bus, m, 0, &error, NULL);
+        return r < 0 ? (int) request_explain(r, &error) : EXIT_WANTED;
 }
 
-/* The files of a trial. A kept rule replaces the tried one. */
-typedef struct Files {
-        char *rule, *before, *kept; /* their texts; NULL: no such file */
-} Files;
+/* Does the drive lack the value, and will not get it? */
+static bool is_in_vain(const Trial *t, const Records *records, const char *name) {
+        const DriveRecord *record = records_find(records, t->drive->name);
+        const SettingRecord *s = record ? drive_record_find(record, name) : NULL;
 
-static void files_done(Files *f) {
-        free(f->rule);
-        free(f->before);
-        free(f->kept);
+        return s && temporary_is_in_vain(s->verdict, streq_ptr(s->before, s->actual));
 }
 
-static Files files_of_before(const Trial *t) {
-        return (Files){
-                .rule = format_file(t, false, t->tried.rule, NULL),
-                .before = format_file(t, false, t->tried.before, NULL),
-                .kept = format_file(t, true, t->tried.kept, NULL),
-        };
-}
-
-static Files files_of_now(const Trial *t) {
-        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
-        _cleanup_(config_freep) Config *rule = tried_parse(blocks);
-
-        if (t->options->keep)
-                return (Files){ .kept = format_file(t, true, t->tried.kept, rule) };
-        return (Files){
-                .rule = format_file(t, false, rule, NULL),
-                .before = format_file(t, false, t->tried.before, t->before),
-                .kept = format_file(t, true, t->tried.kept, NULL),
-        };
-}
-
-/* Writes the file that undoes a rule before the rule, and removes it after the rule. */
-static int files_write(const Trial *t, const Files *f) {
-        int status = t->options->keep ? tried_write(t->tried.kept_path, f->kept) : EXIT_WANTED;
-
-        if (status == EXIT_WANTED && f->rule)
-                status = tried_write(t->tried.before_path, f->before);
-        if (status == EXIT_WANTED)
-                status = tried_write(t->tried.path, f->rule);
-        if (status == EXIT_WANTED && !f->rule)
-                status = tried_write(t->tried.before_path, f->before);
-        return status;
-}
-
-/* Removes the values that were not written, so that --undo and --keep leave them out. Returns whether there were any. */
-static bool drop_in_vain(Trial *t) {
+/* Drops the values that were not written, so that --undo and --keep leave them out. `bus`: the service is told, and has what was tried
+ * before go on. Returns whether there were any. */
+static bool drop_in_vain(Trial *t, sd_bus *bus, int *status) {
         _cleanup_(records_done) Records records = {};
-        _cleanup_(config_freep) Config *asked = NULL;
-        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, t->asked, NULL);
-        const DriveRecord *record;
         bool any = false;
 
         (void) records_read(t->options->state_dir, &records);
-        record = records_find(&records, t->drive->name);
-        asked = tried_parse(blocks);
-        TRIED_FOREACH(a, asked) {
-                const SettingRecord *s = record ? drive_record_find(record, a->name) : NULL;
+        for (size_t i = 0; i < t->asked->n_items;) {
+                TemporaryValue *v = t->asked->items + i;
+                const TemporaryValue *older = temporary_find(t->tried, v->name, true);
 
-                if (!s || !tried_is_in_vain(s))
+                if (!is_in_vain(t, &records, v->name)) {
+                        i++;
                         continue;
-                printf("%s%s: not written, so this value is not tried any more\n", any ? "" : "\n", a->name);
+                }
+                printf("%s%s: not written, so this value is not tried any more\n", any ? "" : "\n", v->name);
                 any = true;
-                tried_drop(t->asked, a->name);
-                if (t->before)
-                        tried_drop(t->before, a->name);
+                if (bus)
+                        *status = exit_worse(*status,
+                                             older && !older->returns
+                                                             ? (ExitStatus) ask(bus, t->drive, t->tried, v->name)
+                                                             : tried_end(bus, t->drive->name, v->name));
+                temporary_drop(t->asked, v);
         }
         return any;
 }
 
-static void tell_how_to_go_on(const Trial *t) {
-        _cleanup_free_ char *blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
+static int run_trial(Trial *t, sd_bus *bus) {
+        char *const names[] = { t->drive->name, NULL };
+        _cleanup_free_ char *blocks = NULL;
+        int status, s = EXIT_WANTED;
 
-        if (!*blocks)
-                return;
-        if (t->options->keep)
-                printf("\nKept in %s:\n\n%s", t->tried.kept_path, blocks);
-        else
+        status = ask(bus, t->drive, t->asked, NULL);
+        if (status != EXIT_WANTED)
+                return status;
+        status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
+        (void) drop_in_vain(t, bus, &s);
+        tried_add(t->tried, t->asked);
+        blocks = tried_format_blocks(t->drive, t->tried, true);
+        if (*blocks)
                 printf("\nThis ends with the next boot, or with 'drivekeep try --undo %s'.\n"
                        "To keep it: 'drivekeep try --keep %s', or this in the configuration:\n\n%s",
                        t->drive->name, t->drive->name, blocks);
-}
-
-static int apply(Trial *t, const Files *now, const Files *old) {
-        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
-        int status, s = EXIT_WANTED;
-
-        status = request_open(&bus);
-        if (status < 0)
-                return request_explain(status, &SD_BUS_ERROR_NULL);
-        status = files_write(t, now);
-        if (status == EXIT_WANTED)
-                status = request_reload(bus, false);
-        if (status != EXIT_WANTED) {
-                (void) files_write(t, old);
-                return status;
-        }
-
-        status = visit_drives(t->options, bus, "Apply", (char *const[]){ t->drive->name, NULL }, visited_show_status);
-        if (drop_in_vain(t)) {
-                Files left = files_of_now(t);
-
-                s = files_write(t, &left);
-                if (s == EXIT_WANTED)
-                        s = request_reload(bus, true);
-                files_done(&left);
-        }
-        tell_how_to_go_on(t);
         return s == EXIT_WANTED ? status : s;
 }
 
-static int run_trial(Trial *t, Permission *permission) {
-        bool keep = t->options->keep;
-        const char *path = keep ? t->tried.kept_path : t->tried.path;
-        _cleanup_(wishes_done) Wishes wishes = {};
-        _cleanup_(config_freep) Config *c = NULL, *rule = NULL;
-        _cleanup_(files_done) Files old = {}, now = {};
-        _cleanup_free_ char *blocks = NULL;
-        const char *text;
-        Wishes mine = {};
-        int status;
+/* ---- keeping it ---- */
 
-        if (keep && t->tried.kept->n_files > 0 &&
-            (t->tried.kept->complaints.n_errors > 0 || !tried_is_ours(t->tried.kept_path))) {
+/* What is kept so far, and what is tried, with what is asked for. */
+static TemporaryValues *add_up(const Trial *t, const Config *kept) {
+        TemporaryValues *all = tried_of_config(kept);
+
+        tried_add(all, t->tried);
+        tried_add(all, t->asked);
+        return all;
+}
+
+/* Has a file the last word that is read later? */
+static int check_later(const Trial *t, const Config *c, const TemporaryValues *all, const char *path) {
+        _cleanup_(wishes_done) Wishes wishes = {};
+
+        must_work(config_resolve(c, t->drive, t->on_battery, &wishes));
+        for (const Wish *w = wishes.items; w < wishes.items + wishes.n_items; w++)
+                if (temporary_find(all, w->name, true) && !streq(w->file, path)) {
+                        warn_escaped("%s of %s is set by %s:%u, which is read later; change it there", w->name,
+                                     t->drive->name, w->file, w->line);
+                        return EXIT_BAD_INPUT;
+                }
+        return EXIT_WANTED;
+}
+
+static int write_and_reload(sd_bus *bus, const char *path, const char *text, bool wait) {
+        int status = draft_write(path, text);
+
+        return status == EXIT_WANTED ? (int) request_reload(bus, wait) : status;
+}
+
+static int run_keeping(Trial *t, sd_bus *bus) {
+        char *const names[] = { t->drive->name, NULL };
+        _cleanup_free_ char *path = tried_kept_path(t->options, t->drive), *text = NULL, *old = NULL, *blocks = NULL;
+        _cleanup_(config_freep) Config *kept = NULL, *c = NULL;
+        _cleanup_(temporary_freep) TemporaryValues *before = NULL, *all = NULL;
+        int status, s = EXIT_WANTED;
+
+        must_work(config_new(&kept));
+        if (access(path, F_OK) >= 0)
+                must_work(config_load_file(kept, &all_settings, path));
+        if (kept->n_files > 0 && (kept->complaints.n_errors > 0 || !tried_is_ours(path))) {
                 warn_escaped("%s is not of 'drivekeep try --keep' alone, so it is left as it is; write the block there yourself",
-                             t->tried.kept_path);
+                             path);
                 return EXIT_BAD_INPUT;
         }
-
-        blocks = tried_format_blocks(t->drive, t->tried.rule, t->asked);
-        rule = tried_parse(blocks);
-        old = files_of_before(t);
-        now = files_of_now(t);
-        text = keep ? now.kept : now.rule;
-        assert(text); /* try_words() has made sure that something is asked for, or was */
-        status = draft_check(t->options->roots,
-                             &(ConfigDraft){ path, text, strlen(text), .without = keep ? t->tried.path : NULL },
-                             t->asked, &c);
-        if (status != EXIT_WANTED)
-                return status;
-        status = find_wishes(t, c, rule, path, &wishes, &mine);
-        if (status == EXIT_WANTED && !keep)
-                status = read_before(t, &mine, &permission->io);
-        free(mine.items);
-        /* The drive is not kept free of visits any longer. */
-        permission_done(permission);
-        *permission = (Permission){};
+        before = tried_of_config(kept);
+        old = tried_format_file(t->drive, before);
+        all = add_up(t, kept);
+        text = tried_format_file(t->drive, all);
+        status = draft_check(t->options->roots, &(ConfigDraft){ path, text, strlen(text) }, t->words, &c);
+        if (status == EXIT_WANTED)
+                status = check_later(t, c, all, path);
         if (status != EXIT_WANTED)
                 return status;
 
-        files_done(&now);
-        now = files_of_now(t);
-        return apply(t, &now, &old);
+        status = write_and_reload(bus, path, text, false);
+        if (status != EXIT_WANTED) {
+                (void) draft_write(path, old);
+                return status;
+        }
+        /* The files want it now. */
+        if (t->tried->n_items > 0)
+                s = tried_end(bus, t->drive->name, "");
+        status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
+        if (drop_in_vain(t, NULL, NULL)) {
+                (void) temporary_free(all);
+                all = add_up(t, kept);
+                free(text);
+                text = tried_format_file(t->drive, all);
+                s = exit_worse(s, write_and_reload(bus, path, text, true));
+        }
+        blocks = tried_format_blocks(t->drive, all, true);
+        if (*blocks)
+                printf("\nKept in %s:\n\n%s", path, blocks);
+        return s == EXIT_WANTED ? status : s;
 }
 
 static int try_words(const Options *o) {
+        _cleanup_(temporary_freep) TemporaryValues *tried = NULL, *asked = NULL;
+        _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
-        _cleanup_(config_freep) Config *asked = NULL;
-        _cleanup_(permission_done) Permission permission = {};
-        Trial t = { .options = o };
+        _cleanup_(config_freep) Config *words = NULL;
+        Permission permission = {};
         int on_battery, status;
+        const Drive *d;
         size_t n;
 
         status = records_read_drives(o->state_dir, &inventory, &records);
@@ -335,33 +321,49 @@ static int try_words(const Options *o) {
                 return status;
         status = drives_choose(inventory.drives, inventory.n_drives, (char *[]){ o->names[0], NULL }, &n);
         if (status == EXIT_WANTED)
-                status = read_words(inventory.drives[0], o->names + 1, &asked);
+                status = read_words(inventory.drives[0], o->names + 1, !o->keep, &words);
         if (status != EXIT_WANTED)
                 return status;
-
-        status = permission_get(&permission, o->state_dir, inventory.drives, n);
-        if (status == EXIT_WANTED && !permission.bus)
-                status = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
-        if (status != EXIT_WANTED)
-                return status;
-
         on_battery = power_on_battery(POWER_SUPPLY_CLASSDIR);
         if (on_battery < 0)
                 return on_battery;
 
-        t.drive = inventory.drives[0];
-        t.record = records_of(&records, t.drive);
-        t.asked = asked;
-        t.on_battery = on_battery;
-        tried_read(o->roots, t.drive, &t.tried);
-        if (o->keep && !o->names[1] && t.tried.rule->n_blocks == 0) {
-                warn_escaped("nothing is being tried on %s, so there is nothing to keep", t.drive->name);
-                status = EXIT_BAD_INPUT;
-        } else
-                status = run_trial(&t, &permission);
-        tried_done(&t.tried);
-        (void) config_free(t.before);
-        return status;
+        d = inventory.drives[0];
+        tried = tried_read(o->state_dir, d);
+        for (size_t i = tried->n_items; i > 0 && o->keep; i--)
+                if (tried->items[i - 1].returns)
+                        temporary_drop(tried, tried->items + i - 1);
+        asked = tried_of_config(words);
+        Trial t = { .options = o,
+                    .drive = d,
+                    .record = records_of(&records, d),
+                    .words = words,
+                    .asked = asked,
+                    .tried = tried,
+                    .on_battery = on_battery };
+
+        status = permission_get(&permission, o->state_dir, inventory.drives, n);
+        if (status == EXIT_WANTED && !permission.bus)
+                status = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
+        if (status == EXIT_WANTED && !o->keep)
+                status = read_before(&t, &permission.io);
+        /* The drive is not kept free of visits any longer. */
+        permission_done(&permission);
+        if (status != EXIT_WANTED)
+                return status;
+        if (asked->n_items == 0 && !o->keep) {
+                warnx(USAGE);
+                return EXIT_BAD_INPUT;
+        }
+        if (asked->n_items == 0 && tried->n_items == 0) {
+                warn_escaped("nothing is being tried on %s, so there is nothing to keep", d->name);
+                return EXIT_BAD_INPUT;
+        }
+
+        status = request_open(&bus);
+        if (status < 0)
+                return request_explain(status, &SD_BUS_ERROR_NULL);
+        return o->keep ? run_keeping(&t, bus) : run_trial(&t, bus);
 }
 
 static int try_run(const Options *o) {
@@ -370,8 +372,7 @@ static int try_run(const Options *o) {
         while (o->names && o->names[n])
                 n++;
         if ((o->undo && (o->keep || n > 1)) || (o->keep && n == 0) || (n == 1 && !o->keep && !o->undo)) {
-                warnx("say which drive and what to try: 'drivekeep try DRIVE SETTING=VALUE', or 'drivekeep try --undo', or "
-                      "'drivekeep try --keep DRIVE'");
+                warnx(USAGE);
                 return EXIT_BAD_INPUT;
         }
         if ((n > 0 || o->undo) && geteuid() != 0) {
@@ -379,7 +380,7 @@ static int try_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        /* The service, which is another user, is to read it. */
+        /* The service, which is another user, is to read what is kept. */
         (void) umask(0022);
         return o->undo ? tried_undo(o) : n == 0 ? tried_list(o) : try_words(o);
 }
@@ -389,8 +390,8 @@ const Verb verb_try = {
         .changes = true,
         .summary = "Try a value until the next boot",
         .arguments = "[DRIVE SETTING=VALUE...]\n--keep DRIVE [SETTING=VALUE...]\n--undo [DRIVE]",
-        .help = "Has drivekeep.service apply the values now, by a rule that ends with the next boot or with --undo, and prints "
-                "the block to keep them by. Without arguments: shows what is being tried."
+        .help = "Has drivekeep.service apply the values now, until the next boot or --undo, and prints the block to keep "
+                "them by. Without arguments: shows what is being tried."
                 "\v" DRIVE_IS ". "
                 "--keep writes what is tried as a file below /etc/drivekeep/drivekeep.conf.d. Needs root.",
         .options = OPTION_TRY | OPTION_STATE_DIR,

@@ -64,8 +64,6 @@ static bool is_draft(const ConfigDraft *draft, const char *path) {
 }
 
 static int load_one(Config *c, const SettingTable *t, const char *path, const ConfigDraft *draft) {
-        if (draft && draft->without && streq(draft->without, path))
-                return 0;
         return is_draft(draft, path) ? config_parse(c, t, path, draft->text, draft->size)
                                      : config_load_file(c, t, path);
 }

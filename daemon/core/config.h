@@ -155,7 +155,6 @@ typedef struct ConfigDraft {
         const char *path; /* as config_load() forms it: a root, '/' and the rest */
         const char *text;
         size_t size;
-        const char *without; /* another file, which is taken not to be there; NULL: none */
 } ConfigDraft;
 
 /* The same as if the draft (NULL: none) stood in its file. */

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Files that other users may have had a hand in: how they are read and replaced, and which directories can be trusted. The rest of core
- * is pure, but for config-load.c (which files there are). */
+ * is pure, but for config-load.c (which files there are) and temporary.c (which opens the directory). */
 
 #include <sys/stat.h>
 
@@ -49,8 +49,8 @@ int path_is_safe(const char *path);
 /* strerror(3); for a link that was not followed, the reason and the remedy. */
 const char *directory_error(int r);
 
-/* ---- replacing: files that others may be reading, such as the daemon's state files, the crash guard's notes and the rules of
- * `drivekeep try` ---- */
+/* ---- replacing: files that others may be reading, such as the daemon's state files, the crash guard's notes and what
+ * `drivekeep try --keep` keeps ---- */
 
 /* The file holds either what it held before or all of `text`, whatever happens to this process; with `sync` whatever happens to the
  * machine, once the directory is synced, too. It is written beside itself, as NAME.new~; a file of that

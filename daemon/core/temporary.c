@@ -56,7 +56,7 @@ static bool value_read(TemporaryValue *v, const SettingTable *settings) {
                (!v->before_text || value_parse(&v->setting->range, v->before_text, &v->before) == 0);
 }
 
-static int temporary_parse(const char *text, size_t size, const SettingTable *settings, TemporaryValues **ret) {
+int temporary_parse(const char *text, size_t size, const SettingTable *settings, TemporaryValues **ret) {
         _cleanup_(temporary_freep) TemporaryValues *t = calloc(1, sizeof *t);
         int r = t ? field_file_parse(&temporary_file, text, size, t) : -ENOMEM;
 
@@ -81,33 +81,34 @@ int temporary_copy(const TemporaryValues *t, const SettingTable *settings, Tempo
         return r < 0 ? r : temporary_parse(text, strlen(text), settings, ret);
 }
 
-int temporary_path(const char *dir, const Drive *d, char **ret) {
+int temporary_name(const Drive *d, char **ret) {
         _cleanup_free_ char *key = NULL;
         int r = guard_key(d, &key);
 
         if (r < 0)
                 return r;
-        return asprintf(ret, "%s/" TEMPORARY_PREFIX "%s", dir, key) < 0 ? -ENOMEM : 0;
+        return asprintf(ret, TEMPORARY_PREFIX "%s", key) < 0 ? -ENOMEM : 0;
 }
 
-int temporary_read_file(const char *path, const SettingTable *settings, TemporaryValues **ret) {
+int temporary_read_file(const char *dir, const char *name, const SettingTable *settings, TemporaryValues **ret) {
+        _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ char *text = NULL;
         size_t size;
         int r;
 
         *ret = NULL;
-        r = record_file_read(AT_FDCWD, path, temporary_file.max_bytes, &text, &size);
+        r = fd < 0 ? -errno : record_file_read(fd, name, temporary_file.max_bytes, &text, &size);
         if (r < 0)
                 return r == -ENOENT ? 0 : r;
         return temporary_parse(text, size, settings, ret);
 }
 
 int temporary_read(const char *dir, const Drive *d, const SettingTable *settings, TemporaryValues **ret) {
-        _cleanup_free_ char *path = NULL;
-        int r = temporary_path(dir, d, &path);
+        _cleanup_free_ char *name = NULL;
+        int r = temporary_name(d, &name);
 
         if (r >= 0)
-                r = temporary_read_file(path, settings, ret);
+                r = temporary_read_file(dir, name, settings, ret);
         if (r < 0 || !*ret || (*ret)->diskseq == d->diskseq)
                 return r;
         for (size_t i = (*ret)->n_items; i > 0; i--)

@@ -63,11 +63,12 @@ bool temporary_is_in_vain(Verdict v, bool same);
 /* Does the verdict say so before a command is sent? */
 bool temporary_is_barred(Verdict v);
 
-/* The drive's file; the caller frees it. */
-int temporary_path(const char *dir, const Drive *d, char **ret);
+/* The name of the drive's file; the caller frees it. */
+int temporary_name(const Drive *d, char **ret);
 
 /* *ret is NULL where there are none. What is no value of a setting is left out, and in temporary_read() what a client has set at another
  * attach of the drive. -EBADMSG: it is no such file. */
-int temporary_read_file(const char *path, const SettingTable *settings, TemporaryValues **ret);
+int temporary_read_file(const char *dir, const char *name, const SettingTable *settings, TemporaryValues **ret);
 int temporary_read(const char *dir, const Drive *d, const SettingTable *settings, TemporaryValues **ret);
+int temporary_parse(const char *text, size_t size, const SettingTable *settings, TemporaryValues **ret);
 int temporary_serialize(const TemporaryValues *t, char **ret);

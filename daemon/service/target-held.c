@@ -37,14 +37,18 @@ static Target *next_path(const Target *t, Target *from) {
 
 static int held_write(Target *t, TemporaryValues *h) {
         Target *other = next_path(t, t->env->drives);
-        _cleanup_free_ char *path = NULL, *text = NULL;
+        _cleanup_free_ char *name = NULL, *path = NULL, *text = NULL;
         int r;
 
         if (h->n_items == 0 && other && held_of(other)->values && held_of(other)->values->n_items > 0)
                 return held_write(other, held_of(other)->values);
-        r = temporary_path(STATE_DIR, t->drive, &path);
+        r = temporary_name(t->drive, &name);
         if (r < 0)
                 return r;
+        if (asprintf(&path, STATE_DIR "/%s", name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
         if (h->n_items == 0)
                 return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 

@@ -7,6 +7,7 @@
 #include "guard-record.h"
 #include "record.h"
 #include "settings.h"
+#include "temporary.h"
 
 static void drive_record(const char *data, size_t size) {
         _cleanup_(drive_record_freep) DriveRecord *first = NULL, *second = NULL;
@@ -31,9 +32,22 @@ static void guard_record(const char *data, size_t size) {
                 abort();
 }
 
+static void temporary_values(const char *data, size_t size) {
+        _cleanup_(temporary_freep) TemporaryValues *first = NULL, *second = NULL;
+        _cleanup_free_ char *text = NULL, *again = NULL;
+
+        if (temporary_parse(data, size, &all_settings, &first) < 0)
+                return;
+        if (temporary_serialize(first, &text) < 0 ||
+            temporary_parse(text, strlen(text), &all_settings, &second) < 0 ||
+            temporary_serialize(second, &again) < 0 || strcmp(text, again) != 0 || first->n_items != second->n_items)
+                abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         drive_record((const char *) data, size);
         guard_record((const char *) data, size);
+        temporary_values((const char *) data, size);
         return 0;
 }

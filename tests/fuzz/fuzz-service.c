@@ -105,6 +105,17 @@ static void service_start(void) {
                 abort();
 }
 
+static bool has_temporary(const Disk *d) {
+        char line[64];
+
+        (void) snprintf(line, sizeof line, "\nDRIVE=%s ", d->name);
+        for (size_t i = 0; i < run_files.n_files; i++)
+                if (starts_with(run_files.files[i].name, TEMPORARY_PREFIX) && run_files.files[i].text &&
+                    strstr(run_files.files[i].text, line))
+                        return true;
+        return false;
+}
+
 /* `orderly`: it ends by itself, rather than being killed. */
 static void service_stop(bool orderly) {
         if (orderly)
@@ -115,8 +126,8 @@ static void service_stop(bool orderly) {
         event = sd_event_unref(event);
         notes.source = NULL;
         FOREACH_DISK(d) {
-                if (!STORED(run_files, d->name))
-                        d->n_tried = 0;
+                if (!has_temporary(d))
+                        d->n_tried = d->n_until_boot = 0;
         }
 }
 
@@ -138,10 +149,12 @@ static bool is_value(const Setting *s, const char *text, const Value *v) {
 
 /* A value that somebody tries, or what the drive had before, when nobody does any more. */
 static bool is_tried(const Disk *d, const Target *t, const Wish *w) {
-        const Setting *s = setting_for_backends(&all_settings, w->name, drive_backends(t->drive));
+        const Setting *s = setting_find(&all_settings, w->name);
 
         for (size_t i = 0; s && i < ELEMENTSOF(tries); i++)
-                if (d->n_tried & 1U << i && streq(w->name, tries[i].setting))
+                if (d->n_until_boot & 1U << i && streq(w->name, tries[i].setting))
+                        return is_value(s, tries[i].before, &w->value) || is_value(s, tries[i].value, &w->value);
+                else if (d->n_tried & 1U << i && streq(w->name, tries[i].setting))
                         return is_value(s, target_held_returns(t) ? tries[i].before : tries[i].value, &w->value);
         return false;
 }
@@ -438,9 +451,22 @@ static void step_hold_value(void) {
         Target *t = manager_find(manager, d->name);
         uint8_t b = take();
         size_t i = b / 4 % ELEMENTSOF(tries);
+        char *const words[] = { (char *) tries[i].setting, (char *) tries[i].value, (char *) tries[i].before, NULL };
 
         if (!t)
                 return;
+        if (b / 16 % 4 == 1) {
+                say("%s: until the boot: %s\n", d->name, tries[i].setting);
+                FOREACH_DISK(other)
+                other->n_until_boot |= 1U << i;
+                (void) target_try(t, words, b & 1, b & 2, &error);
+                return;
+        }
+        if (b / 16 % 4 == 2) {
+                say("%s: undone: %s\n", d->name, b & 1 ? tries[i].setting : "all");
+                (void) target_undo(t, b & 1 ? tries[i].setting : NULL, &error);
+                return;
+        }
         if (b & 1) {
                 say("%s: a client leaves\n", d->name);
                 target_let_go(t, (const sd_bus *) (holders + (b / 2 & 1)));

@@ -129,7 +129,8 @@ typedef struct Disk {
         bool asked;         /* somebody wants it in standby */
         uint64_t last_use;  /* that was counted; CLOCK_MONOTONIC, µs */
         unsigned n_workers; /* that are at it */
-        unsigned n_tried;   /* values that are held, or were: their bits in `tries` */
+        unsigned n_tried;   /* values that a client has set: their bits in `tries` */
+        unsigned n_until_boot; /* the same of values until the next boot */
 } Disk;
 
 static Disk disks[] = {
@@ -575,7 +576,7 @@ int state_remove(_unused_ const char *dir, const char *name) {
 
 int state_prune(_unused_ const char *dir, bool (*keep)(void *userdata, const char *name), void *userdata) {
         for (size_t i = 0; i < run_files.n_files; i++)
-                if (!keep(userdata, run_files.files[i].name))
+                if (run_files.files[i].name[0] != '.' && !keep(userdata, run_files.files[i].name))
                         STORE(run_files, run_files.files[i].name, NULL);
         return 0;
 }
@@ -596,14 +597,33 @@ static struct {
 int __real_record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
 int __wrap_record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
 int __wrap_record_file_read(_unused_ int dir_fd, const char *name, _unused_ size_t max, char **ret, size_t *ret_size) {
-        const char *text = STORED(var_files, base_name(name));
+        bool temporary = starts_with(base_name(name), TEMPORARY_PREFIX);
+        const char *text = temporary ? STORED(run_files, base_name(name)) : STORED(var_files, base_name(name));
 
-        if (notes.unreadable)
+        if (notes.unreadable && !temporary)
                 return -EIO;
         if (!text)
                 return -ENOENT;
         *ret = strdup(text);
         *ret_size = strlen(text);
+        return 0;
+}
+
+/* Temporary values; what else would be written is not. */
+int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool sync);
+int __wrap_file_replace(_unused_ int dir_fd, const char *name, const char *text, _unused_ bool sync) {
+        if (run_full || !starts_with(base_name(name), TEMPORARY_PREFIX))
+                return -ENOSPC;
+        STORE(run_files, base_name(name), strdup(text));
+        return 0;
+}
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path) {
+        if (!starts_with(base_name(path), TEMPORARY_PREFIX))
+                return __real_unlink(path);
+        STORE(run_files, base_name(path), NULL);
         return 0;
 }
 

@@ -1173,7 +1173,7 @@ static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX
                 if (!starts_with(e->d_name, TEMPORARY_PREFIX))
                         continue;
                 (void) snprintf(path, PATH_MAX, STATE_DIR "/%s", e->d_name);
-                (void) temporary_read_file(redirect(path, buf), &all_settings, &t);
+                (void) temporary_read_file(redirect(STATE_DIR, buf), e->d_name, &all_settings, &t);
                 if (t && (!starts_with(t->drive, name) || t->drive[strlen(name)] != ' '))
                         t = temporary_free(t);
         }

@@ -17,10 +17,12 @@
 #include "inventory.h"
 #include "model-drive.h"
 #include "must.h"
+#include "plan.h"
 #include "probe.h"
 #include "record.h"
 #include "scratch.h"
 #include "settings.h"
+#include "temporary.h"
 #include "text.h"
 #include "transcript-parts.h"
 #include "transcript-world.h"
@@ -282,17 +284,18 @@ static char *arguments_join(sd_bus_message *m) {
         const char *s;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
+        int yes;
 
-        while (sd_bus_message_peek_type(m, &type, NULL) > 0)
-                if (type == 'a')
+        while (sd_bus_message_at_end(m, true) == 0) {
+                if (sd_bus_message_peek_type(m, &type, NULL) <= 0)
+                        (void) sd_bus_message_exit_container(m);
+                else if (type == 'a')
                         (void) sd_bus_message_enter_container(m, 'a', "s");
                 else if (type == 's' && sd_bus_message_read_basic(m, 's', &s) > 0)
                         fprintf(f, " %s", *s ? s : "''");
-                else
-                        break;
-        if (sd_bus_message_at_end(m, false) > 0 && sd_bus_message_exit_container(m) >= 0 &&
-            sd_bus_message_peek_type(m, &type, NULL) > 0 && sd_bus_message_read_basic(m, 's', &s) > 0)
-                fprintf(f, " %s", *s ? s : "''");
+                else if (type == 'b' && sd_bus_message_read_basic(m, 'b', &yes) > 0)
+                        fputs(yes ? " yes" : " no", f);
+        }
         must_close(f);
         return text;
 }
@@ -310,31 +313,143 @@ static int names_reply(sd_bus_message *m, const char *names) {
         return sd_bus_send(NULL, reply, NULL) < 0 ? -EIO : 1;
 }
 
-/* It takes the files at their word: all that they ask for has this verdict. */
-static void drive_apply(const char *name, const char *verdict) {
-        _cleanup_free_ char *path = must_format(STATE_DIR "/%s", name);
-        _cleanup_(config_freep) Config *c = NULL;
-        _cleanup_(wishes_done) Wishes wishes = {};
+/* ---- temporary values ---- */
+
+static const Drive *drive_of(const char *name) {
         size_t n = 0;
-        FILE *f;
 
         while (!streq(world.drives[n]->name, name))
                 n++;
+        return world.drives[n];
+}
+
+/* Never NULL; the caller frees it. */
+static TemporaryValues *temporary_of(const Drive *d) {
+        TemporaryValues *t = NULL;
+
+        must_work(temporary_read(STATE_DIR, d, &all_settings, &t));
+        return t ?: must(calloc(1, sizeof *t));
+}
+
+static void temporary_write(const Drive *d, TemporaryValues *t) {
+        _cleanup_free_ char *name = NULL, *path = NULL, *text = NULL;
+        FILE *f;
+
+        free(t->drive);
+        t->drive = must_format("%s (model %s, serial %s)", d->name, strna(d->model), strna(d->serial));
+        must_work(temporary_name(d, &name));
+        path = must_format(STATE_DIR "/%s", name);
+        must_work(temporary_serialize(t, &text));
+        if (t->n_items == 0) {
+                (void) unlink(path);
+                return;
+        }
+        f = must(fopen(path, "we"));
+        (void) fputs(text, f);
+        (void) fclose(f);
+}
+
+static void drive_try(sd_bus_message *m) {
+        _cleanup_(temporary_freep) TemporaryValues *t = NULL;
+        TemporaryValue v = { .until_boot = true };
+        const char *name, *value, *before;
+        int allow_dangerous, wake;
+        char **words = NULL;
+        const Drive *d;
+
+        must_work(sd_bus_message_rewind(m, true));
+        must_work(sd_bus_message_read(m, "s", &name));
+        must_work(sd_bus_message_read_strv(m, &words));
+        must_work(sd_bus_message_read(m, "bb", &allow_dangerous, &wake));
+        v.allow_dangerous = allow_dangerous;
+        v.wake = wake;
+        d = drive_of(name);
+        t = temporary_of(d);
+        for (char **w = words; *w; w += 3) {
+                const TemporaryValue *old = temporary_find(t, w[0], true);
+
+                value = w[1];
+                before = old ? old->before_text : *w[2] ? w[2] : NULL;
+                v.setting = setting_find(&all_settings, w[0]);
+                v.before_text = (char *) before;
+                must_work(value_parse(&v.setting->range, value, &v.value));
+                must_work(before ? value_parse(&v.setting->range, before, &v.before) : 0);
+                v.given = old && old->given;
+                must_work(temporary_set(t, &v));
+        }
+        temporary_write(d, t);
+        for (char **w = words; *w; w++)
+                free(*w);
+        free(words);
+}
+
+/* What is to return does so where drives take what they are sent. */
+static void drive_return(const Drive *d, Verdict verdict) {
+        _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(d);
+
+        for (size_t i = t->n_items; i > 0; i--) {
+                TemporaryValue *v = t->items + i - 1;
+
+                if (v->returns && verdict_is_wanted(verdict))
+                        temporary_drop(t, v);
+                else if (verdict_is_pending(verdict) || temporary_is_in_vain(verdict, true))
+                        v->spared = !v->given;
+                else
+                        v->given = true;
+        }
+        temporary_write(d, t);
+}
+
+/* It takes the files at their word: all that they ask for has this verdict. */
+static void drive_apply(const char *name, const char *verdict) {
+        _cleanup_free_ char *path = must_format(STATE_DIR "/%s", name);
+        _cleanup_(temporary_freep) TemporaryValues *temporary = NULL;
+        _cleanup_(config_freep) Config *c = NULL;
+        _cleanup_(wishes_done) Wishes wishes = {};
+        const Drive *d = drive_of(name);
+        FILE *f;
+
+        temporary = temporary_of(d);
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, roots));
-        must_work(config_resolve(c, world.drives[n], false, &wishes));
+        must_work(config_resolve(c, d, false, &wishes));
+        must_work(temporary_overlay(temporary, &wishes));
         f = must(fopen(path, "we"));
         fprintf(f, "VERSION=1\nNAME=%s\nSETTINGS=%zu\n", name, wishes.n_items);
         for (size_t i = 0; i < wishes.n_items; i++) {
                 const Wish *w = wishes.items + i;
+                _cleanup_free_ char *rule = must(wish_format_rule(w));
                 char value[VALUE_TEXT_MAX];
 
-                fprintf(f,
-                        "SETTING_%zu_NAME=%s\nSETTING_%zu_VERDICT=%s\nSETTING_%zu_RULE=%s:%u\nSETTING_%zu_WANTED=%s\n",
-                        i, w->name, i, verdict, i, w->file, w->line, i,
+                fprintf(f, "SETTING_%zu_NAME=%s\nSETTING_%zu_VERDICT=%s\nSETTING_%zu_RULE=%s\nSETTING_%zu_WANTED=%s\n",
+                        i, w->name, i, verdict, i, rule, i,
                         value_format(&setting_find(&all_settings, w->name)->range, &w->value, value));
         }
         (void) fclose(f);
+        drive_return(d, verdict_from_string(verdict));
+}
+
+/* The names of a drive and a setting, "''" for all. */
+static void drive_undo(const char *arguments, const char *verdict) {
+        _cleanup_(temporary_freep) TemporaryValues *t = NULL;
+        char name[32], setting[64];
+        const Drive *d;
+
+        ck_assert_int_eq(sscanf(arguments, " %31s %63s", name, setting), 2);
+        d = drive_of(name);
+        t = temporary_of(d);
+        for (size_t i = t->n_items; i > 0; i--) {
+                TemporaryValue *v = t->items + i - 1;
+
+                if (!streq(setting, "''") && !streq(setting, v->name))
+                        continue;
+                if (v->spared || !v->before_text)
+                        temporary_drop(t, v);
+                else
+                        v->returns = true;
+        }
+        temporary_write(d, t);
+        drive_apply(name, verdict);
 }
 
 /* Without a directive it does as it is asked. */
@@ -358,11 +473,15 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
         }
         if (world.verdict && starts_with(method, "Apply"))
                 drive_apply(arguments + 1, world.verdict);
+        if (streq(method, "Try"))
+                drive_try(m);
+        if (streq(method, "Undo"))
+                drive_undo(arguments, world.verdict);
         if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
                 (void) system("mv " RECORDS_TO_COME "/* " RECORDS);
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
-        if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep"))
+        if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep", "Undo"))
                 return names_reply(m, result ?: arguments);
         return sd_bus_reply_method_return(m, "");
 }

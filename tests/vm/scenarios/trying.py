@@ -1,7 +1,9 @@
 """A value for now, and a file that counts when it is sound."""
+import json
+
 from keeping import CONF, Keeping, settings
 
-RULES = "/run/drivekeep/drivekeep.conf.d"
+NOTHING = "nothing is being tried"
 KEPT = "/etc/drivekeep/drivekeep.conf.d"
 WWN = "5000c500a1b2c3d"
 FILE = """drives = (
@@ -41,30 +43,37 @@ class Trying(Keeping):
         said = machine.run(f"drivekeep try {self.device} apm=100 write_cache=off read_ahead_kb=512")
         self.equal("try: the drive and the kernel have the values", self.present(machine), (100, "0", "512"))
         self.match("the block to paste is shown", said.stdout, rf'wwn = ".*{WWN}a"; \}};\n +apm = 100;\n +write_cache = false;\n')
-        self.rule = machine.run(f"ls {RULES}/zz-try-*{WWN}a.conf").stdout.strip()
         self.equal("no other drive is sent anything", settings(self.ata["SN-B"], mark), [])
-        self.equal("the rule is root's alone to write", machine.run(f"stat -c '%U %a' {self.rule} {RULES} /run/drivekeep").stdout,
-                   "root 644\nroot 755\nroot 755\n")
+        self.equal("the directory of the rules of this boot is root's alone to write, and there is none",
+                   machine.run("stat -c '%U %a' /run/drivekeep; ls /run/drivekeep").stdout, "root 755\ndrives\n")
         explained = machine.run(f"drivekeep explain {self.device} apm").stdout
-        self.match("explain names its file", explained, rf"^  apm = 100, of {self.rule}:\d+$")
+        self.match("explain says where it is from", explained, "^  apm = 100, of drivekeep try$")
         self.match("and what it overrides", explained, rf"^    not 200, of {CONF}:2$")
-        self.match("cat shows it", machine.run("drivekeep cat").stdout, rf"^# {self.rule}$")
+        self.match("cat shows it", machine.run("drivekeep cat").stdout, rf"^# drivekeep try, {self.device}: until the next boot$")
+        self.equal("status, too", {rule for drive in json.loads(machine.run("drivekeep status --json").stdout)["drives"]
+                                   for rule in (row["rule"] for row in drive["settings"]) if not rule.startswith(CONF)},
+                   {"drivekeep try"})
         self.equal("check, which looks as the service's user, too, finds no error",
                    machine.run("drivekeep check", check=False).status, 0)
         machine.run(f"drivekeep try {self.device} apm=50")
         self.equal("another try keeps the first", self.present(machine), (50, "0", "512"))
         tried = machine.run("drivekeep try").stdout
-        self.match("what is tried is listed, with what was there before", tried, rf"^{self.device} +apm +50 +200 ")
-        self.match("and so is what was tried first", tried, rf"^{self.device} +write_cache +off +on ")
+        self.match("what is tried is listed, with what was there before", tried, rf"^{self.device} +apm +50 +200 *$")
+        self.match("and so is what was tried first", tried, rf"^{self.device} +write_cache +off +on *$")
+        machine.run("systemctl kill --signal=KILL drivekeep.service; systemctl reset-failed drivekeep.service; "
+                    "systemctl restart drivekeep.service")
+        self.settle(machine)
+        self.equal("it is so after a kill of the service", (self.present(machine), machine.run("drivekeep try").stdout),
+                   ((50, "0", "512"), tried))
 
     def check_wrong(self, machine):
-        rule = machine.run(f"cat {self.rule}").stdout
+        tried = machine.run("drivekeep try").stdout
         mark = self.ata["SN-A"].log.mark()
         for words, says in (("amp=1", "did you mean 'apm'"), ("apm=999", "out of range"), ("apm", "SETTING=VALUE")):
             result = machine.run(f"drivekeep try {self.device} {words}", check=False)
             self.equal(f"try {words}: one sentence, and exit status 1", (result.status, says in result.stderr), (1, True))
-        self.equal("nothing is written then, neither a file nor to the drive",
-                   (machine.run(f"cat {self.rule}").stdout, settings(self.ata["SN-A"], mark)), (rule, []))
+        self.equal("nothing is tried by that, and nothing written to the drive",
+                   (machine.run("drivekeep try").stdout, settings(self.ata["SN-A"], mark)), (tried, []))
 
     def check_undo(self, machine):
         result = machine.run(f"drivekeep try --undo {self.device}", check=False)
@@ -74,7 +83,7 @@ class Trying(Keeping):
         self.equal("and says so", (result.status, sorted(result.stdout.splitlines())),
                    (0, [f"{self.device}: apm is 200 again", f"{self.device}: read_ahead_kb is {ahead} again",
                         f"{self.device}: write_cache is on again"]))
-        self.equal("no file is left", machine.run(f"ls {RULES}").stdout, "")
+        self.match("nothing is being tried any more", machine.run("drivekeep try").stderr, NOTHING)
         self.settle(machine)
         self.equal("the permanent rule holds again", list(self.status(machine, self.device)["SN-A"]), ["apm"])
 
@@ -83,8 +92,9 @@ class Trying(Keeping):
         self.equal("the standby timer is set", (result.status, self.ata["SN-A"]["standby_seconds"]), (0, 1200))
         self.match("it is said at once that nobody can put it back", result.stderr, "spindown_time is now is not known")
         result = machine.run("drivekeep try --undo", check=False)
-        self.equal("undo says so, too, and takes the rule away",
-                   (result.status, "so it stays 20 min" in result.stderr, machine.run(f"ls {RULES}").stdout), (2, True, ""))
+        self.equal("undo says so, too, and nothing is being tried any more",
+                   (result.status, "so it stays 20 min" in result.stderr, NOTHING in machine.run("drivekeep try").stderr),
+                   (2, True, True))
 
     def check_asleep(self, machine):
         drive = self.ata["SN-A"]
@@ -111,13 +121,13 @@ class Trying(Keeping):
         machine.run(f"drivekeep try {self.device} apm=100 read_ahead_kb=512")
         self.reboot(machine)
         self.equal("a reboot ends it", self.present(machine), (200, "1", self.own_ahead))
-        self.match("and nothing is tried any more", machine.run("drivekeep try").stderr, "nothing is being tried")
+        self.match("and nothing is tried any more", machine.run("drivekeep try").stderr, NOTHING)
 
     def check_keep(self, machine):
         machine.run(f"drivekeep try {self.device} apm=100")
         said = machine.run(f"drivekeep try --keep {self.device} read_ahead_kb=512").stdout
         self.match("keep names its file", said, rf"^Kept in {KEPT}/90-.*{WWN}a.conf:$")
-        self.equal("nothing is being tried then", machine.run(f"ls {RULES}").stdout, "")
+        self.match("nothing is being tried then", machine.run("drivekeep try").stderr, NOTHING)
         self.equal("the values are as they were tried", self.present(machine), (100, "1", "512"))
         self.reboot(machine)
         self.equal("and after a reboot, too", self.present(machine), (100, "1", "512"))
