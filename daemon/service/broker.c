@@ -12,15 +12,13 @@
 #include "clock.h"
 #include "wire.h"
 
-/* How often a broker without a manager looks whether its last worker has ended. */
+/* How often a broker without a manager polls for the end of its last worker. */
 #define WORKERS_MS 500
 
-/* A worker that the manager lets go of, as it said what it may not, has told all, or its drive is gone, ends by itself or is
- * killed after so long. */
-#define LET_GO_USEC (5ULL * 1000 * 1000)
-/* A manager that goes lets go of all of them, and honest ones may be in the middle of what belongs together: a write cache is
- * turned on, and the kernel is told so. This is time enough for these few commands, though each ends only when the kernel gives
- * up. */
+/* A worker is killed so long after the manager released it: the worker has reported all, broke the protocol, or its drive is gone. */
+#define RELEASED_USEC (5ULL * 1000 * 1000)
+/* A manager that ends releases all workers, and one may be between two steps that belong together, such as turning the write cache on and
+ * informing the kernel. This is enough time for these few commands, even if the kernel gives up on each. */
 #define ORPHAN_USEC (600ULL * 1000 * 1000)
 
 /* Two descriptors for each: LimitNOFILE= of the unit. */
@@ -33,8 +31,8 @@ typedef union Control {
 
 /* ---- the manager's half ---- */
 
-/* A broker that cannot be started for so long has lost its socket too (StartLimitBurst=): systemd opens that again when the
- * manager begins anew. */
+/* After so long without a broker its socket has failed, too (StartLimitBurst=). systemd opens the socket again when the manager
+ * restarts. */
 #define REFUSED_USEC (30ULL * 1000 * 1000)
 
 struct Broker {
@@ -64,7 +62,7 @@ Broker *broker_free(Broker *b) {
         return NULL;
 }
 
-/* A message of one byte, since there is none without any, and a socket. */
+/* Sends the child's kind as one byte, with a socket. */
 static int broker_ask(const Broker *b, BrokerChild child, int fd) {
         Control control = {};
         struct iovec iov = { .iov_base = &(char){ child }, .iov_len = 1 };
@@ -89,7 +87,7 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
         if (r != -EPIPE && r != -ECONNRESET)
                 return r;
 
-        /* There was nothing to ask for so far, or it has ended, mostly for want of work: systemd makes another. */
+        /* There is no broker yet, or it was idle and ended: systemd starts one. */
         closep(&b->fd);
         b->fd = -EBADF;
         r = unix_connect(b->path);
@@ -142,7 +140,7 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
         if (getppid() != broker)
                 _exit(EXIT_FAILURE);
 
-        /* Its own socket and the standard streams; the broker's is not for it. */
+        /* The child keeps its own socket and the standard streams, and not the broker's socket. */
         if (dup2(fd, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0) < 0)
                 _exit(EXIT_FAILURE);
 
@@ -152,8 +150,8 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
 
 typedef struct BrokerWorker {
         int pidfd;
-        /* A copy of its end of the socket, which tells when the manager lets go; < 0: it has. While there is this copy, a worker that
-         * closes its own does not pass for one that has ended. */
+        /* A copy of the worker's end of the socket, which shows when the manager releases the worker; < 0: it has. While this copy is open,
+         * the manager does not take a worker that closes its own end for one that has ended. */
         int end;
         uint64_t kill_usec; /* on the monotonic clock; UINT64_MAX: not */
 } BrokerWorker;
@@ -176,14 +174,14 @@ static void workers_add(pid_t pid, int fd) {
         workers[n_workers++] = (BrokerWorker){ .pidfd = pidfd, .end = fd, .kill_usec = UINT64_MAX };
 }
 
-/* From now on, `usec` is what it has left. */
-static void worker_let_go(BrokerWorker *w, uint64_t usec) {
+/* The worker is killed in `usec`. */
+static void worker_release(BrokerWorker *w, uint64_t usec) {
         closep(&w->end);
         w->end = -EBADF;
         w->kill_usec = monotonic_usec() + usec;
 }
 
-/* `polls`: of each its process and its end. */
+/* `polls`: two of each worker, its process and its end of the socket. */
 static void workers_poll(const struct pollfd *polls) {
         for (size_t i = n_workers; i-- > 0;) {
                 BrokerWorker *w = workers + i;
@@ -195,8 +193,8 @@ static void workers_poll(const struct pollfd *polls) {
                         continue;
                 }
                 if (polls[2 * i + 1].revents)
-                        worker_let_go(w, LET_GO_USEC);
-                /* One that a drive holds in the kernel dies when that lets go of it: no command is aborted by this. */
+                        worker_release(w, RELEASED_USEC);
+                /* A worker that waits for its drive in the kernel ends when the command ends: this aborts no command. */
                 if (w->kill_usec <= monotonic_usec()) {
                         (void) syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
                         w->kill_usec = UINT64_MAX;
@@ -204,7 +202,7 @@ static void workers_poll(const struct pollfd *polls) {
         }
 }
 
-/* Returns 1: there is something to receive; 0: nothing for so long (< 0: for ever), and no worker is left. */
+/* Returns 1: there is a message; 0: there was none for idle_ms (< 0: no limit), and no worker is left. */
 static int request_wait(int fd, int idle_ms) {
         static struct pollfd polls[1 + 2 * WORKERS_MAX];
 
@@ -236,7 +234,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         pid_t self = getpid();
         bool asked = false, leaving = false;
 
-        /* The manager sees the end of a worker by its socket; nobody else asks. */
+        /* The manager notices the end of a worker by its socket. */
         if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
                 return -errno;
 
@@ -245,12 +243,12 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
                 BrokerChild child = BROKER_WORKER;
                 pid_t pid;
 
-                /* Who has connected is about to ask, however long it is kept from running. */
+                /* A manager connects only to send a request, so the first wait has no limit. */
                 r = leaving ? 1 : request_wait(fd, asked ? idle_ms : -1);
                 if (r < 0)
                         return r;
                 if (r == 0) {
-                        /* The manager's next request fails, and goes to the next broker; what it has sent by now is read. */
+                        /* Requests that have been sent are read. The next one fails, and the manager sends it to the next broker. */
                         leaving = true;
                         if (shutdown(fd, SHUT_RD) < 0)
                                 return -errno;
@@ -263,7 +261,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
                         return r < 0 ? r : leaving;
 
                 asked = true;
-                /* Without a process its socket is closed, and the manager sees that. */
+                /* If there is no process, the manager finds the socket closed. */
                 pid = n_workers < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
                         child_main(child, worker_fd, self, run);
@@ -274,7 +272,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         }
 }
 
-/* The package has been exchanged: the next manager is of another build, which workers of this one do not understand. */
+/* After an upgrade of the package the next manager is of another build, and workers of this one do not understand it. */
 static bool program_is_replaced(void) {
         static const char gone[] = " (deleted)";
         char path[PATH_MAX];
@@ -297,11 +295,10 @@ int broker_run(int listener, BrokerChildFn run) {
                 if (r < 0)
                         return r;
 
-                /* The workers of a manager that has gone end after the command that they are at, which takes as long as the
-                 * kernel has patience with a drive, or are killed. They are waited for, so that none is left behind; and
-                 * whoever is the next manager does not wait for them. */
+                /* Workers of a manager that has ended end after their present command, or are killed. The broker waits for them; the
+                 * next manager does not. */
                 for (size_t i = 0; i < n_workers; i++)
-                        worker_let_go(workers + i, ORPHAN_USEC);
+                        worker_release(workers + i, ORPHAN_USEC);
                 r = n_workers > 0 ? request_wait(listener, WORKERS_MS) : 0;
         } while (r > 0 && !program_is_replaced());
 

@@ -18,14 +18,14 @@
 #include "state.h"
 #include "timer.h"
 
-/* A plug that makes bad contact, and supplies that tell of one change in several events. */
+/* For a plug with a bad contact, and for supplies with several events for one change. */
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
-/* systemd and its user wait for us, for five seconds at most (TimeoutStopSec= in the unit). Visits that are under way by then are
- * left to the kernel; the notes of the others are brought to stable storage in what is left of the time. */
+/* systemd waits for five seconds at most (TimeoutStopSec= in the unit). After STOP_USEC the service no longer waits for visits, and writes the
+ * notes of those that have ended until STOP_NOTES_USEC. */
 #define STOP_USEC (3ULL * 1000 * 1000)
 #define STOP_NOTES_USEC (4ULL * 1000 * 1000)
 #define STOP_ACCURACY_USEC (10ULL * 1000)
-/* By then the crash guard's notes of a visit are gone, too. */
+/* Later than the crash guard removes its notes of a visit. */
 #define TIDY_USEC (15ULL * 1000 * 1000)
 
 struct Daemon {
@@ -53,7 +53,7 @@ static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         return 0;
 }
 
-/* After visits, and after the files were read: the next time may be weeks away. */
+/* After visits and reloads: the next one may be weeks away. */
 static void daemon_tidy_later(Daemon *d) {
         (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
 }
@@ -73,7 +73,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         r = files_load(&files);
         if (r < 0)
                 return r;
-        /* How many errors they have. */
+        /* The metrics have the number of errors. */
         state_tell(STATE_DIR, STATE_NEWS);
 
         if (files->config->complaints.n_errors > 0) {
@@ -92,7 +92,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         return 0;
 }
 
-/* There is nobody to answer: the journal has what is wrong in the files. */
+/* The journal has the files' errors, and a signal has no answer. */
 static int on_hangup(sd_event_source *source _unused_, const struct signalfd_siginfo *si _unused_, void *userdata) {
         _cleanup_free_ char *sentence = NULL;
         Daemon *d = userdata;
@@ -119,7 +119,7 @@ static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unuse
 static void on_power(void *userdata) {
         Daemon *d = userdata;
 
-        /* Not pushed back by more of them: a supply may tell of itself all the time. */
+        /* Further events do not push this back: a supply may send them all the time. */
         if (!timer_runs(d->power_timer) && config_uses_battery(d->files->config))
                 (void) timer_start(d->event, &d->power_timer, POWER_DEBOUNCE_USEC, 0, on_power_timer, d);
 }
@@ -132,7 +132,7 @@ static void on_lost(void *userdata) {
         r = manager_enumerate(d->manager, VISIT_ATTACH);
         if (r < 0)
                 journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
-        /* A reset may be among what was lost, and with it what cannot be read. */
+        /* A lost event may have been a reset, after which settings that cannot be read must be written. */
         manager_visit_all(d->manager, VISIT_RESET);
         on_power(d);
 }
@@ -159,7 +159,7 @@ static void on_awake(void *userdata, bool slept) {
                 return;
 
         manager_visit_all(d->manager, VISIT_RESUME);
-        /* Some supplies say nothing of what happened meanwhile. */
+        /* Some supplies send no event for a change during the sleep. */
         on_power(d);
 }
 
@@ -230,7 +230,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 return -ENOMEM;
         d->event = event;
 
-        /* These live as long as the loop. */
+        /* Floating sources: they live as long as the loop. */
         r = sd_event_add_signal(event, NULL, SIGTERM, on_signal, d);
         if (r >= 0)
                 r = sd_event_add_signal(event, NULL, SIGINT, on_signal, d);
@@ -246,7 +246,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = link_watch_new(event, d->manager, STDIN_FILENO, &d->links);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
-        /* What udev says from now on waits in its socket until everything that is there already is known. */
+        /* Events from now on wait in the socket until the present drives are enumerated. */
         if (r >= 0)
                 r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
         if (r >= 0)
@@ -256,7 +256,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
 
         files_write_in_force(d->files, STATE_DIR);
 
-        /* Said here: workers come and go. */
+        /* Logged here once, and not by each worker. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
                             "The kernel has no Landlock, or it is switched off: a process that visits a drive could open "

@@ -6,9 +6,9 @@
 #include "stack.h"
 #include "timer.h"
 
-#define SETTLE_RETRY_USEC (250ULL * 1000)   /* udev's events say when to look again; PID 1 is a little behind them */
+#define SETTLE_RETRY_USEC (250ULL * 1000)   /* PID 1 knows devices a little later than udev */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 cannot be asked */
-#define SAFETY_USEC (5000ULL * 1000)        /* while something waits, even if nobody tells us anything */
+#define SAFETY_USEC (5000ULL * 1000)        /* while a ticket waits, also without a signal */
 #define LINGER_USEC (3000ULL * 1000)        /* the next visit may follow at once */
 #define TIMER_ACCURACY_USEC 1ULL            /* sd-event's own is a quarter of a second */
 
@@ -16,12 +16,12 @@ struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
-        Readiness known;     /* of the disk itself, when leave was asked for */
-        bool asked;          /* the present question to PID 1 is for it, too … */
-        FsckDevices devices; /* … and about these; none: it has leave, and there was no check */
+        Readiness known;     /* of the disk itself, when the ticket was made */
+        bool asked;          /* the present question to PID 1 is for this ticket, too … */
+        FsckDevices devices; /* … and about these devices; none: it has permission, and there was no check */
         FsckWaitFn fn;
         void *userdata;
-        WaitKind reported; /* what its holder knows: WAIT_NOTHING is leave; _WAIT_KIND_MAX: nothing yet */
+        WaitKind reported; /* to the holder: WAIT_NOTHING is permission; _WAIT_KIND_MAX: nothing yet */
         char *reported_name;
 };
 
@@ -30,7 +30,7 @@ struct FsckWait {
         Pid1 *pid1;
         FsckTicket *tickets;
         bool asking, again;
-        bool checks; /* there are some: the next question is about all that udev says, and also for those who have leave */
+        bool checks;            /* the last answer had checks: the next question covers all devices of all tickets */
         sd_event_source *timer; /* next question, or the end of an idle connection */
 };
 
@@ -40,13 +40,13 @@ static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
         return timer_start(g->event, &g->timer, usec, TIMER_ACCURACY_USEC, on_timer, g);
 }
 
-/* Nobody has leave or waits for it. An idle connection to PID 1 means wake-ups for its signals. */
+/* There is no ticket. Closes the connection later, as PID 1's signals wake up its listeners. */
 static void fsck_wait_rest(FsckWait *g) {
         g->again = false;
         (void) fsck_wait_set_timer(g, LINGER_USEC);
 }
 
-/* Ask soon; never from in here. */
+/* Asks PID 1 from the event loop. */
 static void fsck_wait_ask_soon(void *userdata) {
         FsckWait *g = userdata;
 
@@ -105,11 +105,11 @@ static bool any_ticket_waits(const FsckWait *g) {
         return false;
 }
 
-/* What keeps this ticket waiting. `ret_soon`: look again in a moment, without being told. */
+/* What this ticket waits for. *ret_soon: ask again in a moment, without a signal. */
 static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
         bool settled;
 
-        /* Nothing waits for a check, as nearly always. */
+        /* There are no checks, as nearly always. */
         if (s->n_units == 0 && has_permission(t))
                 return (Wait){ WAIT_NOTHING };
 
@@ -121,7 +121,7 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
         return (Wait){ settled || has_permission(t) ? WAIT_NOTHING : WAIT_UDEV };
 }
 
-/* Whoever is told may free the ticket. */
+/* The holder may free the ticket. */
 static void ticket_report(FsckTicket *t, Wait w) {
         if (t->reported == w.kind && streq_ptr(t->reported_name, w.name))
                 return;
@@ -136,7 +136,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && g->tickets, soon = false;
 
         g->checks = checks;
-        /* Without checks not all was looked at that matters now: no answer can be given yet. */
+        /* The question was made without checks, and did not cover all devices: asks again. */
         if (overlooked) {
                 g->asking = false;
                 fsck_wait_ask_soon(g);
@@ -156,7 +156,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
                 fsck_wait_rest(g);
         else if (g->again)
                 fsck_wait_ask_soon(g);
-        /* PID 1 and udev tell when to look again; the first is a little behind the other. */
+        /* Signals and udev's events cause the next question; the timer is for what they miss. */
         else if (any_ticket_waits(g))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
@@ -231,7 +231,7 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
 
         g->event = event;
         r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_ask_soon, g, &g->pid1);
-        /* Here, where an error can be told. */
+        /* Makes the timer now, where an error can be returned. */
         if (r >= 0)
                 r = fsck_wait_set_timer(g, LINGER_USEC);
         if (r < 0)
@@ -248,7 +248,7 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
         if (!t)
                 return -ENOMEM;
 
-        /* An answer on its way already is older than this, and none for it. */
+        /* A question under way is older than this ticket and not for it. */
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,

@@ -10,28 +10,28 @@ typedef struct GuardNote GuardNote;
 /* A drive that is there, by one path. */
 struct GuardedDrive {
         GuardNote *note;
-        GuardNote *awaited; /* this is to be on stable storage before the drive is written to; NULL: nobody waits */
+        GuardNote *awaited; /* must be on stable storage before the drive is written to; NULL: the visit does not wait */
         void *userdata;
         char *name;  /* the kernel's */
         char *place; /* guard_place() */
         uint64_t diskseq;
-        GuardEntry underway; /* is being sent now */
+        GuardEntry underway; /* is being written now */
         GuardedDrive *next;
 };
 
 struct GuardNote {
         Guard *guard;
         GuardRecord *record;
-        GuardedDrive *drives; /* paths to one drive, or drives that say that they are the same (twins) */
+        GuardedDrive *drives; /* paths to one drive, or drives with the same identity (twins) */
         unsigned n_visits;
 
-        bool continues;  /* the drive is there, as it was when the intents of an earlier run were written */
-        bool unreadable; /* the file cannot be read: it stays, and what is dangerous is not written */
-        bool twins;      /* some of `drives` are, or were, and the journal knows */
+        bool continues;  /* the drive has been plugged in since an earlier run wrote its intents */
+        bool unreadable; /* the file cannot be read: it stays, and no dangerous value is written */
+        bool twins;      /* some of `drives` are or were twins, and that is logged */
 
-        char *kept;   /* guarded_keep(): to be written, too; NULL: nothing is */
-        bool changed; /* the file is to be written, or removed … */
-        bool writing; /* … and is, as the record was when the writer was started */
+        char *kept;   /* guarded_keep(): must be written; NULL: none */
+        bool changed; /* the file must be written, or removed */
+        bool writing; /* the writer writes the file, with the record's state at its start */
 
         GuardNote *next;
 };
@@ -42,13 +42,12 @@ struct Guard {
         const char *boot_id;
         const SettingTable *settings;
         GuardFn stored;
-        GuardNote *notes;  /* of those whose drives are not there, the one whose drive went last comes first */
-        GuardNote *visits; /* one of them, and no drive's: visits that write are under way at all */
-        bool judged;       /* what earlier runs left of the drives that were there at the start */
-        bool cautious;     /* the machine went down during visits: each drive's visit is noted on its own */
+        GuardNote *notes;  /* among those of absent drives, the drive that went last comes first */
+        GuardNote *visits; /* one of them, without a drive: some visit that writes is under way */
+        bool judged;       /* guard_judge() was called */
+        bool cautious;     /* the machine crashed during visits: each drive's visits are noted on their own */
 
-        sd_event_source *writer; /* the process that writes; NULL: none does */
-        sd_event_source *
-                        timer; /* runs while it writes, but not for too long; then, when that has failed, until it is tried again */
-        bool logged; /* the journal knows that the directory is of no use */
+        sd_event_source *writer; /* the process that writes; NULL: there is none */
+        sd_event_source *timer;  /* the limit of the wait for the writer; after a failure, until the next attempt */
+        bool logged;             /* that the directory cannot be written */
 };

@@ -20,13 +20,13 @@
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
 #define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
 
-/* Whoever has filled /var up, or lost it, is at it for a while. */
+/* A full or lost /var is rarely mended sooner. */
 #define GUARD_AGAIN_USEC (30ULL * 1000 * 1000)
 
-/* The file that says that visits are under way; no drive's key is as short. */
+/* Notes that visits are under way. No drive's key is as short. */
 #define GUARD_VISITS "visits"
 
-/* A shelf that loses its power in the middle of its visits; or what comes and goes for a year. */
+/* Enough for a shelf that loses its power during its visits, and a limit for drives that come and go for a year. */
 #define GUARD_ABSENT_MAX 256U
 
 /* ---- notes: files below the guard's directory ---- */
@@ -62,7 +62,7 @@ DEFINE_CLEANUP(GuardNote *, guard_note_free);
 
 static int guard_note_write(GuardNote *n);
 
-/* With what the file says. -ENOMEM. Whether that could be read is in `unreadable`. */
+/* Reads the file, and sets `unreadable` if that failed. Returns 0 or -ENOMEM. */
 static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         _cleanup_(guard_note_freep) GuardNote *n = NULL;
         _cleanup_free_ char *text = NULL;
@@ -95,14 +95,14 @@ static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
 
         n->next = g->notes;
         g->notes = n;
-        /* Some of what the file says is no longer so. */
+        /* Some entries have expired. */
         if (known > 0)
                 (void) guard_note_write(n);
         *ret = TAKE_PTR(n);
         return 0;
 }
 
-/* Below the guard's own: whoever looks for notes finds nothing else there. */
+/* Not beside the notes, which are found by listing the directory. */
 #define KEPT_DIR "drives"
 
 static void guard_kept_name(const GuardNote *n, char ret[static NAME_MAX + 1]) {
@@ -159,7 +159,7 @@ static int writer_main(const Guard *g) {
         _cleanup_close_ int dir_fd = -EBADF;
         int error = 0;
 
-        /* A process that hangs must not hold what the manager thinks is closed. */
+        /* A writer that hangs must not keep the manager's sockets open. */
         if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
                 return -errno;
 
@@ -172,14 +172,14 @@ static int writer_main(const Guard *g) {
 
                 error = MIN(error, r);
         }
-        /* Until the directory is written, too, a power cut would bring back what was there before. */
+        /* Without this a power cut could bring back the old files. */
         return fsync(dir_fd) < 0 ? -errno : error;
 }
 
 static int on_writer(sd_event_source *source, const siginfo_t *si, void *userdata);
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
 
-/* Starts it where there is something to write, and nobody is at that. */
+/* Starts the writer if there is none and a file must be written. */
 static int guard_start_writer(Guard *g) {
         const GuardNote *n = g->notes;
         pid_t pid;
@@ -197,7 +197,7 @@ static int guard_start_writer(Guard *g) {
                 sigset_t none;
 
                 (void) prctl(PR_SET_NAME, "keep-note");
-                /* Who tells the whole unit to reload ("systemctl kill -s HUP") does not want this process to end. */
+                /* "systemctl kill -s HUP", to reload the service, signals this process, too. */
                 (void) signal(SIGHUP, SIG_IGN);
                 (void) sigemptyset(&none);
                 (void) sigprocmask(SIG_SETMASK, &none, NULL);
@@ -214,9 +214,9 @@ static int guard_start_writer(Guard *g) {
         return timer_start(g->event, &g->timer, GUARD_PATIENCE_USEC, 0, on_timer, g);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the writer's result ---- */
 
-/* The directory is of no use: said once, until it is again. */
+/* Logs once that the directory cannot be written, until it can. */
 static void guard_log_error(Guard *g, int error) {
         if (!g->logged)
                 journal_log(LOG_WARNING,
@@ -226,7 +226,7 @@ static void guard_log_error(Guard *g, int error) {
         g->logged = true;
 }
 
-/* Answers all drives that wait; without an error, those only whose note is on stable storage as it is now. */
+/* Answers the drives that wait: with an error all; else those whose note's present state is on stable storage. */
 static void guard_answer(Guard *g, int error) {
         for (GuardNote *n = g->notes; n; n = n->next)
                 for (GuardedDrive *d = n->drives; d; d = d->next)
@@ -236,7 +236,7 @@ static void guard_answer(Guard *g, int error) {
                         }
 }
 
-/* A file that stays where it should not is held against the drive at the next boot. */
+/* Tries again later: a note that stays counts against the drive at the next boot. */
 static void guard_failed(Guard *g, int error) {
         guard_log_error(g, error);
         if (!g->writer)
@@ -268,10 +268,10 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         for (GuardNote *n = g->notes; n; n = n->next) {
                 bool written = n->writing && error >= 0;
 
-                /* There is room, and not only for removing files. */
+                /* A file was written, not only removed: there is room. */
                 if (written && !n->changed && !guard_record_is_empty(n->record))
                         g->logged = false;
-                /* It is not tried again: nothing hangs on it, and it is written anew every day. */
+                /* No second attempt: nothing depends on it, and it is written every day. */
                 if (n->writing && !n->changed) {
                         free(n->kept);
                         n->kept = NULL;
@@ -288,8 +288,8 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         return 0;
 }
 
-/* The record has changed: brings it to its file, after what is being written now. Then Guard.stored is called for the drives that
- * await it, never from within. Errors are told, and the file is written later. */
+/* Writes a changed record to its file, after the present writer has ended. Then Guard.stored is called for the drives that wait, never from
+ * within. Errors are logged, and the file is written later. */
 static int guard_note_write(GuardNote *n) {
         int r;
 
@@ -328,7 +328,7 @@ void guard_flush(Guard *g, uint64_t until) {
 
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         Guard *g = d->note->guard;
-        /* The machine did not survive the boot before: each drive has its own note of that, until its visit is survived. */
+        /* After a crash in the previous boot each drive has its own note, until a visit of it has ended well. */
         GuardNote *n = setting || d->note->record->deaths > 0 ? d->note : g->visits;
         bool noted = !setting && n->record->visiting && !n->changed;
         int r;
@@ -337,7 +337,7 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
                 return -EBADMSG;
         if (noted && !n->writing)
                 return 1;
-        /* Storage is not waited for twice. */
+        /* The writer is late already. */
         if (g->writer && !timer_runs(g->timer))
                 return -ETIMEDOUT;
 
@@ -402,7 +402,7 @@ static void note_judge(GuardNote *n) {
                 (void) guard_note_write(n);
         }
 
-        /* The boot before has ended in somebody's visit. */
+        /* The previous boot ended during some drive's visit. */
         if (n->guard->cautious && n->record->deaths == 0)
                 n->record->deaths = 1;
 }
@@ -469,8 +469,8 @@ static bool note_matters(const GuardNote *n) {
         return n->changed || n->writing || guard_record_suspects(n->record) || guard_record_intends(n->record);
 }
 
-/* Forgets notes of drives that are not there: all of which nothing but the file is to be known, and of the others the ones that
- * were seen least recently, so that no number of drives that come and go fills the memory. */
+/* Frees notes of absent drives that hold no more than the file, and of the others the least recently seen, so that drives that come and go do
+ * not fill the memory. */
 static void guard_sweep(Guard *g) {
         unsigned n_absent = 0;
 
@@ -486,7 +486,7 @@ static void guard_sweep(Guard *g) {
         }
 }
 
-/* From now on what comes is noted of each of them, and so is what is under way at the one that was there before. */
+/* If this drive is a twin: from now on its entries are kept apart, and so are those of the twin that was there before. */
 static void note_part(GuardNote *n, const GuardedDrive *d) {
         const GuardedDrive *twin = n->drives;
 
@@ -541,7 +541,7 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
                                     g->dir, key);
         }
 
-        /* They are for people only. */
+        /* For people. */
         (void) string_replace(&n->record->model, drive->model);
         (void) string_replace(&n->record->serial, drive->serial);
         note_part(n, d);

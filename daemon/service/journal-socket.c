@@ -47,12 +47,12 @@ static int socket_put(JournalSocket *j, const char *record) {
                 if (again || r == -EAGAIN)
                         return r;
 
-                /* Somebody may have made another socket in its place. */
+                /* journald may have made a new socket. */
                 socket_close(j);
         }
 }
 
-/* ---- what waits ---- */
+/* ---- the queue ---- */
 
 static void drop_waiting(JournalSocket *j, size_t n) {
         for (size_t i = 0; i < n; i++) {
@@ -82,7 +82,7 @@ static bool add_waiting(JournalSocket *j, const char *record) {
         return true;
 }
 
-/* Sends what waits, and then what became of the rest. -EAGAIN: there is more. */
+/* Sends waiting records, and then the number of lost ones. -EAGAIN: some still wait. */
 static int send_waiting(JournalSocket *j) {
         char record[192];
         size_t n = 0;
@@ -120,17 +120,17 @@ static int on_writable(sd_event_source *source _unused_, int fd _unused_, uint32
 int journal_socket_send(JournalSocket *j, const char *record) {
         int r;
 
-        /* In their order: none passes those that wait. */
+        /* In order: waiting records first. */
         r = send_waiting(j);
         if (r >= 0)
                 r = socket_put(j, record);
         if (r >= 0 || r == -EAFNOSUPPORT)
                 return r;
 
-        /* What follows on a loss would wait before it is told. */
+        /* After a loss no record is queued before the loss was logged. */
         if (r != -EAGAIN || j->n_lost > 0 || !add_waiting(j, record))
                 j->n_lost++;
-        /* Should that fail, it is tried with the next record. */
+        /* If this fails, the next record tries again. */
         if (r == -EAGAIN && j->event && !j->io)
                 (void) sd_event_add_io(j->event, &j->io, j->fd, EPOLLOUT, on_writable, j);
         return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The journal's socket (https://systemd.io/JOURNAL_NATIVE_PROTOCOL), without ever waiting for it: journald may be stuck, and then
- * sd_journal_sendv() is, too. What it does not take at once waits here for the event loop; what is too much for that is lost, and
- * told of when journald takes records again. */
+/* The journal's socket (https://systemd.io/JOURNAL_NATIVE_PROTOCOL), without waiting: sd_journal_sendv() hangs while journald is stuck.
+ * Records that journald does not take at once are queued here. When the queue is full, records are lost, and their number is logged
+ * afterwards. */
 
 #include <systemd/sd-event.h>
 
@@ -11,7 +11,7 @@
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 
-/* So many bytes of records may wait. */
+/* The limit of the queue, in bytes. */
 #define JOURNAL_WAITING_MAX (1024U * 1024U)
 
 typedef struct JournalSocket {
@@ -20,19 +20,18 @@ typedef struct JournalSocket {
 
         GROWING_ARRAY(char *, waiting);
         size_t n_bytes;
-        unsigned n_lost; /* after all that wait */
+        unsigned n_lost; /* after the queue became full */
         sd_event *event;
-        sd_event_source *io; /* tells when the journal takes records again; NULL: nobody waits for that */
+        sd_event_source *io; /* while records wait */
 } JournalSocket;
 
 void journal_socket_done(JournalSocket *j);
 
-/* `record`: lines "FIELD=value". -EAFNOSUPPORT: this process may have no such socket, and nothing was kept. All else is no
- * error of the caller's. */
+/* `record`: lines "FIELD=value". -EAFNOSUPPORT: this process may not open such a socket, and the record was not queued. Otherwise 0. */
 int journal_socket_send(JournalSocket *j, const char *record);
 
-/* From now on what waits is sent by this loop. Without one, what waits is sent with the next record. */
+/* From now on this loop sends waiting records. Without a loop they are sent with the next record. */
 void journal_socket_attach(JournalSocket *j, sd_event *event);
 
-/* Gives what waits a last chance, for so long at most, and leaves the loop. */
+/* Tries to send waiting records for so long at most, and detaches from the loop. */
 void journal_socket_finish(JournalSocket *j, unsigned ms);

@@ -12,7 +12,7 @@
 #include "journal.h"
 #include "record.h"
 
-/* At the end nobody waits longer for a journal that takes nothing. */
+/* The wait for a journal that takes nothing, at the end. */
 #define FINISH_MS 500U
 
 /* One record in the making. Fields without a value are left out; running out of memory loses a field, not the record. */
@@ -32,7 +32,7 @@ _printf_(3, 0) static void record_add_format(Record *r, const char *name, const 
         _cleanup_free_ char *value = text_format(format, ap), *clean = NULL;
         char *text;
 
-        /* No value has a line feed then, and needs the protocol's other form. */
+        /* Without line feeds values do not need the protocol's binary form. */
         clean = value ? text_escape(value, NULL) : NULL;
         if (!clean || asprintf(&text, "%s%s=%s\n", r->text ?: "", name, clean) < 0)
                 return;
@@ -63,11 +63,11 @@ static Record record_new(int priority, const char *message_id) {
         return r;
 }
 
-/* ---- how it is sent ---- */
+/* ---- sending ---- */
 
 static JournalSocket journal = { .path = JOURNAL_SOCKET, .fd = -EBADF };
 
-/* Workers and the tracer may make no socket, and have standard error, which leads to the journal. */
+/* Workers and the tracer may open no socket. Their standard error goes to the journal. */
 static void record_print(const Record *r) {
         const char *message = strstr(r->text, "\nMESSAGE=");
         _cleanup_free_ char *text = NULL;
@@ -82,7 +82,7 @@ static void record_print(const Record *r) {
                 return;
         }
 
-        /* A file or a terminal, where somebody started it by hand. What cannot be said so cannot be said. */
+        /* Standard error may be a file or a terminal, of a program started by hand. */
         if (send(STDERR_FILENO, text, n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK &&
             write(STDERR_FILENO, text, n) < 0)
                 return;
@@ -103,7 +103,7 @@ void journal_finish(void) {
         journal_socket_done(&journal);
 }
 
-/* ---- what is told ---- */
+/* ---- records ---- */
 
 static void record_add_drive(Record *r, const Drive *d) {
         record_add_string(r, "DRIVEKEEP_DRIVE", d->name);
@@ -146,7 +146,7 @@ static const char *reading_format(const Step *s, const Reading *reading, char bu
 
 static int step_priority(const Step *s) {
         static const int priorities[_VERDICT_MAX] = {
-                /* Nothing happened and all is well: that is for those who ask for it. */
+                /* All is well, and nothing was written. */
                 [VERDICT_UNCHANGED] = LOG_DEBUG,    [VERDICT_UNVERIFIABLE] = LOG_DEBUG, [VERDICT_APPLIED] = LOG_INFO,
                 [VERDICT_ADJUSTED] = LOG_NOTICE,    [VERDICT_DRIFTED] = LOG_NOTICE,     [VERDICT_DEFERRED] = LOG_NOTICE,
                 [VERDICT_UNSUPPORTED] = LOG_NOTICE, [VERDICT_VANISHED] = LOG_NOTICE,    [VERDICT_IGNORED] = LOG_WARNING,
@@ -311,7 +311,7 @@ void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summa
                               verdict_to_string(v));
         }
 
-        /* A visit that found all as wanted is news to nobody. */
+        /* A visit that wrote nothing and found all as wanted is for debugging. */
         r = record_new(!wanted ? LOG_NOTICE : summary->n_written > 0 ? LOG_INFO : LOG_DEBUG, JOURNAL_ID_VISIT);
         record_add(&r, "MESSAGE", "%s (%s %s): visited at %s: %s", d->name, strna(d->model), strna(d->serial),
                    visit_reason_to_string(reason), n > 0 ? text : "nothing to do");

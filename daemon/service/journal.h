@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the journal is told. The vocabulary of the program's records is here and nowhere else; every message ID has a
- * text in units/drivekeep.catalog (a test compares). journal.c is the only file that sends records. Nobody waits for the journal:
- * see journal-socket.h. */
+/* The records that the service writes to the journal: their message IDs and fields. Every message ID has a text in units/drivekeep.catalog
+ * (a test compares). No other file sends records. Sending does not wait: see journal-socket.h. */
 
 #include <sys/types.h>
 #include <systemd/sd-event.h>
@@ -32,10 +31,10 @@
 /* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
  * _BEFORE, _AFTER, _VERDICT, _REASON, _RULE. */
 
-/* What the journal does not take at once is sent by this loop. */
+/* From now on this loop sends records that the journal did not take at once. */
 void journal_attach(sd_event *event);
 
-/* After the last record of this process: waits a moment for what the journal has not taken yet. */
+/* After the last record of this process: waits a moment for records that the journal has not taken yet. */
 void journal_finish(void);
 
 void journal_started(size_t n_drives, size_t n_rules);
@@ -45,22 +44,22 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s);
 /* A setting was found changed, and nothing that happened to the drive explains it; _DRIFT_FROM, _DRIFT_TO. */
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
 
-/* The drive was woken after it had slept for so long, at least: JOURNAL_ID_WAKE (wake.h), and _WAKE_KIND, _WAKE_WHAT, of the process
- * _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE, and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE, _SLEPT_USEC. */
+/* The drive was woken after at least `slept_usec` in standby: JOURNAL_ID_WAKE (wake.h), with _WAKE_KIND, _WAKE_WHAT; of the process
+ * _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE; and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE, _SLEPT_USEC. */
 void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec);
 
-/* About a drive that the service spins down: why it does not, or does. */
+/* About the spin-down by the service. */
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
-/* It was woken too often soon after that, the last time by this; NULL: nobody knows by whom. */
+/* The drive was woken too often soon after its spin-down, the last time by this waker; NULL: it is not known. */
 void journal_left_awake(const Drive *d, const Wake *w);
 
-/* It would be worn out in less than USE_LEAST_YEARS (use.h). */
+/* The drive would be worn out in less than USE_LEAST_YEARS (use.h). */
 void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);
 
-/* It is reset or changed so often that it is visited only every so many minutes. */
+/* The drive is reset or changed so often that it is visited only every so many minutes. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
 
-/* This is not written again; NULL: nothing at all is sent to this drive. It need not be there. */
+/* This value is not written again; NULL: no command is sent to this drive, which need not be present. */
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
 
 typedef struct VisitSummary {
@@ -72,8 +71,8 @@ void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summa
 /* A drive's visit waits: _WAITING_KIND, and _WAITING_FOR where it has a name. `deferred`: it has waited as long as it may. */
 void journal_waiting(const Drive *d, Wait w, bool deferred);
 
-/* The worker of a drive did not finish: it ended, or says nothing. */
+/* The worker of a drive ended early, or is silent. */
 void journal_worker(const Drive *d, const char *format, ...) _printf_(2, 3);
 
-/* Anything else, at a syslog priority; strings from drives must not come this way. */
+/* Any other message, at a syslog priority. It must have no strings from drives. */
 void journal_log(int priority, const char *format, ...) _printf_(2, 3);

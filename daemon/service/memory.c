@@ -8,8 +8,8 @@
 #include "macro.h"
 #include "memory.h"
 
-/* Segments that cannot be written hold no relocations, so that what the file says is all there is to them. The one that has the
- * program headers is last: reading the next header would bring it back, and 64 KiB of the file around it. */
+/* Read-only segments have no relocations and are the same as in the file. The segment with the program headers comes last, as reading the
+ * next header would map it again, with 64 KiB around it. */
 static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *userdata) {
         const uintptr_t *page = userdata, headers = (uintptr_t) info->dlpi_phdr;
         uintptr_t last = 0, last_end = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a service that has nothing to do, as a rule for weeks, need not hold meanwhile. */
+/* Memory that the service does not need while it is idle, which may be for weeks. */
 
-/* Gives back the free pages of the heap, and the program's and its libraries' pages that were mapped for work that is done:
- * they are the files' own, never written to, and come back one by one with the next event (madvise(2), MADV_DONTNEED). What that
- * leaves of the service at rest is a matter of the scenario "quiet", and of `tests/bench idle`. */
+/* Releases the free pages of the heap, and clean pages of the program and its libraries, which the kernel reads again at the next event
+ * (madvise(2), MADV_DONTNEED). The scenario "quiet" and `tests/bench idle` measure the rest. */
 void memory_trim(void);

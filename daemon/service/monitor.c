@@ -8,11 +8,11 @@
 #include "monitor.h"
 #include "timer.h"
 
-/* Enough for the coldplug of a machine with hundreds of drives, if net.core.rmem_max lets it be so large. */
+/* Enough for the coldplug of a machine with hundreds of drives, if net.core.rmem_max allows it. */
 #define RECEIVE_BUFFER (8 * 1024 * 1024)
 
-/* What comes together udev tells of one by one: it is looked at when no more comes, or when some has waited for long enough.
- * At boot somebody waits for these drives to be mounted, and systemd is behind udev. */
+/* Events that belong together come one by one: they are dispatched after a pause, or after a limit. At boot the pause is longer, as systemd
+ * is behind udev, and mounts wait for these drives. */
 #define QUIET_USEC (100ULL * 1000)
 #define QUIET_BOOT_USEC (500ULL * 1000)
 #define BOOT_USEC (60ULL * 1000 * 1000)
@@ -24,8 +24,8 @@ struct Monitor {
         struct udev_monitor *monitor;
         MonitorSource from;
         sd_event_source *source, *timer;
-        uint64_t gathering_since;                     /* on the monotonic clock; 0: nothing has come */
-        GROWING_ARRAY(struct udev_device *, devices); /* that have come since */
+        uint64_t gathering_since;                     /* on the monotonic clock; 0: no event waits */
+        GROWING_ARRAY(struct udev_device *, devices); /* the events that wait */
         bool lost, urgent;
         Manager *manager;
         DebianRule debian;
@@ -33,7 +33,7 @@ struct Monitor {
         void *userdata;
 };
 
-/* Of all the news of what drives hang on: that their state may be lost (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
+/* Events of a drive's parent, after which the drive may have lost its state (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
 static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         static const struct {
                 const char *key, *value;
@@ -58,7 +58,7 @@ static void monitor_dispatch_drive(Monitor *m, struct udev_device *device, const
                 return;
         }
         manager_plugged(m->manager, device);
-        /* udev has run what its rules run for that, which it does before it tells of it. */
+        /* udev runs the programs of its rules before it sends the event. */
         if (streq_ptr(action, "add"))
                 debian_rule_attached(&m->debian, name);
 }
@@ -80,7 +80,7 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         drive = inventory_is_drive(device);
         if (drive)
                 monitor_dispatch_drive(m, device, name, action);
-        /* md and dm are drives to some rules and something on top of drives to others. */
+        /* A rule may name an md or dm device as a drive, another the drives below it. */
         if (!drive || starts_with(name, "md") || starts_with(name, "dm-"))
                 manager_stack_changed(m->manager, name, streq_ptr(action, "remove"));
 }
@@ -90,7 +90,7 @@ static int keep_device(Monitor *m, struct udev_device *device) {
                 return -ENOMEM;
 
         m->devices[m->n_devices++] = device;
-        /* Nobody is to be told of what is gone, nor waited for. */
+        /* A visit to a removed drive must end at once. */
         m->urgent = m->urgent || streq_ptr(udev_device_get_action(device), "remove");
         return 0;
 }
@@ -175,7 +175,7 @@ static int monitor_open_udev(Monitor *m) {
         if (!m->monitor)
                 return -errno;
 
-        /* A larger buffer is a favour of the kernel's: lost events are noticed. */
+        /* Lost events are noticed, so a smaller buffer is no error. */
         (void) udev_monitor_set_receive_buffer_size(m->monitor, RECEIVE_BUFFER);
 
         for (size_t i = 0; i < ELEMENTSOF(matches) && r >= 0; i++)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* udev's events about block devices, what they hang on, and power supplies: those about drives go to the manager, the others to
- * the daemon. With inventory.c the only user of libudev. */
+/* udev's events about block devices, their parents, and power supplies. Those about drives go to the manager, the others to the daemon. Only
+ * this file and inventory.c use libudev. */
 
 #include "debian-rule.h"
 
 typedef struct Monitor Monitor;
 
 typedef struct MonitorEvents {
-        void (*power)(void *userdata); /* something about a power supply changed */
-        void (*lost)(void *userdata);  /* events were lost: look at everything anew */
+        void (*power)(void *userdata); /* a power supply changed */
+        void (*lost)(void *userdata);  /* events were lost: enumerate all drives again */
 } MonitorEvents;
 
 /* Where events come from: `receive` returns the next one, or NULL with errno as udev_monitor_receive_device() has it. */
@@ -20,13 +20,12 @@ typedef struct MonitorSource {
         void *userdata;
 } MonitorSource;
 
-/* Listens from now on; `source`: NULL for udev. Events come in the loop, together, when none has come for a tenth of a second (in the
- * first minute after the machine was started: half a second), or some have waited for a second; with the news that something has gone
- * they come at once. */
-int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events, void *userdata,
-                Monitor **ret);
+/* Listens from now on; `source`: NULL for udev. The loop dispatches events together, after a tenth of a second without one (half a second in
+ * the first minute after boot), a second after the first, or at once if a device was removed. */
+int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events,
+                void *userdata, Monitor **ret);
 Monitor *monitor_free(Monitor *m);
 DEFINE_CLEANUP(Monitor *, monitor_free);
 
-/* Those that have come so far, now. */
+/* Dispatches the events up to now. */
 void monitor_catch_up(Monitor *m);

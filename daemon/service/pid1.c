@@ -60,7 +60,7 @@ int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn
 }
 
 void pid1_disconnect(Pid1 *p) {
-        /* Not flushed: nothing that was asked is worth waiting for. Its replies never come. */
+        /* Without a flush: the open question is given up. */
         p->bus = sd_bus_close_unref(p->bus);
         name_owner_forget(&p->systemd);
 }
@@ -83,7 +83,7 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         Pid1 *p = userdata;
         uint32_t id;
 
-        /* The proxy's connection has no names, and nobody but PID 1 at its end. */
+        /* The proxy passes on PID 1's signals alone, and its connection has no names. */
         if (!p->by_proxy && !name_owner_sent(&p->systemd, m))
                 return 0;
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
@@ -104,7 +104,7 @@ static int pid1_ask_for_signals(Pid1 *p) {
                                         SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
 }
 
-/* PID 1 has executed itself anew, and jobs may have begun or ended unheard. */
+/* PID 1 has executed itself anew, and its signals in between are lost. */
 static void on_pid1_changed(void *userdata) {
         Pid1 *p = userdata;
 
@@ -113,7 +113,7 @@ static void on_pid1_changed(void *userdata) {
         p->news(p->userdata);
 }
 
-/* Before the first question, so that no job begins unnoticed between its answer and the signal. */
+/* Before the first question, so that each later job is signalled. */
 static int pid1_subscribe(Pid1 *p) {
         static const char *const members[] = { "JobNew", "JobRemoved" };
         int r = 0;
@@ -126,7 +126,7 @@ static int pid1_subscribe(Pid1 *p) {
         if (r >= 0)
                 r = sd_bus_match_signal_async(p->bus, NULL, "org.freedesktop.DBus.Local", NULL,
                                               "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
-        /* The proxy's connection to PID 1 has them in any case. */
+        /* The proxy subscribes by itself. */
         if (r >= 0 && !p->by_proxy)
                 r = pid1_ask_for_signals(p);
         return r;
@@ -150,7 +150,7 @@ static int pid1_connect(Pid1 *p) {
                 return r;
         }
 
-        /* The loop's end would flush it, and wait for that. */
+        /* At the loop's end it would be flushed, which waits. */
         r = sd_bus_set_close_on_exit(p->bus, false);
         if (r >= 0)
                 r = pid1_subscribe(p);
@@ -163,7 +163,7 @@ static int pid1_connect(Pid1 *p) {
 
 /* ---- the checks ---- */
 
-/* Whatever was wrong with this connection, the other kind is tried next. */
+/* Tries the other kind of connection next. */
 static void status_fail(Pid1 *p) {
         pid1_disconnect(p);
         p->by_proxy = !p->by_proxy;
@@ -235,7 +235,7 @@ static int status_add_unit(Pid1 *p, const char *unit) {
         return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;
 }
 
-/* The answer about checks, and the one about devices. */
+/* Handles both answers, for checks and for devices. */
 static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
         size_t n_known = p->status.n_units;
@@ -323,7 +323,7 @@ int device_unit_name(const char *node, char **ret) {
 
 /* ---- devices: what udev reports ---- */
 
-/* `above`: what lies on the disk, as far as it was there a moment ago. */
+/* `above`: the devices above the disk, as read a moment ago. */
 static int add_device(FsckDevices *d, const char *name, char *const *above, const Readiness *known) {
         _cleanup_free_ char *node = NULL;
         FsckDevice *item;
@@ -375,18 +375,18 @@ void fsck_devices_done(FsckDevices *d) {
 
 /* ---- devices: what follows for checks ---- */
 
-/* Does PID 1 know this device? udev is a little ahead of it, and only then is a check's job bound to the device. */
+/* Does PID 1 know this device? PID 1 is a little behind udev and queues a check's job after it knows the device. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
 }
 
-/* A device that is gone hides nothing. */
+/* No check can come from a device that is gone. */
 static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
         return device->gone || (device->ready.initialized && is_plugged(s, device));
 }
 
-/* May nothing come to light on this device any more that a waiting check is for? It may on what udev or PID 1 have not processed, and
- * on LUKS, LVM or RAID members that nothing has opened yet. */
+/* Are all devices above this one known? New ones may come while udev or PID 1 have not processed it, and on LUKS, LVM or RAID members that are
+ * not open yet. */
 static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
         return device->gone ||
                (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->held));
@@ -404,7 +404,7 @@ bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {
 bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u) {
         assert(d->n_items > 0);
 
-        /* The root file system's check comes before the service in every boot. Who has it run later lets all drives wait. */
+        /* At boot the root file system's check ends before the service starts. A later one makes all drives wait. */
         if (u->root || names_contain(u->disks, d->items[0].name))
                 return true;
         for (size_t i = 0; i < d->n_items; i++)

@@ -14,7 +14,7 @@ typedef struct Proxy {
         sd_event *event;
         const ProxyTargets *targets;
         sd_bus *manager;
-        sd_bus *systemd, *login; /* each from the first call on that is for it */
+        sd_bus *systemd, *login; /* NULL before the first call to it */
 } Proxy;
 
 int bus_new_at(int *fd, bool server, sd_bus **ret) {
@@ -60,7 +60,7 @@ int proxy_open(Broker *broker, sd_bus **ret) {
         return 0;
 }
 
-/* ---- what is passed on ---- */
+/* ---- calls and signals ---- */
 
 typedef struct Call {
         const char *path, *interface, *member, *signature;
@@ -132,7 +132,7 @@ static int pass_on(sd_bus_message *m, sd_bus *to, const char *destination) {
         if (r < 0)
                 return r;
 
-        /* The question lives as long as the call. */
+        /* The reply needs the message. */
         (void) sd_bus_message_ref(m);
         (void) sd_bus_slot_set_destroy_callback(slot, unref_message);
         (void) sd_bus_slot_set_floating(slot, true);
@@ -154,8 +154,8 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         return 0;
 }
 
-/* The proxy ends with any of its connections: so the manager hears that there are no more signals, and the next proxy connects
- * anew. sd_bus_set_exit_on_disconnect() does not serve: with it the loop returns an error in newer versions of libsystemd. */
+/* The proxy ends with any of its connections, so that the manager notices the end of the signals and starts a new proxy.
+ * sd_bus_set_exit_on_disconnect() would have the loop return an error in newer versions of libsystemd. */
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         Proxy *a = userdata;
 
@@ -193,7 +193,7 @@ static int proxy_connect(Proxy *a, bool login) {
         return 0;
 }
 
-/* What is not passed on sd-bus refuses, there being no object. */
+/* sd-bus refuses all other calls, as there is no object for them. */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const Call *call = find_call(m);
         Proxy *a = userdata;

@@ -285,7 +285,7 @@ static int rules_new(int *ret) {
         return *ret >= 0 || errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
 }
 
-/* What is not there need not be allowed. */
+/* A path that does not exist needs no rule. */
 static int rules_allow(int rules, const char *path, uint64_t access) {
         _cleanup_close_ int fd = -EBADF;
         struct landlock_path_beneath_attr attr = { .allowed_access = access };
@@ -328,12 +328,12 @@ size_t sandbox_own(const char *syspath) {
                         if (starts_with(p, ports[i]) && isdigit((unsigned char) p[strlen(ports[i])]))
                                 return p + 1 + strcspn(p + 1, "/") - syspath;
 
-        /* What else there is has a directory of its own, above "block". */
+        /* Other drives have a directory of their own, above "block". */
         end = strstr(syspath, "/block/");
         return end ? (size_t) (end - syspath) : strlen(syspath);
 }
 
-/* With the kernel's own multipathing a disk hangs on its subsystem, which has a link to each controller. */
+/* With NVMe multipathing a disk is below its subsystem, which has a link to each controller. */
 static int rules_allow_controllers(int rules, const char *own, uint64_t access) {
         char pattern[PATH_MAX];
         glob_t found = {};

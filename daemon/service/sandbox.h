@@ -9,34 +9,33 @@
 
 #include "macro.h"
 
-/* Prepares what workers and proxies have in common, once for all children of this process. */
+/* Makes the filters of workers and proxies, once for all children of this process. */
 int sandbox_prepare(void);
 
-/* From now on it can open this node, those of the partitions (kernel names; the list ends with NULL, or is NULL) and what is below /sys
- * and /proc for reading. For writing: files below sandbox_own() of the disk's `syspath`, below the NVMe controllers linked there, and below
- * the disk's link "bdi"; with "" none. No new process, program, connection or signal, and of ioctl() only the drives' own. */
+/* From now on this process can read this node, the nodes of the partitions (kernel names; a list that ends with NULL, or NULL), /sys and
+ * /proc. It can write below sandbox_own() of the disk's `syspath`, below the NVMe controllers linked there, and below the disk's link "bdi";
+ * nothing with `syspath` "". It can start no process or program, connect to nothing, signal no process, and use the ioctl()s of drives. */
 int sandbox_worker(const char *node, char *const *partitions, const char *syspath);
 
-/* From now on this process has no capability, can open no file, start no process and signal none; it can connect to sockets. */
+/* From now on this process has no capabilities, opens no file, starts no process and signals none; it can connect to sockets. */
 int sandbox_proxy(void);
 
-/* From now on this process can read /proc, the drives' part of /sys and this instance of tracefs, and write to the instance; it can make no
- * connection, start no process and signal none. */
+/* From now on this process can read /proc and the drives' part of /sys, and read and write this instance of tracefs. It connects to nothing,
+ * starts no process and signals none. */
 int sandbox_tracer(const char *instance);
 
-/* Does this kernel have no Landlock, or has it been switched off (lsm= on its command line)? Then a worker can open other drives and
- * files than its own, as far as its unit lets it; all else holds. */
+/* Does the kernel lack Landlock, or is it off (lsm= on the command line)? Then only the unit limits which drives and files a worker opens. All
+ * other limits hold. */
 bool sandbox_lacks_landlock(void);
 
-/* The directory in sysfs of what the drive hangs on by itself: its port, host or controller. `syspath` is the disk's; returns
- * the length of the path. Exported for tests. */
+/* The directory in sysfs of the port, host or controller that has this drive alone, as a length of the disk's `syspath`. Exported for
+ * tests. */
 size_t sandbox_own(const char *syspath);
 
 /* ---- system calls ---- */
 
-/* The system calls that workers, the proxy and the tracer may make: seccomp filters, made from one table. A call with many commands is
- * allowed command by command, since fcntl() can have the kernel signal any process, and ioctl() can write to a drive. All other calls fail
- * with EPERM. */
+/* Which system calls each process may make: seccomp filters from one table. fcntl() and ioctl() are allowed command by command, since fcntl()
+ * can have the kernel signal any process, and ioctl() can write to a drive. All other calls fail with EPERM. */
 typedef enum CallUser {
         CALLS_WORKER,
         CALLS_PROXY,

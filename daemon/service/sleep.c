@@ -24,16 +24,16 @@ struct Sleep {
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus *proxy;  /* while logind is asked to wait */
-        bool connected; /* to the bus, on which … */
+        sd_bus *proxy;  /* while a call for an inhibitor is under way */
+        bool connected; /* to the bus */
         NameOwner logind;
-        bool writing;  /* settings are written to drives: logind is to wait */
-        int inhibitor; /* it waits while this is open */
+        bool writing;  /* settings are written to drives: an inhibitor is needed */
+        int inhibitor; /* logind delays sleep while this is open; < 0: there is none */
         bool preparing;
         unsigned long n_failures; /* the kernel's count, when that began */
 
         int clock_fd;
-        uint64_t slept;         /* slept_usec(), when it was looked at last */
+        uint64_t slept;         /* slept_usec() at the last poll */
         unsigned long n_sleeps; /* the kernel's count */
 };
 
@@ -46,7 +46,7 @@ static unsigned long read_count(const Sleep *s, const char *name) {
         return attribute_read(text, sizeof text, "%s/%s", s->world->stats, name) < 0 ? 0 : strtoul(text, NULL, 10);
 }
 
-/* Has the machine slept since this was asked last? A stepped clock does not count: neither of the two is ever set. */
+/* Has the machine slept since the last call? Setting the time has no effect, as nobody can set these two clocks. */
 static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
         uint64_t now = s->world->slept_usec();
@@ -54,20 +54,19 @@ static bool sleep_detect(Sleep *s) {
 
         if (slept) {
                 s->slept = now;
-                /* The kernel counts a little after it has let us run: that is the same sleep. */
+                /* The kernel counts a little later than it resumes this process: the next count is the same sleep. */
                 s->n_sleeps = clocks && n == s->n_sleeps ? n + 1 : n;
         }
         return slept;
 }
 
-/* How often the machine was on its way to sleep and came back half-way, its devices asleep already or some of them. Freezing
- * programs fails without touching any. */
+/* How often suspending failed with some or all devices suspended. Not when freezing programs failed, as that touches no device. */
 static unsigned long count_failures(const Sleep *s) {
         return read_count(s, "failed_suspend") + read_count(s, "failed_suspend_late") +
                read_count(s, "failed_suspend_noirq");
 }
 
-/* logind's sleep is over, or came to nothing. */
+/* The sleep that logind announced is over, or failed. */
 static void sleep_end(Sleep *s) {
         bool slept = sleep_detect(s) || count_failures(s) != s->n_failures;
 
@@ -75,17 +74,17 @@ static void sleep_end(Sleep *s) {
         s->events->awake(s->userdata, slept);
 }
 
-/* After every event, whatever it was. */
+/* After every event of the loop. */
 static int on_post(sd_event_source *source _unused_, void *userdata) {
         Sleep *s = userdata;
 
-        /* logind is about to say it, and then things are in order again. */
+        /* Between logind's two signals the second one ends the sleep. */
         if (!s->preparing && sleep_detect(s))
                 s->events->awake(s->userdata, true);
         return 0;
 }
 
-/* The kernel cancels timers on the wall clock when that jumps, at the end of a sleep too: a reason to look, no more. */
+/* The kernel cancels timers on the wall clock when it jumps, as at the end of a sleep. That wakes the loop for on_post(). */
 static void clock_arm(Sleep *s) {
         const struct itimerspec never = { .it_value.tv_sec = (time_t) INT64_MAX };
 
@@ -159,13 +158,13 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
         Sleep *s = userdata;
         int fd;
 
-        /* Without logind, or without its leave: sleep is noticed afterwards. */
+        /* Without logind or its permission sleep is noticed afterwards. */
         if (!sd_bus_message_is_method_error(m, NULL) && sd_bus_message_read(m, "h", &fd) >= 0) {
                 sleep_ready(s);
                 s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
 
-        /* sd-bus keeps it until it has been dispatched. It is done with: sd-bus would go on with it after a time-out, and abort. */
+        /* sd-bus keeps the connection until this dispatch ends. An open one would be used again after a time-out, and sd-bus would abort. */
         s->proxy = sd_bus_close_unref(s->proxy);
         return 1;
 }
@@ -247,7 +246,7 @@ void sleep_bus_lost(Sleep *s) {
         s->proxy = sd_bus_close_unref(s->proxy);
         sleep_ready(s);
 
-        /* Whoever would have said that it is over is gone. */
+        /* The signal for the end of the sleep will not come. */
         if (s->preparing)
                 sleep_end(s);
 }

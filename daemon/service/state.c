@@ -41,7 +41,7 @@ int state_write(const char *dir, const DriveRecord *record) {
                 return r;
 
         r = file_replace(AT_FDCWD, path, text, false);
-        /* What an old file says is not true any more, and where there is no room for two there may be for one. */
+        /* The old file is wrong now, and without it there may be room for the new one. */
         if (r < 0 && unlink(path) >= 0)
                 r = file_replace(AT_FDCWD, path, text, false);
         state_tell(dir, STATE_NEWS);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Timers of the event loop that run once each time that they are started. */
+/* One-shot timers of the event loop. */
 
 #include <systemd/sd-event.h>
 
 #include "macro.h"
 
-/* Starts `*timer` (NULL: makes it first), or starts it anew: `handler` is called in `usec`, and up to `accuracy_usec` later (0:
+/* Starts *timer, or starts it anew; NULL: makes it first. `handler` is called in `usec`, and up to `accuracy_usec` later (0:
  * sd_event_add_time(3)). The caller frees it with sd_event_source_disable_unref(). */
 int timer_start(sd_event *event, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
                 sd_event_time_handler_t handler, void *userdata);
 
-/* NULL: no. */
+/* NULL: false. */
 bool timer_runs(sd_event_source *timer);

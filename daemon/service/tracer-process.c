@@ -15,7 +15,7 @@
 #include "watch-read.h"
 #include "wire.h"
 
-/* Per processor. An idle drive has few events, and a lost one costs a name, no more. */
+/* Per processor. An idle drive has few events, and a lost event costs a name at most. */
 #define BUFFER_KB 16
 /* The kernel takes no longer text (event_filter_write()), with its NUL. */
 #define FILTER_MAX 4096U
@@ -142,7 +142,7 @@ static int trace_filter(const Trace *t, size_t event) {
 
                 room = filter_add_drive(&f, kind, d) && room;
         }
-        /* Without what lies on a drive, a wake has a kernel thread's name in the worst case. */
+        /* If there is no room for the devices above a drive, a wake may only have a kernel thread's name. */
         for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND && kind != TRACE_RESUME; i++)
                 for (unsigned k = 0; k < t->watches[i].drive.n_above; k++)
                         (void) filter_add_device(&f, kind, t->watches[i].drive.above[k]);
@@ -167,7 +167,7 @@ static int trace_adapt(const Trace *t) {
         return r;
 }
 
-/* ---- what the manager asks ---- */
+/* ---- requests ---- */
 
 static unsigned find_watch(const Trace *t, WatchDevice disk) {
         unsigned i = 0;
@@ -184,7 +184,7 @@ static int send_answer(const Trace *t, const TracerAnswer *a) {
         return r < 0 ? r : 1;
 }
 
-/* Reports that nothing can be traced. Returns 0 when the machine does not offer it, which is no failure of this unit. */
+/* Reports that nothing can be traced. Returns 0 if the machine has no tracing, which is no failure of this unit. */
 static int end_untraced(const Trace *t, WatchDevice disk, int error) {
         const TracerAnswer a = { .disk = disk,
                                  .tracing = error == -ENODEV   ? TRACING_UNMOUNTED
@@ -225,7 +225,7 @@ static int take_request(Trace *t) {
         return q.watch ? send_answer(t, &(TracerAnswer){ .disk = q.drive.disk }) : 1;
 }
 
-/* ---- what the kernel traces ---- */
+/* ---- the trace ---- */
 
 static int take_line(Trace *t) {
         TraceEvent e;
@@ -239,7 +239,7 @@ static int take_line(Trace *t) {
 
                 if (!watch_feed(w, &e, process_lookup, NULL, &a.wake))
                         continue;
-                /* A flush that goes before a write is the write's. */
+                /* A flush before a write has the same waker as the write. */
                 if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))
                         watch_reset(w);
                 r = send_answer(t, &a);
@@ -287,7 +287,7 @@ static int tracer_serve(Trace *t) {
                         r = take_request(t);
                 else if (r >= 0)
                         r = 1;
-                /* Nobody is there to be told. */
+                /* The manager has gone. */
                 if (r == -EPIPE || r == -ECONNRESET)
                         return 0;
                 if (r <= 0)

@@ -9,7 +9,7 @@
 #include "tracer.h"
 #include "wire.h"
 
-/* A kernel that has no tracefs has none later either, and what was killed may have been killed by a lack of memory. */
+/* No new attempt before that: a kernel without tracefs gets none, and a tracer may have been killed for lack of memory. */
 #define LOST_USEC (600ULL * 1000 * 1000)
 
 /* ---- messages ---- */
@@ -83,7 +83,7 @@ struct Tracer {
         const char *path;
         const TracerEvents *events;
         void *userdata;
-        int fd; /* < 0: there is no process */
+        int fd; /* < 0: not connected */
         sd_event_source *io;
         uint64_t lost_at; /* CLOCK_MONOTONIC; 0: it was not */
         Tracing tracing;
@@ -126,7 +126,7 @@ static int on_answer(sd_event_source *source _unused_, int fd, uint32_t events _
                 tracer_lose(t, TRACING_ENDED);
         else if (a.tracing != TRACING_FINE)
                 tracer_lose(t, a.tracing);
-        /* It may have said so before it knew that the drive is not to be watched any more. */
+        /* The answer may have crossed the request to unwatch this drive. */
         else if (tracer_find(t, a.disk) == t->n_watched)
                 return 0;
         else if (a.woken)
@@ -187,7 +187,7 @@ void tracer_unwatch(Tracer *t, WatchDevice disk) {
                 return;
 
         t->watched[i] = t->watched[--t->n_watched];
-        /* Where the message is lost, more is told than is asked for; the process ends with the last drive all the same. */
+        /* If the message is lost, the tracer reports one drive too many. It ends with the last drive anyway. */
         (void) tracer_ask(t, &(TracerRequest){ .drive.disk = disk });
         if (t->n_watched == 0)
                 tracer_close(t);

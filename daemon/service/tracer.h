@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that finds out who wakes a drive, in a unit of its own (drivekeep-tracer.service), which alone may read the kernel's
- * trace. It exists only while a drive sleeps whose wakes are logged. It has an instance of tracefs to itself
- * (Documentation/trace/ftrace.rst, "Instances"), with five events and with filters that let through what is about these drives: while
- * nothing happens to them, the process does not run. It takes one kind of message, of fixed size, from the manager alone. */
+/* The process that finds out what wakes a drive. Its unit (drivekeep-tracer.service) alone may read the kernel's trace, and it runs only
+ * while a drive is in standby whose wakes are logged. It has an instance of tracefs of its own (Documentation/trace/ftrace.rst,
+ * "Instances"), with five events and filters for these drives: without I/O to them it does not run. It takes one kind of message, from the
+ * manager alone. */
 
 #include <systemd/sd-event.h>
 
@@ -14,7 +14,7 @@
 #define TRACER_SOCKET "/run/drivekeep-tracer"
 #define TRACER_INSTANCE "/sys/kernel/tracing/instances/drivekeep"
 
-/* So many drives can be watched at once: the kernel takes filters of one page. */
+/* How many drives can be watched at once: the kernel takes filters of one page. */
 #define TRACER_DRIVES_MAX 64U
 
 /* ---- the manager's half ---- */
@@ -22,24 +22,24 @@
 typedef struct Tracer Tracer;
 
 typedef struct TracerEvents {
-        /* From now on what happens to the drive is seen. */
+        /* The drive is watched from now on. */
         void (*watched)(void *userdata, WatchDevice disk);
-        /* A command has gone to the drive that wakes it, or (WAKE_COMMAND) may wake it. It is still watched. */
+        /* The drive got a command that wakes it, or (WAKE_COMMAND) may wake it. The drive is still watched. */
         void (*woken)(void *userdata, WatchDevice disk, const Wake *w);
-        /* No drive is watched any more: the process has ended, or has never begun (tracer_tracing()). */
+        /* No drive is watched any more: the process has ended, or did not start (tracer_tracing()). */
         void (*lost)(void *userdata);
 } TracerEvents;
 
-/* Connects when the first drive is to be watched, which has systemd start the process; the process ends when the last one is not to
- * be any more. `path` and `events` outlive the Tracer. */
+/* Connects for the first drive to watch, which has systemd start the process; disconnects, and so ends the process, after the last.
+ * `path` and `events` must outlive the Tracer. */
 int tracer_new(sd_event *event, const char *path, const TracerEvents *events, void *userdata, Tracer **ret);
 Tracer *tracer_free(Tracer *t);
 DEFINE_CLEANUP(Tracer *, tracer_free);
 
-/* Watch this drive, which sleeps; a second time: what lies on it is other now. -ENOSPC: there are too many; -EBUSY: the process was
- * lost not long ago. */
+/* Watches a drive in standby; once more: with other devices above it. -ENOSPC: too many drives; -EBUSY: the process was lost within the
+ * last ten minutes. */
 int tracer_watch(Tracer *t, const WatchDrive *d);
-void tracer_unwatch(Tracer *t, WatchDevice disk); /* one that is not watched: nothing happens */
+void tracer_unwatch(Tracer *t, WatchDevice disk); /* does nothing for a drive that is not watched */
 
 /* Whether the last drive given to tracer_watch() could be watched, and if not, why. */
 Tracing tracer_tracing(const Tracer *t);
@@ -50,18 +50,18 @@ extern const WireField tracer_request_fields[], tracer_answer_fields[];
 
 typedef struct TracerRequest {
         bool watch;
-        WatchDrive drive; /* to unwatch: `disk` alone */
+        WatchDrive drive; /* not `watch`: `disk` alone */
 } TracerRequest;
 
 typedef struct TracerAnswer {
         WatchDevice disk;
-        Tracing tracing; /* not TRACING_FINE: nothing can be watched, and the process ends */
-        bool woken;      /* else: it is watched now */
+        Tracing tracing; /* not TRACING_FINE: no drive can be watched, and the process ends */
+        bool woken;      /* false: the drive is watched from now on */
         Wake wake;
 } TracerAnswer;
 
 /* ---- the tracer itself: tracer-process.c ---- */
 
-/* Serves one manager at the socket that listens, until that goes: 0, or a negative errno. `instance`: TRACER_INSTANCE, which the
- * unit makes before and removes afterwards, also where the process was killed: this one may make and remove nothing. */
+/* Serves one manager at a listening socket until the manager disconnects. `instance`: TRACER_INSTANCE, which the unit makes before this
+ * process and removes after it, as the process itself has no right to. */
 int tracer_run(int listener, const char *instance);

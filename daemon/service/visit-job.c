@@ -7,7 +7,7 @@
 #include "timer.h"
 #include "visit-job.h"
 
-/* Our patience with a drive; the kernel's is longer, and nothing is aborted. A silent drive takes no worker's place. */
+/* After so long a silent worker no longer counts against the number of workers. The kernel waits longer, and no command is aborted. */
 #define SILENT_SECONDS 20U
 
 struct VisitJob {
@@ -17,41 +17,41 @@ struct VisitJob {
         const VisitJobEvents *events;
         void *userdata;
 
-        FsckTicket *ticket;        /* the leave to send commands, or the question for it */
-        uint64_t patience_usec;    /* UINT64_MAX: for ever, also when it has run out once */
-        sd_event_source *patience; /* runs while the visit waits for leave */
+        FsckTicket *ticket;        /* the permission to send commands, or the wait for it */
+        uint64_t patience_usec;    /* UINT64_MAX: no limit, or the limit has passed */
+        sd_event_source *patience; /* runs while the visit waits for permission */
 
         int worker; /* its socket; < 0: there is none */
         WorkerState state;
-        VisitEnd end;      /* what the worker was told */
-        bool identified;   /* the worker told which drive is behind the bridge, and so ends the visit */
+        VisitEnd end;      /* why the worker was stopped; VISIT_OVER: it was not */
+        bool identified;   /* the worker reported which drive is behind the bridge, and so ends the visit */
         size_t n_said;     /* all messages of the worker's */
         bool *reported;    /* per wish: its verdict came … */
         size_t n_reported; /* … of so many */
         sd_event_source *io;
-        sd_event_source *silence; /* runs out when the worker says nothing for long */
+        sd_event_source *silence; /* since the worker's last message */
 };
 
-/* More than an honest worker has to say: it says twice at most of each wish what it sends, once each what it intends and what came of
- * that, and goes on every few seconds. */
+/* More messages than an honest worker sends: for each wish two MESSAGE_SENDS, one MESSAGE_INTENDS and one MESSAGE_STEP at most, and
+ * MESSAGE_ALIVE every few seconds. */
 #define SAID_MAX 1024U
 #define SAID_MAX_PER_WISH 256U
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static const Setting *visit_job_setting(const VisitJob *v, size_t wish) {
         return setting_for_backends(v->visit.settings, v->visit.wishes->items[wish].name,
                                     drive_backends(v->visit.drive));
 }
 
-/* Whoever made the step, what it is about is said here. */
+/* A worker's step has no pointers. */
 static void visit_job_report(const VisitJob *v, size_t wish, Step s) {
         s.wish = v->visit.wishes->items + wish;
         s.setting = visit_job_setting(v, wish);
         v->events->step(v->userdata, &s);
 }
 
-/* Of all that nothing was told of yet. */
+/* Reports this verdict for each wish that has none. */
 static void visit_job_report_rest(const VisitJob *v, Verdict verdict, const char *reason) {
         Step s = { .verdict = verdict };
 
@@ -61,7 +61,7 @@ static void visit_job_report_rest(const VisitJob *v, Verdict verdict, const char
                         visit_job_report(v, i, s);
 }
 
-/* ---- the leave to send commands ---- */
+/* ---- the permission to send commands ---- */
 
 static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         VisitJob *v = userdata;
@@ -72,13 +72,13 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
         v->patience_usec = UINT64_MAX;
         v->events->waiting(v->userdata, w, true);
 
-        /* The visit goes on waiting, and begins when there is leave. */
+        /* The visit still waits, and begins with the permission. */
         (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
         visit_job_report_rest(v, VERDICT_DEFERRED, reason);
         return 0;
 }
 
-/* The worker looks before its next command. */
+/* The worker checks for orders before its next command. */
 static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
         if (v->end != VISIT_OVER)
                 return;
@@ -102,7 +102,7 @@ static void on_permission(void *userdata, Wait w) {
                 return;
         }
 
-        /* Should the timer fail, it waits without a bound, and nothing is written. */
+        /* If the timer fails, the visit waits without a limit, and nothing is written. */
         if (!v->patience && v->patience_usec != UINT64_MAX)
                 (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
         v->events->waiting(v->userdata, w, false);
@@ -140,8 +140,8 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         return 0;
 }
 
-/* What the worker is at may hang in the kernel until that gives up. Then it finds its socket closed, and ends; or the broker kills it. */
-static void visit_job_let_go(VisitJob *v) {
+/* The worker's present command may hang in the kernel. After it the worker finds its socket closed and ends, or the broker kills it. */
+static void visit_job_release(VisitJob *v) {
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
         closep(&v->worker);
@@ -151,7 +151,7 @@ static void visit_job_let_go(VisitJob *v) {
 static void visit_job_close(VisitJob *v) {
         v->ticket = fsck_ticket_free(v->ticket);
         v->patience = sd_event_source_disable_unref(v->patience);
-        visit_job_let_go(v);
+        visit_job_release(v);
 }
 
 VisitJob *visit_job_free(VisitJob *v) {
@@ -174,7 +174,7 @@ static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, 
         return 0;
 }
 
-/* It said something, or was told something. */
+/* After each message from the worker or to it. */
 static int visit_job_heard(VisitJob *v) {
         return timer_start(v->event, &v->silence, SILENT_SECONDS * 1000000ULL, 0, on_silence, v);
 }
@@ -182,19 +182,19 @@ static int visit_job_heard(VisitJob *v) {
 static void on_step(VisitJob *v, const WorkerMessage *m) {
         v->reported[m->wish] = true;
         v->n_reported++;
-        /* The next visit, which is to begin at once, tells of that. */
+        /* The next visit begins at once and reports these. */
         if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
                 visit_job_report(v, m->wish, m->step);
 }
 
-/* Is this of what the worker was asked for, and not told before? One that was taken over says what it likes. */
+/* Was the worker asked for this, and is it new? A worker that was taken over may send anything. */
 static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
         if (v->n_said > SAID_MAX + SAID_MAX_PER_WISH * v->visit.wishes->n_items)
                 return false;
 
         switch (m->type) {
         case MESSAGE_STEP:
-                /* What no row is for nothing can have been sent for. */
+                /* Without a row the worker cannot have sent a command. */
                 return !v->reported[m->wish] &&
                        (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case MESSAGE_BRIDGE:
@@ -233,7 +233,7 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
                 v->events->bridged(v->userdata, &m->bridge, v->identified ? &m->identity : NULL);
                 break;
         case MESSAGE_END:
-                /* The broker sees that it is let go of, should it not end. */
+                /* From now on the broker kills a worker that does not end. */
                 (void) shutdown(v->worker, SHUT_WR);
                 break;
         case _MESSAGE_MAX:
@@ -241,7 +241,7 @@ static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
         }
 }
 
-/* `lost`: how, where the worker had not told all. */
+/* `lost`: how the worker ended without reporting all; NULL: it reported all. */
 static void visit_job_ended(VisitJob *v, const char *lost) {
         char reason[STEP_REASON_MAX];
 
@@ -254,7 +254,7 @@ static void visit_job_ended(VisitJob *v, const char *lost) {
         v->events->ended(v->userdata, v->end, lost);
 }
 
-/* One message at a time: a worker that never stops does not keep the others waiting. */
+/* One message at a time, so that a flood from one worker does not delay the others. */
 static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_, void *userdata) {
         VisitJob *v = userdata;
         WorkerMessage m;
@@ -291,7 +291,7 @@ int visit_job_work(VisitJob *v, bool active) {
         if (r >= 0)
                 r = sd_event_add_io(v->event, &v->io, v->worker, EPOLLIN, on_io, v);
         if (r < 0)
-                visit_job_let_go(v);
+                visit_job_release(v);
         return r;
 }
 

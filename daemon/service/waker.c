@@ -8,11 +8,11 @@
 
 /* ---- a line of the trace ---- */
 
-/* Before the '-' and the PID a name is filled up with blanks on its left, to as many bytes: it cannot be longer, so that what is
- * behind it is the kernel's, whatever the name. Of a name with a line break in it neither half is a line. */
+/* The kernel pads the name on the left to so many bytes, which is also its limit: all behind it is the kernel's own text, whatever the name
+ * holds. Neither half of a name with a line break in it parses as a line. */
 #define COMM_WIDTH 16U
 
-/* What is expected there; moves on behind it. */
+/* Skips the expected text. */
 static bool trace_take(const char **p, const char *expected) {
         bool there = starts_with(*p, expected);
 
@@ -38,8 +38,7 @@ static bool take_unsigned(const char **p, unsigned *ret) {
         return r;
 }
 
-/* "COMM-PID [CPU] FLAGS TIME: ". In an interrupt, as the third of the flags tells, the thread is one that has nothing to do with it:
- * then *ret_named is false, and it is not named. */
+/* "COMM-PID [CPU] FLAGS TIME: ". *ret_named is false in an interrupt (the third flag), as the interrupted thread did not cause the event. */
 static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         const char *name = *p + strspn(*p, " "), *flags;
         uint64_t pid, ignored;
@@ -183,7 +182,7 @@ static bool begins_with_number(const char *comm, const char *prefix) {
         return starts_with(comm, prefix) && isdigit((unsigned char) comm[strlen(prefix)]);
 }
 
-/* By its name alone, when the thread has ended: mdadm and xfs_repair are none. */
+/* Whether a thread that has ended was the kernel's, by its name alone: mdadm and xfs_repair are not. */
 static bool is_kernel_name(const char *comm) {
         return starts_with(comm, "kworker/") || starts_with(comm, "jbd2/") || begins_with_number(comm, "md") ||
                starts_with(comm, "md_") || begins_with_number(comm, "kswapd") || starts_with(comm, "dm-") ||
@@ -191,7 +190,7 @@ static bool is_kernel_name(const char *comm) {
                STR_IN_SET(comm, "btrfs-transacti", "btrfs-cleaner");
 }
 
-/* Nobody's requests are among what this thread of the md driver does. */
+/* This thread of the md driver serves no process's requests. */
 static bool is_resync(const char *comm) {
         return ends_with(comm, "_resync");
 }
@@ -215,13 +214,13 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         bool kernel = false;
         int r;
 
-        /* That is no file of anybody's, but what a file system keeps beside the files, or the device itself. */
+        /* Not a file: metadata of the file system, or the device itself. */
         if (e->major == WATCH_BTRFS ? e->inode == BTRFS_BTREES
                                     : e->inode >> DEVICE_MINOR_BITS == e->major ||
                                                       e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)
                 t.inode = 0;
 
-        /* In an interrupt: the kernel did it, on whose behalf is not known. */
+        /* In an interrupt the process is not known. */
         if (e->pid <= 0) {
                 t.kernel = true;
                 return t;
@@ -249,7 +248,7 @@ static int above_index(const WatchDrive *d, WatchDevice device) {
         return -1;
 }
 
-/* Is it swap space that was asked for, for this one? */
+/* Was the request for swap space? */
 static bool is_swap(const Watch *w, const Touch *by) {
         const Touch *above = &w->above;
         int i = above->is_set ? above_index(&w->drive, above->device) : -1;
@@ -263,20 +262,20 @@ static bool is_swap(const Watch *w, const Touch *by) {
                (by->kernel ? above->kernel : !above->kernel && by->process.pid == above->process.pid);
 }
 
-/* Processes of udev that look at drives. Since systemd 262 the last of these reads the partitions of one that was written to. */
+/* Processes of udev that read drives. Since systemd 262 the last of these reads the partitions of a drive that was written to. */
 static bool is_udev(const WakeProcess *p) {
         return STR_IN_SET(p->comm, "systemd-udevd", "(udev-worker)", "(udev-synth)") &&
                (!p->unit[0] || streq(p->unit, "systemd-udevd.service"));
 }
 
-/* Who it was, by the request that the command is for. */
-static void decide(const Watch *w, Wake *wake) {
+/* Finds the waker by the request that the command serves. */
+static void find_waker(const Watch *w, Wake *wake) {
         const Touch *did = w->bio.is_set ? &w->bio : &w->above, *wanted = NULL;
         const char *thread = did->process.comm;
 
         if (!did->kernel)
                 wanted = did;
-        /* Who only read has not led to a write. */
+        /* Readers do not cause writeback. */
         else if (!starts_with(thread, "kswapd") && !is_resync(thread) && w->above.is_set && !w->above.kernel &&
                  (w->above.write || !did->write))
                 wanted = &w->above;
@@ -328,12 +327,12 @@ static bool feed_command(const Watch *w, const TraceEvent *e, ProcessLookup look
 
         memcpy(wake.cdb, e->cdb, wake.cdb_len);
         if (command_is_medium(e->cdb, e->cdb_len) && (w->bio.is_set || w->above.is_set))
-                decide(w, &wake);
+                find_waker(w, &wake);
         else {
                 Touch t = touch(e, lookup, userdata);
 
                 if (is_resume(e, &t) && (w->bio.is_set || w->above.is_set)) {
-                        decide(w, &wake);
+                        find_waker(w, &wake);
                         *ret = wake;
                         return true;
                 }

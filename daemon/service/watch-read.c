@@ -40,7 +40,7 @@ int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d,
         for (char **n = above; r >= 0 && n && *n && w.n_above < WATCH_ABOVE_MAX; n++) {
                 WatchDevice *a = w.above + w.n_above;
 
-                /* What goes to a partition the kernel has turned into what goes to the disk. */
+                /* The kernel traces requests to a partition as requests to its disk. */
                 if (!attribute_exists("%s/%s/partition", classdir, *n) &&
                     stack_number(classdir, *n, &a->major, &a->minor) >= 0)
                         w.n_above++;
@@ -57,7 +57,7 @@ int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d,
 
 #define PF_KTHREAD 0x00200000UL /* include/linux/sched.h */
 
-/* A thread's process. */
+/* Reads the process of a thread. */
 static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
         char status[2048];
         const char *line;
@@ -88,7 +88,7 @@ static int is_kernel_thread(const char *proc, pid_t pid) {
         return !!(flags & PF_KTHREAD);
 }
 
-/* Its words are read as far as there is room; between them are NULs. */
+/* The words have NULs between them. Reads as many as fit. */
 static void read_command_line(const char *proc, pid_t pid, char *buf, size_t size) {
         char path[64];
         FILE *f;
@@ -127,7 +127,7 @@ int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_k
         return 0;
 }
 
-/* A service of a user's own is below user@UID.service. */
+/* The unit of a user's own service is below user@UID.service. */
 static void find_unit(WakeProcess *p) {
         _cleanup_free_ char *unit = NULL, *user_unit = NULL;
 
@@ -178,7 +178,7 @@ static void add_swap(const char *classdir, const char *name, Watch *w) {
         w->swap[w->n_swap++].size = read_number(classdir, name, "size");
 }
 
-/* The path is cut to its name: the process may see another /dev than the one that the kernel tells of. */
+/* Only the last part of the path counts: the process may see another /dev than the kernel. */
 void process_find_swap(const char *swaps, const char *classdir, Watch *w) {
         char line[512], path[256], type[16];
         FILE *f;

@@ -50,13 +50,13 @@ typedef struct WireField {
         { #member, WIRE_STRUCT, offsetof(s, member), ELEMENTSOF(((s *) NULL)->member), table, sizeof *((s *) NULL)->member }
 /* clang-format on */
 
-/* How many bytes such a structure has in a message. */
+/* The size of these fields in a message. */
 size_t wire_size(const WireField *fields);
 
-/* Writes them, whatever their values are, and returns the end. */
+/* Writes the fields without checks, and returns the end. */
 uint8_t *wire_write(const WireField *fields, const void *object, uint8_t *at);
 
-/* Reads them into a zeroed structure, and returns the end. NULL: a value is not valid. */
+/* Reads the fields into a zeroed structure, and returns the end. NULL: a value is not valid. */
 const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *object);
 
 /* One structure without a WIRE_STRING as one datagram; `flags`: of send(2). */
@@ -67,18 +67,18 @@ int wire_send(int fd, const WireField *fields, const void *object, int flags);
  * has another size, or a value that is not valid. */
 int wire_receive(int fd, const WireField *fields, void *object, int flags);
 
-/* Is `cdb` a command that there is? */
+/* Is `cdb` 0 or the length of an ATA PASS-THROUGH command? */
 bool bridge_is_valid(const Bridge *b);
 
 extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[];
 
 /* ---- sockets ---- */
 
-/* The sockets at which systemd starts the processes that have rights: how the service reaches them, and how they know the service. */
+/* The sockets at which systemd starts the broker and the tracer: how the service connects, and how these two recognize it. */
 
-/* Connects to a socket of messages (SOCK_SEQPACKET), which has systemd start the process behind it. Returns a descriptor. */
+/* Connects to a SOCK_SEQPACKET socket, which has systemd start the process behind it. Returns a descriptor. */
 int unix_connect(const char *path);
 
-/* Is the user at the other end the one that the listening socket's file belongs to (SocketUser= of its unit)? That needs no lookup of
- * names; the file must be where nobody else can put another. */
+/* Does the listening socket's file belong to the user at the other end (SocketUser= of its unit)? Needs no lookup of names. The file must be
+ * in a directory where nobody else can replace it. */
 bool unix_knows_peer(int fd);

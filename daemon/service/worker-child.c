@@ -15,17 +15,17 @@
 #include "stack.h"
 #include "worker.h"
 
-/* The drive may be slow, and the manager takes a worker for stuck that says nothing for long. */
+/* The drive may be slow, and the manager takes a silent worker for stuck. */
 #define GOES_ON_USEC (5ULL * 1000 * 1000)
-/* A drive that was reset answers its first command with a unit attention, which the kernel tells udev of at once. It gets CHECK
- * POWER MODE, that once more, or IDENTIFY, before the third command: what comes after that is another event. */
+/* A drive that was reset answers its first command with a unit attention, of which the kernel sends an event at once. CHECK POWER MODE, its
+ * repetition or IDENTIFY come before the third command: any later unit attention is another event. */
 #define SETTLED_COMMANDS 3U
 
 /* The child's half. */
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing, reported; /* index of the wish, or NO_WISH; and what the manager knows of that */
+        size_t writing, reported; /* index of the wish, or NO_WISH; the one last reported to the manager */
         unsigned n_commands;
         uint64_t said_usec;
         bool stopped;
@@ -35,13 +35,13 @@ static void child_say(Child *c, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(m, message);
 
-        /* Without a manager there is nobody to work for. */
+        /* The manager has gone. */
         if (send(c->fd, message, size, MSG_NOSIGNAL) != (ssize_t) size)
                 _exit(EXIT_FAILURE);
         c->said_usec = monotonic_usec();
 }
 
-/* Returns false when there is no order, and none is to be waited for. */
+/* Returns false if there is no order, with MSG_DONTWAIT. */
 static bool child_listen(Child *c, int flags, WorkerOrder *ret) {
         int r = wire_receive(c->fd, worker_order_fields, ret, flags);
 
@@ -81,7 +81,7 @@ static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerOrder order;
 
-        /* A visit that was told to end writes nothing any more. */
+        /* A stopped visit writes nothing. */
         if (c->stopped)
                 return 0;
 
@@ -120,7 +120,7 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_say(userdata, &m);
 }
 
-/* Is the drive there, and there? The kernel's link says where it really is, from /sys/class/block. */
+/* Is `syspath` the drive's real place? The kernel's link in /sys/class/block points there. */
 static bool is_in_place(const Drive *d) {
         char link[PATH_MAX], target[PATH_MAX] = "";
 
@@ -139,7 +139,7 @@ static int child_confine(const Visit *v) {
 
         /* Partitions have a read-only flag each. */
         r = wishes_find(v->wishes, "read_only") ? stack_partitions(INVENTORY_CLASSDIR, v->drive->name, &partitions) : 0;
-        /* A path that is not in its place may be anybody's: nothing below it can be written. */
+        /* Nothing below a wrong path may be written. */
         return r < 0 ? r : sandbox_worker(v->drive->node, partitions, is_in_place(v->drive) ? v->drive->syspath : "");
 }
 
@@ -154,7 +154,7 @@ _Noreturn void worker_main(int fd) {
         Plan p;
         int r;
 
-        /* With MSG_TRUNC it is told how long the request was. */
+        /* With MSG_TRUNC recv() returns the size of the whole datagram. */
         n = recv(fd, request, sizeof request, MSG_TRUNC);
         if (n < 0 || n > (ssize_t) sizeof request)
                 _exit(EXIT_FAILURE);
@@ -186,6 +186,6 @@ _Noreturn void worker_main(int fd) {
                 _exit(EXIT_FAILURE);
 
         child_say(&c, &(WorkerMessage){ .type = MESSAGE_END });
-        /* Not exit(): the parent's buffers and handlers are not ours to run. */
+        /* exit() would flush the broker's buffers and run its handlers. */
         _exit(EXIT_SUCCESS);
 }

@@ -12,11 +12,11 @@
 
 /* ---- a request: fields ---- */
 
-/* A longer text is cut: none that anything but a message depends on is as long. */
+/* Longer texts are cut: they are for messages alone. */
 #define TEXT_MAX 512U
 
 /* clang-format off */
-/* udev's properties and links stay behind. */
+/* udev's properties and links do not cross. */
 static const WireField drive_fields[] = {
         WIRE_POINTER(Drive, name, TEXT_MAX),
         WIRE_POINTER(Drive, node, TEXT_MAX),
@@ -89,14 +89,14 @@ const char *build_identity(void) {
         if (identity[0])
                 return identity;
 
-        /* Another build is another file, also while this one has no name any more. */
+        /* Each build is another file; this one may have been removed. */
         (void) stat("/proc/self/exe", &st);
         (void) snprintf(identity, sizeof identity, DRIVEKEEP_VERSION " (build %jx-%jx)", (uintmax_t) st.st_ino,
                         (uintmax_t) st.st_mtim.tv_sec * 1000000000 + (uintmax_t) st.st_mtim.tv_nsec);
         return identity;
 }
 
-/* The build, which comes first in every build; the drive, its bridge, the visit, the number of wishes, and each wish with its memory. */
+/* A request has the build (first in every build), the drive, its bridge, the visit, the number of wishes, and each wish with its memory. */
 static size_t request_size(size_t n_wishes) {
         return BUILD_MAX + wire_size(drive_fields) + wire_size(wire_bridge) + wire_size(visit_fields) +
                wire_size(wishes_fields) + n_wishes * (wire_size(wish_fields) + wire_size(memory_fields));
@@ -131,7 +131,7 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
 
 /* ---- a request: reading ---- */
 
-/* A disk is below "block", and a namespace right below its controller or subsystem. A partition is below its disk. */
+/* Is it the path of a whole disk? Disks are below "block", namespaces directly below a controller or subsystem, partitions below a disk. */
 static bool syspath_is_valid(const char *path) {
         static const char disk[] = "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/+([!/])";
 
@@ -139,7 +139,7 @@ static bool syspath_is_valid(const char *path) {
                !strstr(path, "/../");
 }
 
-/* Such paths as the inventory makes. */
+/* Have the paths the inventory's form? */
 static bool drive_paths_are_valid(const Drive *d) {
         return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
                streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_kept(d->name) &&
@@ -208,7 +208,7 @@ int worker_start(Broker *broker, const Visit *visit) {
         ours = fds[0];
         theirs = fds[1];
 
-        /* It waits there until the worker asks for it: a request that cannot be sent needs no worker. */
+        /* Sent before the worker exists: without a request there is no need for one. */
         if (send(ours, request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size)
                 return -errno;
         r = broker_fork(broker, BROKER_WORKER, theirs);
@@ -281,7 +281,7 @@ static const WireField head_fields[] = {
         {}
 };
 
-/* What comes behind the head. */
+/* Behind the head. */
 static const WireField body_fields[_MESSAGE_MAX][3] = {
         [MESSAGE_STEP] = { WIRE_PART(WorkerMessage, step, step_fields) },
         [MESSAGE_POWER] = { WIRE_WORD(WorkerMessage, power, _POWER_MODE_MAX) },
@@ -340,9 +340,9 @@ int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret) {
         WorkerMessage m = {};
         ssize_t n;
 
-        /* With MSG_TRUNC it is told how long the message was. */
+        /* With MSG_TRUNC recv() returns the size of the whole datagram. */
         n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
-        /* It has ended without reading an order; what it said before that is still to come. */
+        /* The worker ended with an unread order. Its messages are still in the socket. */
         if (n < 0 && errno == ECONNRESET)
                 n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)

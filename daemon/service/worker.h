@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that does one visit: a process of its own, because opening, SG_IO and sysfs can block for minutes. It speaks, and
- * the manager listens: the worker tells every verdict as soon as there is one, and looks before every command whether it was told
- * to stop. It waits for the manager only before it writes, for the crash guard's note. */
+/* The process that does one visit, since opening a drive, SG_IO and sysfs can block for minutes. The worker reports each verdict at once and
+ * checks for the order to stop before each command. It waits for the manager only before it writes, for the crash guard's note. */
 #include "broker.h"
 #include "record.h"
 #include "visit.h"
@@ -12,13 +11,13 @@
 typedef enum WorkerMessageType {
         MESSAGE_ALIVE, /* sends its third command, or is still sending commands after a while without a message */
         MESSAGE_SENDS, /* the following commands write `wish`; NO_WISH: they read */
-        MESSAGE_INTENDS, /* is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits for the answer: the
-                          * crash guard's note is on stable storage, or cannot be */
-        MESSAGE_STEP,  /* `wish` has its verdict */
-        MESSAGE_POWER, /* at the end: the power mode (visit.h) */
-        MESSAGE_WEAR,  /* at the end: the wear counters (visit.h) */
-        MESSAGE_BRIDGE, /* at the end: more is known of the USB bridge; or (with a serial number) which drive is behind it */
-        MESSAGE_END, /* the visit is over */
+        MESSAGE_INTENDS, /* is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits for ORDER_GO or
+                          * ORDER_UNGUARDED */
+        MESSAGE_STEP,    /* `wish` has its verdict */
+        MESSAGE_POWER,  /* at the end: the power mode (visit.h) */
+        MESSAGE_WEAR,   /* at the end: the wear counters (visit.h) */
+        MESSAGE_BRIDGE, /* at the end: the USB bridge; with a serial number: the drive behind it */
+        MESSAGE_END,    /* the visit is over */
         _MESSAGE_MAX,
 } WorkerMessageType;
 
@@ -49,17 +48,17 @@ typedef struct WorkerMessage {
 #define NO_WISH SIZE_MAX
 
 typedef enum WorkerOrder {
-        ORDER_GO,        /* what was intended is on stable storage */
-        ORDER_UNGUARDED, /* … is not: write nothing dangerous of it */
+        ORDER_GO,        /* the crash guard's note is on stable storage */
+        ORDER_UNGUARDED, /* the note is not on stable storage: write no dangerous setting */
         ORDER_STOP,      /* at any time: send no more commands, and end the visit */
         _ORDER_MAX,
 } WorkerOrder;
 
-/* Of the visit, `io`, `userdata` and all functions are the worker's own. Does not wait for the process. Returns a socket, whose other
- * end is closed when the process has ended. */
+/* Ignores `io`, `userdata` and the functions of the visit, as the worker has its own. Does not wait for the process. Returns a socket, whose
+ * other end closes with the process. */
 int worker_start(Broker *broker, const Visit *visit);
 
-/* The worker itself, at its end of the socket; never returns. */
+/* The worker's main function, with its end of the socket. */
 _Noreturn void worker_main(int fd);
 
 #define WORKER_MESSAGE_MAX_BYTES 2048U
@@ -74,12 +73,11 @@ extern const WireField worker_order_fields[];
 
 /* ---- a request ---- */
 
-/* A Visit as one message: the drive, the work, the wishes and what is known of their settings, for a worker that shares no memory with
- * the manager. The worker trusts none of it: each field has its table in worker.c, paths are such as the inventory makes, and a
- * value must be one that its row allows. */
+/* A Visit as one message: the drive, the work, the wishes, and what is known of their settings. The worker does not trust it: tables in
+ * worker.c have the valid fields, paths must have the inventory's form, and the setting's row must allow the value. */
 
-/* Which file of the program runs, as "0.1.0 (build 40f1c-18a2…)". A message has the fields of one build:
- * while a package is upgraded, the service and its workers may be two. */
+/* The running program's file, as "0.1.0 (build 40f1c-18a2…)". During an upgrade the service and its workers may be two builds, whose
+ * messages have different fields. */
 const char *build_identity(void);
 #define BUILD_MAX 64U
 
@@ -98,6 +96,6 @@ typedef struct VisitRequest {
         Memory memories[RECORD_MAX_SETTINGS];
 } VisitRequest;
 
-/* The visit that is asked for, with `settings` for its table. Texts stay in the request, which must outlive *ret. -EPROTONOSUPPORT: the
- * request is of another build; -EBADMSG: no build makes such a request. */
+/* Reads the request. Texts stay in `request`, which must outlive *ret. -EPROTONOSUPPORT: the request is of another build; -EBADMSG: it is
+ * malformed. */
 int visit_request_parse(const void *request, size_t size, const SettingTable *settings, VisitRequest *ret);
