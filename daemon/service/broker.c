@@ -90,7 +90,7 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
         /* There is no broker yet, or it was idle and ended: systemd starts one. */
         closep(&b->fd);
         b->fd = -EBADF;
-        r = unix_connect(b->path);
+        r = unix_connect(b->path, SOCK_SEQPACKET);
         if (r >= 0)
                 b->fd = r;
         if (r != -ECONNREFUSED && r != -ENOENT)

@@ -4,28 +4,19 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <syslog.h>
 
 #include "clock.h"
 #include "journal-socket.h"
+#include "wire.h"
 
 static int socket_connect(JournalSocket *j) {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        _cleanup_close_ int fd = -EBADF;
+        int r = unix_connect(j->path, SOCK_DGRAM);
 
-        if (strlen(j->path) >= sizeof address.sun_path)
-                return -ENAMETOOLONG;
-        (void) strcpy(address.sun_path, j->path);
-
-        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (r >= 0)
+                j->fd = r;
         /* RestrictAddressFamilies= of the unit answers EAFNOSUPPORT, and the process's own filter EPERM. */
-        if (fd < 0)
-                return errno == EPERM ? -EAFNOSUPPORT : -errno;
-        if (connect(fd, (const struct sockaddr *) &address, sizeof address) < 0)
-                return -errno;
-        j->fd = TAKE_FD(fd);
-        return 0;
+        return r == -EPERM ? -EAFNOSUPPORT : MIN(r, 0);
 }
 
 static void socket_close(JournalSocket *j) {

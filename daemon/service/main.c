@@ -51,7 +51,7 @@ static int run_tracer(void) {
         return tracer_run(SD_LISTEN_FDS_START, TRACER_INSTANCE);
 }
 
-static int run(void) {
+static int run_service(void) {
         _cleanup_close_ int state = state_lock(STATE_DIR);
         _cleanup_(broker_freep) Broker *broker = NULL;
         _cleanup_(daemon_freep) Daemon *d = NULL;
@@ -100,7 +100,7 @@ int main(int argc, char *argv[]) {
                      "version " DRIVEKEEP_VERSION ", started by systemd as drivekeep.service; see drivekeepd(8)");
 
         session_be_nice();
-        r = is_broker ? run_broker() : is_tracer ? run_tracer() : run();
+        r = is_broker ? run_broker() : is_tracer ? run_tracer() : run_service();
         if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
         journal_finish();

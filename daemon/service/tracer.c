@@ -146,7 +146,7 @@ static int tracer_open(Tracer *t) {
         if (t->lost_at > 0 && monotonic_usec() - t->lost_at < LOST_USEC)
                 return -EBUSY;
 
-        r = unix_connect(t->path);
+        r = unix_connect(t->path, SOCK_SEQPACKET);
         if (r < 0) {
                 t->tracing = TRACING_NO_SOCKET;
                 return r;

@@ -163,7 +163,7 @@ int wire_receive(int fd, const WireField *fields, void *object, int flags) {
 
 /* ---- sockets ---- */
 
-int unix_connect(const char *path) {
+int unix_connect(const char *path, int type) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int fd = -EBADF;
 
@@ -171,7 +171,7 @@ int unix_connect(const char *path) {
                 return -ENAMETOOLONG;
         (void) strcpy(address.sun_path, path);
 
-        fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
         if (fd < 0 || connect(fd, (const struct sockaddr *) &address, sizeof address) < 0)
                 return -errno;
         return TAKE_FD(fd);

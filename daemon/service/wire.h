@@ -74,10 +74,10 @@ extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[]
 
 /* ---- sockets ---- */
 
-/* The sockets at which systemd starts the broker and the tracer: how the service connects, and how these two recognize it. */
+/* Sockets with a path: how the service connects to the broker, the tracer and the journal, and how the first two recognize it. */
 
-/* Connects to a SOCK_SEQPACKET socket, which has systemd start the process behind it. Returns a descriptor. */
-int unix_connect(const char *path);
+/* Connects to a socket of this type, which may have systemd start the process behind it. Returns a descriptor. */
+int unix_connect(const char *path, int type);
 
 /* Does the listening socket's file belong to the user at the other end (SocketUser= of its unit)? Needs no lookup of names. The file must be
  * in a directory where nobody else can replace it. */

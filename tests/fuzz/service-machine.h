@@ -424,7 +424,7 @@ void inventory_done(Inventory *i) {
         *i = (Inventory){};
 }
 
-/* ---- PID 1 (in place of pid1.c and fsck-devices.c) ---- */
+/* ---- PID 1 (in place of pid1.c) ---- */
 
 static struct {
         unsigned checked; /* drives that wait for a file system check: a bit for each */
@@ -728,8 +728,8 @@ void journal_socket_done(_unused_ JournalSocket *j) {
 static int tracer_fd = -EBADF;
 static bool no_tracer;
 
-int __wrap_unix_connect(const char *path);
-int __wrap_unix_connect(_unused_ const char *path) {
+int __wrap_unix_connect(const char *path, int type);
+int __wrap_unix_connect(_unused_ const char *path, _unused_ int type) {
         int fds[2];
 
         if (no_tracer)
