@@ -372,7 +372,7 @@ static const struct {
         { "a command in an interrupt", { READ_10(0, "") }, { WAKE_COMMAND, 0, "", "", NOWHERE, 0 } },
 };
 
-START_TEST(test_culprit) {
+START_TEST(test_waker) {
         const TraceEvent *e = cases[_i].events;
         Watch w = fresh;
         Wake wake;
@@ -476,7 +476,7 @@ int main(void) {
         Suite *s = suite_create("waker");
         TCase *t = tcase_create("waker");
 
-        tcase_add_loop_test(t, test_culprit, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_waker, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_silent, 0, ELEMENTSOF(silent));
         tcase_add_test(t, test_lookups);
         tcase_add_test(t, test_whole_process);
