@@ -171,8 +171,7 @@ static void status_fail(Pid1 *p) {
         status_done(&p->status);
 }
 
-/* The connection may be closed then. So the handler of a reply is to return 1, that the message is done with: after one that did not
- * come in time sd-bus would go on with the connection otherwise, and abort. */
+/* May close the connection. So a reply's handler must return 1: after a time-out sd-bus would else use the closed connection, and abort. */
 static void status_answered(Pid1 *p, int r) {
         if (r < 0)
                 p->error = r;
