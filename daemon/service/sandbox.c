@@ -358,7 +358,7 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
                 uint64_t access;
         } allowed_paths[] = {
                 { "/sys", READING },
-                { "/proc", READING }, /* mountinfo */
+                { "/proc", READING }, /* mountinfo and swaps */
                 { own, WRITING },
                 { node, LANDLOCK_ACCESS_FS_READ_FILE },
         };
