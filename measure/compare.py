@@ -33,10 +33,8 @@ def load_kept(options: argparse.Namespace) -> list[Result]:
 
 def _find_key(options: argparse.Namespace, kept: list[Result], argument: str) -> str:
     """By which results know the drive that this means: as they have it, or else one that is here."""
-    for r in reversed(kept):
-        if argument in (r.texts["serial"], r.key):
-            return r.key
-    return command.read("show", f"--state-dir={options.state_dir}", "--", argument)["drives"][0]["key"]
+    known = [r.key for r in kept if argument in (r.texts["serial"], r.key)]
+    return known[-1] if known else command.read("show", f"--state-dir={options.state_dir}", "--", argument)["drives"][0]["key"]
 
 
 def _find_last_two(options: argparse.Namespace) -> tuple[Result, Result]:

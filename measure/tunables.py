@@ -10,7 +10,7 @@ import dataclasses
 import math
 
 from measure import sysfs
-from measure.figures import FIGURES, JOB_OF, Figure
+from measure.figures import JOB_OF
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,14 +26,6 @@ class Tunable:
     saves_power: bool = False   # measured after times without use
     spins_down: bool = False    # the first read behind one may have to spin the drive up
     caution: str | None = None  # of its being on, where that is picked
-
-    @property
-    def goal_figure(self) -> Figure:
-        return FIGURES[self.goal]
-
-    @property
-    def cost_figure(self) -> Figure | None:
-        return FIGURES[self.cost] if self.cost else None
 
     @property
     def writes(self) -> bool:

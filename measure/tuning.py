@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from measure import bench, command, samples, tunables
 from measure.command import BAD_INPUT, WANTED, Trouble, warn
-from measure.figures import JOB_OF
+from measure.figures import FIGURES, JOB_OF
 from measure.held import Held, Reading
 from measure.samples import Estimate
 from measure.subject import Subject
@@ -17,7 +17,7 @@ WAKE_SECONDS, SPIN_UP_SECONDS = 1, 10   # for the first read, as far as the time
 class Tuning:
     def __init__(self, tunable: Tunable):
         self.tunable, self.setting = tunable, tunable.setting
-        self.goal, self.cost = tunable.goal_figure, tunable.cost_figure
+        self.goal, self.cost = FIGURES[tunable.goal], FIGURES.get(tunable.cost)
         self.values: list[str] = []
         self.present = ""
         self.lacking: str | None = None     # why nothing was measured: a sentence's end
