@@ -51,12 +51,6 @@ def measured(figures: dict[str, Measured], figure: Figure) -> Measured:
     return figures.setdefault(figure.key, Measured(figure))
 
 
-class Use(typing.NamedTuple):
-    read_bytes: int     # from the device, …
-    below_bytes: int    # … and from the disks below an array
-    changes: int        # of all of these
-
-
 @dataclasses.dataclass
 class Meter:
     """Takes samples of one drive."""
@@ -119,8 +113,9 @@ class Meter:
                  f"{self._place(job.place, step)} {job.arguments}{beside}")
         return fio.run(words.split(" "), self.stop_fd)
 
-    def _use(self) -> Use | None:
-        """None: not all of it is counted. What is read ahead still belongs to the sample before."""
+    def _use(self) -> tuple[int, int, int] | None:
+        """Bytes read from the device and from the disks below an array, and changes of all of these; None: not all of it is counted. What
+        is read ahead still belongs to the sample before."""
         for _ in range(SETTLE_TRIES):
             if not sysfs.is_in_flight(self.name):
                 break
@@ -128,9 +123,9 @@ class Meter:
         own, below = sysfs.traffic(self.name), [sysfs.traffic(name) for name in self.below]
         if own is None or None in below:
             return None
-        return Use(own.read_bytes, sum(t.read_bytes for t in below), own.changes + sum(t.changes for t in below))
+        return own.read_bytes, sum(t.read_bytes for t in below), own.changes + sum(t.changes for t in below)
 
-    def _judge(self, job: Job, before: Use | None, size: int) -> str:
+    def _judge(self, job: Job, before: tuple[int, int, int] | None, size: int) -> str:
         """Of a sample in which so many bytes were read: "samples", "others" or "cached"."""
         # What a file system writes by itself for a file of ours is ours, too.
         if not self.counted or job.place == Place.FILE:
@@ -140,11 +135,11 @@ class Meter:
         self.counted = before is not None and after is not None
         if not self.counted:
             return "samples"
-        read, below = after.read_bytes - before.read_bytes, after.below_bytes - before.below_bytes
+        read, below, changes = (now - then for now, then in zip(after, before))
         # Beside writes this is all that can be told: disks of an array may be read for these, too.
         if job.beside:
             return "others" if read > size + FILE_SPARE else "samples"
-        if max(read, below) > size + spare or after.changes != before.changes:
+        if max(read, below) > size + spare or changes:
             return "others"
         least = {Place.MAPPED: size, Place.FRESH: size - spare}.get(job.place, 0)
         return "cached" if read < least else "samples"
@@ -194,7 +189,7 @@ class Meter:
         except fio.Failed:
             failed = True
         after = self._use()
-        self.counted = before is not None and after is not None and (failed or after.read_bytes != before.read_bytes)
+        self.counted = before is not None and after is not None and (failed or after[0] != before[0])
 
     # ---- all of them ----
 

@@ -2,7 +2,6 @@
 """The drivekeep command, whose JSON has what is known of drives; and what is said to the user."""
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -69,20 +68,13 @@ class Table:
 
 # ---- the command ----
 
-@contextlib.contextmanager
-def signals_blocked() -> typing.Iterator[None]:
-    """For the start of a child that inherits it: what ends us, on a terminal or in a unit, does not keep it from answering."""
+def begin(verb: str, *words: str, stderr: int | None = subprocess.PIPE) -> subprocess.Popen:
+    # It inherits the mask: what ends us, on a terminal or in a unit, does not keep it from answering.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
-        yield
+        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def begin(verb: str, *words: str, stderr: int | None = subprocess.PIPE) -> subprocess.Popen:
-    # A test stands in the command's place.
-    with signals_blocked():
-        return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr)
 
 
 def end(child: subprocess.Popen) -> dict:

@@ -36,8 +36,8 @@ def _tell_pick(table: Table, t: Tuning) -> None:
         table.note(f"{name}: {t.caution}")
 
 
-def _tell_left_out(table: Table, s: Subject, t: Tuning) -> None:
-    """Of samples and values."""
+def _print(table: Table, s: Subject, t: Tuning) -> None:
+    """With the samples and values that are left out."""
     m = t.tune.seen
     if m.others + m.cached + m.errors > 0:
         table.note(f"samples that are left out: {m.others} as others used the drive, {m.cached} from the page cache, {m.errors} for errors"
@@ -63,7 +63,7 @@ def _show_table(s: Subject, t: Tuning) -> None:
         table.row(trial.value, t.mark(i), *format_estimate(t.goal.kind, goal), "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
                   format_estimate(t.cost.kind, t.cost_of(i))[0] if t.cost else None, str(goal.n))
     _tell_pick(table, t)
-    _tell_left_out(table, s, t)
+    _print(table, s, t)
 
 
 # ---- a setting that saves power ----
@@ -102,7 +102,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
     if len(times) < len(tune.IDLE_TIMES):
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
         table.note(f"of {t.setting} alone, --budget={hours}h has room for times without use up to {tune.IDLE_TIMES[-1]} s")
-    _tell_left_out(table, s, t)
+    _print(table, s, t)
 
 
 # ---- JSON ----

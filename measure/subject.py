@@ -15,10 +15,11 @@ import sys
 import tempfile
 import threading
 import time
+import typing
 
 from measure import bench, command, fio, service, sysfs
 from measure.bench import Meter
-from measure.command import BAD_INPUT, LATER, Trouble
+from measure.command import LATER, Trouble
 
 TOO_WARM = 60       # C; the makers of hard disks allow no more in use
 SLEEPING = "standby", "suspended", "sleep"
@@ -72,7 +73,8 @@ class Subject:
         # Without the service the command makes sure that no file system check is queued or running.
         if self.service:
             self.service.ask("CatchUp")
-            self._ask("cannot be read now: {}; try again later", LATER)
+        for name, why in self._refusals():
+            raise Trouble(f"{name} cannot be read now: {why}; try again later", LATER)
         self.shown = self._look()
 
     def state(self) -> list[str]:
@@ -82,12 +84,12 @@ class Subject:
     def _show(self, *words: str) -> list[dict]:
         return command.read("show", *self.state(), *words)["drives"]
 
-    def _ask(self, sentence: str, status: int = BAD_INPUT) -> None:
-        """For permission to read all disks."""
+    def _refusals(self) -> typing.Iterator[tuple[str, str]]:
+        """Asks for permission to read all disks: those that may not be read now, and why."""
         for name in self.disks if self.service else []:
             why = self.service.why_not(name)
             if why:
-                raise Trouble(f"{name if status == LATER else self.name} {sentence.format(why)}", status)
+                yield name, why
 
     # ---- what speaks against it ----
 
@@ -151,7 +153,8 @@ class Subject:
 
     def may_go_on(self) -> None:
         self.check_here()
-        self._ask("cannot be measured any longer: {}")
+        for _, why in self._refusals():
+            raise Trouble(f"{self.name} cannot be measured any longer: {why}")
 
     def is_stopped(self) -> bool:
         return fio.wait_for_stop(self.stop_fd, 0)
