@@ -38,7 +38,9 @@ bool link_watch_poll(LinkWatch *w) {
         return again;
 }
 
-bool link_watch_is_libata(const char *record) {
+/* Is a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg) one of the kernel's own and libata's: "ata3.00: …"? Programs can write
+ * records, too, but not in the kernel's name. */
+static bool is_libata(const char *record) {
         const char *text = strchr(record, ';');
         char *end;
 
@@ -63,7 +65,7 @@ static bool drain(int kmsg) {
                 if (n == 0 || (n < 0 && errno != EPIPE))
                         return libata;
                 record[MAX(n, 0)] = '\0';
-                libata = libata || n < 0 || link_watch_is_libata(record);
+                libata = libata || n < 0 || is_libata(record);
         }
 }
 

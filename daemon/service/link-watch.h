@@ -16,9 +16,5 @@ int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret);
 LinkWatch *link_watch_free(LinkWatch *w);
 DEFINE_CLEANUP(LinkWatch *, link_watch_free);
 
-/* Polls all links. True: the kernel is still at one, call again soon. */
+/* Polls all links. True: the kernel is still at one, call again soon. Exported for the fuzzer. */
 bool link_watch_poll(LinkWatch *w);
-
-/* Is a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg) one of the kernel's own and libata's: "ata3.00: …"? Programs can write
- * records, too, but not in the kernel's name. */
-bool link_watch_is_libata(const char *record);

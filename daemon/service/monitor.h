@@ -22,8 +22,8 @@ typedef struct MonitorSource {
 
 /* Listens from now on; `source`: NULL for udev. The loop dispatches events together, after a tenth of a second without one (half a second in
  * the first minute after boot), a second after the first, or at once if a device was removed. */
-int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events,
-                void *userdata, Monitor **ret);
+int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events, void *userdata,
+                Monitor **ret);
 Monitor *monitor_free(Monitor *m);
 DEFINE_CLEANUP(Monitor *, monitor_free);
 

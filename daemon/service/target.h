@@ -192,7 +192,7 @@ int target_note_step(Target *t, const Step *s);
 /* A text of the record; NULL: none. */
 void target_note_text(Target *t, char **field, const char *text);
 
-/* One more of this word, in a tally of the record's (tally.h). */
+/* One more of this word, in a tally of the record's (tally_add()). */
 void target_count(const Target *t, char **tally, const char *word);
 
 /* Visits that only look after what was in order report nothing of what still is, nor of what they could not look at: is this step

@@ -38,8 +38,7 @@ static void temporary_values(const char *data, size_t size) {
 
         if (temporary_parse(data, size, &all_settings, &first) < 0)
                 return;
-        if (temporary_serialize(first, &text) < 0 ||
-            temporary_parse(text, strlen(text), &all_settings, &second) < 0 ||
+        if (temporary_serialize(first, &text) < 0 || temporary_parse(text, strlen(text), &all_settings, &second) < 0 ||
             temporary_serialize(second, &again) < 0 || strcmp(text, again) != 0 || first->n_items != second->n_items)
                 abort();
 }

@@ -126,10 +126,10 @@ typedef struct Disk {
         LinkNews news;
         uint64_t news_at;
 
-        bool asked;         /* somebody wants it in standby */
-        uint64_t last_use;  /* that was counted; CLOCK_MONOTONIC, µs */
-        unsigned n_workers; /* that are at it */
-        unsigned n_tried;   /* values that a client has set: their bits in `tries` */
+        bool asked;            /* somebody wants it in standby */
+        uint64_t last_use;     /* that was counted; CLOCK_MONOTONIC, µs */
+        unsigned n_workers;    /* that are at it */
+        unsigned n_tried;      /* values that a client has set: their bits in `tries` */
         unsigned n_until_boot; /* the same of values until the next boot */
 } Disk;
 
