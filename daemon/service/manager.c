@@ -30,6 +30,7 @@ struct Manager {
         void *userdata;
         BridgeFall fall;
         bool paused;
+        bool lacks_worker;                  /* a worker could not be started; the journal has that */
         bool judged;                        /* what earlier runs intended */
         sd_event_source *settle, *schedule; /* each runs once when it is enabled, and once when the loop begins */
         sd_event_source *timer; /* one for all drives, which runs only while one of them waits for a time … */
@@ -82,6 +83,7 @@ static void manager_schedule(Manager *m) {
 static int on_schedule(sd_event_source *source _unused_, void *userdata) {
         Manager *m = userdata;
         unsigned busy = count_busy(m);
+        bool lacks_worker = false;
 
         if (m->paused) {
                 if (busy == 0)
@@ -105,13 +107,14 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                 if (r >= 0)
                         continue;
                 /* The cause may be the drive's own, such as a request that is too large for its socket: others do not wait. */
-                if (m->retry_at == UINT64_MAX)
+                if (!m->lacks_worker && !lacks_worker)
                         journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
                                     t->drive->name, strerror(-r));
+                lacks_worker = true;
                 m->retry_at = monotonic_usec() + RETRY_USEC;
                 manager_changed(m);
         }
-
+        m->lacks_worker = lacks_worker;
         return 0;
 }
 

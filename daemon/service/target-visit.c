@@ -387,7 +387,7 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        bool identified = v->identified;
+        bool identified = v->identified, tried_all = v->pending.work & WORK_ALL;
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
@@ -397,7 +397,6 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         t->record->visit_when = now_usec();
         target_count(t, &t->record->visits, visit_reason_to_string(v->pending.reason));
         on_settling(t);
-        target_note_counters(t);
         /* Without a limit, two programs that set the same setting to different values would go on for ever. */
         if ((v->pending.work & (WORK_ALL | WORK_RETRY)) == WORK_RETRY && v->summary.n_written > 0)
                 target_count_disturbance(t);
@@ -410,6 +409,9 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         (void) visit_job_free(v->job);
         visit_done(v);
         (void) string_replace(&v->reported_wait, NULL);
+        /* I/O that another visit came across is for the poll to see. */
+        if (tried_all || !target_has_deferred(t))
+                target_note_counters(t);
         target_save(t);
 
         t->env->events->visited(t, identified);

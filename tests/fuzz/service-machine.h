@@ -31,6 +31,7 @@
 #include "safe-file.h"
 #include "stack.h"
 #include "state.h"
+#include "temporary.h"
 #include "watch-read.h"
 #include "wire.h"
 
