@@ -3,8 +3,12 @@
 
 /* Structures of guard.c, for it and for tests. */
 
-#include "guard.h"
+#include <systemd/sd-event.h>
 
+#include "guard-record.h"
+
+typedef struct Guard Guard;
+typedef struct GuardedDrive GuardedDrive;
 typedef struct GuardNote GuardNote;
 
 /* A drive that is there, by one path. */
@@ -41,7 +45,7 @@ struct Guard {
         char *dir;
         const char *boot_id;
         const SettingTable *settings;
-        GuardFn stored;
+        void (*stored)(void *userdata, int error); /* GuardFn */
         GuardNote *notes;  /* among those of absent drives, the drive that went last comes first */
         GuardNote *visits; /* one of them, without a drive: some visit that writes is under way */
         bool judged;       /* guard_judge() was called */

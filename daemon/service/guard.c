@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "guard-note.h"
+#include "guard.h"
 #include "journal.h"
 #include "record.h"
 #include "safe-file.h"

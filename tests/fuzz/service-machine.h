@@ -22,6 +22,7 @@
 #include "attribute.h"
 #include "clock.h"
 #include "guard-note.h"
+#include "guard.h"
 #include "inventory.h"
 #include "journal-socket.h"
 #include "kernel-view.h"

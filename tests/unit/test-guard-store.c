@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "guard-note.h"
+#include "guard.h"
 #include "journal.h"
 #include "suite.h"
 #include "timer.h"
