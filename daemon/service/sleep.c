@@ -33,8 +33,10 @@ struct Sleep {
         unsigned long n_failures; /* the kernel's count, when that began */
 
         int clock_fd;
-        uint64_t slept;         /* slept_usec() at the last poll */
-        unsigned long n_sleeps; /* the kernel's count */
+        struct {
+                uint64_t usec;   /* slept_usec() */
+                unsigned long n; /* the kernel's count */
+        } slept;                 /* at the last poll */
 };
 
 const SleepWorld sleep_world = { proxy_open, slept_usec, "/sys/power/suspend_stats" };
@@ -50,12 +52,12 @@ static unsigned long read_count(const Sleep *s, const char *name) {
 static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
         uint64_t now = s->world->slept_usec();
-        bool clocks = now > s->slept + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->n_sleeps) > 0;
+        bool clocks = now > s->slept.usec + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->slept.n) > 0;
 
         if (slept) {
-                s->slept = now;
+                s->slept.usec = now;
                 /* The kernel counts a little later than it resumes this process: the next count is the same sleep. */
-                s->n_sleeps = clocks && n == s->n_sleeps ? n + 1 : n;
+                s->slept.n = clocks && n == s->slept.n ? n + 1 : n;
         }
         return slept;
 }
@@ -120,8 +122,8 @@ int sleep_new(sd_event *event, Broker *broker, const SleepWorld *world, const Sl
         if (s->clock_fd < 0)
                 return -errno;
 
-        s->slept = world->slept_usec();
-        s->n_sleeps = read_count(s, "success");
+        s->slept.usec = world->slept_usec();
+        s->slept.n = read_count(s, "success");
         s->n_failures = count_failures(s);
         clock_arm(s);
 

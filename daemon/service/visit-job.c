@@ -23,11 +23,10 @@ struct VisitJob {
 
         int worker; /* its socket; < 0: there is none */
         WorkerState state;
-        VisitEnd end;      /* why the worker was stopped; VISIT_OVER: it was not */
-        bool identified;   /* the worker reported which drive is behind the bridge, and so ends the visit */
-        size_t n_said;     /* all messages of the worker's */
-        bool *reported;    /* per wish: its verdict came … */
-        size_t n_reported; /* … of so many */
+        VisitEnd end;    /* why the worker was stopped; VISIT_OVER: it was not */
+        bool identified; /* the worker reported which drive is behind the bridge, and so ends the visit */
+        size_t n_said;   /* all messages of the worker's */
+        bool *reported;  /* per wish: its verdict came */
         sd_event_source *io;
         sd_event_source *silence; /* since the worker's last message */
 };
@@ -49,6 +48,14 @@ static void visit_job_report(const VisitJob *v, size_t wish, Step s) {
         s.wish = v->visit.wishes->items + wish;
         s.setting = visit_job_setting(v, wish);
         v->events->step(v->userdata, &s);
+}
+
+static bool visit_job_reported_all(const VisitJob *v) {
+        size_t i = 0;
+
+        while (i < v->visit.wishes->n_items && v->reported[i])
+                i++;
+        return i == v->visit.wishes->n_items;
 }
 
 /* Reports this verdict for each wish that has none. */
@@ -181,7 +188,6 @@ static int visit_job_heard(VisitJob *v) {
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
         v->reported[m->wish] = true;
-        v->n_reported++;
         /* The next visit begins at once and reports these. */
         if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
                 visit_job_report(v, m->wish, m->step);
@@ -201,7 +207,7 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
                 return v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
                        (!m->identity.serial[0] || visit_asks_identity(&v->visit));
         case MESSAGE_END:
-                return v->identified || v->n_reported == v->visit.wishes->n_items;
+                return v->identified || visit_job_reported_all(v);
         default:
                 return true;
         }
