@@ -12,7 +12,7 @@
 #include "requests.h"
 #include "stack.h"
 #include "target-guard.h"
-#include "target-held.h"
+#include "target-temporary.h"
 #include "timer.h"
 
 #define BUS_NAME "org.drivekeep1"

@@ -7,7 +7,7 @@
 #include "settings.h"
 #include "target-env.h"
 #include "target-guard.h"
-#include "target-held.h"
+#include "target-temporary.h"
 #include "target-life.h"
 #include "target-power.h"
 #include "target-spindown.h"

@@ -7,7 +7,7 @@
 #include "kernel-view.h"
 #include "state.h"
 #include "target-guard.h"
-#include "target-held.h"
+#include "target-temporary.h"
 #include "target-life.h"
 #include "target-together.h"
 #include "target-trigger.h"

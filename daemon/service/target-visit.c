@@ -17,7 +17,7 @@
 #include "clock.h"
 #include "device.h"
 #include "target-guard.h"
-#include "target-held.h"
+#include "target-temporary.h"
 #include "target-power.h"
 #include "target-spindown.h"
 #include "target-together.h"

@@ -2,7 +2,7 @@
 
 #include <syslog.h>
 
-#include "target-held.h"
+#include "target-temporary.h"
 #include "target-wishes.h"
 
 int target_find_wishes(const Target *t, Wishes *ret) {

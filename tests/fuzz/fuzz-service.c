@@ -9,7 +9,7 @@
 #include "link-watch.h"
 #include "recheck.h"
 #include "service-worker.h"
-#include "target-held.h"
+#include "target-temporary.h"
 #include "target-guard.h"
 #include "target-life.h"
 #include "target-trigger.h"

@@ -8,7 +8,7 @@
 #include "safe-file.h"
 #include "state.h"
 #include "target-guard.h"
-#include "target-held.h"
+#include "target-temporary.h"
 #include "temporary.h"
 
 #define TRIES_MAX 3U
