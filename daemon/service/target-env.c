@@ -10,7 +10,7 @@
 #include "target-temporary.h"
 #include "target-life.h"
 #include "target-power.h"
-#include "target-spindown.h"
+#include "target-spin-down.h"
 #include "target-together.h"
 #include "target-trace.h"
 #include "target-use.h"

@@ -19,7 +19,7 @@
 #include "target-guard.h"
 #include "target-temporary.h"
 #include "target-power.h"
-#include "target-spindown.h"
+#include "target-spin-down.h"
 #include "target-together.h"
 #include "target-trigger.h"
 #include "target-use.h"

@@ -6,7 +6,7 @@
 #include "inventory.h"
 #include "stack.h"
 #include "target-power.h"
-#include "target-spindown.h"
+#include "target-spin-down.h"
 
 /* A spin-up so soon, and so often, costs more than the spin-downs save: then the drive is left active for so long. */
 #define SHORT_USEC (10ULL * 60 * 1000 * 1000)
