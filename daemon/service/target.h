@@ -23,7 +23,7 @@
 #include "power-watch.h"
 #include "record.h"
 #include "scope.h"
-#include "spin-down.h"
+#include "spin-down-timer.h"
 #include "tracer.h"
 #include "visit-job.h"
 
