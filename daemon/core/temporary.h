@@ -6,7 +6,7 @@
  * command reads it. The file belongs to the drive, not to its attach: the crash guard's key is in its name. It is read as hostile. */
 
 #include "config.h"
-#include "guard-record.h"
+#include "guard-rules.h"
 
 #define TEMPORARY_PREFIX ".temporary-" /* of such a file's name */
 

@@ -5,7 +5,7 @@
 
 #include <systemd/sd-event.h>
 
-#include "guard-record.h"
+#include "guard-rules.h"
 
 typedef struct Guard Guard;
 typedef struct GuardedDrive GuardedDrive;

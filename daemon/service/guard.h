@@ -2,14 +2,14 @@
 #pragma once
 
 /* The crash guard: a note is on stable storage before a visit writes to a drive, so that a visit that crashes the machine or the drive is not
- * repeated for ever (the rules: guard-record.h). A dangerous value is noted in the drive's file. For harmless values one file notes that visits
+ * repeated for ever (the rules: guard-rules.h). A dangerous value is noted in the drive's file. For harmless values one file notes that visits
  * are under way; after a crash with that note, each drive's file notes its visits, too. A process of its own writes the files, since storage
  * may be slow without limit; visits wait for it for a few seconds. */
 
 #include <systemd/sd-event.h>
 
 #include "drive.h"
-#include "guard-record.h"
+#include "guard-rules.h"
 
 #define GUARD_DIR "/var/lib/drivekeep"
 

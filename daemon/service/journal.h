@@ -9,7 +9,7 @@
 
 #include "complaint.h"
 #include "drive.h"
-#include "guard-record.h"
+#include "guard-rules.h"
 #include "plan.h"
 #include "visit-reason.h"
 #include "wake.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "guard-record.h"
+#include "guard-rules.h"
 #include "record.h"
 #include "settings.h"
 #include "temporary.h"

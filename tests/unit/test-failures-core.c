@@ -8,7 +8,7 @@
 #include "config-dump.h"
 #include "config.h"
 #include "facts.h"
-#include "guard-record.h"
+#include "guard-rules.h"
 #include "inject.h"
 #include "record.h"
 #include "safe-file.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "guard-record.h"
+#include "guard-rules.h"
 #include "kernel-view.h"
 #include "machine.h"
 #include "suite.h"

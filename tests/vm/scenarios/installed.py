@@ -40,7 +40,7 @@ ACTIVE = "systemctl list-units --state=active --plain --no-legend 'drivekeep*' |
 
 
 def note_key(wwn):
-    """The file's name: see guard_key() in daemon/core/guard-record.c."""
+    """The file's name: see guard_key() in daemon/core/guard-rules.c."""
     identity, number = f"wwn-0x{wwn}", 0xcbf29ce484222325
     for byte in identity.encode():
         number = (number ^ byte) * 0x100000001b3 % (1 << 64)

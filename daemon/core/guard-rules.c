@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "guard-record.h"
+#include "guard-rules.h"
 #include "record-field.h"
 #include "text.h"
 
