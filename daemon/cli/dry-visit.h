@@ -3,7 +3,7 @@
 
 /* A visit of the command's: it reads the drive and writes nothing. */
 
-#include "record.h"
+#include "drive-record.h"
 #include "visit.h"
 
 /* By what the service knows of the drive (NULL: nothing), and by whether the drive is in use now. All of it has to outlive the visit. */

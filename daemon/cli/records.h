@@ -4,7 +4,7 @@
 /* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives. */
 
 #include "inventory.h"
-#include "record.h"
+#include "drive-record.h"
 #include "verb.h"
 
 typedef struct Records {

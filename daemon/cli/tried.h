@@ -4,7 +4,7 @@
 /* What is tried on a drive, which the service has (core/temporary.h), as blocks of the configuration; and the file of what was kept of
  * that: 90-ID.conf below /etc. */
 
-#include "record.h"
+#include "drive-record.h"
 #include "request.h"
 #include "temporary.h"
 #include "verb.h"

@@ -3,7 +3,7 @@
 
 /* The crash guard's memory of one drive: what dangerous values are about to be written to it (intents), that a visit which writes
  * is under way, and what is not written again because it took the machine or the drive down (quarantine). Pure: text in, text
- * out, and the rules. Files are read as hostile, like those of record.h.
+ * out, and the rules. Files are read as hostile, like those of drive-record.h.
  *
  * The rules: a dangerous value is quarantined when the machine or the drive goes down between the note, which comes before the
  * command, and ten seconds of health. A harmless value is quarantined when the drive was lost twice in a row while just this

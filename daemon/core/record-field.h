@@ -2,7 +2,7 @@
 #pragma once
 
 /* One row is one KEY=value line of a state file: where it lives in a structure, and in which form. A key whose value is
- * NULL, 0, false or no word is not written, and a key that is absent leaves just that. Part of record.c. */
+ * NULL, 0, false or no word is not written, and a key that is absent leaves just that. Part of drive-record.c. */
 
 #include "value.h"
 

@@ -4,7 +4,7 @@
 /* The results of some drives in one line: "6 drives, 10 settings kept, 1 refused". The service sends the line to systemd; the command
  * computes it from the state files. Pure. */
 
-#include "record.h"
+#include "drive-record.h"
 
 typedef struct RecordSum {
         size_t n_drives;

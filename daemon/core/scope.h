@@ -4,7 +4,7 @@
 /* Which of a drive's wishes a visit is about. Visits that only look after what was in order leave out what was not: that
  * would be tried, and told of, again and again. */
 
-#include "record.h"
+#include "drive-record.h"
 #include "visit-reason.h"
 
 /* The wishes that the WORK_SETTINGS of a visit are about. WORK_KERNEL: what was in order and the kernel holds, so that nothing is sent

@@ -4,7 +4,7 @@
 /* What spins a drive down after a time without use: the drive's own timer, the service or the kernel. Follows from the verdicts of the
  * drive's record, since what the files want may have been refused, forbidden or made another value. Pure. */
 
-#include "record.h"
+#include "drive-record.h"
 
 #define SETTING_SPINDOWN_TIME "spindown_time"
 

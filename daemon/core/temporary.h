@@ -2,7 +2,7 @@
 #pragma once
 
 /* Values that a drive has for a while, in place of what the files want: until the next boot (`drivekeep try`), or while a client is
- * connected (`drivekeep tune`). The service keeps them in one file for each drive, beside the drives' state files (record.h), and the
+ * connected (`drivekeep tune`). The service keeps them in one file for each drive, beside the drives' state files (drive-record.h), and the
  * command reads it. The file belongs to the drive, not to its attach: the crash guard's key is in its name. It is read as hostile. */
 
 #include "config.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /* How a drive that is to spin down is used, and what that costs it: the times without use, and what the drive counts of its own wear.
- * From these it follows how often another timer would have spun the drive up. Part of the drive's record (record.h); kept over boots,
+ * From these it follows how often another timer would have spun the drive up. Part of the drive's record (drive-record.h); kept over boots,
  * and begun anew when another timer is set. Pure. */
 
 #include "value.h"

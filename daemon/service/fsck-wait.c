@@ -2,7 +2,7 @@
 
 #include "fsck-wait.h"
 #include "pid1.h"
-#include "record.h"
+#include "drive-record.h"
 #include "stack.h"
 #include "timer.h"
 

@@ -14,7 +14,7 @@
 #include "guard-note.h"
 #include "guard.h"
 #include "journal.h"
-#include "record.h"
+#include "drive-record.h"
 #include "safe-file.h"
 #include "timer.h"
 

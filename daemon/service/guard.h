@@ -61,7 +61,7 @@ void guarded_lost(GuardedDrive *d);
 /* Returns how many values may be written again. A drive that got no commands, or whose file could not be read, counts as one more. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);
 
-/* Keeps the drive's state file (record.h) over boots, in a file of its own below the guard's directory. Takes over `text`, and does not wait
+/* Keeps the drive's state file (drive-record.h) over boots, in a file of its own below the guard's directory. Takes over `text`, and does not wait
  * for the write. */
 void guarded_keep(GuardedDrive *d, char *text);
 /* The text that was kept; the caller frees it. NULL: none can be read. */

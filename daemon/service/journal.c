@@ -10,7 +10,7 @@
 #include "text.h"
 #include "journal-socket.h"
 #include "journal.h"
-#include "record.h"
+#include "drive-record.h"
 
 /* The wait for a journal that takes nothing, at the end. */
 #define FINISH_MS 500U

@@ -7,7 +7,7 @@
 #include "name-owner.h"
 #include "pid1.h"
 #include "proxy.h"
-#include "record.h"
+#include "drive-record.h"
 #include "stack.h"
 #include "unit-status.h"
 

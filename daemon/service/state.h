@@ -3,7 +3,7 @@
 
 /* The world-readable state files, one per drive. They are replaced by rename, so that a reader never sees half of one. */
 
-#include "record.h"
+#include "drive-record.h"
 
 #define STATE_DIR "/run/drivekeep/drives"
 

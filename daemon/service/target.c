@@ -6,7 +6,7 @@
 #include "clock.h"
 #include "device.h"
 #include "state.h"
-#include "record.h"
+#include "drive-record.h"
 #include "target.h"
 
 /* /run that is full stays full for a while. */

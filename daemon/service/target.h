@@ -21,7 +21,7 @@
 #include "journal.h"
 #include "pending.h"
 #include "power-watch.h"
-#include "record.h"
+#include "drive-record.h"
 #include "scope.h"
 #include "spin-down-timer.h"
 #include "tracer.h"

@@ -4,7 +4,7 @@
 /* The process that does one visit, since opening a drive, SG_IO and sysfs can block for minutes. The worker reports each verdict at once and
  * checks for the order to stop before each command. It waits for the manager only before it writes, for the crash guard's note. */
 #include "broker.h"
-#include "record.h"
+#include "drive-record.h"
 #include "visit.h"
 #include "wire.h"
 

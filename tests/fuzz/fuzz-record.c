@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "guard-rules.h"
-#include "record.h"
+#include "drive-record.h"
 #include "settings.h"
 #include "temporary.h"
 

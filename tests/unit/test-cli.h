@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "record.h"
+#include "drive-record.h"
 #include "scratch.h"
 #include "suite.h"
 #include "verb.h"

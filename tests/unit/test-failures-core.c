@@ -10,7 +10,7 @@
 #include "facts.h"
 #include "guard-rules.h"
 #include "inject.h"
-#include "record.h"
+#include "drive-record.h"
 #include "safe-file.h"
 #include "scope.h"
 #include "test-cli.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "record.h"
+#include "drive-record.h"
 #include "safe-file.h"
 #include "suite.h"
 

@@ -3,7 +3,7 @@
 /* USB bridges: which command they take, what of them is remembered, and which drive is behind. */
 
 #include "identify-image.h"
-#include "record.h"
+#include "drive-record.h"
 #include "scratch.h"
 #include "script.h"
 #include "settings.h"

@@ -19,7 +19,7 @@
 #include "must.h"
 #include "plan.h"
 #include "probe.h"
-#include "record.h"
+#include "drive-record.h"
 #include "scratch.h"
 #include "settings.h"
 #include "temporary.h"

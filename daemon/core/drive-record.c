@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "record-field.h"
-#include "record.h"
+#include "drive-record.h"
 #include "text.h"
 
 #define FOREACH_SETTING(s, r) for (SettingRecord *s = (r)->settings; s < (r)->settings + (r)->n_settings; s++)
