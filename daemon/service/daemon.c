@@ -15,7 +15,7 @@
 #include "recheck.h"
 #include "sandbox.h"
 #include "sleep.h"
-#include "state.h"
+#include "state-file.h"
 #include "timer.h"
 
 /* For a plug with a bad contact, and for supplies with several events for one change. */

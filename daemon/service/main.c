@@ -12,7 +12,7 @@
 #include "journal.h"
 #include "proxy.h"
 #include "sandbox.h"
-#include "state.h"
+#include "state-file.h"
 #include "tracer.h"
 #include "worker.h"
 

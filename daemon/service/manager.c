@@ -11,7 +11,7 @@
 #include "readers.h"
 #include "record-sum.h"
 #include "stack.h"
-#include "state.h"
+#include "state-file.h"
 #include "target-guard.h"
 #include "target-env.h"
 #include "target-life.h"

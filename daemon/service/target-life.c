@@ -5,7 +5,7 @@
 
 #include "clock.h"
 #include "kernel-view.h"
-#include "state.h"
+#include "state-file.h"
 #include "target-guard.h"
 #include "target-temporary.h"
 #include "target-life.h"

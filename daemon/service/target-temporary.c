@@ -6,7 +6,7 @@
 
 #include "device.h"
 #include "safe-file.h"
-#include "state.h"
+#include "state-file.h"
 #include "target-guard.h"
 #include "target-temporary.h"
 #include "temporary.h"

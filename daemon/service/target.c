@@ -5,7 +5,7 @@
 
 #include "clock.h"
 #include "device.h"
-#include "state.h"
+#include "state-file.h"
 #include "drive-record.h"
 #include "target.h"
 

@@ -31,7 +31,7 @@
 #include "pid1.h"
 #include "safe-file.h"
 #include "stack.h"
-#include "state.h"
+#include "state-file.h"
 #include "temporary.h"
 #include "watch-read.h"
 #include "wire.h"

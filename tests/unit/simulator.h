@@ -44,7 +44,7 @@
 #include "scratch.h"
 #include "settings.h"
 #include "sleep.h"
-#include "state.h"
+#include "state-file.h"
 #include "timer.h"
 #include "tracer.h"
 #include "worker.h"

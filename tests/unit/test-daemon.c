@@ -17,7 +17,7 @@
 #include "recheck.h"
 #include "sandbox.h"
 #include "settings.h"
-#include "state.h"
+#include "state-file.h"
 #include "sleep.h"
 #include "suite.h"
 #include "text.h"

@@ -16,7 +16,7 @@
 #include "inject.h"
 #include "journal.h"
 #include "settings.h"
-#include "state.h"
+#include "state-file.h"
 #include "test-cli.h"
 #include "worker.h"
 

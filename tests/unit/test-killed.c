@@ -16,7 +16,7 @@
 #include "journal.h"
 #include "model-drive.h"
 #include "settings.h"
-#include "state.h"
+#include "state-file.h"
 #include "test-cli.h"
 #include "visit.h"
 

@@ -15,7 +15,7 @@
 #include "journal.h"
 #include "notify-socket.h"
 #include "sandbox.h"
-#include "state.h"
+#include "state-file.h"
 #include "suite.h"
 #include "tracer.h"
 #include "worker.h"

@@ -11,7 +11,7 @@
 
 #include "safe-file.h"
 #include "settings.h"
-#include "state.h"
+#include "state-file.h"
 #include "test-cli.h"
 #include "safe-file.h"
 #include "worker.h"

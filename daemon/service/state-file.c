@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "safe-file.h"
-#include "state.h"
+#include "state-file.h"
 
 static int state_path(const char *dir, const char *name, char **ret) {
         /* Kernel names have no '/', but nothing here trusts them. */
