@@ -22,7 +22,7 @@ Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);
 
 typedef enum BrokerChild {
-        BROKER_WORKER, /* worker.h */
+        BROKER_WORKER, /* worker-message.h */
         BROKER_PROXY,  /* proxy.h */
         _BROKER_CHILD_MAX,
 } BrokerChild;

@@ -14,7 +14,7 @@
 #include "sandbox.h"
 #include "state-file.h"
 #include "tracer.h"
-#include "worker.h"
+#include "worker-message.h"
 
 /* With autogroups (sched_autogroup_enabled, sched(7)) a unit's Nice= counts only within its session, so the session gets the same. Kernels
  * without autogroups have no such file. */

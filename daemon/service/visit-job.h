@@ -5,7 +5,7 @@
  * system check that is queued meanwhile stops the worker after its present command. */
 
 #include "fsck-wait.h"
-#include "worker.h"
+#include "worker-message.h"
 
 typedef struct VisitJob VisitJob;
 

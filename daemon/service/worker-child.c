@@ -13,7 +13,7 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "stack.h"
-#include "worker.h"
+#include "worker-message.h"
 
 /* The drive may be slow, and the manager takes a silent worker for stuck. */
 #define GOES_ON_USEC (5ULL * 1000 * 1000)

@@ -6,7 +6,7 @@
 
 #include "service-machine.h"
 #include "settings.h"
-#include "worker.h"
+#include "worker-message.h"
 
 static uint8_t take(void);    /* the next byte of the input; 0: there is none */
 static bool input_left(void); /* is there one? */

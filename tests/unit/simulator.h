@@ -47,7 +47,7 @@
 #include "state-file.h"
 #include "timer.h"
 #include "tracer.h"
-#include "worker.h"
+#include "worker-message.h"
 
 #define SECOND 1000000LL
 #define EMIT_MAX 1024

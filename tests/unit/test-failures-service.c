@@ -18,7 +18,7 @@
 #include "settings.h"
 #include "state-file.h"
 #include "test-cli.h"
-#include "worker.h"
+#include "worker-message.h"
 
 /* Stand-ins: what the journal would be told. */
 void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e _unused_) {

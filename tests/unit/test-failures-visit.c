@@ -15,7 +15,7 @@
 #include "settings.h"
 #include "suite.h"
 #include "sysfs-tree.h"
-#include "worker.h"
+#include "worker-message.h"
 
 static ModelDrive model;
 static Drive disk = { .name = (char *) "sda",

@@ -18,7 +18,7 @@
 #include "state-file.h"
 #include "suite.h"
 #include "tracer.h"
-#include "worker.h"
+#include "worker-message.h"
 
 int service_main(int argc, char *argv[]);
 

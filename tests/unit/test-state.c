@@ -14,7 +14,7 @@
 #include "state-file.h"
 #include "test-cli.h"
 #include "safe-file.h"
-#include "worker.h"
+#include "worker-message.h"
 
 static DriveRecord *record_make(const char *name, const char *model) {
         DriveRecord *r = calloc(1, sizeof *r);

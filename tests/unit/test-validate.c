@@ -16,7 +16,7 @@
 #include "settings.h"
 #include "suite.h"
 #include "tracer.h"
-#include "worker.h"
+#include "worker-message.h"
 #include "wrong-values.h"
 
 /* ---- to the worker: a request ---- */

@@ -17,7 +17,7 @@
 #include "sandbox.h"
 #include "settings.h"
 #include "suite.h"
-#include "worker.h"
+#include "worker-message.h"
 
 /* ---- stand-ins, in the worker's process ---- */
 

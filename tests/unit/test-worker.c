@@ -22,7 +22,7 @@
 #include "settings.h"
 #include "suite.h"
 #include "visit-job.h"
-#include "worker.h"
+#include "worker-message.h"
 
 static Drive *drive_make(void) {
         Drive *d = calloc(1, sizeof *d);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "text.h"
-#include "worker.h"
+#include "worker-message.h"
 
 /* ---- a request: fields ---- */
 

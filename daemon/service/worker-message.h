@@ -34,7 +34,7 @@ typedef enum WorkerState {
 
 WorkerState worker_state_after(WorkerState s, WorkerMessageType said);
 
-/* One datagram, which has the fields of its type alone (worker.c). The pointers of `step` do not cross: `wish` says what it is about. */
+/* One datagram, which has the fields of its type alone (worker-message.c). The pointers of `step` do not cross: `wish` says what it is about. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish;     /* index in the visit's wishes */
@@ -74,7 +74,7 @@ extern const WireField worker_order_fields[];
 /* ---- a request ---- */
 
 /* A Visit as one message: the drive, the work, the wishes, and what is known of their settings. The worker does not trust it: tables in
- * worker.c have the valid fields, paths must have the inventory's form, and the setting's row must allow the value. */
+ * worker-message.c have the valid fields, paths must have the inventory's form, and the setting's row must allow the value. */
 
 /* The running program's file, as "0.1.0 (build 40f1c-18a2…)". During an upgrade the service and its workers may be two builds, whose
  * messages have different fields. */
