@@ -14,6 +14,7 @@
 #include "state-file.h"
 #include "target-guard.h"
 #include "target-env.h"
+#include "target-decide.h"
 #include "target-life.h"
 #include "target-trigger.h"
 #include "target-use.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A drive comes, is described anew, has other wishes, and goes; and the one place that decides when its visit begins. */
+/* A drive comes and goes, with its parts. */
 
 #include "target.h"
 
@@ -9,16 +9,11 @@
 int target_new(const TargetEnv *env, Drive *drive, Target **ret);
 Target *target_free(Target *t);
 
-/* When something has to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
-uint64_t target_due(const Target *t);
-void target_tick(Target *t);
+/* The same drive, as a later event of udev describes it. Takes over `drive`. */
+int target_adopt(Target *t, Drive *drive);
 
-/* udev reports the same drive again (takes over `drive`): visits it if that changes its wishes. */
-void target_update(Target *t, Drive *drive);
+/* TargetPart.attach of each part. */
+int target_attach_parts(Target *t, bool again);
 
 /* The drive was unplugged: reports so of what was under way. */
 void target_leave(Target *t);
-
-/* What TargetEvents calls. */
-void target_requested(Target *t, VisitWork work);
-void target_visited(Target *t, bool identified);

@@ -11,7 +11,7 @@
 #include "service-worker.h"
 #include "target-temporary.h"
 #include "target-guard.h"
-#include "target-life.h"
+#include "target-decide.h"
 #include "target-trigger.h"
 
 /* ---- the input ---- */

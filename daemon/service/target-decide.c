@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <assert.h>
+#include <syslog.h>
+
+#include "clock.h"
+#include "target-decide.h"
+#include "target-guard.h"
+#include "target-life.h"
+#include "target-temporary.h"
+#include "target-together.h"
+#include "target-trigger.h"
+#include "target-visit.h"
+#include "target-wishes.h"
+
+/* A drive that refused a value, or did not answer, may take it now. */
+#define HELD_AGAIN_USEC (5ULL * 1000 * 1000)
+
+/* No visit is under way. */
+static void settle_parts(Target *t) {
+        bool news = false;
+
+        FOREACH_PART(part, t)
+        if ((*part)->settled)
+                news = (*part)->settled(t) || news;
+        if (news)
+                target_save(t);
+}
+
+/* ---- when it is visited ---- */
+
+/* Does the visit that has no worker yet do all that is pending? */
+static bool target_does_as_well(const Target *t) {
+        return !(t->pending.work & WORK_DONE & ~t->visit.pending.work);
+}
+
+static uint64_t target_not_before(const Target *t) {
+        return t->pending.work & WORK_NOW ? 0 : MAX(t->pending.not_before, target_guard_steady_at(t));
+}
+
+/* All that leads to a visit comes through here: an event, the end of a visit, and the time that was set here. */
+static void target_decide(Target *t) {
+        int r;
+
+        if (!pending_any(&t->pending) || target_has_worker(t))
+                return;
+
+        if (t->visit.job && target_does_as_well(t)) {
+                t->pending = (Pending){};
+                return;
+        }
+        if (target_not_before(t) > monotonic_usec()) {
+                target_changed(t);
+                return;
+        }
+
+        if (t->visit.job)
+                target_withdraw(t);
+        r = target_begin(t);
+        if (!t->visit.job)
+                target_together_drop(t, &t->visit.pending);
+        if (r < 0)
+                journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
+}
+
+/* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
+static void target_distrust(Target *t) {
+        CurrentVisit *v = &t->visit;
+
+        drive_record_distrust(t->record, t->env->settings);
+        for (size_t i = 0; v->memories && i < v->selected.n_items; i++) {
+                const SettingRecord *s = drive_record_find(t->record, v->selected.items[i].name);
+
+                v->memories[i].sent.known = v->memories[i].sent.known && s && s->sent.known;
+        }
+}
+
+uint64_t target_due(const Target *t) {
+        uint64_t due = UINT64_MAX;
+
+        if (pending_any(&t->pending) && !target_has_worker(t))
+                due = target_not_before(t);
+        if (t->saving.again_at > 0)
+                due = MIN(due, t->saving.again_at);
+        FOREACH_PART(part, t)
+        if ((*part)->due)
+                due = MIN(due, (*part)->due(t));
+        return due;
+}
+
+void target_tick(Target *t) {
+        if (t->saving.again_at > 0 && monotonic_usec() >= t->saving.again_at)
+                target_save(t);
+        FOREACH_PART(part, t)
+        if ((*part)->tick)
+                (*part)->tick(t);
+
+        target_decide(t);
+}
+
+/* ---- what is wanted changes ---- */
+
+/* The drive is described anew, or the files are read anew; no worker is at the drive. A visit that has not begun yet begins anew:
+ * the links of partitions, which it waited for, may say that this drive is to be left alone. */
+static void target_refresh(Target *t) {
+        bool described = t->update.drive, interrupted = t->visit.job;
+        Pending new_files = t->update.files;
+        int r = 0;
+
+        assert(!target_has_worker(t));
+
+        t->update.files = (Pending){};
+        if (interrupted)
+                target_withdraw(t);
+        if (described)
+                r = target_adopt(t, TAKE_PTR(t->update.drive));
+        if (described && r >= 0)
+                r = target_attach_parts(t, true);
+        if (r >= 0)
+                r = target_resolve(t);
+
+        /* A rule that is for what only the drive itself can say is none of its wishes before that was asked; and of a value that
+         * was held a visit is to say that it is gone, even where nothing else is wanted now. */
+        if (r < 0)
+                target_log_unresolved(t, r);
+        else if (pending_any(&new_files) &&
+                 (r > 0 || interrupted || target_wants_identity(t) || target_held_returns(t))) {
+                target_log_released(t);
+                pending_merge(&t->pending, &new_files);
+        } else if (r > 0)
+                pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
+        else if (described && !interrupted && !pending_any(&new_files))
+                target_disturbed(t, VISIT_REVALIDATION, 0);
+        target_decide(t);
+        if (!t->visit.job)
+                settle_parts(t);
+        if (interrupted && !t->visit.job)
+                t->env->events->rested(t->env->userdata, t);
+}
+
+void target_update(Target *t, Drive *drive) {
+        (void) drive_free(t->update.drive);
+        t->update.drive = drive;
+        if (!target_has_worker(t))
+                target_refresh(t);
+}
+
+void target_requested(Target *t, VisitWork work) {
+        if (work & WORK_DISTRUST)
+                target_distrust(t);
+        target_guard_hesitates(t);
+        if (pending_any(&t->update.files) && !target_has_worker(t))
+                target_refresh(t);
+        else
+                target_decide(t);
+}
+
+/* What came up meanwhile has its turn. */
+void target_visited(Target *t, bool identified) {
+        int r = 0;
+
+        if (identified)
+                r = target_attach_parts(t, false);
+        if (identified && r >= 0)
+                r = target_resolve(t);
+        /* New files are compared with the wishes of before. */
+        if (!pending_any(&t->update.files) && target_held_ended(t)) {
+                r = target_resolve(t);
+                drive_record_drop_unwanted(t->record, &t->wishes);
+                target_save(t);
+        } else if (!pending_any(&t->pending) && target_held_again(t))
+                pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
+                            monotonic_usec() + HELD_AGAIN_USEC);
+        if (r < 0)
+                target_log_unresolved(t, r);
+
+        if (t->update.drive || pending_any(&t->update.files))
+                target_refresh(t);
+        else
+                target_decide(t);
+        (void) target_poll_link(t, true);
+        settle_parts(t);
+        t->env->events->rested(t->env->userdata, t);
+}
