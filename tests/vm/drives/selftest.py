@@ -99,7 +99,8 @@ class Times(unittest.TestCase):
             self.assertEqual(drive["mode"], "idle_b" if rests else "active")
             begun = time.monotonic()
             drive.execute(Taskfile(0x25, count=1))
-            self.assertEqual(time.monotonic() - begun >= 0.05, rests)
+            if rests:
+                self.assertGreaterEqual(time.monotonic() - begun, 0.05)
             self.assertEqual(drive["load_cycles"], rests)
 
 

@@ -4,6 +4,7 @@ import concurrent.futures
 import struct
 import time
 import unittest
+import unittest.mock
 
 from .sat import CHECK_CONDITION, GOOD
 from .scsi import Request, ScsiDisk
@@ -238,16 +239,17 @@ class Power(Case):
         self.good(disk, [0x1b, 0, 0, 0, 0x30, 0])
         self.assertEqual((disk.self_test, self.sense(disk)), (False, (0, 0x5e, 4)))
 
-    def test_by_timer(self):
+    @unittest.mock.patch("time.monotonic", return_value=1000)
+    def test_by_timer(self, clock):
         disk = self.disk(time_scale=100)
         page = self.page(disk, 0x1a)
         page[3] |= 1 << 2 | 1                                    # idle_b after 5 s, standby_z after 10 s
         page[12:16], page[8:12] = (50).to_bytes(4, "big"), (100).to_bytes(4, "big")
         self.good(disk, *self.select(page))
         self.assertEqual((disk["idle_b"], disk["standby_z"], disk["idle_a"]), (50, 100, None))
-        time.sleep(0.07)
+        clock.return_value += 0.07
         self.assertEqual(self.sense(disk), (0, 0x5e, 5))
-        time.sleep(0.05)
+        clock.return_value += 0.05
         self.assertEqual(self.sense(disk), (0, 0x5e, 2))         # asking did not start it anew
         self.good(disk, [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0])
         self.assertEqual(self.sense(disk), (0, 0, 0))

@@ -1,8 +1,8 @@
 """Tests of what can be set in an ATA drive beyond the basics; part of drives.selftest."""
 
 import struct
-import time
 import unittest
+import unittest.mock
 
 from .model import AtaDrive
 from .taskfile import Taskfile
@@ -97,7 +97,8 @@ class PowerConditions(Case):
         self.refused(*self.epc(drive, 6, 3))
         self.refused(*self.epc(drive, 7))
 
-    def test_power_modes(self):
+    @unittest.mock.patch("time.monotonic", return_value=1000)
+    def test_power_modes(self, clock):
         drive = AtaDrive(epc=True, time_scale=100)
         def mode():
             return self.good(drive, 0xe5).count
@@ -111,9 +112,9 @@ class PowerConditions(Case):
         self.good(*self.epc(drive, 2 | ENABLE | 50 << 8, IDLE_B))           # 5 s, here 0.05 s
         self.good(drive, 0xe3, count=2)                                     # 10 s: Standby_z's timer
         self.assertEqual(drive["standby_z"], 100)
-        time.sleep(0.07)
+        clock.return_value += 0.07
         self.assertEqual(mode(), IDLE_B)
-        time.sleep(0.05)
+        clock.return_value += 0.05
         self.assertEqual(mode(), STANDBY_Z)
 
 
