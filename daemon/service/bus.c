@@ -143,7 +143,7 @@ static int method_hold(sd_bus_message *m, void *userdata, sd_bus_error *error) {
 
         /* Whoever measures the drive keeps visits from it, but not this one. */
         readers_forget(t, bus);
-        r = target_hold(t, bus, setting, value, before, error);
+        r = target_temporary_set(t, bus, setting, value, before, error);
         return r < 0 ? r : sd_bus_reply_method_return(m, "");
 }
 
@@ -156,7 +156,7 @@ static int method_let_go(sd_bus_message *m, void *userdata, sd_bus_error *error)
         if (r < 0)
                 return r;
         readers_forget(t, bus);
-        target_let_go(t, bus);
+        target_temporary_end(t, bus);
         return sd_bus_reply_method_return(m, "");
 }
 
@@ -173,7 +173,7 @@ static int method_try(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (r >= 0)
                 r = sd_bus_message_read(m, "bb", &allow_dangerous, &wake);
         if (r >= 0)
-                r = target_try(t, values, allow_dangerous, wake, error);
+                r = target_temporary_try(t, values, allow_dangerous, wake, error);
         (void) names_free(values);
         return r < 0 ? r : sd_bus_reply_method_return(m, "");
 }
@@ -189,7 +189,7 @@ static int method_undo(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (r >= 0)
                 r = sd_bus_message_read(m, "s", &setting);
         if (r >= 0)
-                r = target_undo(t, *setting ? setting : NULL, error);
+                r = target_temporary_undo(t, *setting ? setting : NULL, error);
         return r < 0 ? r : requests_wait(&b->requests, m, t);
 }
 
@@ -375,7 +375,7 @@ static int on_peer_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error
         BusPeer **p = &peer->bus->peers;
 
         for (Target *t = manager_first(peer->bus->manager); t; t = t->next)
-                target_let_go(t, peer->connection);
+                target_temporary_end(t, peer->connection);
         while (*p != peer)
                 p = &(*p)->next;
         *p = peer->next;

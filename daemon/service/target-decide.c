@@ -14,7 +14,7 @@
 #include "target-wishes.h"
 
 /* A drive that refused a value, or did not answer, may take it now. */
-#define HELD_AGAIN_USEC (5ULL * 1000 * 1000)
+#define RETURN_AGAIN_USEC (5ULL * 1000 * 1000)
 
 /* No visit is under way. */
 static void settle_parts(Target *t) {
@@ -119,12 +119,12 @@ static void target_refresh(Target *t) {
         if (r >= 0)
                 r = target_resolve(t);
 
-        /* A rule that is for what only the drive itself can say is none of its wishes before that was asked; and of a value that
-         * was held a visit is to say that it is gone, even where nothing else is wanted now. */
+        /* A rule that asks for what only the drive can say is none of its wishes before that is known. And a visit logs that a temporary
+         * value is gone, even where nothing else is wanted now. */
         if (r < 0)
                 target_log_unresolved(t, r);
         else if (pending_any(&new_files) &&
-                 (r > 0 || interrupted || target_wants_identity(t) || target_held_returns(t))) {
+                 (r > 0 || interrupted || target_wants_identity(t) || target_temporary_returns(t))) {
                 target_log_released(t);
                 pending_merge(&t->pending, &new_files);
         } else if (r > 0)
@@ -164,13 +164,13 @@ void target_visited(Target *t, bool identified) {
         if (identified && r >= 0)
                 r = target_resolve(t);
         /* New files are compared with the wishes of before. */
-        if (!pending_any(&t->update.files) && target_held_ended(t)) {
+        if (!pending_any(&t->update.files) && target_temporary_ended(t)) {
                 r = target_resolve(t);
                 drive_record_drop_unwanted(t->record, &t->wishes);
                 target_save(t);
-        } else if (!pending_any(&t->pending) && target_held_again(t))
+        } else if (!pending_any(&t->pending) && target_temporary_again(t))
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
-                            monotonic_usec() + HELD_AGAIN_USEC);
+                            monotonic_usec() + RETURN_AGAIN_USEC);
         if (r < 0)
                 target_log_unresolved(t, r);
 

@@ -13,15 +13,15 @@
 
 #define TRIES_MAX 3U
 
-typedef struct TargetHeld {
+typedef struct TargetTemporary {
         TemporaryValues *values; /* NULL: there are none, as with almost all drives at almost any time */
         char *path;              /* the file that they are in */
         const sd_bus *holder;    /* the client that asked for its values: never used, but compared; NULL: it is gone */
         unsigned n_tries;        /* so many visits could not set all of them back */
-} TargetHeld;
+} TargetTemporary;
 
-static TargetHeld *held_of(const Target *t) {
-        return target_part(t, &held_part);
+static TargetTemporary *values_of(const Target *t) {
+        return target_part(t, &temporary_part);
 }
 
 /* ---- the file ---- */
@@ -35,13 +35,13 @@ static Target *next_path(const Target *t, Target *from) {
         return from;
 }
 
-static int held_write(Target *t, TemporaryValues *h) {
+static int values_write(Target *t, TemporaryValues *h) {
         Target *other = next_path(t, t->env->drives);
         _cleanup_free_ char *name = NULL, *path = NULL, *text = NULL;
         int r;
 
-        if (h->n_items == 0 && other && held_of(other)->values && held_of(other)->values->n_items > 0)
-                return held_write(other, held_of(other)->values);
+        if (h->n_items == 0 && other && values_of(other)->values && values_of(other)->values->n_items > 0)
+                return values_write(other, values_of(other)->values);
         r = temporary_name(t->drive, &name);
         if (r < 0)
                 return r;
@@ -66,27 +66,27 @@ static int held_write(Target *t, TemporaryValues *h) {
                 return r;
 
         /* The drive behind a bridge has another key once it has said which it is. */
-        if (held_of(t)->path && !streq(held_of(t)->path, path))
-                (void) unlink(held_of(t)->path);
-        free(held_of(t)->path);
-        held_of(t)->path = TAKE_PTR(path);
+        if (values_of(t)->path && !streq(values_of(t)->path, path))
+                (void) unlink(values_of(t)->path);
+        free(values_of(t)->path);
+        values_of(t)->path = TAKE_PTR(path);
         return 0;
 }
 
-static void held_replace(Target *t, TemporaryValues *h) {
-        (void) temporary_free(held_of(t)->values);
-        held_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
+static void values_replace(Target *t, TemporaryValues *h) {
+        (void) temporary_free(values_of(t)->values);
+        values_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
 }
 
 /* Takes over `h`. It is in the file before the drive has it: the next run of the service must know it. */
-static int held_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
-        if (held_write(t, h) < 0) {
+static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
+        if (values_write(t, h) < 0) {
                 (void) temporary_free(h);
                 return sd_bus_error_set(error, SD_BUS_ERROR_FAILED,
                                         "What it was before cannot be written down in /run.");
         }
 
-        held_replace(t, h);
+        values_replace(t, h);
         target_reconfigure(t, VISIT_REQUEST);
         return 0;
 }
@@ -100,8 +100,8 @@ static int refuse(sd_bus_error *error, const char *setting, const char *why) {
 
 /* `before` "": not known. A client's value must be one that can be set back, and does no harm. What a user tries is judged by the
  * visit, as a rule of the files is. */
-static int held_parse(const Target *t, bool until_boot, const char *setting, const char *value, const char *before,
-                      TemporaryValue *ret, sd_bus_error *error) {
+static int values_parse(const Target *t, bool until_boot, const char *setting, const char *value, const char *before,
+                        TemporaryValue *ret, sd_bus_error *error) {
         const SettingFlags unfit =
                         SETTING_UNREADABLE | SETTING_NONVOLATILE | SETTING_AT_ATTACH | SETTING_DEAD | SETTING_EXCLUDED;
         const Setting *s = until_boot ? setting_find(t->env->settings, setting)
@@ -125,7 +125,7 @@ static int held_parse(const Target *t, bool until_boot, const char *setting, con
 }
 
 /* What the drive had before the first value that was tried stays what it had before. */
-static int held_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
+static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
         const char *name = setting_state(v->setting);
         const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
                              *first = old || !v->until_boot ? old : temporary_find(h, name, false);
@@ -143,30 +143,30 @@ static int held_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_b
 }
 
 /* Sets all values or none: setting, value, value before, and so on. */
-static int held_set(Target *t, char *const *values, const TemporaryValue *like, sd_bus_error *error) {
+static int values_set(Target *t, char *const *values, const TemporaryValue *like, sd_bus_error *error) {
         _cleanup_(temporary_freep) TemporaryValues *h = NULL;
         int r;
 
-        r = temporary_copy(held_of(t)->values, t->env->settings, &h);
+        r = temporary_copy(values_of(t)->values, t->env->settings, &h);
         for (; values && *values && r >= 0; values += 3) {
                 TemporaryValue v;
 
                 if (!values[1] || !values[2])
                         return -EINVAL;
-                r = held_parse(t, like->until_boot, values[0], values[1], values[2], &v, error);
+                r = values_parse(t, like->until_boot, values[0], values[1], values[2], &v, error);
                 v.allow_dangerous = like->allow_dangerous;
                 v.wake = like->wake;
                 if (r >= 0)
-                        r = held_add(t, h, &v, error);
+                        r = values_add(t, h, &v, error);
         }
-        return r < 0 ? r : held_change(t, TAKE_PTR(h), error);
+        return r < 0 ? r : values_change(t, TAKE_PTR(h), error);
 }
 
 /* ---- while a client is connected ---- */
 
 /* The first of a client's values. NULL: there is none. */
-static const TemporaryValue *held_of_client(const Target *t) {
-        const TemporaryValues *h = held_of(t)->values;
+static const TemporaryValue *values_of_client(const Target *t) {
+        const TemporaryValues *h = values_of(t)->values;
 
         for (size_t i = 0; h && i < h->n_items; i++)
                 if (!h->items[i].until_boot)
@@ -174,29 +174,29 @@ static const TemporaryValue *held_of_client(const Target *t) {
         return NULL;
 }
 
-int target_hold(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
-                sd_bus_error *error) {
+int target_temporary_set(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
+                         sd_bus_error *error) {
         char *const values[] = { (char *) setting, (char *) value, (char *) before, NULL };
-        const TemporaryValue *other = held_of_client(t);
+        const TemporaryValue *other = values_of_client(t);
         int r;
 
-        if (other && held_of(t)->holder != holder)
+        if (other && values_of(t)->holder != holder)
                 return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s of this drive is %s.", other->name,
-                                         held_of(t)->holder ? "being measured already" : "still to be set back");
-        r = held_set(t, values, &(TemporaryValue){}, error);
+                                         values_of(t)->holder ? "being measured already" : "still to be set back");
+        r = values_set(t, values, &(TemporaryValue){}, error);
         if (r >= 0)
-                held_of(t)->holder = holder;
+                values_of(t)->holder = holder;
         return r;
 }
 
-void target_let_go(Target *t, const sd_bus *holder) {
-        TemporaryValues *h = held_of(t)->values;
+void target_temporary_end(Target *t, const sd_bus *holder) {
+        TemporaryValues *h = values_of(t)->values;
 
-        if (!held_of_client(t) || !held_of(t)->holder || held_of(t)->holder != holder)
+        if (!values_of_client(t) || !values_of(t)->holder || values_of(t)->holder != holder)
                 return;
 
-        held_of(t)->holder = NULL;
-        held_of(t)->n_tries = 0;
+        values_of(t)->holder = NULL;
+        values_of(t)->n_tries = 0;
         for (size_t i = 0; i < h->n_items; i++)
                 h->items[i].returns = h->items[i].returns || !h->items[i].until_boot;
         target_reconfigure(t, VISIT_REQUEST);
@@ -204,14 +204,14 @@ void target_let_go(Target *t, const sd_bus *holder) {
 
 /* ---- until the next boot ---- */
 
-int target_try(Target *t, char *const *values, bool allow_dangerous, bool wake, sd_bus_error *error) {
+int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, bool wake, sd_bus_error *error) {
         const TemporaryValue like = { .until_boot = true, .allow_dangerous = allow_dangerous, .wake = wake };
-        int r = held_set(t, values, &like, error);
+        int r = values_set(t, values, &like, error);
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
-                (void) held_set(p, values, &like, NULL);
+                (void) values_set(p, values, &like, NULL);
                 /* This one may have a client's values, too. */
-                r = held_write(t, held_of(t)->values);
+                r = values_write(t, values_of(t)->values);
         }
         return r;
 }
@@ -221,7 +221,7 @@ static int undo_one(Target *t, const char *setting, sd_bus_error *error) {
         bool any = false;
         int r;
 
-        r = temporary_copy(held_of(t)->values, t->env->settings, &h);
+        r = temporary_copy(values_of(t)->values, t->env->settings, &h);
         if (r < 0)
                 return r;
         for (size_t i = h->n_items; i > 0; i--) {
@@ -235,16 +235,16 @@ static int undo_one(Target *t, const char *setting, sd_bus_error *error) {
                 else
                         v->returns = true;
         }
-        held_of(t)->n_tries = 0;
-        return any ? held_change(t, TAKE_PTR(h), error) : 0;
+        values_of(t)->n_tries = 0;
+        return any ? values_change(t, TAKE_PTR(h), error) : 0;
 }
 
-int target_undo(Target *t, const char *setting, sd_bus_error *error) {
+int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error) {
         int r = undo_one(t, setting, error);
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
                 (void) undo_one(p, setting, NULL);
-                r = held_of(t)->values ? held_write(t, held_of(t)->values) : 0;
+                r = values_of(t)->values ? values_write(t, values_of(t)->values) : 0;
         }
         return r;
 }
@@ -252,7 +252,7 @@ int target_undo(Target *t, const char *setting, sd_bus_error *error) {
 /* ---- the drive comes and goes ---- */
 
 /* Takes over what earlier runs of the service, and earlier attaches of the drive, have left. */
-static int held_attach(Target *t, bool again) {
+static int values_attach(Target *t, bool again) {
         _cleanup_(temporary_freep) TemporaryValues *h = NULL;
         bool unknown = drive_is_behind_bridge(t->drive) && !t->record->bridge.identified, same;
         int r;
@@ -260,8 +260,8 @@ static int held_attach(Target *t, bool again) {
         if (again)
                 return 0;
         /* The drive behind a bridge has said which it is. */
-        if (held_of(t)->values)
-                return held_write(t, held_of(t)->values);
+        if (values_of(t)->values)
+                return values_write(t, values_of(t)->values);
         r = temporary_read(STATE_DIR, t->drive, t->env->settings, &h);
         if (r < 0 || !h)
                 return r == -ENOMEM ? r : 0;
@@ -273,36 +273,36 @@ static int held_attach(Target *t, bool again) {
                 v->returns = v->returns || !v->until_boot;
                 /* In the bridge there may be another drive now. */
                 if ((unknown && !same) ||
-                    held_parse(t, v->until_boot, v->name, v->text, v->before_text ?: "", &parsed, NULL) < 0)
+                    values_parse(t, v->until_boot, v->name, v->text, v->before_text ?: "", &parsed, NULL) < 0)
                         temporary_drop(h, v);
         }
         /* Another drive that says that it is this one, or another path to it, may have a client's values. */
-        r = same || unknown ? held_write(t, h) : 0;
-        held_replace(t, TAKE_PTR(h));
+        r = same || unknown ? values_write(t, h) : 0;
+        values_replace(t, TAKE_PTR(h));
         return r == -ENOMEM ? r : 0;
 }
 
-static void held_leave(Target *t) {
-        TemporaryValues *h = held_of(t)->values;
+static void values_leave(Target *t) {
+        TemporaryValues *h = values_of(t)->values;
 
-        if (!held_of_client(t))
+        if (!values_of_client(t))
                 return;
         for (size_t i = h->n_items; i > 0; i--)
                 if (!h->items[i - 1].until_boot)
                         temporary_drop(h, h->items + i - 1);
-        (void) held_write(t, h);
+        (void) values_write(t, h);
 }
 
-static void held_done(Target *t) {
-        held_replace(t, NULL);
-        free(TAKE_PTR(held_of(t)->path));
+static void values_done(Target *t) {
+        values_replace(t, NULL);
+        free(TAKE_PTR(values_of(t)->path));
 }
 
 /* ---- what a visit tells ---- */
 
 /* Does one of these not have again what it had before? */
-static bool held_returns(const Target *t, bool until_boot) {
-        const TemporaryValues *h = held_of(t)->values;
+static bool values_returns(const Target *t, bool until_boot) {
+        const TemporaryValues *h = values_of(t)->values;
 
         for (size_t i = 0; h && i < h->n_items; i++)
                 if (h->items[i].until_boot == until_boot && h->items[i].returns && !h->items[i].returned)
@@ -310,12 +310,12 @@ static bool held_returns(const Target *t, bool until_boot) {
         return false;
 }
 
-bool target_held_returns(const Target *t) {
-        return held_returns(t, false) || held_returns(t, true);
+bool target_temporary_returns(const Target *t) {
+        return values_returns(t, false) || values_returns(t, true);
 }
 
-bool target_held_again(Target *t) {
-        return target_held_returns(t) && held_of(t)->n_tries++ < TRIES_MAX;
+bool target_temporary_again(Target *t) {
+        return target_temporary_returns(t) && values_of(t)->n_tries++ < TRIES_MAX;
 }
 
 /* Of a value that the drive has not had yet: does it have it now? */
@@ -330,16 +330,16 @@ static void note_given(Target *t, TemporaryValue *v, const Step *s) {
                 return;
         v->given = given;
         v->spared = spared;
-        (void) held_write(t, held_of(t)->values);
+        (void) values_write(t, values_of(t)->values);
 }
 
-void target_held_told(Target *t, const Step *s) {
+void target_temporary_step(Target *t, const Step *s) {
         /* While other wishes wait to be taken over, a visit is about those of before. */
         if (pending_any(&t->update.files))
                 return;
 
         for (int until_boot = 0; until_boot <= 1; until_boot++) {
-                TemporaryValue *v = temporary_find(held_of(t)->values, s->wish->name, until_boot);
+                TemporaryValue *v = temporary_find(values_of(t)->values, s->wish->name, until_boot);
                 bool mine = v && s->wish->line == 0 && streq(s->wish->file, temporary_rule(v));
 
                 if (mine && v->returns)
@@ -354,10 +354,10 @@ void target_held_told(Target *t, const Step *s) {
 
 /* The values of one client return together, since one may reset another. */
 static bool drop_returned(Target *t, bool until_boot) {
-        TemporaryValues *h = held_of(t)->values;
+        TemporaryValues *h = values_of(t)->values;
         bool any = false;
 
-        if (held_returns(t, until_boot))
+        if (values_returns(t, until_boot))
                 return false;
         for (size_t i = h ? h->n_items : 0; i > 0; i--)
                 if (h->items[i - 1].until_boot == until_boot && h->items[i - 1].returned) {
@@ -367,23 +367,23 @@ static bool drop_returned(Target *t, bool until_boot) {
         return any;
 }
 
-bool target_held_ended(Target *t) {
+bool target_temporary_ended(Target *t) {
         bool client = drop_returned(t, false), boot = drop_returned(t, true);
 
         if (!client && !boot)
                 return false;
-        (void) held_write(t, held_of(t)->values);
-        held_replace(t, held_of(t)->values->n_items > 0 ? TAKE_PTR(held_of(t)->values) : NULL);
+        (void) values_write(t, values_of(t)->values);
+        values_replace(t, values_of(t)->values->n_items > 0 ? TAKE_PTR(values_of(t)->values) : NULL);
         return true;
 }
 
-int target_held_overlay(const Target *t, Wishes *w) {
-        return temporary_overlay(held_of(t)->values, w);
+int target_temporary_overlay(const Target *t, Wishes *w) {
+        return temporary_overlay(values_of(t)->values, w);
 }
 
-const TargetPart held_part = {
-        .size = sizeof(TargetHeld),
-        .attach = held_attach,
-        .leave = held_leave,
-        .done = held_done,
+const TargetPart temporary_part = {
+        .size = sizeof(TargetTemporary),
+        .attach = values_attach,
+        .leave = values_leave,
+        .done = values_done,
 };

@@ -328,7 +328,7 @@ static void on_step(void *userdata, const Step *s) {
         if (!verdict_is_absent(s->verdict, s->wish->optional))
                 v->summary.n_verdicts[s->verdict]++;
 
-        target_held_told(t, s);
+        target_temporary_step(t, s);
         tell_drift(t, s);
         if (s->verdict == VERDICT_VANISHED)
                 target_guard_lost(t);

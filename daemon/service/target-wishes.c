@@ -11,7 +11,7 @@ int target_find_wishes(const Target *t, Wishes *ret) {
 
         r = config_resolve(t->env->files->config, t->drive, t->env->on_battery, &w);
         if (r >= 0)
-                r = target_held_overlay(t, &w);
+                r = target_temporary_overlay(t, &w);
         if (r < 0)
                 return r;
 

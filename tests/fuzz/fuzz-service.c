@@ -155,7 +155,7 @@ static bool is_tried(const Disk *d, const Target *t, const Wish *w) {
                 if (d->n_until_boot & 1U << i && streq(w->name, tries[i].setting))
                         return is_value(s, tries[i].before, &w->value) || is_value(s, tries[i].value, &w->value);
                 else if (d->n_tried & 1U << i && streq(w->name, tries[i].setting))
-                        return is_value(s, target_held_returns(t) ? tries[i].before : tries[i].value, &w->value);
+                        return is_value(s, target_temporary_returns(t) ? tries[i].before : tries[i].value, &w->value);
         return false;
 }
 
@@ -459,23 +459,23 @@ static void step_hold_value(void) {
                 say("%s: until the boot: %s\n", d->name, tries[i].setting);
                 FOREACH_DISK(other)
                 other->n_until_boot |= 1U << i;
-                (void) target_try(t, words, b & 1, b & 2, &error);
+                (void) target_temporary_try(t, words, b & 1, b & 2, &error);
                 return;
         }
         if (b / 16 % 4 == 2) {
                 say("%s: undone: %s\n", d->name, b & 1 ? tries[i].setting : "all");
-                (void) target_undo(t, b & 1 ? tries[i].setting : NULL, &error);
+                (void) target_temporary_undo(t, b & 1 ? tries[i].setting : NULL, &error);
                 return;
         }
         if (b & 1) {
                 say("%s: a client leaves\n", d->name);
-                target_let_go(t, (const sd_bus *) (holders + (b / 2 & 1)));
+                target_temporary_end(t, (const sd_bus *) (holders + (b / 2 & 1)));
                 return;
         }
         say("%s: try %s\n", d->name, tries[i].setting);
         d->n_tried |= 1U << i;
-        (void) target_hold(t, (const sd_bus *) (holders + (b / 2 & 1)), tries[i].setting, tries[i].value,
-                           tries[i].before, &error);
+        (void) target_temporary_set(t, (const sd_bus *) (holders + (b / 2 & 1)), tries[i].setting, tries[i].value,
+                                    tries[i].before, &error);
 }
 
 static void step_hold(void) {
@@ -781,7 +781,7 @@ static bool is_left_alone(const Target *t) {
 
 static void check_verdicts(void) {
         for (const Target *t = manager_first(manager); t; t = t->next) {
-                MUST(!target_held_returns(t) || is_left_alone(t),
+                MUST(!target_temporary_returns(t) || is_left_alone(t),
                      "%s does not get back what it had before a value was tried", t->drive->name);
                 for (size_t i = 0; i < t->wishes.n_items; i++) {
                         const Wish *w = t->wishes.items + i;
