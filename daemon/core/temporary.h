@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "guard-rules.h"
+#include "verdict.h"
 
 #define TEMPORARY_PREFIX ".temporary-" /* of such a file's name */
 

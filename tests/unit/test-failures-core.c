@@ -13,6 +13,7 @@
 #include "drive-record.h"
 #include "safe-file.h"
 #include "scope.h"
+#include "temporary.h"
 #include "test-cli.h"
 
 /* What is memory's may not be lost on the way, nor made anything else of. */
@@ -330,6 +331,42 @@ START_TEST(test_use) {
 }
 END_TEST
 
+/* Values for a while: all of them, or those of before. */
+static bool temporary_once(Injected what, size_t nth) {
+        TemporaryValue v = { .setting = setting_find(&fake_table, "apm"),
+                             .before_text = (char *) "254",
+                             .until_boot = true };
+        TemporaryValues *t = calloc(1, sizeof *t), *copy = NULL;
+        char *name = NULL;
+        bool failed;
+        int r;
+
+        ck_assert_int_eq(value_parse(&v.setting->range, "128", &v.value), 0);
+        ck_assert_int_eq(value_parse(&v.setting->range, "254", &v.before), 0);
+        inject_arm(what, nth);
+        r = temporary_set(t, &v);
+        if (r >= 0)
+                r = temporary_set(t, &v);
+        if (r >= 0)
+                r = temporary_copy(t, &fake_table, &copy);
+        if (r >= 0)
+                r = temporary_name(drive, &name);
+        failed = memory_end(r);
+        ck_assert_uint_le(t->n_items, 1);
+        ck_assert(failed || copy->n_items == 1);
+        (void) temporary_free(t);
+        (void) temporary_free(copy);
+        free(name);
+        return failed;
+}
+
+START_TEST(test_temporary) {
+        drive_and_config_make();
+        ck_assert_uint_gt(inject_each(temporary_once, INJECT_MEMORY), 0);
+        drive_and_config_free();
+}
+END_TEST
+
 /* The crash guard: nothing has lost its value, and what was sent is in quarantine, with a reason or, at worst, without one. */
 static bool guard_once(Injected what, size_t nth) {
         _cleanup_(guard_record_freep) GuardRecord *g = calloc(1, sizeof *g), *again = NULL;
@@ -541,6 +578,7 @@ int main(void) {
         tcase_add_test(t, test_plan);
         tcase_add_test(t, test_record);
         tcase_add_test(t, test_use);
+        tcase_add_test(t, test_temporary);
         tcase_add_test(t, test_guard);
         tcase_add_test(t, test_match);
         tcase_add_test(t, test_check);

@@ -103,6 +103,8 @@ static void feed(const char *input, const char *word, unsigned n, PowerNews *ret
                 power_watch_probed(&watch, &p, &counters, ret);
         } else if (streq(input, "stopped"))
                 power_watch_stopped(&watch, streq(word, "unverifiable"), counters.now, ret);
+        else if (streq(input, "ask"))
+                return;
         else if (streq(input, "delay"))
                 power_watch_delay(&watch, parse_time(word), counters.now);
         else if (streq(input, "retry"))
@@ -150,6 +152,14 @@ static void put_news(FILE *f, const PowerNews *n) {
                 fprintf(f, " stopped=%s%s", format_time(n->stopped_at, from), n->by_io ? "" : " without-io");
 }
 
+static void put_answers(FILE *f) {
+        char time[32];
+
+        fprintf(f, "%s idle-at=%s%s%s", power_watch_may_spin_down(&watch) ? " may-spin-down" : "",
+                format_time(power_watch_idle_at(&watch, &counters), time),
+                power_watch_is_traced(&watch) ? " traced" : "", power_watch_is_stopped(&watch) ? " stopped" : "");
+}
+
 static void put_state(FILE *f) {
         char time[32];
 
@@ -174,6 +184,8 @@ static char *run_line(const char *line) {
         feed(input, word, n, &news);
 
         f = open_memstream(&text, &size);
+        if (streq(input, "ask"))
+                put_answers(f);
         put_news(f, &news);
         put_state(f);
         (void) fclose(f);

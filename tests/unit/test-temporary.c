@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Temporary values: their file, and what they make of what the files want. */
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "facts.h"
+#include "fake-settings.h"
+#include "scratch.h"
+#include "suite.h"
+#include "temporary.h"
+
+static TemporaryValues *values;
+
+/* "apm=128": by a user until boot; "apm=128/254": with the value from before; a first "-" says of a client; "<": it has ended. */
+static void set(const char *text) {
+        char name[64], value[64], before[64] = "";
+        bool client = *text == '-', ended = text[client] == '<';
+        TemporaryValue v = { .until_boot = !client, .returns = ended };
+
+        ck_assert_int_ge(sscanf(text + client + ended, "%63[^=]=%63[^/]/%63s", name, value, before), 2);
+        v.setting = setting_find(&fake_table, name);
+        ck_assert_ptr_nonnull(v.setting);
+        ck_assert_int_eq(value_parse(&v.setting->range, value, &v.value), 0);
+        if (before[0]) {
+                v.before_text = before;
+                ck_assert_int_eq(value_parse(&v.setting->range, before, &v.before), 0);
+        }
+        ck_assert_int_eq(temporary_set(values, &v), 0);
+}
+
+static const char *format(const TemporaryValues *t) {
+        static char text[512];
+        size_t n = 0;
+
+        text[0] = '\0';
+        for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++)
+                n += (size_t) snprintf(text + n, sizeof text - n, "%s%s%s%s=%s%s%s", n > 0 ? " " : "",
+                                       v->until_boot ? "" : "-", v->returns ? "<" : "", v->name, v->text,
+                                       v->before_text ? "/" : "", v->before_text ?: "");
+        return text;
+}
+
+static void setup(void) {
+        values = calloc(1, sizeof *values);
+}
+
+static void teardown(void) {
+        values = temporary_free(values);
+}
+
+/* ---- one after the other ---- */
+
+START_TEST(test_set) {
+        set("apm=128/254");
+        set("-apm=1");
+        set("lookahead=off");
+        ck_assert_str_eq(format(values), "apm=128/254 -apm=1 lookahead=off");
+        /* The same setting, for as long: the later value is the last one. */
+        set("apm=64");
+        ck_assert_str_eq(format(values), "-apm=1 lookahead=off apm=64");
+        ck_assert_ptr_eq(temporary_find(values, "apm", false), values->items);
+        ck_assert_ptr_null(temporary_find(values, "epc", true));
+        ck_assert_ptr_null(temporary_find(NULL, "apm", true));
+        temporary_drop(values, values->items);
+        ck_assert_str_eq(format(values), "lookahead=off apm=64");
+}
+END_TEST
+
+START_TEST(test_copy) {
+        TemporaryValues *copy, *none;
+
+        set("-<read_ahead_kb=1MiB/128KiB");
+        set("apm=128");
+        values->items[1].allow_dangerous = values->items[1].wake = values->items[1].given = true;
+        values->items[0].spared = true;
+        values->diskseq = 7;
+        ck_assert_int_eq(temporary_copy(values, &fake_table, &copy), 0);
+        ck_assert_str_eq(format(copy), "-<read_ahead_kb=1 MiB/128 KiB apm=128");
+        ck_assert_uint_eq(copy->diskseq, 7);
+        ck_assert(copy->items[1].allow_dangerous && copy->items[1].wake && copy->items[1].given &&
+                  copy->items[0].spared);
+        ck_assert_int_eq(copy->items[0].before.number, 128 * 1024);
+        copy = temporary_free(copy);
+
+        ck_assert_int_eq(temporary_copy(NULL, &fake_table, &none), 0);
+        ck_assert_uint_eq(none->n_items, 0);
+        (void) temporary_free(none);
+}
+END_TEST
+
+/* ---- a file is read as hostile ---- */
+
+#define VALUE(name, text) "VERSION=1\nVALUES=1\nVALUE_0_NAME=" name "\nVALUE_0_TEXT=" text "\nVALUE_0_UNTIL_BOOT=1\n"
+
+static const struct {
+        const char *text, *expected; /* NULL: it is no such file */
+} texts[] = {
+        { VALUE("apm", "128"), "apm=128" },
+        { VALUE("apm", "128") "VALUE_0_BEFORE=254\n", "apm=128/254" },
+        { VALUE("apm", "0"), "" },                        /* no value of this setting */
+        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* nor this */
+        { VALUE("nosuch", "1"), "" },
+        { VALUE("apm_battery", "128"), "" },    /* an alias */
+        { VALUE("chipset_pio_mode", "1"), "" }, /* never written */
+        { VALUE("security_unlock", "1"), "" },  /* nor this */
+        { "VERSION=1\nVALUES=1\nVALUE_0_NAME=apm\n", "" },
+        { "VERSION=1\nVALUES=1\nVALUE_0_TEXT=128\n", "" },
+        { "VERSION=1\nVALUES=0\n", "" },
+        { "VERSION=2\n", NULL },
+        { "nonsense", NULL },
+};
+
+START_TEST(test_parse) {
+        TemporaryValues *t = NULL;
+        int r = temporary_parse(texts[_i].text, strlen(texts[_i].text), &fake_table, &t);
+
+        ck_assert_int_eq(r < 0, !texts[_i].expected);
+        if (r >= 0)
+                ck_assert_str_eq(format(t), texts[_i].expected);
+        (void) temporary_free(t);
+}
+END_TEST
+
+static const Fact facts[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S1" }, { "diskseq", "9" }, {} };
+
+START_TEST(test_files) {
+        char path[PATH_MAX];
+        _cleanup_free_ char *name = NULL, *text = NULL;
+        const DriveLookup lookup = { fact, (void *) facts };
+        Drive *d;
+        TemporaryValues *t;
+        FILE *f;
+
+        ck_assert_int_eq(drive_new("sda", "/dev/sda", "/sys/block/sda", &lookup, &d), 0);
+        ck_assert_int_eq(temporary_name(d, &name), 0);
+        ck_assert(starts_with(name, TEMPORARY_PREFIX));
+        ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), 0);
+        ck_assert_ptr_null(t);
+
+        set("apm=128");
+        set("-epc=on/off");
+        values->diskseq = d->diskseq;
+        ck_assert_int_eq(temporary_serialize(values, &text), 0);
+        (void) snprintf(path, sizeof path, "%s/%s", scratch, name);
+        f = fopen(path, "we");
+        fputs(text, f);
+        (void) fclose(f);
+        ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), 0);
+        ck_assert_str_eq(format(t), "apm=128 -epc=on/off");
+        (void) temporary_free(t);
+
+        /* At another attach of the drive, the client is gone. */
+        d->diskseq++;
+        ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), 0);
+        ck_assert_str_eq(format(t), "apm=128");
+        (void) temporary_free(t);
+
+        ck_assert_int_eq(truncate(path, 5), 0);
+        ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), -EBADMSG);
+        ck_assert_int_eq(temporary_read_file("/nonexistent", name, &fake_table, &t), 0);
+        (void) drive_free(d);
+}
+END_TEST
+
+/* ---- what is wanted ---- */
+
+static const struct {
+        const char *file; /* a rule of the files for apm: "64", "error"; NULL: there is none */
+        const char *values[3];
+        const char *expected; /* the wishes */
+} overlays[] = {
+        { NULL, { NULL }, "" },
+        { "64", { NULL }, "apm=64 a.conf" },
+        { "64", { "apm=128" }, "apm=128 drivekeep try" },
+        { NULL, { "apm=128" }, "apm=128 drivekeep try" },
+        { "error", { "apm=128" }, "apm=128 drivekeep try" },
+        { "64", { "-apm=128/254" }, "apm=128 drivekeep tune" },
+        /* A client's value comes before a tried one, whichever is older. */
+        { "64", { "-apm=1/64", "apm=128/64" }, "apm=1 drivekeep tune" },
+        /* What has ended returns to what the files want, or to what was there. */
+        { "64", { "<apm=128/254" }, "apm=64 a.conf" },
+        { "error", { "<apm=128/254" }, "apm=254 drivekeep try" },
+        { NULL, { "<apm=128/254" }, "apm=254 drivekeep try" },
+        { NULL, { "<apm=128" }, "" },
+        { NULL, { "apm=128", "lookahead=off" }, "apm=128 drivekeep try lookahead=off drivekeep try" },
+};
+
+START_TEST(test_overlay) {
+        const Setting *apm = setting_find(&fake_table, "apm");
+        char text[256] = "", value[VALUE_TEXT_MAX];
+        Wishes w = {};
+        size_t n = 0;
+
+        if (overlays[_i].file) {
+                Wish rule = { .name = "apm",
+                              .file = "a.conf",
+                              .line = 3,
+                              .withheld = streq(overlays[_i].file, "error") };
+
+                ck_assert(rule.withheld || value_parse(&apm->range, overlays[_i].file, &rule.value) == 0);
+                ck_assert_int_eq(wishes_add(&w, &rule), 0);
+        }
+        for (const char *const *v = overlays[_i].values; *v; v++)
+                set(*v);
+        ck_assert_int_eq(temporary_overlay(values, &w), 0);
+        for (const Wish *i = w.items; i < w.items + w.n_items; i++)
+                n += (size_t) snprintf(text + n, sizeof text - n, "%s%s=%s %s", n > 0 ? " " : "", i->name,
+                                       value_format(&setting_find(&fake_table, i->name)->range, &i->value, value),
+                                       i->file);
+        ck_assert_str_eq(text, overlays[_i].expected);
+        wishes_done(&w);
+        ck_assert_int_eq(temporary_overlay(NULL, &w), 0);
+}
+END_TEST
+
+static const struct {
+        Verdict verdict;
+        bool barred, in_vain, in_vain_changed;
+} verdicts[] = {
+        { VERDICT_UNSUPPORTED, true, true, true }, { VERDICT_FORBIDDEN, true, true, true },
+        { VERDICT_QUARANTINED, true, true, true }, { VERDICT_REFUSED, false, true, false },
+        { VERDICT_IGNORED, false, true, false },   { VERDICT_APPLIED, false, false, false },
+        { VERDICT_DEFERRED, false, false, false },
+};
+
+START_TEST(test_in_vain) {
+        ck_assert(temporary_is_barred(verdicts[_i].verdict) == verdicts[_i].barred);
+        ck_assert(temporary_is_in_vain(verdicts[_i].verdict, true) == verdicts[_i].in_vain);
+        ck_assert(temporary_is_in_vain(verdicts[_i].verdict, false) == verdicts[_i].in_vain_changed);
+}
+END_TEST
+
+int main(void) {
+        Suite *s = suite_create("temporary");
+        TCase *t = tcase_create("temporary");
+
+        tcase_add_checked_fixture(t, setup, teardown);
+        tcase_add_checked_fixture(t, scratch_make, scratch_remove);
+        tcase_add_test(t, test_set);
+        tcase_add_test(t, test_copy);
+        tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(texts));
+        tcase_add_test(t, test_files);
+        tcase_add_loop_test(t, test_overlay, 0, ELEMENTSOF(overlays));
+        tcase_add_loop_test(t, test_in_vain, 0, ELEMENTSOF(verdicts));
+        suite_add_tcase(s, t);
+        return suite_run(s);
+}
