@@ -11,7 +11,7 @@
 #include <wchar.h>
 
 #include "output.h"
-#include "verdict.h"
+#include "verdict-word.h"
 
 /* Of the shape of the documents: it grows when a key goes, or has another meaning. */
 #define JSON_VERSION 1

@@ -5,7 +5,7 @@
  * here and a line in the table. */
 
 #include "macro.h"
-#include "verdict.h"
+#include "verdict-word.h"
 
 #define STATE_DIR "/run/drivekeep/drives"
 #define RESULT_DIR "/var/lib/drivekeep/bench" /* what `drivekeep bench` keeps */

@@ -5,7 +5,7 @@
 
 #include "config.h"
 #include "setting.h"
-#include "verdict.h"
+#include "verdict-word.h"
 
 #define STEP_REASON_MAX 256U
 #define STEP_NOTE_MAX 192U

@@ -7,7 +7,7 @@
 
 #include "config.h"
 #include "guard-rules.h"
-#include "verdict.h"
+#include "verdict-word.h"
 
 #define TEMPORARY_PREFIX ".temporary-" /* of such a file's name */
 

@@ -7,7 +7,7 @@
 
 #include "drive.h"
 #include "setting.h"
-#include "verdict.h"
+#include "verdict-word.h"
 
 struct nvme_passthru_cmd;
 typedef struct SgRequest SgRequest;

@@ -4,7 +4,7 @@
 
 #include "output.h"
 #include "test-cli.h"
-#include "verdict.h"
+#include "verdict-word.h"
 
 /* clang-format off */
 static const Column columns[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "verdict.h"
+#include "verdict-word.h"
 #include "macro.h"
 
 static const char *const table[_VERDICT_MAX] = {
