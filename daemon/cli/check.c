@@ -16,7 +16,7 @@
 #include "rivals.h"
 #include "safe-file.h"
 #include "settings.h"
-#include "spin-down-timer.h"
+#include "standby-timer.h"
 #include "tracefs.h"
 #include "tune-evidence.h"
 #include "verb.h"

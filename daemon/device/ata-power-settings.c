@@ -8,7 +8,7 @@
 #include "ata.h"
 #include "plan.h"
 #include "settings.h"
-#include "spin-down-timer.h"
+#include "standby-timer.h"
 #include "power.h"
 
 #define STANDBY_Z "standby_z"

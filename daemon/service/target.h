@@ -24,7 +24,7 @@
 #include "power-watch.h"
 #include "drive-record.h"
 #include "scope.h"
-#include "spin-down-timer.h"
+#include "standby-timer.h"
 #include "tracer.h"
 #include "visit-job.h"
 

@@ -2,7 +2,7 @@
 
 /* What spins a drive down, by the verdicts of its record. */
 
-#include "spin-down-timer.h"
+#include "standby-timer.h"
 #include "suite.h"
 
 #define ATA (1U << BACKEND_ATA)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "spin-down-timer.h"
+#include "standby-timer.h"
 
 #define NOTHING ((SpinDown){ .usec = UINT64_MAX })
 
