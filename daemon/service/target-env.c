@@ -5,6 +5,7 @@
 #include "machine.h"
 #include "readers.h"
 #include "settings.h"
+#include "target-controller.h"
 #include "target-env.h"
 #include "target-guard.h"
 #include "target-temporary.h"
@@ -18,8 +19,8 @@
 /* A spin-up is logged before it makes other drives spin up. The guard, which keeps what others know over boots, comes first and goes
  * last. */
 static const TargetPart *const parts[] = {
-        &guard_part, &temporary_part, &power_part,   &trace_part, &spindown_part,
-        &use_part,   &together_part,  &readers_part, NULL,
+        &guard_part,    &controller_part, &temporary_part, &power_part,   &trace_part,
+        &spindown_part, &use_part,        &together_part,  &readers_part, NULL,
 };
 
 int target_env_init(TargetEnv *e) {

@@ -39,7 +39,7 @@ static Target *target_allocate(const TargetEnv *env) {
         t->env = env;
         t->files = files_ref(env->files);
         for (size_t i = 0; i < n; i++) {
-                t->parts[i] = calloc(1, env->parts[i]->size);
+                t->parts[i] = calloc(1, MAX(env->parts[i]->size, 1U));
                 if (!t->parts[i])
                         return target_free(t);
         }

@@ -4,7 +4,7 @@
 /* One drive that the service looks after: what it is, what the files want of it, what is known of each setting, the visit that is
  * pending, and the visit under way. This file holds the data, and what every file above it needs. Above it:
  *
- *   target-guard, -temporary, -power, -trace, -use, -together, -spin-down, readers: the parts, each with data of its own (TargetPart)
+ *   target-guard, -controller, -temporary, -power, -trace, -use, -together, -spin-down, readers: the parts, each with data of its own (TargetPart)
  *   target-visit: a visit, from its beginning to its end
  *   target-wishes: what the drive should have now
  *   target-trigger: what may have changed a drive's settings

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <stdio.h>
+
+#include "device.h"
+#include "target-controller.h"
+
+/* Do both want something else of what they have in common? */
+static bool disagree(const Target *t, const Wish *mine, const Wish *theirs) {
+        const Setting *s = setting_for_backends(t->env->settings, mine->name, drive_backends(t->drive));
+
+        return s && (s->flags & SETTING_CONTROLLER) && theirs && !mine->withheld && !theirs->withheld &&
+               !value_equal(&mine->value, &theirs->value);
+}
+
+/* It has been told already, or is about to. */
+static bool knows_its_place(const Target *other, const char *name) {
+        const SettingRecord *s = drive_record_find(other->record, name);
+
+        return other->visit.job ? !target_has_worker(other) : s && s->verdict == VERDICT_FORBIDDEN;
+}
+
+static void note_shared_with(Target *t, Target *other) {
+        bool yields = drive_name_compare(other->drive->name, t->drive->name) < 0;
+
+        for (size_t i = 0; i < t->visit.selected.n_items; i++) {
+                const Wish *mine = t->visit.selected.items + i, *theirs = wishes_find(&other->wishes, mine->name);
+                _cleanup_free_ char *rule = NULL;
+                Memory *m = t->visit.memories + i;
+
+                if (!disagree(t, mine, theirs))
+                        continue;
+                rule = wish_format_rule(theirs);
+                if (yields && !m->overruled[0])
+                        (void) snprintf(m->overruled, sizeof m->overruled, "%s wants another value of it (%s)",
+                                        other->drive->name, rule ?: theirs->file);
+                if (!yields && !knows_its_place(other, mine->name)) {
+                        target_visit(other, VISIT_CHANGE);
+                        return;
+                }
+        }
+}
+
+/* Notes in the memories what other namespaces of the same NVMe controller want of what they have in common. Of two that disagree,
+ * the first by name has its way, and the other one, should it have been visited before, is visited again. */
+static void controller_visit_begins(Target *t) {
+        /* Only namespaces share anything: a thousand SCSI drives need not look at each other. */
+        if (t->drive->transport != TRANSPORT_NVME)
+                return;
+
+        for (Target *other = t->env->drives; other; other = other->next)
+                if (other != t && drive_shares_controller(t->drive, other->drive))
+                        note_shared_with(t, other);
+}
+
+const TargetPart controller_part = {
+        .visit_begins = controller_visit_begins,
+};
