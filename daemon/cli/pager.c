@@ -28,19 +28,19 @@ static const char *pager_wanted(void) {
         return wanted && geteuid() != 0 && !getenv("SUDO_UID") ? wanted : LESS;
 }
 
-/* Its standard input is the file behind `text`, from the beginning. `words` end with NULL; the first is looked for in $PATH. Returns a
- * negative errno: it cannot be started. */
-static int pager_start(char *const *words, int text, pid_t *ret) {
+/* Its standard input is the file behind `text`, from the beginning. `words` end with NULL; the first is looked for in $PATH. False: it
+ * cannot be started. */
+static bool pager_start(char *const *words, int text, pid_t *ret) {
         posix_spawn_file_actions_t actions;
         int r;
 
         if (lseek(text, 0, SEEK_SET) < 0)
-                return -errno;
+                return false;
         must_work(-posix_spawn_file_actions_init(&actions));
         must_work(-posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO));
         r = posix_spawnp(ret, words[0], &actions, NULL, words, environ);
         (void) posix_spawn_file_actions_destroy(&actions);
-        return -r;
+        return r == 0;
 }
 
 /* Starts it and waits until it has ended. No shell has a hand in it. false: it cannot be started. */
@@ -58,7 +58,7 @@ static bool pager_show(const char *command, int text) {
         if (n == 0)
                 return false;
 
-        if (pager_start(words, text, &pid) < 0)
+        if (!pager_start(words, text, &pid))
                 return false;
 
         /* Ctrl+C is the pager's. Were the command to end, the shell would read the same keyboard. */

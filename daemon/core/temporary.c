@@ -93,7 +93,7 @@ int temporary_name(const Drive *d, char **ret) {
 int temporary_read_file(const char *dir, const char *name, const SettingTable *settings, TemporaryValues **ret) {
         _cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         _cleanup_free_ char *text = NULL;
-        size_t size;
+        size_t size = 0;
         int r;
 
         *ret = NULL;
