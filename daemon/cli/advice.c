@@ -130,7 +130,7 @@ static void tell_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
                             w.slept.known ? duration_format_short((uint64_t) w.slept.number, slept) : "");
 }
 
-void advice_tell(Output *o, const DriveRecord *r, uint64_t now) {
+void advice_print(Output *o, const DriveRecord *r, uint64_t now) {
         if (!r || !r->spindown || !r->use.setting) {
                 output_text(o, "use", NULL);
                 return;

@@ -8,4 +8,4 @@
 
 /* Shows what the service has learnt of the drive (core/use.h), and who woke it last, where this user may read the journal. The JSON has
  * an object "use" of it. NULL record, or one of a drive that is not to spin down: null, and nothing. */
-void advice_tell(Output *o, const DriveRecord *r, uint64_t now);
+void advice_print(Output *o, const DriveRecord *r, uint64_t now);

@@ -16,6 +16,6 @@ Visit dry_visit(const Drive *d, const DriveRecord *record, const Wishes *wishes,
                         .io = io,
                         .dry = true,
                         .work = WORK_APPLY,
-                        .active = counted && drive_record_in_use(record, used, monotonic_usec()),
+                        .active = counted && drive_record_had_io(record, used, monotonic_usec()),
                         .ata_sleep = drive_record_in_ata_sleep(record, counted ? &used : NULL) };
 }

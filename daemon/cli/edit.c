@@ -188,13 +188,13 @@ static int tell_service(const Options *o, const char *path) {
                 return EXIT_WANTED;
         }
         r = request_open(&bus);
-        r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : reload_ask(o, bus, &before);
+        r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : reload_request(o, bus, &before);
         if (r != EXIT_WANTED) {
                 warn_escaped("%s is written, but drivekeep.service has not taken it", path);
                 return r;
         }
         printf("%s is written, and drivekeep.service has read it\n", path);
-        return reload_tell(o, &before);
+        return reload_report(o, &before);
 }
 
 static int edit(Edit *e, int dir_fd) {

@@ -228,8 +228,8 @@ static bool tell_battery(Output *o, const Config *c, const TemporaryValues *temp
 }
 
 /* NULL setting: all of them. */
-static void explain_tell(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
-                         const Records *records, const char *setting, bool on_battery) {
+static void explain_print(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
+                          const Records *records, const char *setting, bool on_battery) {
         /* Of one that is described there is none. */
         const DriveRecord *record = d->name ? records_of(records, d) : NULL;
         const char *spindown = records_spindown(records, record);
@@ -302,7 +302,7 @@ static void explain_tell(Output *o, const Config *c, const TemporaryValues *temp
                 output_line(o, "%s", "");
                 output_line(o, "Spin-down: %s", spindown ?: "none is in force");
         }
-        advice_tell(o, spins_down ? record : NULL, now_usec());
+        advice_print(o, spins_down ? record : NULL, now_usec());
         output_print(o);
         free(sayings.items);
 }
@@ -342,9 +342,9 @@ static int explain_run(const Options *o) {
         /* They are in place of the files that are in force. */
         if (name && o->n_roots == 0)
                 (void) must_not_fail(temporary_read(o->state_dir, inventory.drives[0], &all_settings, &temporary));
-        explain_tell(out, c, temporary, name ? inventory.drives[0] : described, &records,
-                     setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
-                     power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
+        explain_print(out, c, temporary, name ? inventory.drives[0] : described, &records,
+                      setting ? setting_state(setting_find(&all_settings, setting)) : NULL,
+                      power_on_battery(POWER_SUPPLY_CLASSDIR) > 0);
         return EXIT_WANTED;
 }
 

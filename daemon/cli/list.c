@@ -42,7 +42,7 @@ static bool was_used(const Drive *d, const DriveRecord *record) {
 static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t now) {
         if (power == POWER_UNKNOWN)
                 return 0;
-        if (!record || power != POWER_AWAKE)
+        if (!record || power != POWER_ACTIVE)
                 return now;
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
@@ -51,12 +51,12 @@ static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t
  * knows. */
 static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
-        bool stale = record && !suspended && drive_record_sleeps(record) && was_used(d, record);
+        bool stale = record && !suspended && drive_record_in_standby(record) && was_used(d, record);
         PowerMode power = suspended ? POWER_SUSPENDED : record && !stale ? record->power : POWER_UNKNOWN;
         uint64_t when = power != POWER_UNKNOWN && record && power == record->power ? record->power_when : 0;
         uint64_t as_of = power_as_of(power, record, now);
         const char *word = power_mode_to_string(power);
-        bool awake = power == POWER_AWAKE;
+        bool awake = power == POWER_ACTIVE;
         uint64_t from = awake ? as_of : when, usec = now - MIN(from, now);
         char since[HUMAN_MAX], known[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
@@ -118,7 +118,7 @@ static int list_run(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
         else if (records.n_items > 0)
-                status_tell_nothing(&records, records.n_items);
+                status_print_empty(&records, records.n_items);
 
         output_document(out, "drives");
         for (size_t i = 0; i < inventory.n_drives; i++)

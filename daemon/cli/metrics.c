@@ -46,7 +46,7 @@ static void tell_info(FILE *f, const char *name, const DriveRecord *d) {
 
 static void tell_asleep(FILE *f, const char *name, const DriveRecord *d) {
         if (d->power != POWER_UNKNOWN)
-                sample(f, name, drive_record_sleeps(d), d);
+                sample(f, name, drive_record_in_standby(d), d);
 }
 
 static void tell_last_visit(FILE *f, const char *name, const DriveRecord *d) {
@@ -223,7 +223,7 @@ static const char *find_sleeping(const Records *records, int dir_fd) {
                 return NULL;
         (void) must_not_fail(stack_disks_below(INVENTORY_CLASSDIR, device, &disks));
         for (size_t i = 0; disks && i < records->n_items; i++)
-                if (names_contain(disks, records->items[i]->name) && drive_record_sleeps(records->items[i]))
+                if (names_contain(disks, records->items[i]->name) && drive_record_in_standby(records->items[i]))
                         return records->items[i]->name;
         return NULL;
 }

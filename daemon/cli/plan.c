@@ -228,7 +228,7 @@ static int plan_run(const Options *o) {
         output_document(output, "drives");
         for (size_t i = 0; i < n; i++)
                 tell_drive(&p, inventory.drives[i]);
-        lacking_tell(&p.lacking, output);
+        lacking_print(&p.lacking, output);
         lacking_done(&p.lacking);
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);

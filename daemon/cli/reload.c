@@ -14,7 +14,7 @@ static bool waits(const Options *o) {
         return o->wait || isatty(STDOUT_FILENO);
 }
 
-int reload_ask(const Options *o, sd_bus *bus, Records *ret_before) {
+int reload_request(const Options *o, sd_bus *bus, Records *ret_before) {
         /* Without a record every setting of a drive is new. */
         if (waits(o))
                 (void) records_read(o->state_dir, ret_before);
@@ -63,7 +63,7 @@ static bool tell_drive(Output *o, const DriveRecord *d, const DriveRecord *then,
         return *text;
 }
 
-int reload_tell(const Options *options, const Records *before) {
+int reload_report(const Options *options, const Records *before) {
         _cleanup_(output_freep) Output *o = output_new(false, NULL, 0);
         _cleanup_(records_done) Records now = {};
         ExitStatus status = EXIT_WANTED;
@@ -94,8 +94,8 @@ static int reload_run(const Options *o) {
         r = request_open(&bus);
         if (r < 0)
                 return request_explain(r, &SD_BUS_ERROR_NULL);
-        r = reload_ask(o, bus, &before);
-        return r == EXIT_WANTED ? reload_tell(o, &before) : r;
+        r = reload_request(o, bus, &before);
+        return r == EXIT_WANTED ? reload_report(o, &before) : r;
 }
 
 const Verb verb_reload = {

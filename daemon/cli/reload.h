@@ -7,8 +7,8 @@
 
 /* Has the service read its files; with --wait or on a terminal waits for the visits that follow. *ret_before gets the records of the
  * drives from before. Returns an ExitStatus. */
-int reload_ask(const Options *o, sd_bus *bus, Records *ret_before);
+int reload_request(const Options *o, sd_bus *bus, Records *ret_before);
 
-/* Prints on stdout what changed, a line for each drive, and the sum; nothing unless reload_ask() waited. Returns the exit status for
+/* Prints on stdout what changed, a line for each drive, and the sum; nothing unless reload_request() waited. Returns the exit status for
  * what it printed, or a negative errno. */
-int reload_tell(const Options *o, const Records *before);
+int reload_report(const Options *o, const Records *before);

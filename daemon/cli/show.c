@@ -108,7 +108,7 @@ static void tell_wear(Output *o, Device *device, unsigned backends) {
         bool testing = false;
         Wear w = {};
 
-        if (asked && power_look(device, power_backend(asked)) < 0) {
+        if (asked && power_probe(device, power_backend(asked)) < 0) {
                 output_text(o, "wear", NULL);
                 return;
         }
@@ -192,7 +192,7 @@ static void tell_drive(Output *o, const Options *options, Device *device, unsign
         output_text(o, "reason", reason);
         output_fact(o, "state", NULL, state ?: reason);
         tell_facts(o, device);
-        advice_tell(o, record, now_usec());
+        advice_print(o, record, now_usec());
         output_end(o);
 }
 
@@ -319,7 +319,7 @@ static const char *ask_state(Device *d, const DriveRecord *record, bool may_ask,
         else if (record && record->state != DRIVE_IDLE)
                 *ret_reason = drive_state_to_string(record->state);
         else if (may_ask)
-                (void) power_look(d, power_backend(backends));
+                (void) power_probe(d, power_backend(backends));
         return power_state(d);
 }
 

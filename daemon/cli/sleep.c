@@ -18,7 +18,7 @@ static char *why_awake(const DriveRecord *d) {
 
 /* Is it in standby? */
 static bool tell_drive(Output *o, const DriveRecord *d) {
-        bool sleeps = drive_record_sleeps(d);
+        bool sleeps = drive_record_in_standby(d);
         _cleanup_free_ char *reason = sleeps ? NULL : why_awake(d);
         const char *colon = reason ? ": " : "";
         char since[HUMAN_MAX];
@@ -33,7 +33,7 @@ static bool tell_drive(Output *o, const DriveRecord *d) {
         if (sleeps)
                 output_line(o, "%s is %s.", d->name,
                             d->power == POWER_SUSPENDED ? "suspended by the kernel" : "in standby");
-        else if (d->power == POWER_AWAKE)
+        else if (d->power == POWER_ACTIVE)
                 output_line(o, "%s is awake%s%s.", d->name, colon, reason ?: "");
         else
                 output_line(o, "The service does not know whether %s is in standby%s%s.", d->name, colon, reason ?: "");

@@ -23,7 +23,7 @@ void lacking_add(Lacking *l, const char *rule, const char *setting, const char *
                                                 must(strdup(reason)), 1 };
 }
 
-void lacking_tell(const Lacking *l, Output *o) {
+void lacking_print(const Lacking *l, Output *o) {
         for (const LackingLine *i = l->items; i < l->items + l->n_items; i++) {
                 _cleanup_free_ char *more = i->n_drives > 1 ? must_format(" and %zu more", i->n_drives - 1) : NULL;
 
@@ -71,7 +71,7 @@ static void note_state(Output *o, const DriveRecord *d) {
 }
 
 static void note_awake(Output *o, const DriveRecord *d) {
-        if (d->spindown && d->awake_reason && !drive_record_sleeps(d))
+        if (d->spindown && d->awake_reason && !drive_record_in_standby(d))
                 output_note(o, "%s: was not spun down: %s", d->name, d->awake_reason);
 }
 
@@ -206,7 +206,7 @@ static void tell_rest(const Telling *t, const Records *records, const RecordSum 
                             strna(time_format_short(records->changed, t->now, since)));
 }
 
-void status_tell_nothing(const Records *records, size_t n) {
+void status_print_empty(const Records *records, size_t n) {
         if (records->n_items == 0 && records->n_damaged == 0)
                 warnx(NO_DRIVES);
 
@@ -224,7 +224,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};
 
-        status_tell_nothing(records, n);
+        status_print_empty(records, n);
         for (size_t i = 0; i < n; i++)
                 record_sum_add(&sum, records->items[i]);
         if (n > 0)
@@ -241,7 +241,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
                 status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
         }
 
-        lacking_tell(&t.lacking, o);
+        lacking_print(&t.lacking, o);
         lacking_done(&t.lacking);
         if (t.accepted)
                 output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");

@@ -14,7 +14,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
 int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked);
 
 /* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
-void status_tell_nothing(const Records *records, size_t n);
+void status_print_empty(const Records *records, size_t n);
 
 /* Notes below such a table, and that of `drivekeep plan`: settings that drives lack, that a rule for a class of drives wants, and that
  * have a remedy: one line for each rule, whatever the number of drives. Settings without a remedy are shown with -v only. */
@@ -28,5 +28,5 @@ typedef struct Lacking {
 } Lacking;
 
 void lacking_add(Lacking *l, const char *rule, const char *setting, const char *drive, const char *reason);
-void lacking_tell(const Lacking *l, Output *o);
+void lacking_print(const Lacking *l, Output *o);
 void lacking_done(Lacking *l);

@@ -110,7 +110,7 @@ static void in_force_tell_errors(const Config *c, bool changed) {
 
 /* Warns on stderr when the configuration files below these roots are not in force: the service lists those in force in `state_dir`. Does
  * nothing when the service does not run, or this user cannot read the files. */
-static void in_force_tell(const char *state_dir, const char *const *roots) {
+static void in_force_print(const char *state_dir, const char *const *roots) {
         static const char *const news[] = {
                 [CONFIG_CHANGED] = "has changed since drivekeep.service read it, and is not in force",
                 [CONFIG_NEW] = "was not there when drivekeep.service read its files, and is not in force",
@@ -188,8 +188,8 @@ static void status_print_notes(const Options *o, const Records *records, size_t 
         if (o->json)
                 return;
         if (records->served && wants_wakes(records, n))
-                wake_history_tell_untraced(records);
-        in_force_tell(o->state_dir, o->roots);
+                wake_history_print_untraced(records);
+        in_force_print(o->state_dir, o->roots);
         if (records->served)
                 outlets_check("", &found);
         for (size_t i = 0; i < found.n_items; i++)
@@ -214,7 +214,7 @@ static int status_run(const Options *o) {
                 return remote_status(o);
         if (o->now) {
                 if (!o->json)
-                        in_force_tell(o->state_dir, o->roots);
+                        in_force_print(o->state_dir, o->roots);
                 return visit_named_drives(o, "Read", visited_show_status);
         }
         if (o->wait)

@@ -174,16 +174,16 @@ static int ask(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char
 }
 
 /* Does the drive lack the value, and will not get it? */
-static bool is_in_vain(const Trial *t, const Records *records, const char *name) {
+static bool has_no_effect(const Trial *t, const Records *records, const char *name) {
         const DriveRecord *record = records_find(records, t->drive->name);
         const SettingRecord *s = record ? drive_record_find(record, name) : NULL;
 
-        return s && temporary_is_in_vain(s->verdict, streq_ptr(s->before, s->actual));
+        return s && temporary_has_no_effect(s->verdict, streq_ptr(s->before, s->actual));
 }
 
 /* Drops the values that were not written, so that --undo and --keep leave them out. `bus`: the service is told, and has what was tried
  * before go on. Returns whether there were any. */
-static bool drop_in_vain(Trial *t, sd_bus *bus, int *status) {
+static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
         _cleanup_(records_done) Records records = {};
         bool any = false;
 
@@ -192,7 +192,7 @@ static bool drop_in_vain(Trial *t, sd_bus *bus, int *status) {
                 TemporaryValue *v = t->asked->items + i;
                 const TemporaryValue *older = temporary_find(t->tried, v->name, true);
 
-                if (!is_in_vain(t, &records, v->name)) {
+                if (!has_no_effect(t, &records, v->name)) {
                         i++;
                         continue;
                 }
@@ -217,7 +217,7 @@ static int run_trial(Trial *t, sd_bus *bus) {
         if (status != EXIT_WANTED)
                 return status;
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
-        (void) drop_in_vain(t, bus, &s);
+        (void) drop_without_effect(t, bus, &s);
         tried_add(t->tried, t->asked);
         blocks = tried_format_blocks(t->drive, t->tried, true);
         if (*blocks)
@@ -292,7 +292,7 @@ static int run_keeping(Trial *t, sd_bus *bus) {
         if (t->tried->n_items > 0)
                 s = tried_end(bus, t->drive->name, "");
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
-        if (drop_in_vain(t, NULL, NULL)) {
+        if (drop_without_effect(t, NULL, NULL)) {
                 (void) temporary_free(all);
                 all = add_up(t, kept);
                 free(text);

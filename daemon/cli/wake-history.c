@@ -65,7 +65,7 @@ bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord
         return !o->names || drives_have(h, h->n_chosen, w);
 }
 
-void wake_history_tell_untraced(const Records *here) {
+void wake_history_print_untraced(const Records *here) {
         const char *obstacle = tracefs_obstacle("");
 
         /* The files show the present state of tracefs. */
@@ -76,7 +76,7 @@ void wake_history_tell_untraced(const Records *here) {
                 warnx("who wakes drives is not known: %s", obstacle);
 }
 
-void wake_history_tell_nothing(const Options *o) {
+void wake_history_print_empty(const Options *o) {
         warnx("no wake%s has been recorded; drivekeepd records them for drives with a spin-down setting, "
               "see wake_log in drivekeep.conf(5)",
               o->names ? " of these drives" : "");

@@ -24,7 +24,7 @@ void wake_history_done(WakeHistory *h);
 bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w);
 
 /* Prints on stderr why the service cannot trace who wakes drives, and the remedy. */
-void wake_history_tell_untraced(const Records *here);
+void wake_history_print_untraced(const Records *here);
 
 /* Says on stderr that there is no record about these drives. */
-void wake_history_tell_nothing(const Options *o);
+void wake_history_print_empty(const Options *o);

@@ -161,7 +161,7 @@ static int summary_compare(const void *a, const void *b) {
         return x->last > y->last ? -1 : x->last < y->last;
 }
 
-static void summary_tell(Output *o, const Culprit *c, uint64_t now, bool json) {
+static void summary_print(Output *o, const Culprit *c, uint64_t now, bool json) {
         _cleanup_free_ char *who = words_join(&c->who), *drives = words_join(&c->drives),
                             *wakes = must_format("%zu", c->n_wakes);
         char last[HUMAN_MAX], last_short[HUMAN_MAX];
@@ -205,6 +205,6 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
 
         output_document(o, "culprits");
         for (size_t i = 0; i < culprits.n_items; i++)
-                summary_tell(o, culprits.items + i, now, json);
+                summary_print(o, culprits.items + i, now, json);
         output_print(o);
 }

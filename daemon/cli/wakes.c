@@ -27,7 +27,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-static void wakes_tell(Output *o, const WakeRecord *w, uint64_t now) {
+static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX], slept[VALUE_TEXT_MAX];
 
         output_row(o);
@@ -54,7 +54,7 @@ static void wakes_tell(Output *o, const WakeRecord *w, uint64_t now) {
 }
 
 /* What the service says of the drive, and until when: whoever draws the time between wakes needs it. `here` is of state files. */
-static void wakes_tell_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
+static void wakes_print_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
         char since[HUMAN_MAX], until[HUMAN_MAX];
@@ -203,7 +203,7 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
                         meant.items[meant.n_items++] = records->items[i];
 
         if (meant.n_items == 0)
-                wake_history_tell_nothing(o);
+                wake_history_print_empty(o);
         if (o->summary)
                 wake_summary_print(&meant, now, o->json);
         else {
@@ -212,11 +212,11 @@ static void wakes_show(const WakeHistory *h, const Options *o) {
                 output_document(out, NULL);
                 output_array(out, "wakes");
                 for (size_t i = 0; i < meant.n_items; i++)
-                        wakes_tell(out, meant.items + i, now);
+                        wakes_print(out, meant.items + i, now);
                 output_end(out);
                 output_array(out, "drives");
                 for (const Candidate *c = h->drives; c < h->drives + h->n_chosen; c++)
-                        wakes_tell_drive(out, c, &h->here, now);
+                        wakes_print_drive(out, c, &h->here, now);
                 output_end(out);
                 tell_files(out, &meant, &h->here);
                 output_print(out);
@@ -230,7 +230,7 @@ static int show_one(const Options *o, const WakeRecord *w) {
 
         output_document(out, "wakes");
         if (o->json)
-                wakes_tell(out, w, w->when);
+                wakes_print(out, w, w->when);
         else if (w->message)
                 output_line(out, "%s %s", strna(time_format_short(w->when, now_usec(), when)), w->message);
         else
@@ -265,7 +265,7 @@ static int wakes_run(const Options *o) {
         r = wake_history_read(&history, o);
         if (r != EXIT_WANTED)
                 return r;
-        wake_history_tell_untraced(&history.here);
+        wake_history_print_untraced(&history.here);
         if (o->watch)
                 return watch(&history, o);
 

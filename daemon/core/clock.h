@@ -28,7 +28,7 @@ static inline uint64_t monotonic_usec(void) {
  * SLEPT_JITTER_USEC at most. */
 #define SLEPT_JITTER_USEC (50ULL * 1000)
 
-static inline uint64_t slept_usec(void) {
+static inline uint64_t suspended_usec(void) {
         uint64_t before, since_boot;
 
         do {

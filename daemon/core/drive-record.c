@@ -204,7 +204,7 @@ int drive_record_reveal(const DriveRecord *r, Drive *d) {
 /* A look that lies further back does not tell whether the use was before the drive fell asleep. */
 #define JUST_NOW_USEC (5ULL * 60 * 1000 * 1000)
 
-bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now) {
+bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
         if (!r || r->used_when == 0)
                 return used > 0;
 
@@ -216,8 +216,8 @@ void drive_record_begin_run(DriveRecord *r) {
         r->tracing = TRACING_FINE;
 }
 
-bool drive_record_sleeps(const DriveRecord *r) {
-        return r->power == POWER_STANDBY || r->power == POWER_SUSPENDED || r->power == POWER_ASLEEP;
+bool drive_record_in_standby(const DriveRecord *r) {
+        return r->power == POWER_STANDBY || r->power == POWER_SUSPENDED || r->power == POWER_ATA_SLEEP;
 }
 
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used) {

@@ -102,13 +102,13 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
 
 /* Has the drive been in use just now, so that it cannot be asleep? `used`: the kernel's count as it is now; `now`:
  * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
-bool drive_record_in_use(const DriveRecord *r, uint64_t used, uint64_t now);
+bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now);
 
 /* Forgets what each run of the service finds out anew: why it could not spin the drive down, or could not trace it. */
 void drive_record_begin_run(DriveRecord *r);
 
 /* Was it in standby, or suspended by the kernel, when that was last known? */
-bool drive_record_sleeps(const DriveRecord *r);
+bool drive_record_in_standby(const DriveRecord *r);
 
 /* May the drive still be in ATA's Sleep mode (SETTING_ATA_SLEEP), so that no command may be sent? `used`: as above; NULL: not known. */
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used);

@@ -32,10 +32,10 @@ Transport transport_from_string(const char *s) {
 
 const char *power_mode_to_string(PowerMode m) {
         static const char *const table[] = {
-                [POWER_AWAKE] = "active/idle",
+                [POWER_ACTIVE] = "active/idle",
                 [POWER_STANDBY] = "standby",
                 [POWER_SUSPENDED] = "suspended",
-                [POWER_ASLEEP] = "sleep",
+                [POWER_ATA_SLEEP] = "sleep",
         };
 
         return m >= 0 && (size_t) m < ELEMENTSOF(table) ? table[m] : NULL;

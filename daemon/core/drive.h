@@ -39,10 +39,10 @@ const char *identity_kind_to_string(IdentityKind k); /* "path", "serial", "wwn";
 /* Its power mode, the one thing here that changes. The words are the same in the state files, tables, JSON and the manual pages. */
 typedef enum PowerMode {
         POWER_UNKNOWN, /* not asked yet, or no usable answer */
-        POWER_AWAKE,
+        POWER_ACTIVE,
         POWER_STANDBY,   /* spun down: nothing that would wake it is sent */
         POWER_SUSPENDED, /* runtime-suspended by the kernel, which resumes it for any command */
-        POWER_ASLEEP,    /* in ATA's Sleep mode, which the kernel ends by a reset for any command */
+        POWER_ATA_SLEEP, /* in ATA's Sleep mode, which the kernel ends by a reset for any command */
         POWER_UNCLEAR,   /* asked, no usable answer, and nothing says that it is awake */
         _POWER_MODE_MAX,
         _POWER_MODE_INVALID = -1,

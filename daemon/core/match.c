@@ -245,7 +245,7 @@ bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link) {
         return !match_failing(m, d, ret_link);
 }
 
-bool match_asks_identity(const Match *m) {
+bool match_needs_identity(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++)
                 if (table[m->criteria[i].key].fact > 0 && m->criteria[i].key != MATCH_VENDOR)
                         return true;

@@ -51,7 +51,7 @@ const char *match_fact(const Criterion *c, const Drive *d);
 const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink **ret_link);
 
 /* Does it go by what only the drive itself can say: model, serial, firmware or WWN? */
-bool match_asks_identity(const Match *m);
+bool match_needs_identity(const Match *m);
 
 /* A rule for a class of drives, as against one that names its drives: by node, link, serial or WWN, without a glob. */
 bool match_is_general(const Match *m);

@@ -179,7 +179,7 @@ void step_distrust(Step *s) {
         s->lost = s->verdict == _VERDICT_INVALID && step_is_volatile(s);
 }
 
-bool step_holds(const Step *s) {
+bool step_is_in_force(const Step *s) {
         const Reading *now = s->written ? &s->after : &s->before;
 
         if (!s->setting || !setting_is_active(s->setting, &s->wish->value))
@@ -193,7 +193,7 @@ bool step_holds(const Step *s) {
 }
 
 bool step_spare(Step *s, const Step *other) {
-        if (!other || !step_holds(other))
+        if (!other || !step_is_in_force(other))
                 return false;
 
         step_end(s, VERDICT_UNCHANGED, "not needed, as %s holds", other->setting->name);
@@ -228,7 +228,7 @@ bool steps_exclude(const Step *a, const Step *b) {
                settings_exclude(a->setting, &a->wish->value, b->setting, &b->wish->value);
 }
 
-bool plan_has_rival(const Plan *p, const Step *s) {
+bool plan_excludes(const Plan *p, const Step *s) {
         for (const Step *other = p->steps; other < p->steps + p->n_steps; other++)
                 if (other != s && steps_exclude(s, other))
                         return true;
@@ -353,16 +353,16 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                                 "%s; 'drivekeep release' or another value in the file lets it be written",
                                 memory->quarantined);
 
-        if ((s->setting->flags & SETTING_NONVOLATILE) && !permanent && !(flags & DECIDE_ASLEEP))
+        if ((s->setting->flags & SETTING_NONVOLATILE) && !permanent && !(flags & DECIDE_STANDBY))
                 return step_end(s, VERDICT_FORBIDDEN,
                                 "the drive itself keeps this, so it is written only when asked for: 'drivekeep apply --permanent'");
 
         /* The visits that make up for it are about what the drive does not keep itself. */
-        if (permanent && (flags & DECIDE_ASLEEP) && (s->wish->permanent || (s->setting->flags & SETTING_NONVOLATILE)))
+        if (permanent && (flags & DECIDE_STANDBY) && (s->wish->permanent || (s->setting->flags & SETTING_NONVOLATILE)))
                 return step_end(s, VERDICT_DEFERRED,
                                 "the drive sleeps and is not woken for this: 'drivekeep apply --permanent' again when it is in use");
 
-        if (flags & DECIDE_ASLEEP)
+        if (flags & DECIDE_STANDBY)
                 return step_end(s, VERDICT_DEFERRED,
                                 flags & DECIDE_UNCLEAR
                                                 ? "nothing tells whether the drive sleeps; it is done when it is in use"
@@ -370,7 +370,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                                                 ? "the kernel has suspended the drive, which is not woken for this; it is done after its next resume"
                                                 : "the drive sleeps and is not woken for this; it is done when its user has woken it");
 
-        if (flags & DECIDE_LOOK) {
+        if (flags & DECIDE_READ_ONLY) {
                 char now[VALUE_TEXT_MAX];
 
                 if (!s->before.known)

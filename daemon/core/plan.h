@@ -72,7 +72,7 @@ bool step_settle(Step *s, const Memory *memory);
 
 /* Do the two wishes exclude each other, on a drive that supports both? */
 bool steps_exclude(const Step *a, const Step *b);
-bool plan_has_rival(const Plan *p, const Step *s);
+bool plan_excludes(const Plan *p, const Step *s);
 
 /* Of two that exclude each other the later wish wins, unless the drive does not support it. Call it for each step that has a rival,
  * the latest wish first, when all of them are read or settled, and decide that step before the next. True: `s` loses, and has its
@@ -86,18 +86,18 @@ bool step_shows_loss(const Step *s, const Memory *memory);
 void step_distrust(Step *s);
 
 /* Has the drive what this step wants, which is not off? In a dry run what would be written is taken to be accepted. */
-bool step_holds(const Step *s);
+bool step_is_in_force(const Step *s);
 
 /* A step of a row with `unless`, and the step of that state (NULL: nobody asks for it), which has its verdict: true when
  * the first is not needed, and has its verdict now. */
 bool step_spare(Step *s, const Step *other);
 
 typedef enum DecideFlags {
-        DECIDE_ASLEEP = 1 << 0,    /* the drive sleeps and this setting would wake it */
+        DECIDE_STANDBY = 1 << 0,   /* the drive sleeps and this setting would wake it */
         DECIDE_PERMANENT = 1 << 1, /* what the drive keeps itself may be written */
-        DECIDE_LOOK = 1 << 2,      /* nothing may be written: only look whether it is as it was left */
-        DECIDE_UNCLEAR = 1 << 3,   /* with DECIDE_ASLEEP: nobody knows whether it sleeps */
-        DECIDE_SUSPENDED = 1 << 4, /* with DECIDE_ASLEEP: the kernel has suspended it */
+        DECIDE_READ_ONLY = 1 << 2, /* nothing may be written: only look whether it is as it was left */
+        DECIDE_UNCLEAR = 1 << 3,   /* with DECIDE_STANDBY: nobody knows whether it sleeps */
+        DECIDE_SUSPENDED = 1 << 4, /* with DECIDE_STANDBY: the kernel has suspended it */
 } DecideFlags;
 
 /* With `before` filled in: set `write`, or the verdict at once. */

@@ -55,7 +55,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
         }
         /* A spin-up since then was not seen either. */
         w->stopped_at = 0;
-        if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ASLEEP)
+        if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ATA_SLEEP)
                 watch_set_mode(w, POWER_UNKNOWN, n);
         n->events |= POWER_NEWS_UNCOUNTED;
 
@@ -124,7 +124,7 @@ static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n)
         n->by_io = by_io;
         n->stopped_at = w->stopped_at;
         w->stopped_at = 0;
-        watch_set_mode(w, power_watch_is_wanted(w) ? POWER_AWAKE : POWER_UNKNOWN, n);
+        watch_set_mode(w, power_watch_is_wanted(w) ? POWER_ACTIVE : POWER_UNKNOWN, n);
 }
 
 /* Whether it is in standby is not known any more. */
@@ -263,7 +263,7 @@ static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews
 }
 
 void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret) {
-        bool active = p->mode == POWER_AWAKE;
+        bool active = p->mode == POWER_ACTIVE;
 
         *ret = (PowerNews){};
 
@@ -276,7 +276,7 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
         /* ATA's Sleep mode is shown as standby. */
         watch_set_mode(w,
                        !power_watch_is_wanted(w) && !p->spun_down ? POWER_UNKNOWN
-                       : p->mode == POWER_ASLEEP                  ? POWER_STANDBY
+                       : p->mode == POWER_ATA_SLEEP               ? POWER_STANDBY
                                                                   : p->mode,
                        ret);
         if (!power_watch_wants_trace(w))

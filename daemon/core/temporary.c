@@ -156,7 +156,7 @@ bool temporary_is_barred(Verdict v) {
         return v == VERDICT_UNSUPPORTED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
 }
 
-bool temporary_is_in_vain(Verdict v, bool same) {
+bool temporary_has_no_effect(Verdict v, bool same) {
         /* A drive can accept a part of a value that it refuses. */
         return temporary_is_barred(v) || ((v == VERDICT_REFUSED || v == VERDICT_IGNORED) && same);
 }

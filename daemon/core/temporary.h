@@ -59,7 +59,7 @@ int temporary_overlay(const TemporaryValues *t, Wishes *w);
 const char *temporary_rule(const TemporaryValue *v);
 
 /* Will the drive not take the value? `same`: after the visit it had what it had before. */
-bool temporary_is_in_vain(Verdict v, bool same);
+bool temporary_has_no_effect(Verdict v, bool same);
 
 /* Does the verdict say so before a command is sent? */
 bool temporary_is_barred(Verdict v);

@@ -24,7 +24,7 @@ typedef enum VisitReason {
         VISIT_RECHECK,      /* recheck_interval is over, or a user asks for the settings in force */
         VISIT_STANDBY,      /* the drive may have entered or left standby */
         VISIT_SPIN_UP,      /* another drive of the same array spins up */
-        VISIT_SLEEP,        /* the drive should spin down */
+        VISIT_SPIN_DOWN,    /* the drive should spin down */
         VISIT_WEAR,         /* its wear counters are due */
         _VISIT_REASON_MAX,
 } VisitReason;

@@ -54,7 +54,7 @@ const char *wake_source(const Wake *w) {
         return w->thread[0] && !has_process(w) ? "kernel" : "unknown";
 }
 
-const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
+const char *wake_format_process(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         const WakeProcess *p = &w->process;
         const char *name = p->comm[0] ? p->comm : "a process";
 
@@ -72,7 +72,7 @@ const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         return buf;
 }
 
-const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
+const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         bool writes = w->kind == WAKE_WRITE, by_way = has_process(w) && w->thread[0];
         char name[COMMAND_NAME_MAX], where[48], file[48];
 

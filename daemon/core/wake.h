@@ -75,5 +75,5 @@ typedef struct Wake {
 const char *wake_source(const Wake *w);
 
 /* The two halves of "woken by WHO, which WHAT": "smartctl (PID 812, smartd.service)", "sent SMART READ DATA". */
-const char *wake_who(const Wake *w, char buf[static WAKE_TEXT_MAX]);
-const char *wake_what(const Wake *w, char buf[static WAKE_TEXT_MAX]);
+const char *wake_format_process(const Wake *w, char buf[static WAKE_TEXT_MAX]);
+const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]);

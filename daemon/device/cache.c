@@ -105,8 +105,8 @@ static int cache_known_off(Device *d) {
 
         /* The question would wake a sleeping drive. */
         if (s && (s->backend == BACKEND_ATA || s->backend == BACKEND_SCSI_MODE)) {
-                r = power_look(d, s->backend);
-                if (r >= 0 && d->power != POWER_AWAKE && !d->wake)
+                r = power_probe(d, s->backend);
+                if (r >= 0 && d->power != POWER_ACTIVE && !d->wake)
                         return device_fail(
                                         d, END_DEFERRED,
                                         "the drive sleeps, and whether its cache is off can be asked only when it is awake");

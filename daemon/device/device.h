@@ -62,7 +62,7 @@ struct Device {
         int fd; /* opened at the first command */
 
         PowerMode power;
-        bool power_told; /* by the drive itself; false: its power mode is only likely */
+        bool power_reported; /* by the drive itself; false: its power mode is only likely */
         const char *busy; /* what a SCSI drive that was asked is at, and is not to be kept from: a sentence. NULL: nothing */
         bool active;      /* the drive was in use just now, by the kernel's counters */
         bool wake;        /* the drive may be woken */

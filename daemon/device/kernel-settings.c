@@ -21,8 +21,8 @@ static bool runtime_resumes(const Value *v) {
 static int cdl_permit(Device *d, const Setting *s, const Value *v) {
         int r;
 
-        r = d->drive->ata ? power_look(d, BACKEND_ATA) : 0;
-        if (r >= 0 && d->drive->ata && d->power != POWER_AWAKE && !d->wake)
+        r = d->drive->ata ? power_probe(d, BACKEND_ATA) : 0;
+        if (r >= 0 && d->drive->ata && d->power != POWER_ACTIVE && !d->wake)
                 r = device_fail(d, END_DEFERRED,
                                 "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
         return r < 0 ? r : sysfs_setting_permit(d, s, v);

@@ -24,7 +24,7 @@ static PowerMode power_from_sense(Sense s) {
                 return POWER_UNKNOWN;
         /* idle_a, idle_b and idle_c by timer or command; else standby_z or standby_y, or some low power that is not named. */
         return s.asc != ASC_LOW_POWER_CONDITION || s.ascq == 1 || s.ascq == 3 || (s.ascq >= 5 && s.ascq <= 8)
-                               ? POWER_AWAKE
+                               ? POWER_ACTIVE
                                : POWER_STANDBY;
 }
 
@@ -71,7 +71,7 @@ static int scsi_power_mode(Device *d) {
 
         d->busy = busy_from_sense(s);
         d->power = power_from_sense(s);
-        d->power_told = d->power != POWER_UNKNOWN;
+        d->power_reported = d->power != POWER_UNKNOWN;
         return 0;
 }
 
@@ -89,20 +89,21 @@ static int ata_power_mode(Device *d) {
                 return r;
 
         /* Without registers nothing is known, and that is not "standby": all-zero sense once made an SSD "sleep". */
-        d->power_told = regs.valid;
+        d->power_reported = regs.valid;
         if (regs.valid)
-                d->power = regs.count == 0x00 || regs.count == 0x01 || regs.count == 0x40 ? POWER_STANDBY : POWER_AWAKE;
+                d->power = regs.count == 0x00 || regs.count == 0x01 || regs.count == 0x40 ? POWER_STANDBY
+                                                                                          : POWER_ACTIVE;
         return 0;
 }
 
-/* What power_look() has found out is true no more: the next one asks again. */
+/* What power_probe() has found out is true no more: the next one asks again. */
 static void power_forget(Device *d) {
         d->power = POWER_UNKNOWN;
-        d->power_told = false;
+        d->power_reported = false;
         d->busy = NULL;
 }
 
-int power_look(Device *d, Backend by) {
+int power_probe(Device *d, Backend by) {
         int r;
 
         if (d->power != POWER_UNKNOWN)
@@ -116,7 +117,7 @@ int power_look(Device *d, Backend by) {
 
         /* An optical drive spins its disc up whenever it has to read, which no setting makes it do. */
         if (by == BACKEND_OPTICAL || d->io.image) {
-                d->power = POWER_AWAKE;
+                d->power = POWER_ACTIVE;
                 return 0;
         }
 
@@ -126,12 +127,12 @@ int power_look(Device *d, Backend by) {
                 return r;
 
         if (d->power == POWER_UNKNOWN)
-                d->power = d->active || !d->drive->rotational ? POWER_AWAKE : POWER_UNCLEAR;
+                d->power = d->active || !d->drive->rotational ? POWER_ACTIVE : POWER_UNCLEAR;
         return 0;
 }
 
 const char *power_state(const Device *d) {
-        return d->power == POWER_AWAKE && !d->power_told ? NULL : power_mode_to_string(d->power);
+        return d->power == POWER_ACTIVE && !d->power_reported ? NULL : power_mode_to_string(d->power);
 }
 
 /* ---- spinning it down at once, and up ---- */
@@ -159,7 +160,7 @@ static bool is_without_ata(const Device *d) {
         return d->bridge.without_sat || (d->bridge.fragile && d->bridge.asked);
 }
 
-/* The drive cannot be asked. As in power_look(), it is taken to be awake only when it has just been in use, or has nothing to
+/* The drive cannot be asked. As in power_probe(), it is taken to be awake only when it has just been in use, or has nothing to
  * spin up. */
 static int untold_read(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
@@ -173,7 +174,7 @@ static int untold_read(Device *d, const Setting *s, Reading *ret) {
 int standby_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        r = power_look(d, s->backend);
+        r = power_probe(d, s->backend);
         if ((r == END_UNSUPPORTED || r == END_FORBIDDEN) && is_without_ata(d))
                 return untold_read(d, s, ret);
         if (r < 0)
@@ -181,7 +182,7 @@ int standby_read(Device *d, const Setting *s, Reading *ret) {
 
         *ret = (Reading){
                 .supported = true,
-                .known = d->power == POWER_STANDBY || (d->power == POWER_AWAKE && d->power_told),
+                .known = d->power == POWER_STANDBY || (d->power == POWER_ACTIVE && d->power_reported),
                 .value = { .type = s->range.type, .number = d->power == POWER_STANDBY },
         };
         return 0;
@@ -286,7 +287,7 @@ int standby_write(Device *d, const Setting *s, const Value *v) {
         return is_without_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
 }
 
-int standby_leave(Device *d, Backend by) {
+int power_spin_up(Device *d, Backend by) {
         /* Of one sector: as the kernel starts drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
         const Taskfile verify = {
                 .command = ATA_CMD_READ_VERIFY_SECTORS,
@@ -296,11 +297,11 @@ int standby_leave(Device *d, Backend by) {
         Sense sense;
         int r;
 
-        r = power_look(d, by);
-        if (r < 0 || !d->power_told)
+        r = power_probe(d, by);
+        if (r < 0 || !d->power_reported)
                 return r;
 
         power_forget(d);
         r = by == BACKEND_ATA ? ata_command(d, &verify, NULL) : start_stop_unit(d, START, &sense);
-        return r < 0 ? r : power_look(d, by);
+        return r < 0 ? r : power_probe(d, by);
 }

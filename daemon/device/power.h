@@ -9,7 +9,7 @@
  * which wake no drive. An optical drive, and one that the kernel has suspended, is not asked at all. One that gives no usable
  * answer is taken to be awake only when it has just been in use (d->active), or has nothing to spin up. Returns an END_…
  * or errno, with a sentence, when there is no asking. */
-int power_look(Device *d, Backend by);
+int power_probe(Device *d, Backend by);
 
 /* The one of a drive's backends (mask of 1 << Backend) that it is asked by. */
 static inline Backend power_backend(unsigned backends) {
@@ -30,6 +30,6 @@ int standby_localize(Device *d, const Setting *s, Value *v);
 /* END_DEFERRED: the drive is at something that this would end, and the command was not sent. */
 int standby_write(Device *d, const Setting *s, const Value *v);
 
-/* Has the drive spin up, and waits until it has, whether or not it sleeps. It is asked before and after that (power_look()); one that
+/* Has the drive spin up, and waits until it has, whether or not it sleeps. It is asked before and after that (power_probe()); one that
  * does not say, or that the kernel has suspended, is left as it is. */
-int standby_leave(Device *d, Backend by);
+int power_spin_up(Device *d, Backend by);

@@ -14,7 +14,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
 
         /* A drive that nobody has used just now is not taken to be awake. */
         if (asked)
-                failure_keep(&power, d, power_look(d, power_backend(asked)));
+                failure_keep(&power, d, power_probe(d, power_backend(asked)));
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
@@ -23,7 +23,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                         continue;
 
                 d->failure.why[0] = '\0';
-                if (!(s->flags & SETTING_KERNEL) && d->power != POWER_AWAKE && d->power != POWER_UNKNOWN)
+                if (!(s->flags & SETTING_KERNEL) && d->power != POWER_ACTIVE && d->power != POWER_UNKNOWN)
                         x.reason = "the drive sleeps, and is not woken to be asked";
                 else if (power.error < 0 && (asked & 1U << s->backend))
                         x.reason = probe_needs_root(power.error) ? PROBE_NEEDS_ROOT : power.why;

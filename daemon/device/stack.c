@@ -205,7 +205,7 @@ int stack_btrfs(const char *btrfsdir, const char *name, unsigned *ret) {
         return sscanf(base_name(target), "btrfs-%u", ret) == 1 ? 0 : -ENOENT;
 }
 
-bool stack_is_held(const char *classdir, const char *name, char *const *known) {
+bool stack_has_holders(const char *classdir, const char *name, char *const *known) {
         _cleanup_(globfree) glob_t found;
         bool held;
 

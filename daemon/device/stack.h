@@ -51,7 +51,7 @@ size_t stack_scsi_host(const char *syspath, const char **ret);
 int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_t size);
 
 /* Is anything stacked on this very device (a holder; partitions do not count), and only what is among `known`? */
-bool stack_is_held(const char *classdir, const char *name, char *const *known);
+bool stack_has_holders(const char *classdir, const char *name, char *const *known);
 
 /* Is this very device an array that can do without one of its members (md, LVM), or a member of one (btrfs, ZFS)? From sysfs, and
  * from what udev found on it: `fs_type`, its ID_FS_TYPE, or NULL. A disk is a member where this holds for itself, or for anything

@@ -52,7 +52,7 @@ static const Step *plan_find_state(const Plan *p, const char *name) {
                 if (step->winner ||
                     (!streq(step->wish->name, name) && !(s && (s->flags & SETTING_SAME) && streq(s->excludes, name))))
                         continue;
-                if (!step_holds(step))
+                if (!step_is_in_force(step))
                         return step;
                 found = step;
         }
@@ -97,7 +97,7 @@ static void step_fail(Step *s, const Device *d, int error) {
 }
 
 /* Is the drive asked whether it sleeps before this setting is read? A drive has one of these backends at most. */
-static bool step_asks_power(const Step *s) {
+static bool step_needs_power_mode(const Step *s) {
         Backend b = s->setting->backend;
 
         return !(s->setting->flags & SETTING_READ_SAFE) &&
@@ -117,7 +117,7 @@ static bool step_would_wake(const Step *s, const Device *d) {
                 return step_resumes(s, d);
         if (d->power == POWER_STANDBY)
                 return !(s->setting->flags & SETTING_STANDBY_SAFE);
-        return d->power == POWER_SUSPENDED || d->power == POWER_ASLEEP || d->power == POWER_UNCLEAR;
+        return d->power == POWER_SUSPENDED || d->power == POWER_ATA_SLEEP || d->power == POWER_UNCLEAR;
 }
 
 /* Writing a drive's setting can make the kernel revalidate the drive, which resets some kernel settings that were as wanted (Linux
@@ -160,7 +160,7 @@ static bool step_has_turn(const Run *run, const Step *s) {
         FOREACH_STEP(s, run)      \
         if (step_is_open(s) && step_has_turn((run), s))
 
-static void run_tell(const Run *run, const Step *s) {
+static void run_report(const Run *run, const Step *s) {
         if (run->visit->ended)
                 run->visit->ended(run->visit->userdata, s);
 }
@@ -174,14 +174,14 @@ static void run_end(Run *run, int error, const char *why) {
                 if (!s->failed)
                         step_error(s, error, why);
                 step_judge(s);
-                run_tell(run, s);
+                run_report(run, s);
         }
 }
 
 static void run_ended(Run *run, const Step *s) {
         if (step_is_open(s))
                 return;
-        run_tell(run, s);
+        run_report(run, s);
         /* What is sent to a drive that is gone may reach another one, and nothing of it is to be noted. */
         if (s->verdict == VERDICT_VANISHED)
                 run_end(run, END_VANISHED, s->reason);
@@ -196,11 +196,11 @@ static void run_look_at_power(Run *run) {
                 bool may_wake = !(s->setting->flags & SETTING_KERNEL) || step_resumes(s, d);
 
                 d->wake = d->wake || (s->wish->wake && (run->visit->work & WORK_WAKE) && may_wake);
-                if (step_asks_power(s))
+                if (step_needs_power_mode(s))
                         asks = s;
         }
 
-        failure_keep(&run->power_failure, d, asks ? power_look(d, asks->setting->backend) : 0);
+        failure_keep(&run->power_failure, d, asks ? power_probe(d, asks->setting->backend) : 0);
 }
 
 /* What the rows see of the step whose turn it is. */
@@ -221,7 +221,7 @@ static void run_settle(Run *run) {
                 if (step_settle(s, run_memory(run, s)) ||
                     (s->setting->unless && step_spare(s, plan_find_state(&run->plan, s->setting->unless))))
                         /* A verdict that the readings may change is told after them. */
-                        if (!s->remembered && !plan_has_rival(&run->plan, s))
+                        if (!s->remembered && !plan_excludes(&run->plan, s))
                                 run_ended(run, s);
         }
 }
@@ -246,8 +246,8 @@ static DecideFlags run_sleep_flags(const Run *run, const Step *s) {
         if (!step_would_wake(s, d))
                 return 0;
         if ((s->setting->flags & SETTING_KERNEL) || d->power == POWER_SUSPENDED)
-                return DECIDE_ASLEEP | DECIDE_SUSPENDED;
-        return DECIDE_ASLEEP | (d->power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0);
+                return DECIDE_STANDBY | DECIDE_SUSPENDED;
+        return DECIDE_STANDBY | (d->power == POWER_UNCLEAR ? DECIDE_UNCLEAR : 0);
 }
 
 static void run_decide(Run *run, Step *s, bool after_writing) {
@@ -260,7 +260,7 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         if (run->plan.lost)
                 step_distrust(s);
         step_decide(s, run_memory(run, s),
-                    (v->work & WORK_PERMANENT ? DECIDE_PERMANENT : 0) | (v->work & writes ? 0 : DECIDE_LOOK) |
+                    (v->work & WORK_PERMANENT ? DECIDE_PERMANENT : 0) | (v->work & writes ? 0 : DECIDE_READ_ONLY) |
                                     run_sleep_flags(run, s));
         if (step_may_be_reset(s, after_writing))
                 s->verdict = _VERDICT_INVALID;
@@ -275,7 +275,7 @@ static void run_read_step(Run *run, Step *s) {
 
         run_select(run, s);
         s->before = (Reading){};
-        if (run->power_failure.error < 0 && step_asks_power(s))
+        if (run->power_failure.error < 0 && step_needs_power_mode(s))
                 r = device_fail_again(d, &run->power_failure);
         else if (!(s->setting->flags & (SETTING_READ_SAFE | SETTING_KERNEL)) && step_would_wake(s, d))
                 s->before.supported = true;
@@ -285,7 +285,7 @@ static void run_read_step(Run *run, Step *s) {
                 r = s->setting->localize(d, s->setting, &s->wanted);
         if (r < 0) {
                 step_fail(s, d, r);
-                if (r == END_VANISHED || !plan_has_rival(&run->plan, s))
+                if (r == END_VANISHED || !plan_excludes(&run->plan, s))
                         run_decide(run, s, false);
         } else
                 run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
@@ -300,7 +300,7 @@ static void run_remember(Run *run) {
                 if (run->plan.lost) {
                         step_distrust(s);
                         run_read_step(run, s);
-                } else if (!plan_has_rival(&run->plan, s))
+                } else if (!plan_excludes(&run->plan, s))
                         run_ended(run, s);
         }
 }
@@ -311,7 +311,7 @@ static void run_exclude(Run *run, bool after_writing) {
 
         for (size_t i = w->n_items; i-- > 0;)
                 FOREACH_STEP(s, run) {
-                        if (s->wish != w->items + i || !step_has_turn(run, s) || !plan_has_rival(&run->plan, s) ||
+                        if (s->wish != w->items + i || !step_has_turn(run, s) || !plan_excludes(&run->plan, s) ||
                             (!step_is_open(s) && step_has_error(s)))
                                 continue;
                         if (plan_exclude(&run->plan, s) || !step_is_open(s))
@@ -332,7 +332,7 @@ static void run_read(Run *run) {
         run_remember(run);
 
         FOREACH_OPEN_STEP(s, run) {
-                if (plan_has_rival(&run->plan, s))
+                if (plan_excludes(&run->plan, s))
                         continue;
                 run_decide(run, s, writing);
                 writing = writing || (s->write && !run->visit->dry);
@@ -436,7 +436,7 @@ static void run_verify(Run *run) {
         }
 }
 
-bool visit_asks_identity(const Visit *v) {
+bool visit_needs_identity(const Visit *v) {
         return v->bridge && !v->bridge->asked && drive_is_behind_bridge(v->drive);
 }
 
@@ -448,14 +448,14 @@ static bool run_identify(Run *run) {
         DriveIdentity identity = {};
         int r;
 
-        if (!visit_asks_identity(v))
+        if (!visit_needs_identity(v))
                 return true;
 
         r = bridge_check(d);
         if (r >= 0)
-                r = power_look(d, BACKEND_ATA);
+                r = power_probe(d, BACKEND_ATA);
         d->bridge.asked = r == END_FORBIDDEN || r == END_UNSUPPORTED;
-        if (r >= 0 && d->power != POWER_AWAKE)
+        if (r >= 0 && d->power != POWER_ACTIVE)
                 r = device_fail(d, END_DEFERRED,
                                 "the drive sleeps, and which one it is shows only when it is asked through its bridge");
         if (r >= 0) {
@@ -482,7 +482,7 @@ static bool bridge_equal(const Bridge *a, const Bridge *b) {
 }
 
 /* How the drive was when it was asked. That is no longer true where the visit may have woken it, or put it to sleep. */
-static void run_tell_power(const Run *run) {
+static void run_report_power(const Run *run) {
         const Visit *v = run->visit;
         const Device *d = &run->device;
         bool written = false;
@@ -505,16 +505,16 @@ int visit_run(const Visit *v, Plan *ret) {
 
         device_init(d, v->drive, v->io ?: &device_io_real);
         d->active = v->active;
-        d->power = v->ata_sleep ? POWER_ASLEEP : POWER_UNKNOWN;
+        d->power = v->ata_sleep ? POWER_ATA_SLEEP : POWER_UNKNOWN;
         d->plan = &run.plan;
         if (v->bridge)
                 d->bridge = *v->bridge;
 
         if (v->dry || run_identify(&run)) {
                 if (v->work & (WORK_POWER | WORK_WEAR))
-                        (void) power_look(d, power_backend(drive_backends(v->drive)));
+                        (void) power_probe(d, power_backend(drive_backends(v->drive)));
                 if (v->work & WORK_SPIN_UP)
-                        (void) standby_leave(d, power_backend(drive_backends(v->drive)));
+                        (void) power_spin_up(d, power_backend(drive_backends(v->drive)));
                 for (; run.turn < _TURN_MAX; run.turn++) {
                         run_read(&run);
                         if (v->dry)
@@ -522,7 +522,7 @@ int visit_run(const Visit *v, Plan *ret) {
                         run_write(&run);
                         run_verify(&run);
                 }
-                run_tell_power(&run);
+                run_report_power(&run);
                 if ((v->work & WORK_WEAR) && v->wear &&
                     wear_read(d, power_backend(drive_backends(v->drive)), &wear) >= 0)
                         v->wear(v->userdata, &wear);

@@ -48,7 +48,7 @@ typedef struct Visit {
 } Visit;
 
 /* Does the visit begin with the question which drive is behind the USB bridge? */
-bool visit_asks_identity(const Visit *v);
+bool visit_needs_identity(const Visit *v);
 
 /* The plan with a verdict in every step; of a dry run, steps that would be written have none (_VERDICT_INVALID), and `write` set. */
 int visit_run(const Visit *v, Plan *ret);

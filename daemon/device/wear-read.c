@@ -204,11 +204,11 @@ int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing) {
         if (!d->drive->rotational || d->drive->optical)
                 return device_fail(d, END_UNSUPPORTED, "the drive is no hard disk, and has no heads to unload");
 
-        r = power_look(d, by);
+        r = power_probe(d, by);
         if (r < 0)
                 return r;
         /* d->wake makes no difference: nobody needs these numbers that soon. */
-        if (d->power != POWER_AWAKE)
+        if (d->power != POWER_ACTIVE)
                 return device_fail(d, END_DEFERRED, "the drive sleeps, or nothing tells that it does not");
 
         r = by == BACKEND_ATA ? ata_wear(d, &w, ret_testing) : scsi_wear(d, &w, ret_testing);

@@ -63,7 +63,7 @@ Broker *broker_free(Broker *b) {
 }
 
 /* Sends the child's kind as one byte, with a socket. */
-static int broker_ask(const Broker *b, BrokerChild child, int fd) {
+static int broker_request(const Broker *b, BrokerChild child, int fd) {
         Control control = {};
         struct iovec iov = { .iov_base = &(char){ child }, .iov_len = 1 };
         struct msghdr m = { .msg_iov = &iov,
@@ -83,7 +83,7 @@ static int broker_ask(const Broker *b, BrokerChild child, int fd) {
 int broker_fork(Broker *b, BrokerChild child, int fd) {
         int r;
 
-        r = b->fd < 0 ? -EPIPE : broker_ask(b, child, fd);
+        r = b->fd < 0 ? -EPIPE : broker_request(b, child, fd);
         if (r != -EPIPE && r != -ECONNRESET)
                 return r;
 
@@ -99,7 +99,7 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
                 b->refused_since = monotonic_usec();
         else if (monotonic_usec() - b->refused_since > REFUSED_USEC)
                 return -ESHUTDOWN;
-        return r < 0 ? r : broker_ask(b, child, fd);
+        return r < 0 ? r : broker_request(b, child, fd);
 }
 
 /* ---- the broker itself ---- */

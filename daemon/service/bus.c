@@ -58,7 +58,7 @@ static int method_sleep(sd_bus_message *m, void *userdata, sd_bus_error *error) 
         Bus *b = userdata;
 
         monitor_catch_up(b->monitor);
-        return requests_visit(&b->requests, m, VISIT_SLEEP, error);
+        return requests_visit(&b->requests, m, VISIT_SPIN_DOWN, error);
 }
 
 static int method_read(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -126,7 +126,7 @@ static int method_may_read(sd_bus_message *m, void *userdata, sd_bus_error *erro
         int r;
 
         r = read_own_drive(userdata, m, &t, error);
-        return r < 0 ? r : readers_ask(t, m);
+        return r < 0 ? r : readers_request(t, m);
 }
 
 static int method_hold(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -486,6 +486,6 @@ Bus *bus_free(Bus *b) {
         return NULL;
 }
 
-void bus_drive_rested(Bus *b) {
-        requests_drive_rested(&b->requests);
+void bus_visit_finished(Bus *b) {
+        requests_visit_finished(&b->requests);
 }

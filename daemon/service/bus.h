@@ -46,4 +46,4 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep);
 void bus_offer(Bus *b, sd_bus *bus);
 
 /* A drive's visit is over, or deferred; callers may be waiting for it. */
-void bus_drive_rested(Bus *b);
+void bus_visit_finished(Bus *b);

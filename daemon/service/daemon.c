@@ -74,7 +74,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         if (r < 0)
                 return r;
         /* The metrics have the number of errors. */
-        state_tell(STATE_DIR, STATE_NEWS);
+        state_notify(STATE_DIR, STATE_NEWS);
 
         if (files->config->complaints.n_errors > 0) {
                 journal_log(LOG_ERR, "The files have errors; what was in force before stays in force.");
@@ -173,7 +173,7 @@ static const SleepEvents sleep_events = {
 static int on_stop_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Daemon *d = userdata;
 
-        manager_rest(d->manager, d->stopping_since + STOP_NOTES_USEC);
+        manager_finish(d->manager, d->stopping_since + STOP_NOTES_USEC);
         return sd_event_exit(d->event, 0);
 }
 
@@ -200,11 +200,11 @@ static void on_quiet(void *userdata) {
                 sleep_ready(d->sleep);
 }
 
-static void on_rested(void *userdata, const Target *t) {
+static void on_visit_finished(void *userdata, const Target *t) {
         Daemon *d = userdata;
 
-        bus_drive_rested(d->bus);
-        recheck_rested(d->recheck, t);
+        bus_visit_finished(d->bus);
+        recheck_visit_finished(d->recheck, t);
         daemon_tidy_later(d);
 }
 
@@ -216,7 +216,7 @@ static void on_writing(void *userdata) {
 
 static const ManagerEvents manager_events = {
         .writing = on_writing,
-        .rested = on_rested,
+        .rested = on_visit_finished,
         .quiet = on_quiet,
 };
 

@@ -33,7 +33,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 
         for (Target *t = manager_first(d->manager); t; t = t->next)
                 if (is_in_reach(t->drive->name))
-                        target_meddled(t);
+                        target_changed_by_other(t);
         return 0;
 }
 

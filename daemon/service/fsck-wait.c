@@ -41,13 +41,13 @@ static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
 }
 
 /* There is no ticket. Closes the connection later, as PID 1's signals wake up its listeners. */
-static void fsck_wait_rest(FsckWait *g) {
+static void fsck_wait_stop_polling(FsckWait *g) {
         g->again = false;
         (void) fsck_wait_set_timer(g, LINGER_USEC);
 }
 
 /* Asks PID 1 from the event loop. */
-static void fsck_wait_ask_soon(void *userdata) {
+static void fsck_wait_query_soon(void *userdata) {
         FsckWait *g = userdata;
 
         if (g->asking)
@@ -90,7 +90,7 @@ FsckTicket *fsck_ticket_free(FsckTicket *t) {
         free(t->reported_name);
         free(t);
         if (!g->tickets)
-                fsck_wait_rest(g);
+                fsck_wait_stop_polling(g);
         return NULL;
 }
 
@@ -139,7 +139,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         /* The question was made without checks, and did not cover all devices: asks again. */
         if (overlooked) {
                 g->asking = false;
-                fsck_wait_ask_soon(g);
+                fsck_wait_query_soon(g);
                 return;
         }
 
@@ -153,9 +153,9 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
 
         g->asking = false;
         if (!g->tickets)
-                fsck_wait_rest(g);
+                fsck_wait_stop_polling(g);
         else if (g->again)
-                fsck_wait_ask_soon(g);
+                fsck_wait_query_soon(g);
         /* Signals and udev's events cause the next question; the timer is for what they miss. */
         else if (any_ticket_waits(g))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
@@ -186,7 +186,7 @@ static int add_units(UnitNames *units, const FsckDevices *d) {
         return r;
 }
 
-static void fsck_wait_ask_pid1(FsckWait *g) {
+static void fsck_wait_query_pid1(FsckWait *g) {
         _cleanup_(unit_names_done) UnitNames units = {};
         int r = 0;
 
@@ -203,7 +203,7 @@ static void fsck_wait_ask_pid1(FsckWait *g) {
         if (r >= 0)
                 r = unit_names_add(&units, NULL);
         if (r >= 0)
-                r = pid1_ask_fsck_status(g->pid1, units.items);
+                r = pid1_query_fsck_status(g->pid1, units.items);
 
         if (r < 0)
                 on_fsck_status(g, r, NULL);
@@ -215,7 +215,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         if (g->asking)
                 return 0;
         if (g->tickets)
-                fsck_wait_ask_pid1(g);
+                fsck_wait_query_pid1(g);
         else
                 pid1_disconnect(g->pid1);
         return 0;
@@ -230,7 +230,7 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
                 return -ENOMEM;
 
         g->event = event;
-        r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_ask_soon, g, &g->pid1);
+        r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_query_soon, g, &g->pid1);
         /* Makes the timer now, where an error can be returned. */
         if (r >= 0)
                 r = fsck_wait_set_timer(g, LINGER_USEC);
@@ -241,7 +241,7 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
         return 0;
 }
 
-int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
+int fsck_wait_request(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret) {
         FsckTicket *t;
 
         t = malloc(sizeof *t);
@@ -263,7 +263,7 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
                 return -ENOMEM;
         }
         g->tickets = t;
-        fsck_wait_ask_soon(g);
+        fsck_wait_query_soon(g);
 
         *ret = t;
         return 0;
@@ -271,5 +271,5 @@ int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata
 
 void fsck_wait_poke(FsckWait *g) {
         if (any_ticket_waits(g))
-                fsck_wait_ask_soon(g);
+                fsck_wait_query_soon(g);
 }

@@ -15,7 +15,7 @@ typedef struct FsckWait FsckWait;
 typedef struct FsckTicket FsckTicket;
 
 /* WAIT_NOTHING: commands to the drive are permitted until the ticket is freed or the next call. Otherwise what the drive waits for. Called at
- * each change, never from within fsck_wait_ask(). May free this ticket, and no other. */
+ * each change, never from within fsck_wait_request(). May free this ticket, and no other. */
 typedef void (*FsckWaitFn)(void *userdata, Wait w);
 
 int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret);
@@ -24,7 +24,7 @@ DEFINE_CLEANUP(FsckWait *, fsck_wait_free);
 
 /* Asks for permission to send commands to the drive, which comes once udev and PID 1 know all its partitions and the devices above them. The
  * caller frees the ticket after its last command, or when it no longer needs the permission. */
-int fsck_wait_ask(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret);
+int fsck_wait_request(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret);
 FsckTicket *fsck_ticket_free(FsckTicket *t);
 
 /* What the last call of FsckWaitFn reported. */

@@ -222,7 +222,7 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
         record_send(&r);
 }
 
-static const char *slept_format(uint64_t usec, char *buf, size_t size) {
+static const char *standby_format(uint64_t usec, char *buf, size_t size) {
         unsigned minutes = (unsigned) (usec / 60000000);
 
         if (minutes < 2)
@@ -234,15 +234,15 @@ static const char *slept_format(uint64_t usec, char *buf, size_t size) {
         return buf;
 }
 
-void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec) {
+void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
         char who[WAKE_TEXT_MAX], buf[WAKE_TEXT_MAX], sent[WAKE_TEXT_MAX], slept[32];
-        const char *what = wake_what(w, buf);
+        const char *what = wake_format_action(w, buf);
         Record r = record_new(LOG_INFO, JOURNAL_ID_WAKE);
 
-        record_add(&r, "MESSAGE", "%s: woken by %s, which %s; it had slept for %s or more.", d->name, wake_who(w, who),
-                   what, slept_format(slept_usec, slept, sizeof slept));
+        record_add(&r, "MESSAGE", "%s: woken by %s, which %s; it had slept for %s or more.", d->name,
+                   wake_format_process(w, who), what, standby_format(standby_usec, slept, sizeof slept));
         record_add_drive(&r, d);
-        record_add(&r, "DRIVEKEEP_SLEPT_USEC", "%" PRIu64, slept_usec);
+        record_add(&r, "DRIVEKEEP_SLEPT_USEC", "%" PRIu64, standby_usec);
         record_add_string(&r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
         record_add_string(&r, "DRIVEKEEP_WAKE_WHAT", what);
         record_add_string(&r, "DRIVEKEEP_WAKE_PROCESS", w->process.comm[0] ? w->process.comm : NULL);
@@ -361,7 +361,7 @@ void journal_spindown(const Drive *d, int priority, const char *format, ...) {
         va_end(ap);
 }
 
-void journal_left_awake(const Drive *d, const Wake *w) {
+void journal_no_spin_down(const Drive *d, const Wake *w) {
         char who[WAKE_TEXT_MAX], what[WAKE_TEXT_MAX];
 
         if (w)
@@ -369,7 +369,7 @@ void journal_left_awake(const Drive *d, const Wake *w) {
                                 d, LOG_NOTICE,
                                 "three times in a row it was woken within ten minutes of its spin-down, the last time by "
                                 "%s, which %s; it is left awake for an hour.",
-                                wake_who(w, who), wake_what(w, what));
+                                wake_format_process(w, who), wake_format_action(w, what));
         else
                 journal_spindown(
                                 d, LOG_NOTICE,

@@ -44,14 +44,14 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s);
 /* A setting was found changed, and nothing that happened to the drive explains it; _DRIFT_FROM, _DRIFT_TO. */
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
 
-/* The drive was woken after at least `slept_usec` in standby: JOURNAL_ID_WAKE (wake.h), with _WAKE_KIND, _WAKE_WHAT; of the process
+/* The drive was woken after at least `standby_usec` in standby: JOURNAL_ID_WAKE (wake.h), with _WAKE_KIND, _WAKE_WHAT; of the process
  * _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE; and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE, _SLEPT_USEC. */
-void journal_wake(const Drive *d, const Wake *w, uint64_t slept_usec);
+void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec);
 
 /* About the spin-down by the service. */
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
 /* The drive was woken too often soon after its spin-down, the last time by this waker; NULL: it is not known. */
-void journal_left_awake(const Drive *d, const Wake *w);
+void journal_no_spin_down(const Drive *d, const Wake *w);
 
 /* The drive would be worn out in less than USE_LEAST_YEARS (use.h). */
 void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);

@@ -55,7 +55,7 @@ Target *manager_find(Manager *m, const char *name) {
 /* ---- visits ---- */
 
 /* The line that `systemctl status drivekeep.service` shows. */
-static void manager_tell_status(const Manager *m) {
+static void manager_update_status(const Manager *m) {
         char line[RECORD_SUM_MAX];
         RecordSum sum = {};
 
@@ -155,11 +155,11 @@ static int on_settled(sd_event_source *source _unused_, void *userdata) {
                 journal_log(LOG_ERR, "No timer: what is put off waits for the next event: %s", strerror(-r));
         m->due = due;
 
-        manager_tell_status(m);
+        manager_update_status(m);
         return 0;
 }
 
-static void on_rested(void *userdata, Target *t) {
+static void on_visit_finished(void *userdata, Target *t) {
         Manager *m = userdata;
 
         readers_go_on(t);
@@ -196,12 +196,12 @@ void manager_pause(Manager *m, bool pause) {
         manager_schedule(m);
 }
 
-void manager_rest(Manager *m, uint64_t until) {
+void manager_finish(Manager *m, uint64_t until) {
         for (const Target *t = m->env.drives; t; t = t->next)
                 if (target_has_worker(t))
                         journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
         for (Target *t = m->env.drives; t; t = t->next) {
-                target_guard_rest(t);
+                target_guard_finish(t);
                 target_use_keep(t);
         }
         guard_flush(m->env.guard, until);
@@ -217,9 +217,9 @@ static void manager_remove(Manager *m, Target *t) {
         *link = t->next;
 
         bridge_fall_note(&m->fall, t);
-        target_leave(t);
+        target_detach(t);
         (void) state_remove(STATE_DIR, t->drive->name);
-        on_rested(m, t);
+        on_visit_finished(m, t);
         (void) target_free(t);
 }
 
@@ -337,7 +337,7 @@ int manager_enumerate(Manager *m, VisitReason reason) {
 static const struct TargetEvents target_events = {
         .requested = target_requested,
         .visited = target_visited,
-        .rested = on_rested,
+        .rested = on_visit_finished,
         .changed = on_changed,
 };
 

@@ -47,4 +47,4 @@ void manager_pause(Manager *m, bool pause);
 
 /* The daemon ends: the journal is told which drives still have a worker; what was written to the others and did no harm so far is not
  * held against it. Waits for that to be on stable storage, until then (CLOCK_MONOTONIC, µs) at most. */
-void manager_rest(Manager *m, uint64_t until);
+void manager_finish(Manager *m, uint64_t until);

@@ -99,7 +99,7 @@ static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_er
         return 0;
 }
 
-static int pid1_ask_for_signals(Pid1 *p) {
+static int pid1_request_signals(Pid1 *p) {
         return sd_bus_call_method_async(p->bus, NULL, SYSTEMD_DESTINATION, SYSTEMD_MANAGER_PATH,
                                         SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
 }
@@ -109,7 +109,7 @@ static void on_pid1_changed(void *userdata) {
         Pid1 *p = userdata;
 
         if (p->systemd.unique)
-                (void) pid1_ask_for_signals(p);
+                (void) pid1_request_signals(p);
         p->news(p->userdata);
 }
 
@@ -128,7 +128,7 @@ static int pid1_subscribe(Pid1 *p) {
                                               "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
         /* The proxy subscribes by itself. */
         if (r >= 0 && !p->by_proxy)
-                r = pid1_ask_for_signals(p);
+                r = pid1_request_signals(p);
         return r;
 }
 
@@ -274,7 +274,7 @@ static int status_call(Pid1 *p, const char *method, char *const *states, char *c
         return r;
 }
 
-int pid1_ask_fsck_status(Pid1 *p, char *const *device_units) {
+int pid1_query_fsck_status(Pid1 *p, char *const *device_units) {
         static char *const any_state[] = { NULL };
         int r;
 
@@ -342,7 +342,7 @@ static int add_device(FsckDevices *d, const char *name, char *const *above, cons
         else
                 r = inventory_readiness(name, &item->ready);
         item->gone = r == -ENODEV;
-        item->held = r >= 0 && item->ready.container && stack_is_held(INVENTORY_CLASSDIR, name, above);
+        item->held = r >= 0 && item->ready.container && stack_has_holders(INVENTORY_CLASSDIR, name, above);
         if (r < 0 || !item->ready.plugged)
                 return item->gone ? 0 : r;
 

@@ -44,7 +44,7 @@ DEFINE_CLEANUP(Pid1 *, pid1_free);
 
 /* Asks also for the states of `device_units` (NULL-terminated, or NULL). `answered` is called once, later, and not after an error; it must
  * not ask again itself. No other question may be open. */
-int pid1_ask_fsck_status(Pid1 *p, char *const *device_units);
+int pid1_query_fsck_status(Pid1 *p, char *const *device_units);
 
 /* Closes the connection; the next question opens another. */
 void pid1_disconnect(Pid1 *p);

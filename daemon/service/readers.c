@@ -4,7 +4,7 @@
 #include "timer.h"
 
 /* One that was stopped in the midst of it does not keep a drive from being visited for ever. */
-#define LEAVE_USEC (60ULL * 1000 * 1000)
+#define PERMISSION_USEC (60ULL * 1000 * 1000)
 
 #define ERROR_NOT_NOW "org.drivekeep1.Error.NotNow"
 
@@ -27,7 +27,7 @@ static TargetReaders *readers_of(const Target *t) {
         return target_part(t, &readers_part);
 }
 
-static void reader_leave(Reader *r) {
+static void reader_permit(Reader *r) {
         Target *t = r->target;
         Reader **p = &readers_of(t)->first;
 
@@ -43,7 +43,7 @@ static void reader_leave(Reader *r) {
 }
 
 static int on_end(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        reader_leave(userdata);
+        reader_permit(userdata);
         return 0;
 }
 
@@ -57,14 +57,14 @@ static void on_leave(void *userdata, Wait w) {
                 r->question = sd_bus_message_unref(r->question);
         } else if (w.kind == WAIT_CHECK) {
                 (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
-                reader_leave(r);
+                reader_permit(r);
         }
 }
 
 static void reader_refuse(Reader *r, int error) {
         if (r->question)
                 (void) sd_bus_reply_method_errno(r->question, error, NULL);
-        reader_leave(r);
+        reader_permit(r);
 }
 
 void readers_go_on(Target *t) {
@@ -73,7 +73,7 @@ void readers_go_on(Target *t) {
 
                 next = r->next;
                 if (r->question && !r->ticket)
-                        k = fsck_wait_ask(t->env->fsck_wait, t->drive, on_leave, r, &r->ticket);
+                        k = fsck_wait_request(t->env->fsck_wait, t->drive, on_leave, r, &r->ticket);
                 if (k < 0)
                         reader_refuse(r, k);
         }
@@ -95,7 +95,7 @@ static Reader *reader_get(Target *t, sd_bus *bus) {
         return r;
 }
 
-int readers_ask(Target *t, sd_bus_message *m) {
+int readers_request(Target *t, sd_bus_message *m) {
         sd_bus *bus = sd_bus_message_get_bus(m);
         Reader *r;
         int k;
@@ -105,9 +105,9 @@ int readers_ask(Target *t, sd_bus_message *m) {
                 return -ENOMEM;
         if (r->question)
                 return -EBUSY;
-        k = timer_start(t->env->event, &r->end, LEAVE_USEC, 0, on_end, r);
+        k = timer_start(t->env->event, &r->end, PERMISSION_USEC, 0, on_end, r);
         if (k < 0) {
-                reader_leave(r);
+                reader_permit(r);
                 return k;
         }
 
@@ -129,11 +129,11 @@ bool readers_any(const Target *t) {
 }
 
 /* Those who wait are told that the drive is gone. */
-static void readers_leave(Target *t) {
+static void readers_detach(Target *t) {
         readers_forget(t, NULL);
 }
 
 const TargetPart readers_part = {
         .size = sizeof(TargetReaders),
-        .leave = readers_leave,
+        .detach = readers_detach,
 };

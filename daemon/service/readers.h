@@ -12,7 +12,7 @@
 
 /* MayRead(), of a connection that is the caller's own: answers `m` when a command that reads may be sent to the drive. Returns as a
  * method's handler does. */
-int readers_ask(Target *t, sd_bus_message *m);
+int readers_request(Target *t, sd_bus_message *m);
 
 extern const TargetPart readers_part;
 

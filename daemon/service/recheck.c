@@ -42,7 +42,7 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
                         continue;
                 if (target_poll_active(t))
                         target_visit(t, VISIT_WAKE);
-                recheck_rested(p, t);
+                recheck_visit_finished(p, t);
         }
         return 0;
 }
@@ -53,7 +53,7 @@ static uint64_t wake_usec(const Target *t) {
         return MIN(MAX(activity_autosuspend_usec(t->drive->syspath) / 2, RESUMED_USEC), WAKE_USEC);
 }
 
-void recheck_rested(Recheck *p, const Target *t) {
+void recheck_visit_finished(Recheck *p, const Target *t) {
         uint64_t usec = wake_usec(t);
 
         if (!target_has_deferred(t) || (timer_runs(p->wake) && usec >= p->wake_usec))

@@ -13,7 +13,7 @@ Recheck *recheck_free(Recheck *p);
 DEFINE_CLEANUP(Recheck *, recheck_free);
 
 /* A drive has no visit: polls it until it is active, if it has deferred settings. */
-void recheck_rested(Recheck *p, const Target *t);
+void recheck_visit_finished(Recheck *p, const Target *t);
 
 /* How often to recheck, from now on; 0: never. */
 void recheck_every(Recheck *p, uint64_t usec);

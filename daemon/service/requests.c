@@ -35,7 +35,7 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
 
         if (!q->names || !q->names[0]) {
                 /* Who names none, as by a variable that was not set, does not mean that all drives are to sleep. */
-                if (reason == VISIT_SLEEP)
+                if (reason == VISIT_SPIN_DOWN)
                         return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
                                                 "No drive is named, and Sleep does not take that for all drives.");
                 q->names = names_free(q->names);
@@ -84,7 +84,7 @@ static int requests_add(Requests *requests, Request *q) {
         q->next = requests->items;
         requests->items = q;
         /* Some visits may be over already. */
-        requests_drive_rested(requests);
+        requests_visit_finished(requests);
         return 1;
 }
 
@@ -134,7 +134,7 @@ int requests_visit(Requests *requests, sd_bus_message *m, VisitReason reason, sd
         return requests_add(requests, TAKE_PTR(q));
 }
 
-void requests_drive_rested(Requests *requests) {
+void requests_visit_finished(Requests *requests) {
         for (Request **p = &requests->items; *p;) {
                 Request *q = *p;
 

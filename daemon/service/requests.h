@@ -16,7 +16,7 @@ typedef struct Requests {
         Request *items;
 } Requests;
 
-/* Apply(as names) → as visited, or the same for another reason: VISIT_RECHECK is Read(), and VISIT_SLEEP Sleep(), which
+/* Apply(as names) → as visited, or the same for another reason: VISIT_RECHECK is Read(), and VISIT_SPIN_DOWN Sleep(), which
  * takes no empty list. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
@@ -24,6 +24,6 @@ int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_er
 int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
 
 /* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */
-void requests_drive_rested(Requests *r);
+void requests_visit_finished(Requests *r);
 
 void requests_done(Requests *r);

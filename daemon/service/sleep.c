@@ -34,12 +34,12 @@ struct Sleep {
 
         int clock_fd;
         struct {
-                uint64_t usec;   /* slept_usec() */
+                uint64_t usec;   /* suspended_usec() */
                 unsigned long n; /* the kernel's count */
         } slept;                 /* at the last poll */
 };
 
-const SleepWorld sleep_world = { proxy_open, slept_usec, "/sys/power/suspend_stats" };
+const SleepWorld sleep_world = { proxy_open, suspended_usec, "/sys/power/suspend_stats" };
 
 /* Documentation/ABI/testing/sysfs-power. A kernel without suspend has no such file, and never sleeps. */
 static unsigned long read_count(const Sleep *s, const char *name) {
@@ -51,7 +51,7 @@ static unsigned long read_count(const Sleep *s, const char *name) {
 /* Has the machine slept since the last call? Setting the time has no effect, as nobody can set these two clocks. */
 static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
-        uint64_t now = s->world->slept_usec();
+        uint64_t now = s->world->suspended_usec();
         bool clocks = now > s->slept.usec + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->slept.n) > 0;
 
         if (slept) {
@@ -122,7 +122,7 @@ int sleep_new(sd_event *event, Broker *broker, const SleepWorld *world, const Sl
         if (s->clock_fd < 0)
                 return -errno;
 
-        s->slept.usec = world->slept_usec();
+        s->slept.usec = world->suspended_usec();
         s->slept.n = read_count(s, "success");
         s->n_failures = count_failures(s);
         clock_arm(s);

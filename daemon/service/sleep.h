@@ -19,7 +19,7 @@ typedef struct SleepEvents {
 /* The machine, which tests replace. */
 typedef struct SleepWorld {
         int (*open_proxy)(Broker *broker, sd_bus **ret); /* to logind */
-        uint64_t (*slept_usec)(void);                    /* the time asleep since boot */
+        uint64_t (*suspended_usec)(void);                /* the time asleep since boot */
         const char *stats;                               /* the directory with the kernel's counts */
 } SleepWorld;
 extern const SleepWorld sleep_world;

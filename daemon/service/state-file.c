@@ -21,7 +21,7 @@ int state_lock(const char *dir) {
         return record_directory_lock(dir);
 }
 
-void state_tell(const char *dir, const char *news) {
+void state_notify(const char *dir, const char *news) {
         _cleanup_free_ char *path = NULL;
 
         if (asprintf(&path, "%s/%s", dir, news) < 0)
@@ -44,7 +44,7 @@ int state_write(const char *dir, const DriveRecord *record) {
         /* The old file is wrong now, and without it there may be room for the new one. */
         if (r < 0 && unlink(path) >= 0)
                 r = file_replace(AT_FDCWD, path, text, false);
-        state_tell(dir, STATE_NEWS);
+        state_notify(dir, STATE_NEWS);
         return r;
 }
 
@@ -71,7 +71,7 @@ int state_remove(const char *dir, const char *name) {
                 return r;
         if (unlink(path) < 0)
                 return -errno;
-        state_tell(dir, STATE_NEWS);
+        state_notify(dir, STATE_NEWS);
         return 0;
 }
 

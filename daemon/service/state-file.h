@@ -20,7 +20,7 @@ int state_read(const char *dir, const char *name, DriveRecord **ret);
 int state_remove(const char *dir, const char *name);
 
 /* Makes one of these files, ignoring errors. state_write() and state_remove() make STATE_NEWS. */
-void state_tell(const char *dir, const char *news);
+void state_notify(const char *dir, const char *news);
 
 /* Removes the files for which `keep` returns false. */
 int state_prune(const char *dir, bool (*keep)(void *userdata, const char *name), void *userdata);

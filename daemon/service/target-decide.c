@@ -148,7 +148,7 @@ void target_update(Target *t, Drive *drive) {
 void target_requested(Target *t, VisitWork work) {
         if (work & WORK_DISTRUST)
                 target_distrust(t);
-        target_guard_hesitates(t);
+        target_guard_delays(t);
         if (pending_any(&t->update.files) && !target_has_worker(t))
                 target_refresh(t);
         else

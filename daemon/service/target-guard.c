@@ -124,7 +124,7 @@ static void guard_visit_begins(Target *t) {
         }
 }
 
-void target_guard_hesitates(Target *t) {
+void target_guard_delays(Target *t) {
         if (!(t->pending.work & WORK_ATTACHED) || guard_of(t)->steady_until > 0 ||
             !guard_record_suspects(guarded_record(guard_of(t)->drive)))
                 return;
@@ -150,7 +150,7 @@ uint64_t target_guard_steady_at(const Target *t) {
 }
 
 /* Nothing is even asked: a machine that does not survive a command should come up. */
-bool target_guard_holds(Target *t) {
+bool target_guard_blocks(Target *t) {
         const char *word = t->env->forbidden_by;
         int r = 0;
 
@@ -245,7 +245,7 @@ void target_guard_lost(Target *t) {
                 watch_health(other); /* the drive is still there, and its ten seconds are that path's now */
 }
 
-static void guard_leave(Target *t) {
+static void guard_detach(Target *t) {
         target_guard_lost(t);
         if (guard_of(t)->visiting)
                 guarded_visit(guard_of(t)->drive, false);
@@ -262,7 +262,7 @@ char *target_guard_kept(const Target *t) {
         return guarded_kept(guard_of(t)->drive);
 }
 
-void target_guard_rest(Target *t) {
+void target_guard_finish(Target *t) {
         /* A worker that is stuck may be stuck in just what the guard is there for: then its note stays. */
         (void) guarded_clear(guard_of(t)->drive);
 }
@@ -278,7 +278,7 @@ unsigned target_release(Target *t, const char *setting) {
 const TargetPart guard_part = {
         .size = sizeof(TargetGuard),
         .attach = guard_attach_drive,
-        .leave = guard_leave,
+        .detach = guard_detach,
         .done = guard_done,
         .due = guard_due,
         .tick = guard_tick,

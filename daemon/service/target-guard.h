@@ -9,7 +9,7 @@ extern const TargetPart guard_part;
 
 /* The drive was lost while something was written to it, and is attached again: what is pending waits until it has stayed for a
  * while, unless somebody asks for it. */
-void target_guard_hesitates(Target *t);
+void target_guard_delays(Target *t);
 /* Until then (CLOCK_MONOTONIC, µs); 0: it need not wait. */
 uint64_t target_guard_steady_at(const Target *t);
 
@@ -21,7 +21,7 @@ bool target_guard_alone(const Target *t);
 
 /* May it not be visited at all? It is said why. Nothing is written in a boot that the kernel's command line forbids it in, and to a
  * drive that is left alone. */
-bool target_guard_holds(Target *t);
+bool target_guard_blocks(Target *t);
 
 /* Its visit has a worker. */
 void target_guard_begins(Target *t);
@@ -44,4 +44,4 @@ void target_guard_keep(Target *t, char *text); /* takes over `text` */
 char *target_guard_kept(const Target *t);      /* the caller frees it; NULL: there is none */
 
 /* The daemon ends in good order. */
-void target_guard_rest(Target *t);
+void target_guard_finish(Target *t);

@@ -84,7 +84,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         /* The machine was suspended, or the drive lost its link, while no service ran that would have noticed. */
         if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME)
                 drive_record_forget(t->record, env->settings);
-        if (slept_usec() > t->record->slept + SLEPT_JITTER_USEC)
+        if (suspended_usec() > t->record->slept + SLEPT_JITTER_USEC)
                 drive_record_resume(t->record, env->settings);
 
         *ret = t;
@@ -112,10 +112,10 @@ Target *target_free(Target *t) {
 
 /* ---- it goes ---- */
 
-void target_leave(Target *t) {
+void target_detach(Target *t) {
         target_abandon(t);
         t->pending = (Pending){};
         for (size_t i = count_parts(t->env); i-- > 0;)
-                if (t->env->parts[i]->leave)
-                        t->env->parts[i]->leave(t);
+                if (t->env->parts[i]->detach)
+                        t->env->parts[i]->detach(t);
 }

@@ -16,4 +16,4 @@ int target_adopt(Target *t, Drive *drive);
 int target_attach_parts(Target *t, bool again);
 
 /* The drive was unplugged: reports so of what was under way. */
-void target_leave(Target *t);
+void target_detach(Target *t);

@@ -265,7 +265,7 @@ bool target_is_active(const Target *t) {
 
         /* A drive in standby that does not report it gets the command to spin down once more, which does no harm. */
         return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
-               (activity_read(t->drive->syspath, &used) >= 0 && drive_record_in_use(t->record, used, monotonic_usec()));
+               (activity_read(t->drive->syspath, &used) >= 0 && drive_record_had_io(t->record, used, monotonic_usec()));
 }
 
 bool target_is_in_ata_sleep(const Target *t) {

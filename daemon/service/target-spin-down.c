@@ -80,7 +80,7 @@ static bool spins_down_with(const Target *t, char *const *group) {
 }
 
 static void spin_down(Target *t) {
-        target_visit_for(t, VISIT_SLEEP, visit_reason_work(VISIT_SLEEP) & ~WORK_EVEN_IN_USE);
+        target_visit_for(t, VISIT_SPIN_DOWN, visit_reason_work(VISIT_SPIN_DOWN) & ~WORK_EVEN_IN_USE);
 }
 
 static void spindown_idle(Target *t) {
@@ -177,7 +177,7 @@ static void spindown_woken(Target *t, const PowerNews *n) {
 
         d->n_short = 0;
         d->active_until = now + LEFT_ACTIVE_USEC;
-        journal_left_awake(t->drive, n->has_waker ? &n->waker : NULL);
+        journal_no_spin_down(t->drive, n->has_waker ? &n->waker : NULL);
         note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
 }
 

@@ -282,7 +282,7 @@ static int values_attach(Target *t, bool again) {
         return r == -ENOMEM ? r : 0;
 }
 
-static void values_leave(Target *t) {
+static void values_detach(Target *t) {
         TemporaryValues *h = values_of(t)->values;
 
         if (!values_of_client(t))
@@ -323,7 +323,7 @@ static void note_given(Target *t, TemporaryValue *v, const Step *s) {
         bool same = !(s->written || s->failed) ||
                     (s->before.known == s->after.known &&
                      (!s->before.known || value_equal(&s->before.value, &s->after.value)));
-        bool not_yet = verdict_is_pending(s->verdict) || temporary_is_in_vain(s->verdict, same);
+        bool not_yet = verdict_is_pending(s->verdict) || temporary_has_no_effect(s->verdict, same);
         bool given = v->given || !not_yet, spared = not_yet && !v->given;
 
         if (v->given == given && v->spared == spared)
@@ -384,6 +384,6 @@ int target_temporary_overlay(const Target *t, Wishes *w) {
 const TargetPart temporary_part = {
         .size = sizeof(TargetTemporary),
         .attach = values_attach,
-        .leave = values_leave,
+        .detach = values_detach,
         .done = values_done,
 };

@@ -49,7 +49,7 @@ static bool any_waits(const Target *t) {
 }
 
 /* Its turn is over. */
-static void together_leave(Target *t) {
+static void together_detach(Target *t) {
         *together_of(t) = (TargetTogether){};
         spin_up_next(t);
 }
@@ -58,7 +58,7 @@ void target_together_drop(Target *t, Pending *p) {
         if (!(p->work & WORK_SPIN_UP))
                 return;
         pending_drop(p, WORK_SPIN_UP);
-        together_leave(t);
+        together_detach(t);
 }
 
 static uint64_t together_due(const Target *t) {
@@ -131,7 +131,7 @@ static void together_power(Target *t, const PowerNews *n) {
 
 const TargetPart together_part = {
         .size = sizeof(TargetTogether),
-        .leave = together_leave,
+        .detach = together_detach,
         .due = together_due,
         .tick = together_tick,
         .wishes_changed = together_wishes_changed,

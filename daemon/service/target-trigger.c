@@ -117,7 +117,7 @@ void target_read(Target *t) {
         target_visit_for(t, VISIT_RECHECK, WORK_KERNEL | WORK_DRIVE | WORK_REPORT);
 }
 
-void target_meddled(Target *t) {
+void target_changed_by_other(Target *t) {
         /* What cannot be read may have been written, too. */
         if (t->files->config->on_drift == ON_DRIFT_RESTORE)
                 target_visit_for(t, VISIT_PARAMETERS, visit_reason_work(VISIT_PARAMETERS) | WORK_DISTRUST);

@@ -26,4 +26,4 @@ void target_read(Target *t);
 
 /* Another program may have written to the drive just now: reads its settings, unless it is in standby; with on_drift = "restore" sets
  * them back, now or when the drive is active. */
-void target_meddled(Target *t);
+void target_changed_by_other(Target *t);

@@ -163,7 +163,7 @@ void target_use_wear(void *target, const Wear *w) {
 const TargetPart use_part = {
         .size = sizeof(TargetUse),
         .attach = use_attach,
-        .leave = target_use_keep,
+        .detach = target_use_keep,
         .settled = use_settled,
         .power = use_power,
 };

@@ -124,7 +124,7 @@ int target_begin(Target *t) {
 
         /* Nobody has looked yet whether it waits, or still does. */
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
-        if (target_guard_holds(t))
+        if (target_guard_blocks(t))
                 return 0;
 
         if (work & WORK_RESUMED)

@@ -65,7 +65,7 @@ bool target_wants_identity(const Target *t) {
                 return false;
 
         for (size_t i = 0; i < c->n_blocks; i++)
-                if (match_asks_identity(&c->blocks[i].match))
+                if (match_needs_identity(&c->blocks[i].match))
                         return true;
         return false;
 }
@@ -91,7 +91,7 @@ void target_save(Target *t) {
                            : target_has_worker(t)                  ? DRIVE_VISITING
                                                                    : DRIVE_QUEUED;
 
-        t->record->slept = slept_usec();
+        t->record->slept = suspended_usec();
         r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->saving.again_at == 0)
                 journal_log(LOG_WARNING,
@@ -100,7 +100,7 @@ void target_save(Target *t) {
                             t->drive->name, strerror(-r));
 
         if (r >= 0 && t->saving.new_verdicts) {
-                state_tell(STATE_DIR, STATE_VERDICTS);
+                state_notify(STATE_DIR, STATE_VERDICTS);
                 t->saving.new_verdicts = false;
         }
         t->saving.again_at = r < 0 ? monotonic_usec() + SAVE_AGAIN_USEC : 0;

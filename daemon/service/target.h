@@ -122,7 +122,7 @@ struct TargetPart {
         size_t size; /* of its data, zeroed when the drive comes */
         /* The drive is there, or which drive it is became known; `again`: udev describes the same drive anew. */
         int (*attach)(Target *t, bool again);
-        void (*leave)(Target *t);         /* it was unplugged */
+        void (*detach)(Target *t);        /* it was unplugged */
         void (*done)(Target *t);          /* free the data's members */
         uint64_t (*due)(const Target *t); /* when to call `tick`, CLOCK_MONOTONIC, µs; UINT64_MAX: never */
         void (*tick)(Target *t);          /* maybe earlier than that */

@@ -155,7 +155,7 @@ static int tracer_open(Tracer *t) {
         return sd_event_add_io(t->event, &t->io, t->fd, EPOLLIN, on_answer, t);
 }
 
-static int tracer_ask(const Tracer *t, const TracerRequest *q) {
+static int tracer_request(const Tracer *t, const TracerRequest *q) {
         return wire_send(t->fd, tracer_request_fields, q, MSG_DONTWAIT);
 }
 
@@ -168,7 +168,7 @@ int tracer_watch(Tracer *t, const WatchDrive *d) {
 
         r = tracer_open(t);
         if (r >= 0)
-                r = tracer_ask(t, &(TracerRequest){ .watch = true, .drive = *d });
+                r = tracer_request(t, &(TracerRequest){ .watch = true, .drive = *d });
         if (r < 0) {
                 if (t->n_watched == 0)
                         tracer_close(t);
@@ -188,7 +188,7 @@ void tracer_unwatch(Tracer *t, WatchDevice disk) {
 
         t->watched[i] = t->watched[--t->n_watched];
         /* If the message is lost, the tracer reports one drive too many. It ends with the last drive anyway. */
-        (void) tracer_ask(t, &(TracerRequest){ .drive.disk = disk });
+        (void) tracer_request(t, &(TracerRequest){ .drive.disk = disk });
         if (t->n_watched == 0)
                 tracer_close(t);
 }

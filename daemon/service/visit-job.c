@@ -59,7 +59,7 @@ static bool visit_job_reported_all(const VisitJob *v) {
 }
 
 /* Reports this verdict for each wish that has none. */
-static void visit_job_report_rest(const VisitJob *v, Verdict verdict, const char *reason) {
+static void visit_job_report_missing(const VisitJob *v, Verdict verdict, const char *reason) {
         Step s = { .verdict = verdict };
 
         (void) snprintf(s.reason, sizeof s.reason, "%s", reason);
@@ -81,7 +81,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
 
         /* The visit still waits, and begins with the permission. */
         (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
-        visit_job_report_rest(v, VERDICT_DEFERRED, reason);
+        visit_job_report_missing(v, VERDICT_DEFERRED, reason);
         return 0;
 }
 
@@ -139,7 +139,7 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         if (!v->reported)
                 return -ENOMEM;
 
-        r = fsck_wait_ask(fsck_wait, visit->drive, on_permission, v, &v->ticket);
+        r = fsck_wait_request(fsck_wait, visit->drive, on_permission, v, &v->ticket);
         if (r < 0)
                 return r;
 
@@ -205,7 +205,7 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
                        (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case MESSAGE_BRIDGE:
                 return v->visit.bridge && v->visit.drive->transport == TRANSPORT_USB &&
-                       (!m->identity.serial[0] || visit_asks_identity(&v->visit));
+                       (!m->identity.serial[0] || visit_needs_identity(&v->visit));
         case MESSAGE_END:
                 return v->identified || visit_job_reported_all(v);
         default:
@@ -255,7 +255,7 @@ static void visit_job_ended(VisitJob *v, const char *lost) {
 
         if (lost) {
                 (void) snprintf(reason, sizeof reason, "the worker process %s", lost);
-                visit_job_report_rest(v, VERDICT_FAILED, reason);
+                visit_job_report_missing(v, VERDICT_FAILED, reason);
         }
         v->events->ended(v->userdata, v->end, lost);
 }
@@ -318,9 +318,10 @@ void visit_job_stop(VisitJob *v) {
 void visit_job_vanish(const VisitJob *v) {
         bool changed = drive_medium_changed(v->visit.drive);
 
-        visit_job_report_rest(v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
-                              changed ? "another medium came into the drive while it was visited, so it is visited anew"
-                                      : "the drive was unplugged while it was visited");
+        visit_job_report_missing(
+                        v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
+                        changed ? "another medium came into the drive while it was visited, so it is visited anew"
+                                : "the drive was unplugged while it was visited");
 }
 
 bool visit_job_has_worker(const VisitJob *v) {

@@ -47,8 +47,8 @@ static Recheck *recheck;
 static Files *files;
 static bool on_battery, held, ended;
 
-static void on_rested(_unused_ void *userdata, const Target *t) {
-        recheck_rested(recheck, t);
+static void on_visit_finished(_unused_ void *userdata, const Target *t) {
+        recheck_visit_finished(recheck, t);
 }
 
 static void on_quiet(_unused_ void *userdata) {
@@ -61,7 +61,7 @@ static void on_writing(_unused_ void *userdata) {
 
 static const ManagerEvents manager_events = {
         .writing = on_writing,
-        .rested = on_rested,
+        .rested = on_visit_finished,
         .quiet = on_quiet,
 };
 
@@ -119,7 +119,7 @@ static bool has_temporary(const Disk *d) {
 /* `orderly`: it ends by itself, rather than being killed. */
 static void service_stop(bool orderly) {
         if (orderly)
-                manager_rest(manager, now.monotonic + SECOND);
+                manager_finish(manager, now.monotonic + SECOND);
         links = link_watch_free(links);
         recheck = recheck_free(recheck);
         manager = manager_free(manager);
@@ -392,7 +392,7 @@ static void step_disturbed(void) {
                 Target *t = manager_find(manager, d->name);
 
                 if (t)
-                        target_meddled(t);
+                        target_changed_by_other(t);
         } else
                 manager_disturbed(manager, path, reason, b & 64 ? 0 : last_event + !(b & 32));
         last_event++;
@@ -436,7 +436,7 @@ static void step_request(void) {
         case 3:
                 say("%s: sleep\n", d->name);
                 d->asked = true;
-                target_visit(t, VISIT_SLEEP);
+                target_visit(t, VISIT_SPIN_DOWN);
                 break;
         default:
                 say("%s: release\n", d->name);
@@ -848,7 +848,7 @@ static void end(void) {
         say("sleep\n");
         for (Target *t = manager_first(manager); t; t = t->next) {
                 disk_find(t->drive->name)->asked = true;
-                target_visit(t, VISIT_SLEEP);
+                target_visit(t, VISIT_SPIN_DOWN);
         }
         come_to_rest();
         check_asleep();

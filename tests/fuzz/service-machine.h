@@ -459,7 +459,7 @@ Pid1 *pid1_free(_unused_ Pid1 *p) {
 void pid1_disconnect(_unused_ Pid1 *p) {
 }
 
-int pid1_ask_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
+int pid1_query_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
         MUST(!pid1.asked, "PID 1 is asked two questions at a time");
         if (pid1.broken)
                 return -ECONNREFUSED;
@@ -583,7 +583,7 @@ int state_prune(_unused_ const char *dir, bool (*keep)(void *userdata, const cha
         return 0;
 }
 
-void state_tell(_unused_ const char *dir, _unused_ const char *news) {
+void state_notify(_unused_ const char *dir, _unused_ const char *news) {
 }
 
 /* The process that writes notes: it is there until notes_written(), or as long as the service. */

@@ -50,7 +50,7 @@ Pid1 *pid1_free(Pid1 *p) {
 void pid1_disconnect(_unused_ Pid1 *p) {
         n_disconnected++;
 }
-int pid1_ask_fsck_status(_unused_ Pid1 *p, char *const *device_units) {
+int pid1_query_fsck_status(_unused_ Pid1 *p, char *const *device_units) {
         ck_assert_ptr_null(status_fn);
         asked_units[0] = '\0';
         for (char *const *u = device_units; u && *u; u++)

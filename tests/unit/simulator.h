@@ -535,7 +535,7 @@ WRAP(Pid1 *, pid1_free, _unused_ Pid1 *p) {
 }
 WRAP(void, pid1_disconnect, _unused_ Pid1 *p) {
 }
-WRAP(int, pid1_ask_fsck_status, _unused_ Pid1 *p, _unused_ char *const *device_units) {
+WRAP(int, pid1_query_fsck_status, _unused_ Pid1 *p, _unused_ char *const *device_units) {
         ck_assert(!pid1_asked);
         pid1_asked = true;
         return 0;

@@ -100,11 +100,11 @@ static const struct {
 } power_modes[] = {
         { "standby", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50", POWER_STANDBY },
         { "standby_y", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 00 00 00 00 00 40 50", POWER_STANDBY },
-        { "idle", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 80 00 00 00 00 00 00 40 50", POWER_AWAKE },
-        { "idle_b", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 82 00 00 00 00 00 00 40 50", POWER_AWAKE },
-        { "active", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50", POWER_AWAKE },
+        { "idle", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 80 00 00 00 00 00 00 40 50", POWER_ACTIVE },
+        { "idle_b", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 82 00 00 00 00 00 00 40 50", POWER_ACTIVE },
+        { "active", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50", POWER_ACTIVE },
         { "standby, fixed format", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_STANDBY },
-        { "active, fixed format", "70 00 01 00 50 40 ff 0a 00 00 00 00 00 1d 00 00 00 00", POWER_AWAKE },
+        { "active, fixed format", "70 00 01 00 50 40 ff 0a 00 00 00 00 00 1d 00 00 00 00", POWER_ACTIVE },
         { "no registers: not standby", NULL, POWER_UNCLEAR },
         { "registers that nobody filled in", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 00 00", POWER_UNCLEAR },
         { "… in fixed format", "70 00 01 00 00 00 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_UNCLEAR },
@@ -121,7 +121,7 @@ START_TEST(test_power_mode) {
 
         disk.rotational = true;
         device_init(&d, &disk, &io);
-        ck_assert_int_eq(power_look(&d, BACKEND_ATA), 0);
+        ck_assert_int_eq(power_probe(&d, BACKEND_ATA), 0);
         ck_assert_msg(d.power == power_modes[_i].mode, "%s", power_modes[_i].name);
         script_done(&s);
 }

@@ -135,10 +135,10 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
         if (io->image) {
                 memcpy(d->identify, io->image, sizeof d->identify);
                 d->identify_valid = true;
-                d->power = POWER_AWAKE;
+                d->power = POWER_ACTIVE;
         } else if (drive == drives && user == 0) {
-                d->power = POWER_AWAKE;
-                d->power_told = true;
+                d->power = POWER_ACTIVE;
+                d->power_reported = true;
         }
         for (size_t i = 0; i < (drive == drives + 1 ? 1 : ELEMENTSOF(found_there)); i++)
                 each(userdata, found_there + i);

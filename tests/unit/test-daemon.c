@@ -71,7 +71,7 @@ void manager_reconfigure(_unused_ Manager *m, Files *files, bool battery, VisitR
 void manager_pause(_unused_ Manager *m, bool hold) {
         note(hold ? "hold" : "go-on");
 }
-void manager_rest(_unused_ Manager *m, uint64_t until) {
+void manager_finish(_unused_ Manager *m, uint64_t until) {
         rest_until = until;
         note("rest");
 }
@@ -101,7 +101,7 @@ Recheck *recheck_free(Recheck *p) {
         n_parts -= p != NULL;
         return NULL;
 }
-void recheck_rested(_unused_ Recheck *p, _unused_ const Target *t) {
+void recheck_visit_finished(_unused_ Recheck *p, _unused_ const Target *t) {
         note("recheck-rested");
 }
 void recheck_every(_unused_ Recheck *p, uint64_t usec) {
@@ -117,7 +117,7 @@ Bus *bus_free(Bus *b) {
         n_parts -= b != NULL;
         return NULL;
 }
-void bus_drive_rested(_unused_ Bus *b) {
+void bus_visit_finished(_unused_ Bus *b) {
         note("bus-rested");
 }
 

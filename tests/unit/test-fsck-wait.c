@@ -44,7 +44,7 @@ static void teardown(void) {
 static void ask(void) {
         Drive d = { .name = strdup("sda") };
 
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &d, on_permission, NULL, &ticket), 0);
+        ck_assert_int_eq(fsck_wait_request(fsck_wait, &d, on_permission, NULL, &ticket), 0);
         free(d.name);
 }
 
@@ -207,8 +207,9 @@ static void on_leave_again(_unused_ void *userdata, Wait w) {
 
 START_TEST(test_ask_when_told) {
         world.unit = UNIT;
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &(Drive){ .name = (char *) "sda" }, on_leave_again, NULL, &ticket),
-                         0);
+        ck_assert_int_eq(
+                        fsck_wait_request(fsck_wait, &(Drive){ .name = (char *) "sda" }, on_leave_again, NULL, &ticket),
+                        0);
         pid1_answers(event);
         ck_assert(is_asked(event));
         world.unit = NULL;
@@ -298,7 +299,8 @@ START_TEST(test_several) {
         FsckTicket *second;
 
         ask();
-        ck_assert_int_eq(fsck_wait_ask(fsck_wait, &(Drive){ .name = (char *) "sdb" }, on_permission, NULL, &second), 0);
+        ck_assert_int_eq(fsck_wait_request(fsck_wait, &(Drive){ .name = (char *) "sdb" }, on_permission, NULL, &second),
+                         0);
         out_of_memory = "sdb";
         run(event);
         ck_assert_ptr_null(status_fn);
@@ -362,7 +364,7 @@ static bool make_once(Injected what, size_t nth) {
         inject_arm(what, nth);
         r = fsck_wait_new(event, NULL, &g);
         if (r >= 0)
-                r = fsck_wait_ask(g, &(Drive){ .name = (char *) "sda" }, on_permission, NULL, &ticket);
+                r = fsck_wait_request(g, &(Drive){ .name = (char *) "sda" }, on_permission, NULL, &ticket);
         failed = inject_disarm();
         ck_assert_int_eq(r, failed ? -ENOMEM : 0);
         ticket = NULL;

@@ -398,11 +398,11 @@ START_TEST(test_spindown) {
 
         journal_spindown(&disk, LOG_WARNING, "it cannot be put into standby: %s.", "no");
         expect(LOG_WARNING, JOURNAL_ID_SPINDOWN, "MESSAGE=sda: it cannot be put into standby: no.\n" DISK);
-        journal_left_awake(&disk, &w);
+        journal_no_spin_down(&disk, &w);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
                "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down, the last time by du (PID "
                "7, cron.service), which read from it; it is left awake for an hour.\n" DISK);
-        journal_left_awake(&disk, NULL);
+        journal_no_spin_down(&disk, NULL);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
                "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down; it is left awake for an "
                "hour.\n" DISK);

@@ -271,7 +271,7 @@ START_TEST(test_asks_identity) {
                 Criterion both[] = { { .key = MATCH_TRANSPORT }, { .key = k } };
                 const Match m = { .criteria = both, .n_criteria = 2 };
 
-                ck_assert_int_eq(match_asks_identity(&m),
+                ck_assert_int_eq(match_needs_identity(&m),
                                  k == MATCH_MODEL || k == MATCH_SERIAL || k == MATCH_FIRMWARE || k == MATCH_WWN);
         }
 }

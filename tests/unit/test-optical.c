@@ -91,7 +91,7 @@ START_TEST(test_no_ata) {
         device_init(&d, &drive, &io);
         ck_assert_int_eq(ata_identify(&d), END_FORBIDDEN);
         ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = ATA_CMD_STANDBY }, NULL), END_FORBIDDEN);
-        ck_assert_int_eq(power_look(&d, BACKEND_ATA), END_FORBIDDEN);
+        ck_assert_int_eq(power_probe(&d, BACKEND_ATA), END_FORBIDDEN);
         device_done(&d);
         ck_assert_uint_eq(drive_backends(&drive), 1U << BACKEND_OPTICAL);
 }

@@ -44,7 +44,7 @@ static const struct {
           WORK_ALL | WORK_WRITE,
           WORK_WAKE | WORK_NO_DRIFT },
         { { VISIT_PARAMETERS, VISIT_RETRY }, 2, {}, 0, VISIT_RETRY, WORK_WAKE | WORK_NO_DRIFT, WORK_LOST },
-        { { VISIT_SLEEP, VISIT_STANDBY },
+        { { VISIT_SPIN_DOWN, VISIT_STANDBY },
           2,
           {},
           0,
@@ -76,7 +76,7 @@ START_TEST(test_reason) {
         ck_assert(pending_any(&p));
         ck_assert_uint_eq(p.work & ~(_WORK_MAX - 1U), 0);
         ck_assert_int_eq(visit_reason_greater(r, r), r);
-        ck_assert(pending_only_spins_down(&p) == (r == VISIT_SLEEP));
+        ck_assert(pending_only_spins_down(&p) == (r == VISIT_SPIN_DOWN));
 }
 END_TEST
 

@@ -192,7 +192,7 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
 
 static void ask_about(char *const *devices) {
         is_answered = false;
-        if (pid1_ask_fsck_status(pid1, devices) < 0) {
+        if (pid1_query_fsck_status(pid1, devices) < 0) {
                 (void) snprintf(answered, sizeof answered, "error");
                 return;
         }
@@ -383,7 +383,7 @@ START_TEST(test_loop_ends) {
         struct pollfd p = { .events = POLLIN };
 
         ask();
-        ck_assert_int_ge(pid1_ask_fsck_status(pid1, none), 0);
+        ck_assert_int_ge(pid1_query_fsck_status(pid1, none), 0);
         bus_loop_ends(event);
         p.fd = sd_bus_get_fd(served[0]);
         ck_assert_int_ge(poll(&p, 1, 0), 0);

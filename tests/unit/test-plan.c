@@ -91,7 +91,7 @@ static const struct {
         /* What the drive keeps is compared, and written only when somebody asks. */
         { "puis", 1, true, false, ATA, 0,                KNOWN(VALUE_BOOL, 0), VERDICT_FORBIDDEN, "apply --permanent" },
         { "puis", 1, true, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 0), _VERDICT_INVALID, "" },
-        { "puis", 1, true, false, ATA, DECIDE_ASLEEP,    { .supported = true }, VERDICT_DEFERRED, "sleeps" },
+        { "puis", 1, true, false, ATA, DECIDE_STANDBY,    { .supported = true }, VERDICT_DEFERRED, "sleeps" },
 
         /* What it can save: the current value is kept in any case, the saved one only when somebody asks. */
         { "timer", 500, false, false, ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "" },
@@ -127,9 +127,9 @@ static const struct {
         { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
         /* What the drive made another value of is not as wanted because it sleeps. */
-        { 0, DECIDE_ASLEEP, { .sent = { true, 127 }, .settled = { true, 96 } },
+        { 0, DECIDE_STANDBY, { .sent = { true, 127 }, .settled = { true, 96 } },
           { .supported = true }, VERDICT_DEFERRED, "when its user has woken it" },
-        { SETTING_NONVOLATILE, DECIDE_ASLEEP | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
+        { SETTING_NONVOLATILE, DECIDE_STANDBY | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent before" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
@@ -137,8 +137,8 @@ static const struct {
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; it was woken since" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "done when the drive was attached" },
-        { SETTING_AT_ATTACH, DECIDE_ASLEEP, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "still holds is not known" },
-        { SETTING_AT_ATTACH, DECIDE_LOOK, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "left awake" },
+        { SETTING_AT_ATTACH, DECIDE_STANDBY, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "still holds is not known" },
+        { SETTING_AT_ATTACH, DECIDE_READ_ONLY, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "left awake" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 126 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
@@ -150,10 +150,10 @@ static const struct {
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
 
         /* Only looking. */
-        { 0, DECIDE_LOOK, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "made it 96" },
-        { 0, DECIDE_LOOK, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
-        { 0, DECIDE_ASLEEP | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "nothing tells whether" },
-        { 0, DECIDE_ASLEEP | DECIDE_SUSPENDED, {}, { .supported = true }, VERDICT_DEFERRED, "the kernel has suspended the drive" },
+        { 0, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "made it 96" },
+        { 0, DECIDE_READ_ONLY, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
+        { 0, DECIDE_STANDBY | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "nothing tells whether" },
+        { 0, DECIDE_STANDBY | DECIDE_SUSPENDED, {}, { .supported = true }, VERDICT_DEFERRED, "the kernel has suspended the drive" },
         { 0, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 255, "" } }, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which is as good as 127" },
@@ -217,7 +217,7 @@ static const struct {
         { { { "apm", 127, WRITTEN, HAS } } },
 
         /* It is not known whether the drive has the later one, or it cannot be had. */
-        { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_ASLEEP },
+        { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_STANDBY },
         { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_REFUSED, UNREADABLE(VERDICT_REFUSED) } } },
@@ -419,7 +419,7 @@ START_TEST(test_withheld) {
         ck_assert_int_eq(s.verdict, VERDICT_FORBIDDEN);
         ck_assert_msg(strstr(s.reason, "f:7 is in error") != NULL, "%s", s.reason);
         s = (Step){ .wish = &wish, .verdict = VERDICT_APPLIED };
-        ck_assert(!step_holds(&s));
+        ck_assert(!step_is_in_force(&s));
 }
 END_TEST
 

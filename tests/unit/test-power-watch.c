@@ -56,8 +56,8 @@ static Wake wake_of(const char *word) {
 }
 
 static PowerMode mode_of(const char *word) {
-        return streq(word, "active")      ? POWER_AWAKE
-               : streq(word, "sleep")     ? POWER_ASLEEP
+        return streq(word, "active")      ? POWER_ACTIVE
+               : streq(word, "sleep")     ? POWER_ATA_SLEEP
                : streq(word, "suspended") ? POWER_SUSPENDED
                                           : POWER_STANDBY;
 }

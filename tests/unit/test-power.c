@@ -28,11 +28,11 @@ static PowerMode look(const Row *rows, size_t n_rows, Backend by, bool active, i
 
         device_init(&d, &drive, &io);
         d.active = active;
-        *ret = power_look(&d, by);
+        *ret = power_probe(&d, by);
         script_done(&script);
         /* Once per visit. */
         if (*ret >= 0)
-                ck_assert_int_eq(power_look(&d, by), 0);
+                ck_assert_int_eq(power_probe(&d, by), 0);
         return d.power;
 }
 
@@ -46,15 +46,15 @@ static const struct {
         uint8_t data[18];
         PowerMode power;
 } senses[] = {
-        { SENSE_DATA(0, 0, 0), POWER_AWAKE },
-        { SENSE_DATA(0, 0x5D, 0x00), POWER_AWAKE }, /* a failure is predicted */
+        { SENSE_DATA(0, 0, 0), POWER_ACTIVE },
+        { SENSE_DATA(0, 0x5D, 0x00), POWER_ACTIVE }, /* a failure is predicted */
         { SENSE_DATA(0, 0x5E, 0x00), POWER_STANDBY },
-        { SENSE_DATA(0, 0x5E, 0x01), POWER_AWAKE },
+        { SENSE_DATA(0, 0x5E, 0x01), POWER_ACTIVE },
         { SENSE_DATA(0, 0x5E, 0x02), POWER_STANDBY },
-        { SENSE_DATA(0, 0x5E, 0x03), POWER_AWAKE },
+        { SENSE_DATA(0, 0x5E, 0x03), POWER_ACTIVE },
         { SENSE_DATA(0, 0x5E, 0x04), POWER_STANDBY },
-        { SENSE_DATA(0, 0x5E, 0x05), POWER_AWAKE },
-        { SENSE_DATA(0, 0x5E, 0x08), POWER_AWAKE },
+        { SENSE_DATA(0, 0x5E, 0x05), POWER_ACTIVE },
+        { SENSE_DATA(0, 0x5E, 0x08), POWER_ACTIVE },
         { SENSE_DATA(0, 0x5E, 0x09), POWER_STANDBY },
         { SENSE_DATA(2, 0x04, 0x02), POWER_STANDBY },
         { SENSE_DATA(2, 0x04, 0x01), POWER_UNCLEAR },
@@ -65,7 +65,7 @@ static const struct {
 
 START_TEST(test_scsi) {
         const Row row = { .cdb = REQUEST_SENSE, .data = senses[_i].data, .data_len = sizeof senses[_i].data };
-        PowerMode unclear = senses[_i].power == POWER_UNCLEAR ? POWER_AWAKE : senses[_i].power;
+        PowerMode unclear = senses[_i].power == POWER_UNCLEAR ? POWER_ACTIVE : senses[_i].power;
         int r;
 
         ck_assert_int_eq(look(&row, 1, BACKEND_SCSI_MODE, false, &r), senses[_i].power);
@@ -103,11 +103,11 @@ static const struct {
 } answers[] = {
         { { .cdb = CHECK_POWER, .sense = COUNT("00") }, 0, POWER_STANDBY },
         { { .cdb = CHECK_POWER, .sense = COUNT("01") }, 0, POWER_STANDBY },
-        { { .cdb = CHECK_POWER, .sense = COUNT("02") }, 0, POWER_AWAKE },
+        { { .cdb = CHECK_POWER, .sense = COUNT("02") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("40") }, 0, POWER_STANDBY },
-        { { .cdb = CHECK_POWER, .sense = COUNT("41") }, 0, POWER_AWAKE },
-        { { .cdb = CHECK_POWER, .sense = COUNT("80") }, 0, POWER_AWAKE },
-        { { .cdb = CHECK_POWER, .sense = COUNT("ff") }, 0, POWER_AWAKE },
+        { { .cdb = CHECK_POWER, .sense = COUNT("41") }, 0, POWER_ACTIVE },
+        { { .cdb = CHECK_POWER, .sense = COUNT("80") }, 0, POWER_ACTIVE },
+        { { .cdb = CHECK_POWER, .sense = COUNT("ff") }, 0, POWER_ACTIVE },
         /* No registers; refused; an answer that is none; no answer. */
         { { .cdb = CHECK_POWER }, 0, POWER_UNCLEAR },
         { { .cdb = CHECK_POWER, .sense = "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51" },
@@ -134,21 +134,21 @@ START_TEST(test_unasked) {
         Device d;
         int r;
 
-        ck_assert_int_eq(look(NULL, 0, BACKEND_OPTICAL, false, &r), POWER_AWAKE);
+        ck_assert_int_eq(look(NULL, 0, BACKEND_OPTICAL, false, &r), POWER_ACTIVE);
 
         io.image = image;
         device_init(&d, &drive, &io);
-        ck_assert_int_eq(power_look(&d, BACKEND_ATA), 0);
-        ck_assert_int_eq(d.power, POWER_AWAKE);
+        ck_assert_int_eq(power_probe(&d, BACKEND_ATA), 0);
+        ck_assert_int_eq(d.power, POWER_ACTIVE);
 
         io.image = NULL;
         device_init(&d, &drive, &io);
         d.bridge.without_registers = true;
-        ck_assert_int_eq(power_look(&d, BACKEND_ATA), 0);
-        ck_assert(d.power == POWER_UNCLEAR && !d.power_told);
+        ck_assert_int_eq(power_probe(&d, BACKEND_ATA), 0);
+        ck_assert(d.power == POWER_UNCLEAR && !d.power_reported);
         device_init(&d, &drive, &io);
         d.bridge.without_registers = d.bridge.fragile = true;
-        ck_assert_int_eq(power_look(&d, BACKEND_ATA), END_FORBIDDEN);
+        ck_assert_int_eq(power_probe(&d, BACKEND_ATA), END_FORBIDDEN);
         ck_assert_int_eq(d.power, POWER_UNKNOWN);
 
         put("device/power/runtime_status", "suspended");
@@ -205,14 +205,14 @@ START_TEST(test_state) {
                 bool told;
                 const char *state;
         } states[] = {
-                { POWER_AWAKE, true, "active/idle" }, { POWER_AWAKE, false, NULL },
-                { POWER_STANDBY, true, "standby" },   { POWER_SUSPENDED, false, "suspended" },
-                { POWER_ASLEEP, false, "sleep" },     { POWER_UNCLEAR, false, NULL },
+                { POWER_ACTIVE, true, "active/idle" }, { POWER_ACTIVE, false, NULL },
+                { POWER_STANDBY, true, "standby" },    { POWER_SUSPENDED, false, "suspended" },
+                { POWER_ATA_SLEEP, false, "sleep" },   { POWER_UNCLEAR, false, NULL },
                 { POWER_UNKNOWN, false, NULL },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(states); i++) {
-                Device d = { .power = states[i].power, .power_told = states[i].told };
+                Device d = { .power = states[i].power, .power_reported = states[i].told };
 
                 ck_assert(streq_ptr(power_state(&d), states[i].state));
         }

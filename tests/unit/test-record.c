@@ -95,10 +95,10 @@ static const struct {
         bool sleeps;
 } powers[] = {
         { "", POWER_UNKNOWN, false },
-        { "POWER=active/idle\n", POWER_AWAKE, false },
+        { "POWER=active/idle\n", POWER_ACTIVE, false },
         { "POWER=standby\n", POWER_STANDBY, true },
         { "POWER=suspended\n", POWER_SUSPENDED, true },
-        { "POWER=sleep\n", POWER_ASLEEP, true },
+        { "POWER=sleep\n", POWER_ATA_SLEEP, true },
 };
 
 START_TEST(test_power) {
@@ -109,7 +109,7 @@ START_TEST(test_power) {
         (void) snprintf(text, sizeof text, "VERSION=1\nNAME=sda\n%sSETTINGS=0\n", powers[_i].line);
         ck_assert_int_eq(drive_record_parse(text, strlen(text), &r), 0);
         ck_assert_int_eq(r->power, powers[_i].power);
-        ck_assert(drive_record_sleeps(r) == powers[_i].sleeps);
+        ck_assert(drive_record_in_standby(r) == powers[_i].sleeps);
         ck_assert_int_eq(drive_record_serialize(r, &again), 0);
         ck_assert_ptr_nonnull(strstr(again, powers[_i].line));
 }
@@ -127,17 +127,17 @@ START_TEST(test_parse) {
         ck_assert(r->bridge.identified && r->bridge.without_registers && !r->bridge.fragile);
         ck_assert_uint_eq(r->bridge.cdb, 12);
         ck_assert_int_eq(r->state, DRIVE_WAITING);
-        ck_assert_int_eq(r->power, POWER_AWAKE);
-        ck_assert(!drive_record_sleeps(r));
+        ck_assert_int_eq(r->power, POWER_ACTIVE);
+        ck_assert(!drive_record_in_standby(r));
         ck_assert_int_eq(r->tracing, TRACING_NO_EVENTS);
         drive_record_begin_run(r);
         ck_assert(r->tracing == TRACING_FINE && !r->awake_reason);
         ck_assert_int_eq(string_replace(&r->awake_reason, "the drive has refused it"), 0);
         r->power = POWER_SUSPENDED;
-        ck_assert(drive_record_sleeps(r));
+        ck_assert(drive_record_in_standby(r));
         r->power = POWER_UNKNOWN;
-        ck_assert(!drive_record_sleeps(r));
-        r->power = POWER_AWAKE;
+        ck_assert(!drive_record_in_standby(r));
+        r->power = POWER_ACTIVE;
         ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
         ck_assert_str_eq(r->awake_reason, "the drive has refused it");
         ck_assert_str_eq(r->spindown, "20min, by the service");
@@ -409,14 +409,14 @@ END_TEST
 START_TEST(test_in_use) {
         DriveRecord r = { .used = 100, .used_when = 1000 };
 
-        ck_assert(!drive_record_in_use(NULL, 0, 5));
-        ck_assert(drive_record_in_use(NULL, 1, 5));
-        ck_assert(!drive_record_in_use(&r, 100, 2000));
-        ck_assert(drive_record_in_use(&r, 101, 2000));
-        ck_assert(!drive_record_in_use(&r, 101, UINT64_C(1000) * 1000 * 1000));
-        ck_assert(!drive_record_in_use(&r, 101, 500)); /* of another boot */
+        ck_assert(!drive_record_had_io(NULL, 0, 5));
+        ck_assert(drive_record_had_io(NULL, 1, 5));
+        ck_assert(!drive_record_had_io(&r, 100, 2000));
+        ck_assert(drive_record_had_io(&r, 101, 2000));
+        ck_assert(!drive_record_had_io(&r, 101, UINT64_C(1000) * 1000 * 1000));
+        ck_assert(!drive_record_had_io(&r, 101, 500)); /* of another boot */
         r.used_when = 0;
-        ck_assert(drive_record_in_use(&r, 100, UINT64_C(1000) * 1000 * 1000));
+        ck_assert(drive_record_had_io(&r, 100, UINT64_C(1000) * 1000 * 1000));
 }
 END_TEST
 

@@ -833,12 +833,12 @@ static void worker_act(Worker *w, char *action) {
         else if (streq(what, "power")) {
                 const char *power = word(&words, 1);
                 WorkerMessage m = { .type = MESSAGE_POWER,
-                                    .power = streq(power, "awake")       ? POWER_AWAKE
+                                    .power = streq(power, "awake")       ? POWER_ACTIVE
                                              : streq(power, "standby")   ? POWER_STANDBY
                                              : streq(power, "suspended") ? POWER_SUSPENDED
-                                                                         : POWER_ASLEEP };
+                                                                         : POWER_ATA_SLEEP };
 
-                script_assert(m.power != POWER_ASLEEP || streq(power, "asleep"), "no power mode: %s", power);
+                script_assert(m.power != POWER_ATA_SLEEP || streq(power, "asleep"), "no power mode: %s", power);
                 worker_say(w, &m);
         } else if (streq(what, "wear")) {
                 WorkerMessage m = { .type = MESSAGE_WEAR };

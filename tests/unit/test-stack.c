@@ -155,10 +155,10 @@ START_TEST(test_held) {
         _cleanup_(names_freep) char **above = NULL;
 
         ck_assert_int_eq(stack_above(classdir, "md0", &above), 0);
-        ck_assert(stack_is_held(classdir, "md0", above));
-        ck_assert(!stack_is_held(classdir, "md0", NULL)); /* what has come since is not known */
-        ck_assert(!stack_is_held(classdir, "dm-1", above));
-        ck_assert(!stack_is_held(classdir, "sda", above)); /* its partitions are, it is not */
+        ck_assert(stack_has_holders(classdir, "md0", above));
+        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* what has come since is not known */
+        ck_assert(!stack_has_holders(classdir, "dm-1", above));
+        ck_assert(!stack_has_holders(classdir, "sda", above)); /* its partitions are, it is not */
 }
 END_TEST
 

@@ -218,21 +218,21 @@ static const struct {
         const Row *rows;
         PowerMode told; /* POWER_UNKNOWN: nothing */
 } starts[] = {
-        { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("ff")), POWER_AWAKE },
+        { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("ff")), POWER_ACTIVE },
         /* It spins up already: when it has shows by this. */
-        { TRANSPORT_SATA, ROWS(CHECK_MODE("ff"), VERIFY(), CHECK_MODE("ff")), POWER_AWAKE },
+        { TRANSPORT_SATA, ROWS(CHECK_MODE("ff"), VERIFY(), CHECK_MODE("ff")), POWER_ACTIVE },
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("00")), POWER_STANDBY },
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(.sense = NO_OPCODE)), POWER_UNKNOWN },
         { TRANSPORT_SATA, ROWS(CHECK_POWER(.sense = NO_OPCODE)), POWER_UNKNOWN },
-        { TRANSPORT_SAS, ROWS(STANDBY_Z, START_UNIT(), AWAKE), POWER_AWAKE },
-        { TRANSPORT_SAS, ROWS(STOPPED, START_UNIT(), AWAKE), POWER_AWAKE },
+        { TRANSPORT_SAS, ROWS(STANDBY_Z, START_UNIT(), AWAKE), POWER_ACTIVE },
+        { TRANSPORT_SAS, ROWS(STOPPED, START_UNIT(), AWAKE), POWER_ACTIVE },
         { TRANSPORT_SAS, ROWS({ .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), POWER_UNKNOWN },
 };
 /* clang-format on */
 
-static PowerMode power_told;
+static PowerMode power_reported;
 static void on_power(_unused_ void *userdata, PowerMode power) {
-        power_told = power;
+        power_reported = power;
 }
 
 START_TEST(test_starts) {
@@ -251,10 +251,10 @@ START_TEST(test_starts) {
         drive.ata = drive.transport == TRANSPORT_SATA;
         while (script.rows[script.n_rows].cdb)
                 script.n_rows++;
-        power_told = POWER_UNKNOWN;
+        power_reported = POWER_UNKNOWN;
         ck_assert_int_eq(visit_run(&v, &p), 0);
         script_done(&script);
-        ck_assert_int_eq(power_told, starts[_i].told);
+        ck_assert_int_eq(power_reported, starts[_i].told);
         plan_done(&p);
 }
 END_TEST

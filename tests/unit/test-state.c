@@ -345,12 +345,12 @@ START_TEST(test_news) {
         ck_assert_int_eq(unlink(STATE_NEWS), 0);
         ck_assert_int_eq(state_remove(".", "sda"), -ENOENT);
         ck_assert_int_eq(access(STATE_NEWS, F_OK), -1);
-        state_tell(".", STATE_NEWS);
+        state_notify(".", STATE_NEWS);
         ck_assert_int_eq(unlink(STATE_NEWS), 0);
-        state_tell("missing", STATE_NEWS);
+        state_notify("missing", STATE_NEWS);
 
         /* It is no drive's. */
-        state_tell(".", STATE_NEWS);
+        state_notify(".", STATE_NEWS);
         ck_assert_int_eq(state_prune(".", NULL, NULL), 0);
         ck_assert_int_eq(access(STATE_NEWS, F_OK), 0);
 }

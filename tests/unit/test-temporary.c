@@ -228,8 +228,8 @@ static const struct {
 
 START_TEST(test_in_vain) {
         ck_assert(temporary_is_barred(verdicts[_i].verdict) == verdicts[_i].barred);
-        ck_assert(temporary_is_in_vain(verdicts[_i].verdict, true) == verdicts[_i].in_vain);
-        ck_assert(temporary_is_in_vain(verdicts[_i].verdict, false) == verdicts[_i].in_vain_changed);
+        ck_assert(temporary_has_no_effect(verdicts[_i].verdict, true) == verdicts[_i].in_vain);
+        ck_assert(temporary_has_no_effect(verdicts[_i].verdict, false) == verdicts[_i].in_vain_changed);
 }
 END_TEST
 

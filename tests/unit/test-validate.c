@@ -598,7 +598,7 @@ static const WorkerMessage wrong_messages[] = {
         { .type = MESSAGE_INTENDS, .wish = NO_WISH - 1 },
         { .type = MESSAGE_POWER, .power = POWER_UNKNOWN },
         { .type = MESSAGE_POWER, .power = POWER_UNCLEAR },
-        { .type = MESSAGE_POWER, .power = POWER_ASLEEP + 1 },
+        { .type = MESSAGE_POWER, .power = POWER_ATA_SLEEP + 1 },
         { .type = MESSAGE_WEAR, .wear.load_cycles.number = -1 },
         { .type = MESSAGE_WEAR, .wear.rated_start_stops.number = INT64_MIN },
         { .type = MESSAGE_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },

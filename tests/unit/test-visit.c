@@ -454,14 +454,14 @@ static const struct {
         PowerMode told; /* POWER_UNKNOWN: nothing */
 } powers[] = {
         /* Nothing is asked for but that: one command, and no more. */
-        { { "awake", { {} }, ROWS(awake_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_AWAKE },
+        { { "awake", { {} }, ROWS(awake_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_ACTIVE },
         { { "in standby", { {} }, ROWS(asleep_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_STANDBY },
         { { "unclear", { {} }, ROWS(unclear), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "no pass-through", { {} }, ROWS(no_passthrough), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "silent", { {} }, ROWS(silent), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "Sleep", { {} }, .beside = WORK_POWER, .ata_sleep = true, .rotational = true }, &sata, POWER_ASLEEP },
-        { { "SCSI, awake", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_AWAKE },
-        { { "SCSI, attention", { {} }, ROWS(sense_attention), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_AWAKE },
+        { { "Sleep", { {} }, .beside = WORK_POWER, .ata_sleep = true, .rotational = true }, &sata, POWER_ATA_SLEEP },
+        { { "SCSI, awake", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
+        { { "SCSI, attention", { {} }, ROWS(sense_attention), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
         { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
         { { "SCSI, standby", { {} }, ROWS(sense_standby), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
         { { "SCSI, stopped", { {} }, ROWS(sense_stopped), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
@@ -472,11 +472,11 @@ static const struct {
         { { "nothing but what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
           &sata, POWER_UNKNOWN },
         /* The visit needs to know it for itself: it is asked once. */
-        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_AWAKE },
-        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .beside = WORK_POWER }, &sata, POWER_AWAKE },
+        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_ACTIVE },
+        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .beside = WORK_POWER }, &sata, POWER_ACTIVE },
         { { "asked before what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(awake_only), timer_sent,
-            .beside = WORK_POWER }, &sata, POWER_AWAKE },
-        { { "awake, and written", { { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value) }, &sata, POWER_AWAKE },
+            .beside = WORK_POWER }, &sata, POWER_ACTIVE },
+        { { "awake, and written", { { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value) }, &sata, POWER_ACTIVE },
         { { "asleep: deferred", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) }, &sata, POWER_STANDBY },
         { { "asleep: the timer leaves it so", { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
             ROWS(asleep) }, &sata, POWER_STANDBY },
@@ -484,7 +484,7 @@ static const struct {
             .wake = true, .without = WORK_WAKE }, &sata, POWER_STANDBY },
         { { "not in use", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
         { { "in use", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
-          POWER_AWAKE },
+          POWER_ACTIVE },
         /* It is so no more. */
         { { "woken", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(woken), .wake = true },
           &sata, POWER_UNKNOWN },

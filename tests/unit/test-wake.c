@@ -99,8 +99,8 @@ START_TEST(test_sentence) {
         const Wake *w = &sentences[_i].wake;
         char who[WAKE_TEXT_MAX], what[WAKE_TEXT_MAX];
 
-        ck_assert_str_eq(wake_who(w, who), sentences[_i].who);
-        ck_assert_str_eq(wake_what(w, what), sentences[_i].what);
+        ck_assert_str_eq(wake_format_process(w, who), sentences[_i].who);
+        ck_assert_str_eq(wake_format_action(w, what), sentences[_i].what);
 }
 END_TEST
 
@@ -131,10 +131,10 @@ START_TEST(test_long) {
         memset(w.process.comm, 'c', sizeof w.process.comm - 1);
         memset(w.process.unit, 'u', sizeof w.process.unit - 1);
         memset(w.thread, 't', sizeof w.thread - 1);
-        ck_assert(ends_with(wake_who(&w, buf), "u)"));
-        ck_assert(ends_with(wake_what(&w, buf), "ttt"));
+        ck_assert(ends_with(wake_format_process(&w, buf), "u)"));
+        ck_assert(ends_with(wake_format_action(&w, buf), "ttt"));
         w.kind = WAKE_FLUSH;
-        ck_assert(ends_with(wake_what(&w, buf), "ttt wrote out"));
+        ck_assert(ends_with(wake_format_action(&w, buf), "ttt wrote out"));
 }
 END_TEST
 

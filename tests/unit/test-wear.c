@@ -198,7 +198,7 @@ START_TEST(test_known) {
         const Case awake = { "known", ROWS(ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } };
         static const Case asleep = { "known", NULL, END_DEFERRED, "the drive sleeps" };
 
-        check(&awake, BACKEND_ATA, NULL, POWER_AWAKE);
+        check(&awake, BACKEND_ATA, NULL, POWER_ACTIVE);
         check(&asleep, BACKEND_ATA, NULL, POWER_STANDBY);
         check(&asleep, BACKEND_ATA, NULL, POWER_SUSPENDED);
         check(&asleep, BACKEND_ATA, NULL, POWER_UNCLEAR);
@@ -214,9 +214,9 @@ START_TEST(test_no_hard_disk) {
 
         drive.rotational = false;
         check(&c, BACKEND_ATA, NULL, POWER_UNKNOWN);
-        check(&c, BACKEND_SCSI_MODE, NULL, POWER_AWAKE);
+        check(&c, BACKEND_SCSI_MODE, NULL, POWER_ACTIVE);
         drive.rotational = drive.optical = true;
-        check(&c, BACKEND_SCSI_MODE, NULL, POWER_AWAKE);
+        check(&c, BACKEND_SCSI_MODE, NULL, POWER_ACTIVE);
 }
 END_TEST
 
@@ -229,7 +229,7 @@ START_TEST(test_bridge) {
         drive.transport = TRANSPORT_USB;
         drive.ata = false;
         check(&fell, BACKEND_ATA, &fragile, POWER_UNKNOWN);
-        check(&fell, BACKEND_ATA, &fragile, POWER_AWAKE);
+        check(&fell, BACKEND_ATA, &fragile, POWER_ACTIVE);
         check(&no_ata, BACKEND_ATA, &deaf, POWER_UNKNOWN);
 }
 END_TEST

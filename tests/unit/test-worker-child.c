@@ -196,7 +196,7 @@ static void hear(int fd, const char *answers) {
                         note_step(&m.step);
                         break;
                 case MESSAGE_POWER:
-                        note("power:%s", m.power == POWER_AWAKE ? "awake" : "asleep");
+                        note("power:%s", m.power == POWER_ACTIVE ? "awake" : "asleep");
                         break;
                 case MESSAGE_WEAR:
                         note("wear:%" PRIi64, m.wear.load_cycles.number);

@@ -924,8 +924,8 @@ START_TEST(test_broker_race) {
 END_TEST
 
 /* What is said of a drive that goes while it is visited; it may be only its disc. */
-int fsck_wait_ask(_unused_ FsckWait *g, _unused_ const Drive *drive, _unused_ FsckWaitFn fn, _unused_ void *userdata,
-                  FsckTicket **ret) {
+int fsck_wait_request(_unused_ FsckWait *g, _unused_ const Drive *drive, _unused_ FsckWaitFn fn,
+                      _unused_ void *userdata, FsckTicket **ret) {
         *ret = NULL;
         return 0;
 }

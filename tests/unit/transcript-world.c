@@ -392,7 +392,7 @@ static void drive_return(const Drive *d, Verdict verdict) {
 
                 if (v->returns && verdict_is_wanted(verdict))
                         temporary_drop(t, v);
-                else if (verdict_is_pending(verdict) || temporary_is_in_vain(verdict, true))
+                else if (verdict_is_pending(verdict) || temporary_has_no_effect(verdict, true))
                         v->spared = !v->given;
                 else
                         v->given = true;
