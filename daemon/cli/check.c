@@ -13,7 +13,7 @@
 #include "output.h"
 #include "reader.h"
 #include "records.h"
-#include "rivals.h"
+#include "conflicts.h"
 #include "safe-file.h"
 #include "settings.h"
 #include "standby-timer.h"
@@ -239,7 +239,7 @@ static int check_run(const Options *o) {
         if (r >= 0)
                 check_drives(c, &inventory, &records, o->verbose);
         check_foreign(c, &input);
-        rivals_check("", c, &all_settings, inventory.drives, inventory.n_drives);
+        conflicts_check("", c, &all_settings, inventory.drives, inventory.n_drives);
         outlets_check("", &c->complaints);
 
         n_warnings = check_print(c, o);

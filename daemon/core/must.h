@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Memory for import, rivals, measure and cli. Where there is none left the command says so and ends: all that it does itself is to read
+/* Memory for import, conflicts, measure and cli. Where there is none left the command says so and ends: all that it does itself is to read
  * files and drives, and to write to standard output. */
 
 #include <err.h>

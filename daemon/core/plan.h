@@ -74,7 +74,7 @@ bool step_settle(Step *s, const Memory *memory);
 bool steps_exclude(const Step *a, const Step *b);
 bool plan_excludes(const Plan *p, const Step *s);
 
-/* Of two that exclude each other the later wish wins, unless the drive does not support it. Call it for each step that has a rival,
+/* Of two that exclude each other the later wish wins, unless the drive does not support it. Call it for each step that has a conflict,
  * the latest wish first, when all of them are read or settled, and decide that step before the next. True: `s` loses, and has its
  * verdict. */
 bool plan_exclude(const Plan *p, Step *s);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "config.h"
-#include "rivals.h"
+#include "conflicts.h"
 #include "settings.h"
 
 static char ata[] = "DEVTYPE=disk\0ID_BUS=ata\0ID_ATA=1\0ID_ATA_FEATURE_SET_APM=1\0ID_TYPE=disk";
@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
 
         if (argc != 3 || config_new(&c) < 0 || config_load_file(c, &all_settings, argv[2]) < 0)
                 return EXIT_FAILURE;
-        rivals_check(argv[1], c, &all_settings, drives, ELEMENTSOF(drives));
+        conflicts_check(argv[1], c, &all_settings, drives, ELEMENTSOF(drives));
         for (size_t i = 0; i < c->complaints.n_items; i++) {
                 _cleanup_free_ char *line = complaint_format(&c->complaints.items[i]);
 

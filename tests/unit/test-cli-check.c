@@ -8,7 +8,7 @@
 #include "inventory.h"
 #include "machine.h"
 #include "output.h"
-#include "rivals.h"
+#include "conflicts.h"
 #include "test-cli.h"
 #include "fake-outlets.h"
 #include "tracefs.h"
@@ -35,8 +35,8 @@ void inventory_done(Inventory *i) {
 }
 
 /* Not what this machine has. */
-void rivals_check(_unused_ const char *root, _unused_ Config *c, _unused_ const SettingTable *t,
-                  _unused_ Drive *const *found, _unused_ size_t n) {
+void conflicts_check(_unused_ const char *root, _unused_ Config *c, _unused_ const SettingTable *t,
+                     _unused_ Drive *const *found, _unused_ size_t n) {
 }
 
 /* The obstacle to the kernel's trace; NULL: none. */

@@ -25,7 +25,7 @@ class Reload(Keeping):
             self.check_property(machine)
             self.check_broken(machine)
             self.check_removed(machine)
-            self.check_rivals(machine)
+            self.check_conflicts(machine)
             self.check_battery(machine)
             self.check_stop(machine)
             self.check_without_bus(machine)
@@ -142,11 +142,11 @@ class Reload(Keeping):
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
         self.equal("and that is said once per drive", said.count("nothing asks for spindown_time any more"), 2)
 
-    def check_rivals(self, machine):
+    def check_conflicts(self, machine):
         """Told by the command to who asks; the service reads nobody else's files."""
-        rules, hook = "/etc/udev/rules.d/99-rival.rules", "/usr/lib/systemd/system-sleep/rival"
+        rules, hook = "/etc/udev/rules.d/99-conflict.rules", "/usr/lib/systemd/system-sleep/conflict"
         machine.push(rules, 'KERNEL=="sd[a-z]", RUN+="/sbin/hdparm -B 254 /dev/%k"\n')
-        machine.push("/etc/systemd/system/rival.service", "[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n"
+        machine.push("/etc/systemd/system/conflict.service", "[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n"
                                                           "[Install]\nWantedBy=multi-user.target\n")
         machine.push(hook, "#!/bin/sh\nhdparm -A0 /dev/sda /dev/sdb\n")
         machine.run(f"chmod +x {hook}")
@@ -155,10 +155,10 @@ class Reload(Keeping):
         self.match("drivekeep check names another program that sets the same, and where", said,
                    rf"^{rules}:1:1: warning: this line sets apm to 254 when udev runs it, and {CONF}:(2 wants 127|3 wants 100) for /dev/sd[a-z]: ")
         self.match("and a hook", said, rf"^{hook}:2:1: warning: this line sets lookahead to off around sleep, ")
-        self.no_match("not a unit that is disabled", said, "rival.service")
+        self.no_match("not a unit that is disabled", said, "conflict.service")
         self.no_match("the service's journal has none of it",
                       machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout, f"{rules}|{hook}")
-        machine.run(f"rm {rules} {hook} /etc/systemd/system/rival.service")
+        machine.run(f"rm {rules} {hook} /etc/systemd/system/conflict.service")
 
     def check_battery(self, machine):
         """Our own module plays supplies."""

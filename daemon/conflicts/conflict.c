@@ -8,7 +8,7 @@
 
 /* Whether the rule may be for this drive. A rule that is held back may be for any drive, but for tuned's, whose conditions only narrow
  * its devices. */
-static bool is_for(const Rivals *r, const Source *s, const ImportRule *rule, const Drive *d) {
+static bool is_for(const ConflictCheck *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
                 return udev_applies(r->root, &s->import, rule, d);
         if (rule->except.n_criteria > 0 && match_drive(&rule->except, d, NULL))
@@ -52,7 +52,7 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
 }
 
 /* A package's own default is worth a notice only: nobody has asked for it. */
-static ComplaintLevel find_level(const Rivals *r, const Source *s, const char *file) {
+static ComplaintLevel find_level(const ConflictCheck *r, const Source *s, const char *file) {
         _cleanup_free_ char *mode =
                         s->row->kind == IMPORT_TUNED ? tree_read(r->root, "/etc/tuned/profile_mode", false) : NULL;
         bool packaged = starts_with(file, "/usr/");
@@ -66,7 +66,7 @@ static ComplaintLevel find_level(const Rivals *r, const Source *s, const char *f
         return packaged ? COMPLAINT_NOTICE : COMPLAINT_WARNING;
 }
 
-static void conflict_complain(const Rivals *r, const Source *s, const ImportWish *w, const Setting *setting,
+static void conflict_complain(const ConflictCheck *r, const Source *s, const ImportWish *w, const Setting *setting,
                               const Drive *d, const Wish *wish) {
         const char *file, *theirs = w->held ? "" : w->value, *ours;
         char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
@@ -89,7 +89,7 @@ static void conflict_complain(const Rivals *r, const Source *s, const ImportWish
 /* ---- suspending by the kernel, which stops a drive ---- */
 
 /* Does the other program, or whoever did, give the kernel a time after which it suspends the drive? Without one it never does. */
-static bool has_delay(const Rivals *r, const Source *s, const Drive *d) {
+static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         _cleanup_free_ char *path = must_format("%s/device/power/autosuspend_delay_ms", strna(d->syspath));
         _cleanup_free_ char *text = d->syspath ? tree_read(r->root, path, false) : NULL;
 
@@ -105,7 +105,7 @@ static bool has_delay(const Rivals *r, const Source *s, const Drive *d) {
 }
 
 /* The wish that a stop by the kernel disturbs: apm, or a time to spin down. NULL: none. */
-static const Wish *find_disturbed(const Rivals *r, const Wishes *wishes) {
+static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) {
         for (size_t i = 0; i < wishes->n_items; i++) {
                 const Wish *w = &wishes->items[i];
                 const Setting *s = setting_find(r->table, w->name);
@@ -117,7 +117,7 @@ static const Wish *find_disturbed(const Rivals *r, const Wishes *wishes) {
 }
 
 /* Returns false where the kernel would not stop the drive, or disturbs no wish. */
-static bool check_suspending(const Rivals *r, const Source *s, const ImportWish *w, const Drive *d,
+static bool check_suspending(const ConflictCheck *r, const Source *s, const ImportWish *w, const Drive *d,
                              const Wishes *wishes) {
         const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto") ? find_disturbed(r, wishes) : NULL;
         char value[VALUE_TEXT_MAX];
@@ -137,7 +137,7 @@ static bool check_suspending(const Rivals *r, const Source *s, const ImportWish 
         return true;
 }
 
-void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w) {
+void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const ImportWish *w) {
         const Setting *setting = setting_find(r->table, w->key);
         const ImportRule *rule = &s->import.rules[i];
         ImportKind kind = s->row->kind;

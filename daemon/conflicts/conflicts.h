@@ -8,4 +8,4 @@
 /* Adds a warning or a notice to c->complaints for each setting that another program sets and that some rule of `c` sets
  * too, for a drive of `drives`, and what wakers_check() adds. `root` stands before all paths: "" outside tests. What is not
  * readable is left out. */
-void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);
+void conflicts_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "conflict.h"
-#include "rivals.h"
+#include "conflicts.h"
 #include "tree.h"
 #include "words.h"
 
@@ -12,7 +12,7 @@
 
 /* power-profiles-daemon is none: it sets nothing of a drive. */
 /* clang-format off */
-static const Rival rivals[] = {
+static const OtherProgram conflicts[] = {
         { "udisks2", "here, when the drive appears and after sleep", "take it out, or leave that setting to udisks2",
           IMPORT_UDISKS, "/etc/udisks2/*.conf", .active = UNITS "udisks2.service" },
         { "Debian's hdparm package", "by this, when a drive appears (apm and spindown_time after sleep, too)",
@@ -50,10 +50,11 @@ static const Rival rivals[] = {
 };
 /* clang-format on */
 
-static void check_files(Rivals *r, const Rival *row, const char *options, char *const *files, size_t n_files);
+static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
+                        size_t n_files);
 
 /* The files of the machine's owner that the lines of a file name, where these are run. */
-static void check_scripts(Rivals *r, Rival row, const char *text) {
+static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) {
         static const char own[] = "@(/usr/local|/opt|/etc|/root|/srv|/home|/var)/*", ends[] = " \t\"'`=;&|()<>";
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };
@@ -75,8 +76,8 @@ static void check_scripts(Rivals *r, Rival row, const char *text) {
         }
 }
 
-static void check_text(Rivals *r, Source *s, const char *file, const char *text) {
-        const Rival *row = s->row;
+static void check_text(ConflictCheck *r, Source *s, const char *file, const char *text) {
+        const OtherProgram *row = s->row;
         const char *objection;
 
         (void) import_read(file, text, strlen(text), row->kind, &s->import, &objection);
@@ -90,7 +91,8 @@ static void check_text(Rivals *r, Source *s, const char *file, const char *text)
 }
 
 /* `options`: as in Source. */
-static void check_files(Rivals *r, const Rival *row, const char *options, char *const *files, size_t n_files) {
+static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
+                        size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];
         _cleanup_free_ char *text = NULL;
         Source s = { .row = row, .files = files, .options = options };
@@ -119,14 +121,14 @@ static void check_files(Rivals *r, const Rival *row, const char *options, char *
 
 /* Is it a row of its own? */
 static bool is_known_program(const char *command) {
-        for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
-                if (rivals[i].program && command_runs(command, rivals[i].program))
+        for (size_t i = 0; i < ELEMENTSOF(conflicts); i++)
+                if (conflicts[i].program && command_runs(command, conflicts[i].program))
                         return true;
         return false;
 }
 
 /* The commands that a unit runs when it is started. */
-static void check_unit(Rivals *r, const Rival *row, const Unit *u) {
+static void check_unit(ConflictCheck *r, const OtherProgram *row, const Unit *u) {
         _cleanup_(unit_lines_done) UnitLines from = {};
         _cleanup_free_ char *text = NULL;
         Source s = { .row = row };
@@ -159,7 +161,7 @@ static bool has_option(const char *command, const char *const *options) {
 }
 
 /* What its command says, or what stands in its files. */
-static void check_program(Rivals *r, const Rival *row) {
+static void check_program(ConflictCheck *r, const OtherProgram *row) {
         static const char *const talks[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
         UnitLine command = {};
         const Unit *unit = units_find_command(&r->units, row->program, &command);
@@ -186,7 +188,7 @@ static void check_program(Rivals *r, const Rival *row) {
 }
 
 /* The profiles of these names, and before each those that it includes; `left`: of how many. */
-static void add_profiles(const Rivals *r, char *names, int *left, Words *ret) {
+static void add_profiles(const ConflictCheck *r, char *names, int *left, Words *ret) {
         static const char ends[] = " \t\n,;";
 
         for (char *p, *name = strtok_r(names, ends, &p); name; name = strtok_r(NULL, ends, &p)) {
@@ -203,7 +205,7 @@ static void add_profiles(const Rivals *r, char *names, int *left, Words *ret) {
         }
 }
 
-static void check_row(Rivals *r, const Rival *row) {
+static void check_row(ConflictCheck *r, const OtherProgram *row) {
         _cleanup_free_ char *profiles = row->kind == IMPORT_TUNED ? tree_read(r->root, row->files, false) : NULL;
         _cleanup_(words_done) Words files = {};
 
@@ -223,12 +225,12 @@ static void check_row(Rivals *r, const Rival *row) {
                 check_files(r, row, NULL, &files.items[i], n);
 }
 
-void rivals_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
-        Rivals r = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
+void conflicts_check(const char *root, Config *c, const SettingTable *t, Drive *const *drives, size_t n_drives) {
+        ConflictCheck r = { .root = root, .config = c, .table = t, .drives = drives, .n_drives = n_drives };
 
         r.units = units_read(root);
-        for (size_t i = 0; i < ELEMENTSOF(rivals); i++)
-                check_row(&r, &rivals[i]);
+        for (size_t i = 0; i < ELEMENTSOF(conflicts); i++)
+                check_row(&r, &conflicts[i]);
         words_done(&r.seen);
         wakers_check(&r);
         units_done(&r.units);

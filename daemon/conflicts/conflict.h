@@ -8,7 +8,7 @@
 #include "unit.h"
 
 /* The check under way. */
-typedef struct Rivals {
+typedef struct ConflictCheck {
         const char *root;
         Config *config;
         const SettingTable *table;
@@ -16,10 +16,10 @@ typedef struct Rivals {
         size_t n_drives;
         Units units;
         Words seen; /* the files that were looked at */
-} Rivals;
+} ConflictCheck;
 
 /* What may set something of a drive. */
-typedef struct Rival {
+typedef struct OtherProgram {
         const char *who, *when;
         const char *cure; /* NULL: to take out the line, which can be imported */
         ImportKind kind;
@@ -29,11 +29,11 @@ typedef struct Rival {
         const char *program; /* it does something only if a unit that is started runs this, with these options; NULL: it does */
         const char *variable; /* it does nothing where this is "false" in its environment */
         bool joined;          /* its files are read as if they were one: what stands further down counts */
-} Rival;
+} OtherProgram;
 
 /* One file of it, or all that are joined, or lines that each come from elsewhere. */
 typedef struct Source {
-        const Rival *row;
+        const OtherProgram *row;
         char *const *files;
         Words texts;           /* of these files */
         const UnitLine *lines; /* where each line of the text comes from; NULL: from the files */
@@ -42,11 +42,11 @@ typedef struct Source {
 } Source;
 
 /* Complains of a wish of rule `i` at the first drive for which the configuration wants that setting, too. */
-void conflict_check(const Rivals *r, const Source *s, size_t i, const ImportWish *w);
+void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const ImportWish *w);
 
 /* wakers.c: the other programs on this machine that wake the drives which the configuration has spin down, or keep them from it. Looks
  * at files only. Adds a warning to the complaints for each line of theirs that has this effect on a drive. */
-void wakers_check(const Rivals *r);
+void wakers_check(const ConflictCheck *r);
 
 /* Of lines of smartd.conf; `command`: smartd's, with its interval; NULL: as it is without options. */
-void polls_check(const Rivals *r, const char *file, const char *command, const Import *import);
+void polls_check(const ConflictCheck *r, const char *file, const char *command, const Import *import);

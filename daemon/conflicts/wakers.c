@@ -26,7 +26,7 @@ typedef struct Waker {
 /* ---- the drives ---- */
 
 /* Is this a time after which a drive spins down, and does what is done to the drive keep it from that, or wake it? */
-static bool is_disturbed(const Rivals *r, const Wish *w, uint64_t interval) {
+static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interval) {
         const Setting *s = setting_find(r->table, w->name);
         uint64_t ms = s && !w->withheld ? setting_spin_down_ms(s, &w->value) : UINT64_MAX;
 
@@ -38,7 +38,7 @@ static bool is_disturbed(const Rivals *r, const Wish *w, uint64_t interval) {
 }
 
 /* Complains at the first drive that it disturbs. */
-static void waker_check(const Rivals *r, const Waker *waker) {
+static void waker_check(const ConflictCheck *r, const Waker *waker) {
         /* Each drive on mains, or else on battery. */
         for (size_t n = 0; n < 2 * r->n_drives; n++) {
                 _cleanup_(wishes_done) Wishes wishes = {};
@@ -81,7 +81,7 @@ static bool interval_read(Waker *w, const char *text) {
 
 /* Debian's timer for node_exporter's textfile collector. Its smartmon.sh leaves alone what is in standby (smartctl -n standby); a
  * drive that answers it counts its idle time from there. */
-static void collector_check(const Rivals *r) {
+static void collector_check(const ConflictCheck *r) {
         Waker w = {
                 .who = COLLECTOR ".timer",
                 .cure = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
@@ -134,7 +134,7 @@ static bool exporter_read(char *options, Waker *w) {
 
 /* It asks each drive when Prometheus asks it, if what it knows is older than the interval, and gives smartctl -n standby unless
  * it is told otherwise (0.8 to 0.14). */
-static void exporter_check(const Rivals *r) {
+static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
                 .who = "smartctl_exporter",
@@ -151,7 +151,7 @@ static void exporter_check(const Rivals *r) {
         unit_line_done(&command);
 }
 
-void polls_check(const Rivals *r, const char *file, const char *command, const Import *import) {
+void polls_check(const ConflictCheck *r, const char *file, const char *command, const Import *import) {
         _cleanup_free_ char *interval = command_option(command ?: "", "-i", "--interval");
 
         for (const ImportPoll *p = import->polls; p < import->polls + import->n_polls; p++) {
@@ -174,7 +174,7 @@ void polls_check(const Rivals *r, const char *file, const char *command, const I
 /* ---- what reads and writes file systems ---- */
 
 /* Debian's job of plocate leaves it to the timer where systemd runs. */
-static bool updatedb_runs(const Rivals *r) {
+static bool updatedb_runs(const ConflictCheck *r) {
         _cleanup_(words_done) Words jobs = tree_glob(r->root, "/etc/cron.daily/", "{m,p,}locate", "");
 
         for (size_t i = 0; i < jobs.n_items; i++) {
@@ -223,7 +223,7 @@ static int match_source(Match *m, const char *source) {
 }
 
 /* `pruned`: what updatedb leaves out; NULL: it does not run. */
-static void file_system_check(const Rivals *r, const struct mntent *m, unsigned line, const Pairs *pruned) {
+static void file_system_check(const ConflictCheck *r, const struct mntent *m, unsigned line, const Pairs *pruned) {
         const Pair *paths = pruned ? pairs_last(pruned, NULL, "PRUNEPATHS") : NULL;
         const Pair *types = pruned ? pairs_last(pruned, NULL, "PRUNEFS") : NULL;
         Waker w = { .file = UPDATEDB_CONF, .line = paths ? paths->line : 0 };
@@ -251,7 +251,7 @@ static void file_system_check(const Rivals *r, const struct mntent *m, unsigned 
         match_done(&w.match);
 }
 
-static void file_systems_check(const Rivals *r) {
+static void file_systems_check(const ConflictCheck *r) {
         _cleanup_free_ char *fstab = tree_read(r->root, FSTAB, false), *line = NULL;
         _cleanup_free_ char *conf = updatedb_runs(r) ? tree_read(r->root, UPDATEDB_CONF, false) : NULL;
         _cleanup_(pairs_done) Pairs pairs = pairs_read(conf ?: "", false);
@@ -270,7 +270,7 @@ static void file_systems_check(const Rivals *r) {
         }
 }
 
-void wakers_check(const Rivals *r) {
+void wakers_check(const ConflictCheck *r) {
         collector_check(r);
         exporter_check(r);
         file_systems_check(r);

@@ -2,7 +2,7 @@
 
 /* The other programs of a made-up machine, each with its file, its line and its setting. */
 
-#include "rivals.h"
+#include "conflicts.h"
 #include "settings.h"
 #include "test-cli.h"
 
@@ -75,7 +75,7 @@ static char *check(const char *conf, const char *const *tree, size_t n_drives) {
         ck_assert_int_eq(config_new(&c), 0);
         ck_assert_int_eq(config_parse(c, &all_settings, "f.conf", conf, strlen(conf)), 0);
         ck_assert_uint_eq(c->complaints.n_items, 0);
-        rivals_check(".", c, &all_settings, drives, n_drives);
+        conflicts_check(".", c, &all_settings, drives, n_drives);
 
         f = open_memstream(&out, &size);
         for (size_t i = 0; i < c->complaints.n_items; i++) {
@@ -681,7 +681,7 @@ static void assert_complaint(const char *out, const char *expected) {
         ck_assert_ptr_null(strstr(out, "(null)"));
 }
 
-START_TEST(test_rival) {
+START_TEST(test_conflict) {
         _cleanup_free_ char *out = check(cases[_i].conf, cases[_i].tree, ELEMENTSOF(drives));
 
         assert_complaint(out, cases[_i].expected);
@@ -732,12 +732,12 @@ START_TEST(test_hostile) {
 END_TEST
 
 int main(void) {
-        TCase *t = tcase_create("rivals");
+        TCase *t = tcase_create("conflicts");
 
         tcase_add_checked_fixture(t, scratch_make, scratch_remove);
-        tcase_add_loop_test(t, test_rival, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_conflict, 0, ELEMENTSOF(cases));
         tcase_add_test(t, test_block_without_apm);
         tcase_add_test(t, test_without_drives);
         tcase_add_test(t, test_hostile);
-        return test_main("rivals", t);
+        return test_main("conflicts", t);
 }
