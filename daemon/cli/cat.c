@@ -7,7 +7,7 @@
 #include "records.h"
 #include "safe-file.h"
 #include "settings.h"
-#include "tried.h"
+#include "try-values.h"
 #include "verb.h"
 
 /* As it is, so that it can be read again. The file has just been read as the configuration, which it is not where others could have
@@ -31,7 +31,7 @@ static void cat_print(const char *path) {
 
 /* What the drive has for a while in place of that, as a file would say it. Returns whether there is any. */
 static bool cat_print_temporary(const Drive *d, const TemporaryValues *t, bool until_boot, bool first) {
-        _cleanup_free_ char *blocks = tried_format_blocks(d, t, until_boot);
+        _cleanup_free_ char *blocks = try_values_format_blocks(d, t, until_boot);
 
         if (*blocks)
                 printf("%s# %s, %s: %s\ndrives = (\n%s);\n", first ? "" : "\n",

@@ -25,7 +25,7 @@
 #include "safe-file.h"
 #include "settings.h"
 #include "sysfs.h"
-#include "tried.h"
+#include "try-values.h"
 #include "verb.h"
 #include "wear-read.h"
 
@@ -141,7 +141,7 @@ static void tell_match(Output *o, const Drive *d) {
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
-        tried_put_match(f, d);
+        try_values_put_match(f, d);
         must_close(f);
         output_text(o, "match", text);
 }

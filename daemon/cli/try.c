@@ -14,7 +14,7 @@
 #include "request.h"
 #include "settings.h"
 #include "status-table.h"
-#include "tried.h"
+#include "try-values.h"
 
 #define USAGE                                                                                                  \
         "say which drive and what to try: 'drivekeep try DRIVE SETTING=VALUE', or 'drivekeep try --undo', or " \
@@ -61,7 +61,7 @@ static int read_words(const Drive *d, char *const *words, bool warns, Config **r
         FILE *f = must(open_memstream(&text, &size));
 
         fputs("drives = (\n", f);
-        tried_put_head(f, d, false, false);
+        try_values_put_head(f, d, false, false);
         for (; *words && status == EXIT_WANTED; words++)
                 status = put_word(f, *words);
         fputs("} );\n", f);
@@ -199,10 +199,9 @@ static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
                 printf("%s%s: not written, so this value is not tried any more\n", any ? "" : "\n", v->name);
                 any = true;
                 if (bus)
-                        *status = exit_worse(*status,
-                                             older && !older->returns
-                                                             ? (ExitStatus) ask(bus, t->drive, t->tried, v->name)
-                                                             : tried_end(bus, t->drive->name, v->name));
+                        *status = exit_worse(*status, older && !older->returns ? (ExitStatus) ask(bus, t->drive,
+                                                                                                  t->tried, v->name)
+                                                                               : try_end(bus, t->drive->name, v->name));
                 temporary_drop(t->asked, v);
         }
         return any;
@@ -218,8 +217,8 @@ static int run_trial(Trial *t, sd_bus *bus) {
                 return status;
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
         (void) drop_without_effect(t, bus, &s);
-        tried_add(t->tried, t->asked);
-        blocks = tried_format_blocks(t->drive, t->tried, true);
+        try_values_add(t->tried, t->asked);
+        blocks = try_values_format_blocks(t->drive, t->tried, true);
         if (*blocks)
                 printf("\nThis ends with the next boot, or with 'drivekeep try --undo %s'.\n"
                        "To keep it: 'drivekeep try --keep %s', or this in the configuration:\n\n%s",
@@ -231,10 +230,10 @@ static int run_trial(Trial *t, sd_bus *bus) {
 
 /* What is kept so far, and what is tried, with what is asked for. */
 static TemporaryValues *add_up(const Trial *t, const Config *kept) {
-        TemporaryValues *all = tried_of_config(kept);
+        TemporaryValues *all = try_values_of_config(kept);
 
-        tried_add(all, t->tried);
-        tried_add(all, t->asked);
+        try_values_add(all, t->tried);
+        try_values_add(all, t->asked);
         return all;
 }
 
@@ -260,7 +259,8 @@ static int write_and_reload(sd_bus *bus, const char *path, const char *text, boo
 
 static int run_keeping(Trial *t, sd_bus *bus) {
         char *const names[] = { t->drive->name, NULL };
-        _cleanup_free_ char *path = tried_kept_path(t->options, t->drive), *text = NULL, *old = NULL, *blocks = NULL;
+        _cleanup_free_ char *path = try_values_kept_path(t->options, t->drive), *text = NULL, *old = NULL,
+                            *blocks = NULL;
         _cleanup_(config_freep) Config *kept = NULL, *c = NULL;
         _cleanup_(temporary_freep) TemporaryValues *before = NULL, *all = NULL;
         int status, s = EXIT_WANTED;
@@ -268,15 +268,15 @@ static int run_keeping(Trial *t, sd_bus *bus) {
         must_work(config_new(&kept));
         if (access(path, F_OK) >= 0)
                 must_work(config_load_file(kept, &all_settings, path));
-        if (kept->n_files > 0 && (kept->complaints.n_errors > 0 || !tried_is_ours(path))) {
+        if (kept->n_files > 0 && (kept->complaints.n_errors > 0 || !try_values_is_ours(path))) {
                 warn_escaped("%s is not of 'drivekeep try --keep' alone, so it is left as it is; write the block there yourself",
                              path);
                 return EXIT_BAD_INPUT;
         }
-        before = tried_of_config(kept);
-        old = tried_format_file(t->drive, before);
+        before = try_values_of_config(kept);
+        old = try_values_format_file(t->drive, before);
         all = add_up(t, kept);
-        text = tried_format_file(t->drive, all);
+        text = try_values_format_file(t->drive, all);
         status = draft_check(t->options->roots, &(ConfigDraft){ path, text, strlen(text) }, t->words, &c);
         if (status == EXIT_WANTED)
                 status = check_later(t, c, all, path);
@@ -290,16 +290,16 @@ static int run_keeping(Trial *t, sd_bus *bus) {
         }
         /* The files want it now. */
         if (t->tried->n_items > 0)
-                s = tried_end(bus, t->drive->name, "");
+                s = try_end(bus, t->drive->name, "");
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
         if (drop_without_effect(t, NULL, NULL)) {
                 (void) temporary_free(all);
                 all = add_up(t, kept);
                 free(text);
-                text = tried_format_file(t->drive, all);
+                text = try_values_format_file(t->drive, all);
                 s = exit_worse(s, write_and_reload(bus, path, text, true));
         }
-        blocks = tried_format_blocks(t->drive, all, true);
+        blocks = try_values_format_blocks(t->drive, all, true);
         if (*blocks)
                 printf("\nKept in %s:\n\n%s", path, blocks);
         return s == EXIT_WANTED ? status : s;
@@ -329,11 +329,11 @@ static int try_words(const Options *o) {
                 return on_battery;
 
         d = inventory.drives[0];
-        tried = tried_read(o->state_dir, d);
+        tried = try_values_read(o->state_dir, d);
         for (size_t i = tried->n_items; i > 0 && o->keep; i--)
                 if (tried->items[i - 1].returns)
                         temporary_drop(tried, tried->items + i - 1);
-        asked = tried_of_config(words);
+        asked = try_values_of_config(words);
         Trial t = { .options = o,
                     .drive = d,
                     .record = records_of(&records, d),
@@ -382,7 +382,7 @@ static int try_run(const Options *o) {
 
         /* The service, which is another user, is to read what is kept. */
         (void) umask(0022);
-        return o->undo ? tried_undo(o) : n == 0 ? tried_list(o) : try_words(o);
+        return o->undo ? try_undo(o) : n == 0 ? try_list(o) : try_words(o);
 }
 
 const Verb verb_try = {

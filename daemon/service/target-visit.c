@@ -338,7 +338,7 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        bool identified = v->identified, tried_all = v->pending.work & WORK_ALL;
+        bool identified = v->identified, try_all = v->pending.work & WORK_ALL;
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
@@ -361,7 +361,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         visit_done(v);
         (void) string_replace(&v->reported_wait, NULL);
         /* I/O that another visit came across is for the poll to see. */
-        if (tried_all || !target_has_deferred(t))
+        if (try_all || !target_has_deferred(t))
                 target_note_counters(t);
         target_save(t);
 

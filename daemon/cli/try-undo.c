@@ -8,7 +8,7 @@
 #include "machine.h"
 #include "output.h"
 #include "settings.h"
-#include "tried.h"
+#include "try-values.h"
 
 /* ---- what is being tried ---- */
 
@@ -22,7 +22,7 @@ static const Column columns[] = {
 /* clang-format on */
 
 /* NULL drive: it is not here. */
-static void tried_show(Output *output, const Drive *d, const TemporaryValues *t) {
+static void try_show(Output *output, const Drive *d, const TemporaryValues *t) {
         for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++) {
                 output_row(output);
                 output_text(output, "drive", d ? d->name : NULL);
@@ -35,7 +35,7 @@ static void tried_show(Output *output, const Drive *d, const TemporaryValues *t)
 
 /* ---- undoing it ---- */
 
-ExitStatus tried_end(sd_bus *bus, const char *drive, const char *setting) {
+ExitStatus try_end(sd_bus *bus, const char *drive, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         int r;
@@ -80,12 +80,12 @@ static int undo(const Options *o, sd_bus *bus, const Drive *d, const TemporaryVa
         _cleanup_(records_done) Records records = {};
         _cleanup_(wishes_done) Wishes wishes = {};
         _cleanup_(config_freep) Config *c = NULL;
-        int status = tried_end(bus, d->name, "");
+        int status = try_end(bus, d->name, "");
 
         if (status != EXIT_WANTED)
                 return status;
 
-        left = tried_read(o->state_dir, d);
+        left = try_values_read(o->state_dir, d);
         (void) records_read(o->state_dir, &records);
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, o->roots));
@@ -142,14 +142,14 @@ static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus)
 
         for (int i = 0; i < n; i++) {
                 _cleanup_free_ struct dirent *e = entries[i];
-                _cleanup_(temporary_freep) TemporaryValues *t = tried_read_file(o->state_dir, e->d_name);
+                _cleanup_(temporary_freep) TemporaryValues *t = try_values_read_file(o->state_dir, e->d_name);
                 const Drive *d = find_drive(inventory, e->d_name);
 
                 if (t->n_items == 0 || (chosen && d != chosen))
                         continue;
                 any = true;
                 if (!bus)
-                        tried_show(output, d, t);
+                        try_show(output, d, t);
                 else
                         result = exit_worse(result, d ? undo(o, bus, d, t) : forget(o->state_dir, e->d_name, t));
         }
@@ -161,7 +161,7 @@ static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus)
         return chosen ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
 
-int tried_list(const Options *o) {
+int try_list(const Options *o) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
         int r = records_read_drives(o->state_dir, &inventory, &records);
@@ -169,7 +169,7 @@ int tried_list(const Options *o) {
         return r < 0 ? r : go_through(o, &inventory, NULL);
 }
 
-int tried_undo(const Options *o) {
+int try_undo(const Options *o) {
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};

@@ -4,14 +4,14 @@
 #include "reader.h"
 #include "safe-file.h"
 #include "settings.h"
-#include "tried.h"
+#include "try-values.h"
 
 #define FIRST_LINE "// Written by drivekeep try --keep"
 #define ID_MAX 48
 
 /* ---- values ---- */
 
-TemporaryValues *tried_read_file(const char *state_dir, const char *name) {
+TemporaryValues *try_values_read_file(const char *state_dir, const char *name) {
         TemporaryValues *t = NULL;
 
         if (must_not_fail(temporary_read_file(state_dir, name, &all_settings, &t)) < 0 || !t)
@@ -22,14 +22,14 @@ TemporaryValues *tried_read_file(const char *state_dir, const char *name) {
         return t;
 }
 
-TemporaryValues *tried_read(const char *state_dir, const Drive *d) {
+TemporaryValues *try_values_read(const char *state_dir, const Drive *d) {
         _cleanup_free_ char *name = NULL;
 
         must_work(temporary_name(d, &name));
-        return tried_read_file(state_dir, name);
+        return try_values_read_file(state_dir, name);
 }
 
-TemporaryValues *tried_of_config(const Config *c) {
+TemporaryValues *try_values_of_config(const Config *c) {
         TemporaryValues *t = must(calloc(1, sizeof *t));
 
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
@@ -42,7 +42,7 @@ TemporaryValues *tried_of_config(const Config *c) {
         return t;
 }
 
-void tried_add(TemporaryValues *t, const TemporaryValues *more) {
+void try_values_add(TemporaryValues *t, const TemporaryValues *more) {
         for (const TemporaryValue *v = more->items; v < more->items + more->n_items; v++)
                 if (!v->returns)
                         must_work(temporary_set(t, v));
@@ -59,7 +59,7 @@ static void put_pattern(FILE *f, const char *text) {
         emit_string(f, pattern);
 }
 
-void tried_put_match(FILE *f, const Drive *d) {
+void try_values_put_match(FILE *f, const Drive *d) {
         bool has_serial = d->serial && d->model;
 
         /* For an ATA drive without a WWN, libata makes one from model and serial number, padded with blanks. */
@@ -77,15 +77,15 @@ void tried_put_match(FILE *f, const Drive *d) {
                 put_pattern(f, drive_stable_link(d) ?: d->node);
 }
 
-void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
+void try_values_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake) {
         fputs("    { match = ", f);
-        tried_put_match(f, d);
+        try_values_put_match(f, d);
         fputs(";\n", f);
         fputs(allow_dangerous ? "      allow_dangerous = true;\n" : "", f);
         fputs(wake ? "      wake = true;\n" : "", f);
 }
 
-char *tried_format_blocks(const Drive *d, const TemporaryValues *t, bool until_boot) {
+char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool until_boot) {
         char *text = NULL;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
@@ -97,7 +97,7 @@ char *tried_format_blocks(const Drive *d, const TemporaryValues *t, bool until_b
                         if (v->until_boot != until_boot || v->allow_dangerous != allow_dangerous || v->wake != wake)
                                 continue;
                         if (!any)
-                                tried_put_head(f, d, allow_dangerous, wake);
+                                try_values_put_head(f, d, allow_dangerous, wake);
                         any = true;
                         fputs("      ", f);
                         emit_wish(f, &all_settings,
@@ -119,7 +119,7 @@ static bool wwn_is_number(const Drive *d) {
 }
 
 /* Leaves unusual characters out of the file's name. Two drives may get the same name; the rule inside still names its drive. */
-char *tried_kept_path(const Options *o, const Drive *d) {
+char *try_values_kept_path(const Options *o, const Drive *d) {
         bool has_serial = d->serial && drive_identity_kind(d) != IDENTITY_PATH;
         _cleanup_free_ char *id = must_format("%.*s", ID_MAX,
                                               wwn_is_number(d) ? d->wwn
@@ -132,8 +132,8 @@ char *tried_kept_path(const Options *o, const Drive *d) {
         return must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/90-%s.conf", o->roots[0], id);
 }
 
-char *tried_format_file(const Drive *d, const TemporaryValues *t) {
-        _cleanup_free_ char *blocks = tried_format_blocks(d, t, true),
+char *try_values_format_file(const Drive *d, const TemporaryValues *t) {
+        _cleanup_free_ char *blocks = try_values_format_blocks(d, t, true),
                             *who = format_escaped("%s (model %s, serial %s)", d->name, strna(d->model),
                                                   strna(d->serial));
 
@@ -143,7 +143,7 @@ char *tried_format_file(const Drive *d, const TemporaryValues *t) {
                        : NULL;
 }
 
-bool tried_is_ours(const char *path) {
+bool try_values_is_ours(const char *path) {
         _cleanup_free_ char *text = NULL;
         const char *objection;
         size_t size;

@@ -10,34 +10,34 @@
 #include "verb.h"
 
 /* What is tried on the drive, or stands in this file. Never NULL; the caller frees it. */
-TemporaryValues *tried_read(const char *state_dir, const Drive *d);
-TemporaryValues *tried_read_file(const char *state_dir, const char *name);
+TemporaryValues *try_values_read(const char *state_dir, const Drive *d);
+TemporaryValues *try_values_read_file(const char *state_dir, const char *name);
 
 /* The values of these blocks; the caller frees it. */
-TemporaryValues *tried_of_config(const Config *c);
+TemporaryValues *try_values_of_config(const Config *c);
 
 /* Copies what is in `more`, but for what returns, in place of what is the same setting's. */
-void tried_add(TemporaryValues *t, const TemporaryValues *more);
+void try_values_add(TemporaryValues *t, const TemporaryValues *more);
 
 /* The text of blocks for this drive, one block per set of permissions, of what is tried or a client's; "": there are no such values. */
-char *tried_format_blocks(const Drive *d, const TemporaryValues *t, bool until_boot);
+char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool until_boot);
 
 /* What a block matches this drive by. */
-void tried_put_match(FILE *f, const Drive *d);
+void try_values_put_match(FILE *f, const Drive *d);
 
 /* The beginning of a block, up to the settings. */
-void tried_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake);
+void try_values_put_head(FILE *f, const Drive *d, bool allow_dangerous, bool wake);
 
 /* The file of what is kept; the caller frees it. */
-char *tried_kept_path(const Options *o, const Drive *d);
+char *try_values_kept_path(const Options *o, const Drive *d);
 /* Its text; NULL: there are no values, and it must not exist. */
-char *tried_format_file(const Drive *d, const TemporaryValues *t);
-/* Is it a file that tried_format_file() made? It may be written anew. */
-bool tried_is_ours(const char *path);
+char *try_values_format_file(const Drive *d, const TemporaryValues *t);
+/* Is it a file that try_values_format_file() made? It may be written anew. */
+bool try_values_is_ours(const char *path);
 
-/* tried-undo.c. Has the service end what is tried of this setting ("": of all). Returns EXIT_WANTED, or prints the cause on stderr. */
-ExitStatus tried_end(sd_bus *bus, const char *drive, const char *setting);
+/* try-undo.c. Has the service end what is tried of this setting ("": of all). Returns EXIT_WANTED, or prints the cause on stderr. */
+ExitStatus try_end(sd_bus *bus, const char *drive, const char *setting);
 
 /* List what is tried; give back what was there before, of the drive that is named, or all. Both return as a verb does. */
-int tried_list(const Options *o);
-int tried_undo(const Options *o);
+int try_list(const Options *o);
+int try_undo(const Options *o);
