@@ -39,7 +39,7 @@ class Held:
         self.left_out: list[str] = []   # values that cannot be had, and why
 
     def _hold(self, setting: str, value: str, before: str) -> None:
-        self.subject.service.ask("Hold", "ssss", self.subject.name, setting, value, before)
+        self.subject.service.ask("SetTemporary", "ssss", self.subject.name, setting, value, before)
 
     def _records(self) -> dict[str, dict]:
         """What the service has told of the last visit, by the settings' names."""
@@ -109,7 +109,7 @@ class Held:
         if self.saves_power:
             subject.end_rest()
         try:
-            subject.service.ask("LetGo", "s", subject.name)
+            subject.service.ask("EndTemporary", "s", subject.name)
             subject.service.read(subject.name)
             told = self._records()
         except Trouble as error:

@@ -60,7 +60,7 @@ class Service:
     def why_not(self, name: str) -> str | None:
         """Asks for permission to read the drive, which no visit comes to from then on for a minute. None: we have it."""
         try:
-            self.call("MayRead", "s", name)
+            self.call("GetReadPermission", "s", name)
         except socket.timeout:
             return "a visit to it takes long"
         except OSError as error:

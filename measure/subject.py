@@ -72,7 +72,7 @@ class Subject:
         self.disks = [name for name in self.below if name in known]
         # Without the service the command makes sure that no file system check is queued or running.
         if self.service:
-            self.service.ask("CatchUp")
+            self.service.ask("Settle")
         for name, why in self._refusals():
             raise Trouble(f"{name} cannot be read now: {why}; try again later", LATER)
         self.shown = self._look()

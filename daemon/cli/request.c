@@ -111,7 +111,7 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
         opened = request_open(&bus);
         /* So that there is a record of a drive that udev has told of a moment ago. */
         if (opened >= 0)
-                (void) sd_bus_call_method(bus, DAEMON, "CatchUp", NULL, NULL, "");
+                (void) sd_bus_call_method(bus, DAEMON, "Settle", NULL, NULL, "");
 
         r = records_read(o->state_dir, &records);
         if (r == -ENOENT)
@@ -138,7 +138,7 @@ static int permission_gate(void *userdata, const Drive *d, const char **ret_why)
         int r;
 
         sd_bus_error_free(&l->error);
-        r = sd_bus_call_method(l->bus, DAEMON, "MayRead", &l->error, NULL, "s", d->name);
+        r = sd_bus_call_method(l->bus, DAEMON, "GetReadPermission", &l->error, NULL, "s", d->name);
         if (r >= 0)
                 return 0;
 
@@ -168,7 +168,7 @@ int permission_get(Permission *l, const char *state_dir, Drive *const *drives, s
 
         r = request_open(&l->bus);
         if (r >= 0)
-                r = sd_bus_call_method(l->bus, DAEMON, "CatchUp", NULL, NULL, "");
+                r = sd_bus_call_method(l->bus, DAEMON, "Settle", NULL, NULL, "");
         if (r < 0)
                 return request_explain(r, &SD_BUS_ERROR_NULL);
 

@@ -57,7 +57,7 @@ static int sleep_run(const Options *o) {
                 warnx("say which drives are to sleep; to name none does not mean all of them");
                 return EXIT_BAD_INPUT;
         }
-        return visit_named_drives(o, "Sleep", sleep_show);
+        return visit_named_drives(o, "SpinDown", sleep_show);
 }
 
 const Verb verb_sleep = {

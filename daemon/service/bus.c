@@ -50,21 +50,21 @@ static int method_apply(sd_bus_message *m, void *userdata, sd_bus_error *error) 
         bool permanent = streq(sd_bus_message_get_member(m), "ApplyPermanent");
         Bus *b = userdata;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         return requests_visit(&b->requests, m, permanent ? VISIT_PERMANENT : VISIT_REQUEST, error);
 }
 
-static int method_sleep(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+static int method_spin_down(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Bus *b = userdata;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         return requests_visit(&b->requests, m, VISIT_SPIN_DOWN, error);
 }
 
 static int method_read(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Bus *b = userdata;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         return requests_visit(&b->requests, m, VISIT_RECHECK, error);
 }
 
@@ -112,7 +112,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
         Target *t;
         int r;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         r = read_drive(b, m, &t, error);
         if (r >= 0)
                 r = sd_bus_message_read(m, "s", &setting);
@@ -121,7 +121,7 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
         return sd_bus_reply_method_return(m, "u", target_release(t, *setting ? setting : NULL));
 }
 
-static int method_may_read(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+static int method_get_read_permission(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Target *t;
         int r;
 
@@ -129,7 +129,7 @@ static int method_may_read(sd_bus_message *m, void *userdata, sd_bus_error *erro
         return r < 0 ? r : readers_request(t, m);
 }
 
-static int method_hold(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+static int method_set_temporary(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *setting, *value, *before;
         sd_bus *bus = sd_bus_message_get_bus(m);
         Target *t;
@@ -147,7 +147,7 @@ static int method_hold(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         return r < 0 ? r : sd_bus_reply_method_return(m, "");
 }
 
-static int method_let_go(sd_bus_message *m, void *userdata, sd_bus_error *error) {
+static int method_end_temporary(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         sd_bus *bus = sd_bus_message_get_bus(m);
         Target *t;
         int r;
@@ -166,7 +166,7 @@ static int method_try(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Bus *b = userdata;
         Target *t;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         r = read_drive(b, m, &t, error);
         if (r >= 0)
                 r = sd_bus_message_read_strv(m, &values);
@@ -184,7 +184,7 @@ static int method_undo(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         Target *t;
         int r;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         r = read_drive(b, m, &t, error);
         if (r >= 0)
                 r = sd_bus_message_read(m, "s", &setting);
@@ -193,10 +193,10 @@ static int method_undo(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         return r < 0 ? r : requests_wait(&b->requests, m, t);
 }
 
-static int method_catch_up(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
+static int method_settle(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Bus *b = userdata;
 
-        monitor_catch_up(b->monitor);
+        monitor_settle(b->monitor);
         return sd_bus_reply_method_return(m, "");
 }
 
@@ -229,21 +229,23 @@ static const sd_bus_vtable vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
         SD_BUS_METHOD_WITH_ARGS("ApplyPermanent", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply,
                                 0),
-        SD_BUS_METHOD_WITH_ARGS("Hold", SD_BUS_ARGS("s", name, "s", setting, "s", value, "s", before), SD_BUS_NO_RESULT,
-                                method_hold, 0),
-        SD_BUS_METHOD_WITH_ARGS("LetGo", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_let_go, 0),
-        SD_BUS_METHOD_WITH_ARGS("MayRead", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_may_read, 0),
+        SD_BUS_METHOD_WITH_ARGS("SetTemporary", SD_BUS_ARGS("s", name, "s", setting, "s", value, "s", before),
+                                SD_BUS_NO_RESULT, method_set_temporary, 0),
+        SD_BUS_METHOD_WITH_ARGS("EndTemporary", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT, method_end_temporary, 0),
+        SD_BUS_METHOD_WITH_ARGS("GetReadPermission", SD_BUS_ARGS("s", name), SD_BUS_NO_RESULT,
+                                method_get_read_permission, 0),
         SD_BUS_METHOD_WITH_ARGS("Read", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_read, 0),
         SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("u", released),
                                 method_release, 0),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, 0),
         SD_BUS_METHOD_WITH_ARGS("ReloadAndVisit", SD_BUS_NO_ARGS, SD_BUS_RESULT("as", visited), method_reload, 0),
-        SD_BUS_METHOD_WITH_ARGS("Sleep", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_sleep, 0),
+        SD_BUS_METHOD_WITH_ARGS("SpinDown", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_spin_down,
+                                0),
         SD_BUS_METHOD_WITH_ARGS("Try", SD_BUS_ARGS("s", name, "as", values, "b", allow_dangerous, "b", wake),
                                 SD_BUS_NO_RESULT, method_try, 0),
         SD_BUS_METHOD_WITH_ARGS("Undo", SD_BUS_ARGS("s", name, "s", setting), SD_BUS_RESULT("as", visited), method_undo,
                                 0),
-        SD_BUS_METHOD_WITH_ARGS("CatchUp", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_catch_up, 0),
+        SD_BUS_METHOD_WITH_ARGS("Settle", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_settle, 0),
         SD_BUS_METHOD_WITH_ARGS("ListDrives", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(sss)", drives), method_list_drives,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_PROPERTY("Version", "s", property_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),

@@ -7,13 +7,13 @@
  *   Apply(as names) → as visited      visits these drives (none: all), and answers when that is over
  *   ApplyPermanent(as names) → as visited
  *                                     the same, and also what drives keep themselves
- *   MayRead(s name)                   answers when a command that reads may be sent to that drive (readers.h)
+ *   GetReadPermission(s name)                   answers when a command that reads may be sent to that drive (readers.h)
  *   Read(as names) → as visited       looks whether these drives (none: all) are as they were left, writes nothing, wakes none
  *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
  *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
  *   ReloadAndVisit() → as visited     the same; answers after the visits that follow and those under way
- *   Sleep(as names) → as visited      puts these drives (at least one) into standby, and answers when that is over
- *   CatchUp()                         looks at once at what udev has told by now, which is gathered for a moment else
+ *   SpinDown(as names) → as visited      puts these drives (at least one) into standby, and answers when that is over
+ *   Settle()                         looks at once at what udev has told by now, which is gathered for a moment else
  *   ListDrives() → a(sss)             kernel name, state, identity, as far as is known
  *   Version s */
 

@@ -153,7 +153,7 @@ static int on_monitor(sd_event_source *source _unused_, int fd _unused_, uint32_
         return 0;
 }
 
-void monitor_catch_up(Monitor *m) {
+void monitor_settle(Monitor *m) {
         monitor_receive(m);
         monitor_dispatch_all(m);
 }

@@ -28,4 +28,4 @@ Monitor *monitor_free(Monitor *m);
 DEFINE_CLEANUP(Monitor *, monitor_free);
 
 /* Dispatches the events up to now. */
-void monitor_catch_up(Monitor *m);
+void monitor_settle(Monitor *m);

@@ -10,7 +10,7 @@
 
 #include "target.h"
 
-/* MayRead(), of a connection that is the caller's own: answers `m` when a command that reads may be sent to the drive. Returns as a
+/* GetReadPermission(), of a connection that is the caller's own: answers `m` when a command that reads may be sent to the drive. Returns as a
  * method's handler does. */
 int readers_request(Target *t, sd_bus_message *m);
 

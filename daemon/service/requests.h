@@ -16,7 +16,7 @@ typedef struct Requests {
         Request *items;
 } Requests;
 
-/* Apply(as names) → as visited, or the same for another reason: VISIT_RECHECK is Read(), and VISIT_SPIN_DOWN Sleep(), which
+/* Apply(as names) → as visited, or the same for another reason: VISIT_RECHECK is Read(), and VISIT_SPIN_DOWN SpinDown(), which
  * takes no empty list. Returns as a method's handler does. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 

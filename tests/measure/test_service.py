@@ -69,11 +69,11 @@ class Bus(Fake):
         s = service.connect(".")
         self.answer = lambda member, body: ("as", (body[0],)) if member == "Read" else ("", ())
         self.assertEqual(s.call("Read", "as", ["sda"]), (["sda"],))
-        self.assertEqual(s.call("Hold", "ssss", "sda", "apm", "64", "254"), ())
+        self.assertEqual(s.call("SetTemporary", "ssss", "sda", "apm", "64", "254"), ())
         self.assertIsNone(s.why_not("sda"))
         s.read("sda")
         s.ask("Reload")
-        self.assertEqual(self.heard, [("Read", (["sda"],)), ("Hold", ("sda", "apm", "64", "254")), ("MayRead", ("sda",)), ("Read", (["sda"],)), ("Reload", ())])
+        self.assertEqual(self.heard, [("Read", (["sda"],)), ("SetTemporary", ("sda", "apm", "64", "254")), ("GetReadPermission", ("sda",)), ("Read", (["sda"],)), ("Reload", ())])
 
     def test_refused(self):
         s = service.connect(".")
@@ -84,9 +84,9 @@ class Bus(Fake):
             with self.subTest(name):
                 self.answer = lambda *_, told=(name, text): told
                 with self.assertRaises(Refused):
-                    s.call("Hold", "s", "sda")
+                    s.call("SetTemporary", "s", "sda")
                 with self.assertRaises(Trouble) as caught:
-                    s.ask("Hold", "s", "sda")
+                    s.ask("SetTemporary", "s", "sda")
                 self.assertEqual((caught.exception.status, caught.exception.sentence), (status, sentence))
         self.answer = lambda *_: ("org.drivekeep1.Error.NotNow", "it waits for a check")
         self.assertEqual(s.why_not("sda"), "it waits for a check")
@@ -96,7 +96,7 @@ class Bus(Fake):
         self.answer = lambda *_: None
         for _ in range(2):
             with self.assertRaises(Trouble) as caught:
-                s.ask("LetGo", "s", "sda")
+                s.ask("EndTemporary", "s", "sda")
             self.assertEqual((caught.exception.status, caught.exception.of_service), (3, True))
             self.assertIn("drivekeep.service has not answered", caught.exception.sentence)
         self.assertTrue(s.why_not("sda"))

@@ -69,12 +69,12 @@ class Keeper(FakeService):
     def __init__(self, has):
         super().__init__()
         self.has, self.held, self.let_go_of = has, {}, False
-        self.refusal = None         # of Hold
+        self.refusal = None         # of SetTemporary
         self.not_had = None         # a value that the drive does not take …
         self.gone_with = None       # … one at which it is pulled …
         self.not_again = False      # … and what it had it does not take any more
         self.files_want = None      # what it is set to in the end, and how that is told
-        self.dies_at = None         # this Hold, …
+        self.dies_at = None         # this SetTemporary, …
         self.dies_after = False     # … or the first visit
         self.dead = False
         self.record = {}
@@ -83,19 +83,19 @@ class Keeper(FakeService):
     def call(self, member, signature="", *arguments, **options):
         if self.dead:
             raise ConnectionResetError
-        if member not in ("MayRead", "CatchUp"):
-            self.calls.append(f"Hold:{arguments[1]}={arguments[2]}({arguments[3]})" if member == "Hold" else member)
+        if member not in ("GetReadPermission", "Settle"):
+            self.calls.append(f"SetTemporary:{arguments[1]}={arguments[2]}({arguments[3]})" if member == "SetTemporary" else member)
         return super().call(member, signature, *arguments, **options)
 
-    def do_hold(self, _drive, setting, value, before):
-        if self.dies_at == sum(call.startswith("Hold") for call in self.calls):
+    def do_settemporary(self, _drive, setting, value, before):
+        if self.dies_at == sum(call.startswith("SetTemporary") for call in self.calls):
             self.dead = True
             raise ConnectionResetError
         if self.refusal:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", self.refusal)
         self.held[setting], self.let_go_of = (value, before), False
 
-    def do_letgo(self, _drive):
+    def do_endtemporary(self, _drive):
         self.let_go_of = True
 
     def visit(self, setting, value, before):
@@ -196,7 +196,7 @@ class Tune(Program):
 
     def assert_back(self):
         """The drive has what it had, and nothing is held of it."""
-        self.assertEqual(self.service.calls[-2:], ["LetGo", "Read"])
+        self.assertEqual(self.service.calls[-2:], ["EndTemporary", "Read"])
         self.assertEqual((self.has["scheduler"], self.has["max_sectors_kb"]), ("mq-deadline", "256 KiB"))
 
     def assert_file(self, path, text):
@@ -214,7 +214,7 @@ class Tune(Program):
         self.assert_back()
         self.assertFalse(os.path.exists(TUNED))
         # A value that stands twice in a row is set once.
-        hold = [f"Hold:scheduler={value}(mq-deadline)" for value in ("mq-deadline", "none", "bfq", "none", "mq-deadline", "none")]
+        hold = [f"SetTemporary:scheduler={value}(mq-deadline)" for value in ("mq-deadline", "none", "bfq", "none", "mq-deadline", "none")]
         self.assertEqual(self.service.calls[:12], [call for each in hold for call in (each, "Read")])
 
     def test_alias(self):
@@ -293,7 +293,7 @@ class Tune(Program):
         """What a change of scheduler resets is held beside it, where it can be set back: drives with few requests have fewer than can be set."""
         self.has["nr_requests"] = "64"
         self.tune(0, "sda", "scheduler")
-        self.assertEqual(self.service.calls[:3], ["Hold:nr_requests=64(64)", "Hold:scheduler=mq-deadline(mq-deadline)", "Read"])
+        self.assertEqual(self.service.calls[:3], ["SetTemporary:nr_requests=64(64)", "SetTemporary:scheduler=mq-deadline(mq-deadline)", "Read"])
         self.has["nr_requests"] = "2"
         self.inexact = {"nr_requests"}
         self.tune(0, "sda", "scheduler")
@@ -442,7 +442,7 @@ class Tune(Program):
         self.assertIn("so no value is best: it stays as it is (254)", self.out)
         self.assertIn("values that cannot be had: 127: the drive does not keep it\n", self.out)
         self.assertIn("0 in ", self.out)
-        self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["LetGo", "Read"]))
+        self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
         # What cannot be asked meanwhile may be as it was.
         self.patch(subject.Subject, "look", self.fail_to_look)
         self.tune(2, "sda", "apm", "--budget=1h")
@@ -456,7 +456,7 @@ class Tune(Program):
         self.assertIn("sda cannot be measured any longer: it is gone\n", self.err)
         self.assertIn("sda is gone, and its max_sectors_kb could not be set back: it was 256 KiB\n", self.err)
         self.assertNotIn("sets it back", self.err)
-        self.assertFalse([call for call in self.service.calls if call == "LetGo" or "scheduler" in call])
+        self.assertFalse([call for call in self.service.calls if call == "EndTemporary" or "scheduler" in call])
         self.assertEqual(len(self.runs(" --name=start ")) - 1, 6)
 
     def test_gone_with_it(self):
@@ -492,7 +492,7 @@ class Tune(Program):
         self.assertEqual(self.err, "")
         self.assertTrue(self.out.endswith(f"Written to etc/{block.NAME}.\n"), self.out)
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
-        self.assertEqual(self.service.calls[-3:], ["LetGo", "Read", "Reload"])
+        self.assertEqual(self.service.calls[-3:], ["EndTemporary", "Read", "Reload"])
         # What was measured of another setting stays, with where that is from; and what is measured again is there once.
         self.tune(0, "sda", "max_sectors_kb", "--write", "--json")
         self.assertNotIn("Written", self.out)

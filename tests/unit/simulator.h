@@ -479,7 +479,7 @@ Monitor *monitor_free(_unused_ Monitor *m) {
         debian_rule_done(&udev_rule);
         return NULL;
 }
-void monitor_catch_up(_unused_ Monitor *m) {
+void monitor_settle(_unused_ Monitor *m) {
         n_caught_up++;
 }
 

@@ -17,7 +17,7 @@
 
 /* ---- stand-ins ---- */
 
-static unsigned n_catch_ups, n_answers, n_lists, n_lists_before;
+static unsigned n_settles, n_answers, n_lists, n_lists_before;
 
 Target *manager_first(_unused_ Manager *m) {
         n_lists++;
@@ -32,8 +32,8 @@ void __wrap_journal_log(_unused_ int priority, _unused_ const char *format, ...)
         n_logged++;
 }
 
-void monitor_catch_up(_unused_ Monitor *m) {
-        n_catch_ups++;
+void monitor_settle(_unused_ Monitor *m) {
+        n_settles++;
         n_lists_before = n_lists;
 }
 
@@ -65,7 +65,7 @@ int sd_bus_message_append_strv(sd_bus_message *m, char **names) {
 }
 
 static void setup(void) {
-        n_catch_ups = n_answers = n_lists = n_logged = 0;
+        n_settles = n_answers = n_lists = n_logged = 0;
         ck_assert_ptr_nonnull(mkdtemp(dir));
         (void) snprintf(path, sizeof path, "%s/bus", dir);
         ck_assert_int_eq(sd_event_new(&event), 0);
@@ -107,10 +107,10 @@ static void ask(sd_bus *b, const char *method) {
 /* What anybody may ask has nothing looked at; only who may have it act can have udev's news heard at once. */
 static const struct {
         const char *method;
-        unsigned n_catch_ups;
+        unsigned n_settles;
 } rows[] = {
         { "ListDrives", 0 },
-        { "CatchUp", 1 },
+        { "Settle", 1 },
 };
 
 START_TEST(test_reading) {
@@ -119,7 +119,7 @@ START_TEST(test_reading) {
                 ask(user, rows[_i].method);
                 run();
                 ck_assert_uint_eq(n_answers, i);
-                ck_assert_uint_eq(n_catch_ups, i * rows[_i].n_catch_ups);
+                ck_assert_uint_eq(n_settles, i * rows[_i].n_settles);
         }
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(test_turn) {
         sd_bus_message_unref(m);
         run();
 
-        ck_assert_uint_eq(n_catch_ups, 1);
+        ck_assert_uint_eq(n_settles, 1);
         ck_assert_uint_eq(n_lists_before, 0);
         ck_assert_uint_eq(n_answers, QUESTIONS);
         sd_bus_close_unref(root);
@@ -208,7 +208,7 @@ static const struct {
         const char *method, *types, *name, *answer;
 } acts[] = {
         { "Apply", "as", NULL, "" },      { "ApplyPermanent", "as", NULL, "" }, { "Read", "as", NULL, "" },
-        { "Apply", "as", "sdq", NONE },   { "Sleep", "as", "sdq", NONE },       { "Read", "as", "sdq", NONE },
+        { "Apply", "as", "sdq", NONE },   { "SpinDown", "as", "sdq", NONE },    { "Read", "as", "sdq", NONE },
         { "Release", "ss", "sdq", NONE },
 };
 
@@ -219,7 +219,7 @@ START_TEST(test_acts) {
                 call(root, acts[_i].method, "as", acts[_i].name ? 1U : 0U, acts[_i].name);
         ck_assert_uint_eq(n_answers, 1);
         ck_assert_str_eq(answer, acts[_i].answer);
-        ck_assert_uint_eq(n_catch_ups, 1);
+        ck_assert_uint_eq(n_settles, 1);
 }
 END_TEST
 
@@ -247,9 +247,9 @@ END_TEST
 static const struct {
         const char *method, *types;
 } own[] = {
-        { "MayRead", "s" },
-        { "LetGo", "s" },
-        { "Hold", "ssss" },
+        { "GetReadPermission", "s" },
+        { "EndTemporary", "s" },
+        { "SetTemporary", "ssss" },
 };
 
 START_TEST(test_own_socket) {

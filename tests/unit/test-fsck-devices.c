@@ -149,11 +149,11 @@ int __wrap_stack_above(const char *classdir, const char *name, char ***ret) {
                 r = names_add(ret, machine[i].name);
         return MIN(r, 0);
 }
-bool __real_stack_is_held(const char *classdir, const char *name, char *const *known);
-bool __wrap_stack_is_held(const char *classdir, const char *name, char *const *known);
-bool __wrap_stack_is_held(const char *classdir, const char *name, char *const *known) {
+bool __real_stack_has_holders(const char *classdir, const char *name, char *const *known);
+bool __wrap_stack_has_holders(const char *classdir, const char *name, char *const *known);
+bool __wrap_stack_has_holders(const char *classdir, const char *name, char *const *known) {
         if (!wrapped)
-                return __real_stack_is_held(classdir, name, known);
+                return __real_stack_has_holders(classdir, name, known);
         return !streq(name, "dm-0") && names_contain(known, "dm-0");
 }
 

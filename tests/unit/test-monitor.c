@@ -212,11 +212,11 @@ START_TEST(test_at_once) {
 END_TEST
 
 /* Somebody asks for what has come so far, seen by the loop or not. */
-START_TEST(test_catch_up) {
+START_TEST(test_settle) {
         tell("add", "block", "disk", "sda", NULL, NULL);
         if (_i)
                 run(event);
-        monitor_catch_up(monitor);
+        monitor_settle(monitor);
         ck_assert_str_eq(heard, "drive sda; attached sda; ");
         pass(event, 5000 * MS);
         ck_assert_str_eq(heard, "drive sda; attached sda; ");
@@ -268,7 +268,7 @@ START_TEST(test_listen) {
         Monitor *real;
 
         ck_assert_int_eq(monitor_new(event, NULL, NULL, &monitor_events, NULL, &real), 0);
-        monitor_catch_up(real);
+        monitor_settle(real);
         (void) monitor_free(real);
 }
 END_TEST
@@ -306,7 +306,7 @@ START_TEST(test_no_memory) {
         tell("add", "block", "disk", "sda", NULL, NULL);
         tell("add", "block", "disk", "sdb", NULL, NULL);
         inject_arm(INJECT_MEMORY, 1);
-        monitor_catch_up(monitor);
+        monitor_settle(monitor);
         ck_assert(inject_disarm());
         ck_assert_str_eq(heard, "drive sdb; attached sdb; lost; ");
 }
@@ -322,7 +322,7 @@ int main(void) {
         tcase_add_test(t, test_gather);
         tcase_add_test(t, test_no_longer);
         tcase_add_test(t, test_at_once);
-        tcase_add_loop_test(t, test_catch_up, 0, 2);
+        tcase_add_loop_test(t, test_settle, 0, 2);
         tcase_add_test(t, test_lost);
         tcase_add_loop_test(t, test_first_minute, 0, 2);
         tcase_add_test(t, test_free);

@@ -459,7 +459,7 @@ static const struct {
         { { "unclear", { {} }, ROWS(unclear), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "no pass-through", { {} }, ROWS(no_passthrough), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "silent", { {} }, ROWS(silent), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "Sleep", { {} }, .beside = WORK_POWER, .ata_sleep = true, .rotational = true }, &sata, POWER_ATA_SLEEP },
+        { { "ATA Sleep mode", { {} }, .beside = WORK_POWER, .ata_sleep = true, .rotational = true }, &sata, POWER_ATA_SLEEP },
         { { "SCSI, awake", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
         { { "SCSI, attention", { {} }, ROWS(sense_attention), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
         { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },

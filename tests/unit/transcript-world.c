@@ -477,11 +477,11 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
                 drive_try(m);
         if (streq(method, "Undo"))
                 drive_undo(arguments, world.verdict);
-        if (!STR_IN_SET(method, "CatchUp", "MayRead") && access(RECORDS_TO_COME, F_OK) == 0)
+        if (!STR_IN_SET(method, "Settle", "GetReadPermission") && access(RECORDS_TO_COME, F_OK) == 0)
                 (void) system("mv " RECORDS_TO_COME "/* " RECORDS);
         if (streq(method, "Release"))
                 return sd_bus_reply_method_return(m, "u", result ? atoi(result) : 1);
-        if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "Sleep", "Undo"))
+        if (STR_IN_SET(method, "Apply", "ApplyPermanent", "Read", "SpinDown", "Undo"))
                 return names_reply(m, result ?: arguments);
         return sd_bus_reply_method_return(m, "");
 }

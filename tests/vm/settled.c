@@ -10,11 +10,11 @@
 #define UNIT "/org/freedesktop/systemd1/unit/drivekeep_2eservice"
 
 /* The service answers once it has taken in what udev told it of last. */
-static void catch_up(void) {
+static void settle(void) {
         sd_bus *bus = NULL;
 
         if (sd_bus_open_system(&bus) >= 0)
-                (void) sd_bus_call_method(bus, "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager", "CatchUp",
+                (void) sd_bus_call_method(bus, "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager", "Settle",
                                           NULL, NULL, "");
         sd_bus_flush_close_unref(bus);
 }
@@ -43,7 +43,7 @@ int main(void) {
         sd_bus *bus = NULL;
         char *state, *text;
 
-        catch_up();
+        settle();
         if (connect_pid1(&bus) < 0)
                 return EXIT_FAILURE;
         state = property(bus, "org.freedesktop.systemd1.Unit", "ActiveState");
