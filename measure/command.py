@@ -95,7 +95,7 @@ def read(verb: str, *words: str, aloud: bool = False) -> dict:
 
 def document() -> dict:
     """How every JSON document of the command's begins."""
-    return {"version": 1, "host": os.uname().nodename, "boot_id": boot_id()}
+    return {"version": 2, "host": os.uname().nodename, "boot_id": boot_id()}
 
 
 def print_document(**told: typing.Any) -> None:

@@ -71,7 +71,7 @@ def _figure(x: Measured, y: Measured, n_compared: int) -> dict:
     d = samples.compare(x.samples, y.samples, x.figure.error, n_compared)
     told = {"name": x.figure.key, "before": d.before if x.samples else None, "after": d.after if y.samples else None}
     told.update({key: getattr(d, key) if d.known else None for key in ("factor", "low", "high", "differs")})
-    return {**told, "says": describe(x.figure.kind, d, min(len(x.samples), len(y.samples)))}
+    return {**told, "finding": describe(x.figure.kind, d, min(len(x.samples), len(y.samples)))}
 
 
 def run(options: argparse.Namespace) -> None:
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
     table = Table(["MEASURED", "BEFORE", "AFTER", "DIFFERENCE"], "<>><", not options.no_legend)
     for (x, _), f in zip(both, figures):
         levels = [format_value(x.figure.kind, level) if level is not None else None for level in (f["before"], f["after"])]
-        table.row(x.figure.title, *levels, f["says"])
+        table.row(x.figure.title, *levels, f["finding"])
     table.note(f"before: {before.name}, after: {after.name}")
     for c in changes:
         of = f"{c['drive']}, " if c["drive"] else ""

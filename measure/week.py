@@ -63,7 +63,7 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
         states[begin:max(begin, end)] = bytes([state]) * (end - begin)
 
     for w in wakes:
-        woken, slept = when(w["time"]), w["slept_seconds"]
+        woken, slept = when(w["time"]), w["standby_seconds"]
         # Not before the wake before it, whatever the record says; the clock may have been set.
         begin = max(woken - (slept or 0), end)
         # In another boot the machine was off between, and nobody knows what the drive did.

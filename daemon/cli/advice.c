@@ -22,7 +22,7 @@ static void tell_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         output_text(o, "since", time_format_rfc3339(u->since, when));
         output_number(o, "watched_seconds", true, (int64_t) u->watched);
         output_number(o, "spin_ups", true, (int64_t) u->spin_ups);
-        output_number(o, "asleep_seconds", true, (int64_t) u->asleep);
+        output_number(o, "standby_seconds", true, (int64_t) u->asleep);
         output_note(o, "%s", "");
         if (days >= 2)
                 (void) snprintf(ago, sizeof ago, "%" PRIu64 " days", days);
@@ -89,7 +89,7 @@ static void tell_timers(Output *o, const DriveUse *u) {
                 output_object(o, NULL);
                 output_number(o, "minutes", true, chosen[i]);
                 output_number(o, "spin_ups_per_100_days", known, (int64_t) (p.spin_ups_per_day * 100 + 0.5));
-                output_number(o, "asleep_seconds_per_day", known, (int64_t) (p.hours_asleep_per_day * 3600 + 0.5));
+                output_number(o, "standby_seconds_per_day", known, (int64_t) (p.hours_asleep_per_day * 3600 + 0.5));
                 output_end(o);
                 if (!known)
                         continue;

@@ -155,7 +155,7 @@ static const struct {
         void (*of_setting)(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s);
 } families[] = {
         { "drivekeep_drive_info",                    "gauge",   "A drive that drivekeep looks after.",                                            .of_drive = tell_info },
-        { "drivekeep_drive_asleep",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = tell_asleep },
+        { "drivekeep_drive_standby",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = tell_asleep },
         { "drivekeep_visits_total",                  "counter", "Visits to the drive since it is attached, by what they were for.",               .of_drive = tell_visits },
         { "drivekeep_last_visit_timestamp_seconds",  "gauge",   "When the last visit to the drive ended, in Unix time.",                          .of_drive = tell_last_visit },
         { "drivekeep_wakes_total",                   "counter", "How often the drive was woken from standby since it is attached, by the systemd unit of who did it.", .of_drive = tell_wakes },

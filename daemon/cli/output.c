@@ -14,7 +14,7 @@
 #include "verdict-word.h"
 
 /* Of the shape of the documents: it grows when a key goes, or has another meaning. */
-#define JSON_VERSION 1
+#define JSON_VERSION 2
 
 #define DEPTH_MAX 8U
 #define JSON_FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)

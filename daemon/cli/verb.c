@@ -19,7 +19,7 @@ static const Verb *const verbs[] = {
         &verb_tune,
         &verb_edit,
         &verb_release,
-        &verb_sleep,
+        &verb_standby,
         &verb_reload,
         &verb_alert,
         &verb_check,

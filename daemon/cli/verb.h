@@ -86,7 +86,7 @@ typedef struct Verb {
 } Verb;
 
 extern const Verb verb_alert, verb_apply, verb_bench, verb_cat, verb_check, verb_edit, verb_explain, verb_import,
-                verb_list, verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_sleep, verb_status,
+                verb_list, verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_standby, verb_status,
                 verb_try, verb_tune, verb_wakes;
 
 /* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */

@@ -41,7 +41,7 @@ static const struct {
         { "DRIVEKEEP_WAKE_PID",    offsetof(WakeRecord, pid)    },
         { "DRIVEKEEP_WAKE_SECTOR", offsetof(WakeRecord, sector) },
         { "DRIVEKEEP_WAKE_INODE",  offsetof(WakeRecord, inode)  },
-        { "DRIVEKEEP_SLEPT_USEC",  offsetof(WakeRecord, slept)  },
+        { "DRIVEKEEP_STANDBY_USEC",  offsetof(WakeRecord, slept)  },
 };
 /* clang-format on */
 

@@ -80,7 +80,7 @@ static const Column columns[] = {
         { "wakes", "WAKES", .right = true },
         { "drives", "DRIVES", .wrap = true },
         { "last", "LAST" },
-        { "who", "WHO", .wrap = true },
+        { "waker", "WAKER", .wrap = true },
         { "unit", "UNIT" },
 };
 /* clang-format on */
@@ -91,19 +91,19 @@ typedef struct Words {
 } Words;
 
 /* One that woke drives. */
-typedef struct Culprit {
+typedef struct WakerRow {
         const char *unit; /* NULL: it has none, or one that says nothing of it */
         Words who, drives;
         size_t n_wakes;
         uint64_t last;
         const char *advice;
-} Culprit;
+} WakerRow;
 
-typedef struct Culprits {
-        GROWING_ARRAY(Culprit, items);
-} Culprits;
+typedef struct Wakers {
+        GROWING_ARRAY(WakerRow, items);
+} Wakers;
 
-static void culprits_done(Culprits *c) {
+static void wakers_done(Wakers *c) {
         for (size_t i = 0; i < c->n_items; i++) {
                 free(c->items[i].who.items);
                 free(c->items[i].drives.items);
@@ -141,33 +141,33 @@ static const char *telling_who(const WakeRecord *w) {
         return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->who;
 }
 
-static Culprit *culprit_of(Culprits *c, const WakeRecord *w) {
+static WakerRow *waker_row_of(Wakers *c, const WakeRecord *w) {
         const char *unit = telling_unit(w);
 
-        for (Culprit *i = c->items; i < c->items + c->n_items; i++)
+        for (WakerRow *i = c->items; i < c->items + c->n_items; i++)
                 if (streq_ptr(i->unit, unit) && (unit || streq(i->who.items[0], telling_who(w))))
                         return i;
 
         must_grow(c, items);
-        c->items[c->n_items] = (Culprit){ .unit = unit };
+        c->items[c->n_items] = (WakerRow){ .unit = unit };
         return c->items + c->n_items++;
 }
 
 static int summary_compare(const void *a, const void *b) {
-        const Culprit *x = a, *y = b;
+        const WakerRow *x = a, *y = b;
 
         if (x->n_wakes != y->n_wakes)
                 return x->n_wakes > y->n_wakes ? -1 : 1;
         return x->last > y->last ? -1 : x->last < y->last;
 }
 
-static void summary_print(Output *o, const Culprit *c, uint64_t now, bool json) {
+static void summary_print(Output *o, const WakerRow *c, uint64_t now, bool json) {
         _cleanup_free_ char *who = words_join(&c->who), *drives = words_join(&c->drives),
                             *wakes = must_format("%zu", c->n_wakes);
         char last[HUMAN_MAX], last_short[HUMAN_MAX];
 
         output_row(o);
-        output_text(o, "who", who);
+        output_text(o, "waker", who);
         output_text(o, "unit", c->unit);
         output_number(o, "wakes", true, (int64_t) c->n_wakes);
         output_cell(o, "wakes", wakes);
@@ -189,10 +189,10 @@ static void summary_print(Output *o, const Culprit *c, uint64_t now, bool json) 
 
 void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
         _cleanup_(output_freep) Output *o = output_new(json, columns, ELEMENTSOF(columns));
-        _cleanup_(culprits_done) Culprits culprits = {};
+        _cleanup_(wakers_done) Wakers wakers = {};
 
         for (const WakeRecord *w = records->items; w < records->items + records->n_items; w++) {
-                Culprit *c = culprit_of(&culprits, w);
+                WakerRow *c = waker_row_of(&wakers, w);
 
                 words_add(&c->who, telling_who(w));
                 words_add(&c->drives, w->drive);
@@ -200,11 +200,11 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
                 c->last = MAX(c->last, w->when);
                 c->advice = wake_advice(w) ?: c->advice;
         }
-        if (culprits.n_items > 0)
-                qsort(culprits.items, culprits.n_items, sizeof *culprits.items, summary_compare);
+        if (wakers.n_items > 0)
+                qsort(wakers.items, wakers.n_items, sizeof *wakers.items, summary_compare);
 
-        output_document(o, "culprits");
-        for (size_t i = 0; i < culprits.n_items; i++)
-                summary_print(o, culprits.items + i, now, json);
+        output_document(o, "wakers");
+        for (size_t i = 0; i < wakers.n_items; i++)
+                summary_print(o, wakers.items + i, now, json);
         output_print(o);
 }

@@ -20,8 +20,8 @@
 static const Column columns[] = {
         { "time", "TIME" },
         { "drive", "DRIVE" },
-        { "slept", "SLEPT" },
-        { "who", "WHO" },
+        { "standby", "STANDBY" },
+        { "waker", "WAKER" },
         { "unit", "UNIT" },
         { "what", "WHAT", .wrap = true },
 };
@@ -40,7 +40,7 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_text(o, "kind", w->kind);
         output_text(o, "process", w->process);
         output_number(o, "pid", w->pid.known, w->pid.number);
-        output_cell(o, "who", w->who);
+        output_cell(o, "waker", w->who);
         output_text(o, "unit", w->unit);
         output_text(o, "command_line", w->command_line);
         output_text(o, "thread", w->thread);
@@ -48,8 +48,8 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_text(o, "command", w->command);
         output_number(o, "sector", w->sector.known, w->sector.number);
         output_number(o, "inode", w->inode.known, w->inode.number);
-        output_number(o, "slept_seconds", w->slept.known, w->slept.number / 1000000);
-        output_cell(o, "slept", w->slept.known ? duration_format_short((uint64_t) w->slept.number, slept) : NULL);
+        output_number(o, "standby_seconds", w->slept.known, w->slept.number / 1000000);
+        output_cell(o, "standby", w->slept.known ? duration_format_short((uint64_t) w->slept.number, slept) : NULL);
         output_end(o);
 }
 

@@ -25,8 +25,8 @@ static inline uint64_t monotonic_usec(void) {
 
 /* How long the machine has slept since it booted: the two clocks differ by that, and by nothing else. Whoever had to let others
  * run between the one look and the other looks again, or it would pass for sleep; what comes of it is too much by
- * SLEPT_JITTER_USEC at most. */
-#define SLEPT_JITTER_USEC (50ULL * 1000)
+ * SUSPENDED_JITTER_USEC at most. */
+#define SUSPENDED_JITTER_USEC (50ULL * 1000)
 
 static inline uint64_t suspended_usec(void) {
         uint64_t before, since_boot;
@@ -34,7 +34,7 @@ static inline uint64_t suspended_usec(void) {
         do {
                 before = monotonic_usec();
                 since_boot = clock_usec(CLOCK_BOOTTIME);
-        } while (monotonic_usec() - before > SLEPT_JITTER_USEC);
+        } while (monotonic_usec() - before > SUSPENDED_JITTER_USEC);
 
         return since_boot - before;
 }

@@ -59,7 +59,7 @@ static const Field drive_fields[] = {
         { "USE_GAPS",                   FIELD_NUMBERS,  offsetof(DriveRecord, use.gaps), USE_TIMERS },
         { "USE_GAP_TIMES",              FIELD_NUMBERS,  offsetof(DriveRecord, use.gap_times), USE_TIMERS },
         { "USE_SPIN_UPS",               FIELD_UNSIGNED, offsetof(DriveRecord, use.spin_ups) },
-        { "USE_ASLEEP",                 FIELD_UNSIGNED, offsetof(DriveRecord, use.asleep) },
+        { "USE_STANDBY",                 FIELD_UNSIGNED, offsetof(DriveRecord, use.asleep) },
         { "FIRST_WEAR_WHEN",            FIELD_UNSIGNED, offsetof(DriveRecord, use.first_wear_when), WHEN_MAX },
         { "FIRST_WEAR_LOAD_CYCLES",     FIELD_KNOWN,    offsetof(DriveRecord, use.first_wear.load_cycles) },
         { "FIRST_WEAR_START_STOPS",     FIELD_KNOWN,    offsetof(DriveRecord, use.first_wear.start_stops) },

@@ -29,7 +29,7 @@ static const struct {
         [VISIT_RECHECK]      = { "recheck",      WORK_KERNEL | WORK_WRITE_KERNEL | WORK_WRITE | WORK_REPORT },
         [VISIT_STANDBY]      = { "standby",      WORK_POWER | WORK_REPORT },
         [VISIT_SPIN_UP]      = { "spin-up",      WORK_SPIN_UP | WORK_REPORT },
-        [VISIT_SPIN_DOWN]        = { "sleep",        WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_REPORT },
+        [VISIT_SPIN_DOWN]        = { "spin-down",    WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_REPORT },
         [VISIT_WEAR]         = { "wear",         WORK_WEAR | WORK_REPORT },
 };
 /* clang-format on */

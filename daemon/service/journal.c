@@ -242,7 +242,7 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
         record_add(&r, "MESSAGE", "%s: woken by %s, which %s; it had slept for %s or more.", d->name,
                    wake_format_process(w, who), what, standby_format(standby_usec, slept, sizeof slept));
         record_add_drive(&r, d);
-        record_add(&r, "DRIVEKEEP_SLEPT_USEC", "%" PRIu64, standby_usec);
+        record_add(&r, "DRIVEKEEP_STANDBY_USEC", "%" PRIu64, standby_usec);
         record_add_string(&r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
         record_add_string(&r, "DRIVEKEEP_WAKE_WHAT", what);
         record_add_string(&r, "DRIVEKEEP_WAKE_PROCESS", w->process.comm[0] ? w->process.comm : NULL);

@@ -52,7 +52,7 @@ static unsigned long read_count(const Sleep *s, const char *name) {
 static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
         uint64_t now = s->world->suspended_usec();
-        bool clocks = now > s->slept.usec + SLEPT_JITTER_USEC, slept = clocks || (long) (n - s->slept.n) > 0;
+        bool clocks = now > s->slept.usec + SUSPENDED_JITTER_USEC, slept = clocks || (long) (n - s->slept.n) > 0;
 
         if (slept) {
                 s->slept.usec = now;

@@ -84,7 +84,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         /* The machine was suspended, or the drive lost its link, while no service ran that would have noticed. */
         if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME)
                 drive_record_forget(t->record, env->settings);
-        if (suspended_usec() > t->record->slept + SLEPT_JITTER_USEC)
+        if (suspended_usec() > t->record->slept + SUSPENDED_JITTER_USEC)
                 drive_record_resume(t->record, env->settings);
 
         *ret = t;

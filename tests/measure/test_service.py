@@ -159,4 +159,4 @@ class Command(Fake):
 
     def test_document(self):
         told = command.document()
-        self.assertEqual((told["version"], told["host"], len(told["boot_id"])), (1, os.uname().nodename, 32))
+        self.assertEqual((told["version"], told["host"], len(told["boot_id"])), (2, os.uname().nodename, 32))

@@ -32,7 +32,7 @@ def stamp(when):
 
 
 def wake(when, slept=None, boot="a", drive="sda", serial=None, process=None, thread=None):
-    return {"time": stamp(when), "slept_seconds": slept, "boot_id": boot, "drive": drive, "serial": serial, "process": process, "thread": thread}
+    return {"time": stamp(when), "standby_seconds": slept, "boot_id": boot, "drive": drive, "serial": serial, "process": process, "thread": thread}
 
 
 def drive(name, serial=None, power=None, since=None, until=None):

@@ -753,7 +753,7 @@ START_TEST(test_explain_json) {
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=usb"),
                       &said, &status);
         o = json_tokener_parse(out);
-        ck_assert_int_eq(json_object_get_int(json_object_object_get(o, "version")), 1);
+        ck_assert_int_eq(json_object_get_int(json_object_object_get(o, "version")), 2);
         ck_assert(json_object_object_get_ex(o, "rules", &v));
         ck_assert_uint_eq(json_object_array_length(v), 5);
         ck_assert(json_object_object_get_ex(o, "settings", &v));

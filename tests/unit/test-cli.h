@@ -28,7 +28,7 @@ static inline _unused_ void json_take_list(char **text, const char *key) {
                 return;
 
         ck_assert_int_eq(gethostname(host, sizeof host), 0);
-        ck_assert_int_eq(json_object_get_int(json_object_object_get(document, "version")), 1);
+        ck_assert_int_eq(json_object_get_int(json_object_object_get(document, "version")), 2);
         ck_assert_str_eq(json_object_get_string(json_object_object_get(document, "host")), host);
         ck_assert_uint_eq(strlen(json_object_get_string(json_object_object_get(document, "boot_id"))), 32);
         ck_assert_int_eq(json_object_object_length(document), 4);

@@ -301,7 +301,7 @@ static const struct {
             .cdb_len = 10 },
           11279 * SECOND,
           "MESSAGE=sda: woken by dd (PID 812, backup.service), which wrote sector 2048 by way of md0_raid1; it had slept "
-          "for 3 h 7 min or more.\n" DISK "DRIVEKEEP_SLEPT_USEC=11279000000\nDRIVEKEEP_WAKE_KIND=write\n"
+          "for 3 h 7 min or more.\n" DISK "DRIVEKEEP_STANDBY_USEC=11279000000\nDRIVEKEEP_WAKE_KIND=write\n"
           "DRIVEKEEP_WAKE_WHAT=wrote sector 2048 by way of md0_raid1\nDRIVEKEEP_WAKE_PROCESS=dd\n"
           "DRIVEKEEP_WAKE_PID=812\nDRIVEKEEP_WAKE_UNIT=backup.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=dd if=a of=b\nDRIVEKEEP_WAKE_THREAD=md0_raid1\nDRIVEKEEP_WAKE_SENT=WRITE\n"
@@ -311,14 +311,14 @@ static const struct {
           { .kind = WAKE_READ },
           0,
           "MESSAGE=sdb: woken by something unknown, which read from it; it had slept for 0 s or more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from it\n" },
         /* It had ended. The first sector has a number, too. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
           120 * SECOND - 1,
           "MESSAGE=sdb: woken by cat (PID 7), which read sector 0; it had slept for 119 s or more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=119999999\nDRIVEKEEP_WAKE_KIND=read\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=119999999\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read sector 0\nDRIVEKEEP_WAKE_PROCESS=cat\nDRIVEKEEP_WAKE_PID=7\n"
           "DRIVEKEEP_WAKE_SECTOR=0\n" },
         { &bare,
@@ -329,7 +329,7 @@ static const struct {
           120 * SECOND,
           "MESSAGE=sdb: woken by a process (PID 7, smartd.service), which sent SMART READ DATA; it had slept for 2 min "
           "or more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=120000000\nDRIVEKEEP_WAKE_KIND=command\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=120000000\nDRIVEKEEP_WAKE_KIND=command\n"
           "DRIVEKEEP_WAKE_WHAT=sent SMART READ DATA\nDRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_UNIT=smartd.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=/usr/sbin/smartd -n\nDRIVEKEEP_WAKE_SENT=SMART READ DATA\n" },
         { &bare,
@@ -337,7 +337,7 @@ static const struct {
           7200 * SECOND - 1,
           "MESSAGE=sdb: woken by vim, which changed inode 18446744073709551615, which kworker/u8:2 wrote out; it had "
           "slept for 119 min or more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=7199999999\nDRIVEKEEP_WAKE_KIND=flush\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7199999999\nDRIVEKEEP_WAKE_KIND=flush\n"
           "DRIVEKEEP_WAKE_WHAT=changed inode 18446744073709551615, which kworker/u8:2 wrote out\n"
           "DRIVEKEEP_WAKE_PROCESS=vim\nDRIVEKEEP_WAKE_THREAD=kworker/u8:2\n"
           "DRIVEKEEP_WAKE_INODE=18446744073709551615\n" },
@@ -346,21 +346,21 @@ static const struct {
           60 * SECOND,
           "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote out what somebody unknown had changed; it "
           "had slept for 60 s or more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=60000000\nDRIVEKEEP_WAKE_KIND=flush\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=60000000\nDRIVEKEEP_WAKE_KIND=flush\n"
           "DRIVEKEEP_WAKE_WHAT=wrote out what somebody unknown had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
         { &bare,
           { .kind = WAKE_SWAP, .thread = "kswapd0" },
           7200 * SECOND,
           "MESSAGE=sdb: woken by the kernel thread kswapd0, which needed swap space; it had slept for 2 h 0 min or "
           "more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=7200000000\nDRIVEKEEP_WAKE_KIND=swap\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7200000000\nDRIVEKEEP_WAKE_KIND=swap\n"
           "DRIVEKEEP_WAKE_WHAT=needed swap space\nDRIVEKEEP_WAKE_THREAD=kswapd0\n" },
         { &bare,
           { .kind = WAKE_MD, .thread = "md0_resync", .has_sector = true, .sector = UINT64_MAX },
           270000 * SECOND,
           "MESSAGE=sdb: woken by the kernel thread md0_resync, which worked on its array; it had slept for 75 h 0 min or "
           "more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=270000000000\nDRIVEKEEP_WAKE_KIND=md\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=270000000000\nDRIVEKEEP_WAKE_KIND=md\n"
           "DRIVEKEEP_WAKE_WHAT=worked on its array\nDRIVEKEEP_WAKE_THREAD=md0_resync\n"
           "DRIVEKEEP_WAKE_SECTOR=18446744073709551615\n" },
         { &bare,
@@ -368,7 +368,7 @@ static const struct {
           SECOND,
           "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which looked at it, as it does when a "
           "device node that was open for writing is closed; it had slept for 1 s or more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=1000000\nDRIVEKEEP_WAKE_KIND=udev\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=1000000\nDRIVEKEEP_WAKE_KIND=udev\n"
           "DRIVEKEEP_WAKE_WHAT=looked at it, as it does when a device node that was open for writing is closed\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
           "DRIVEKEEP_WAKE_UNIT=systemd-udevd.service\n" },
@@ -380,7 +380,7 @@ static const struct {
           0,
           "MESSAGE=sdb: woken by a\\x0aMESSAGE=b (PID 7), which read from it by way of c\\x0ad; it had slept for 0 s or "
           "more.\n"
-          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_SLEPT_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
+          "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from it by way of c\\x0ad\nDRIVEKEEP_WAKE_PROCESS=a\\x0aMESSAGE=b\n"
           "DRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_COMMAND_LINE=a\\x0aPRIORITY=0\\x09\\x1b\n"
           "DRIVEKEEP_WAKE_THREAD=c\\x0ad\n" },

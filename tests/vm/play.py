@@ -54,7 +54,7 @@ THINGS = {
         ("drivekeep check; drivekeep plan", "errors in the configuration; what would be written"),
         ("drivekeep try sda apm=100", "a value until the next boot; end it by 'drivekeep try --undo', or '--keep sda'"),
         ("hdparm -B 100 /dev/sda", "another program changes a setting; see 'drivekeep status --now'"),
-        ("drivekeep sleep sda; head -c 1M /dev/sda >/dev/null", "spin a drive down and wake it; see 'drivekeep wakes'"),
+        ("drivekeep standby sda; head -c 1M /dev/sda >/dev/null", "spin a drive down and wake it; see 'drivekeep wakes'"),
         ("drivekeep bench sda --budget=1min", "measure a drive; do so twice, then 'drivekeep bench --compare'"),
         ("drivekeep tune sdb read_ahead_kb", "find the best value, which takes minutes; also 'tune sda lookahead'"),
         ("drivekeep show nvme0n1; drivekeep show sr0", "an NVMe drive and an optical drive"),

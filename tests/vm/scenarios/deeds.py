@@ -13,7 +13,7 @@ drives = (
 """
 ROUNDS = 20
 # A request for standby joins a visit that is about all settings of the drive, whenever a worker is busy with the one before.
-REQUESTS = ("for i in $(seq {rounds}); do drivekeep apply {drive} & drivekeep apply {drive} & drivekeep sleep {drive} & wait; done"
+REQUESTS = ("for i in $(seq {rounds}); do drivekeep apply {drive} & drivekeep apply {drive} & drivekeep standby {drive} & wait; done"
             " >/dev/null 2>&1; systemctl show -P NRestarts drivekeep")
 
 

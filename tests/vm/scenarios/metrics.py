@@ -162,13 +162,13 @@ class Metrics(Keeping):
         node = self.nodes["SN-SLEEPY"]
         asleep = {"device": node.removeprefix("/dev/")}
         # Nothing is left for the kernel to write later.
-        machine.run(f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {node}; udevadm settle; sync; drivekeep sleep {node}")
-        self.equal("a drive falls asleep: the file has it", (self.value(machine, "drivekeep_drive_asleep", **asleep), self.sleepy["mode"]), (1, "standby"))
+        machine.run(f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {node}; udevadm settle; sync; drivekeep standby {node}")
+        self.equal("a drive falls asleep: the file has it", (self.value(machine, "drivekeep_drive_standby", **asleep), self.sleepy["mode"]), (1, "standby"))
         machine.run("systemd-run -q --unit=reader " + HELD.format(f"dd if={node} bs=4096 count=1 iflag=direct"))
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*reader.service' {PROM}", 60)
         machine.run("systemctl stop reader")
         self.equal("it is woken: by whom is counted, by the unit", (self.value(machine, "drivekeep_wakes_total", **asleep, unit="reader.service"),
-                                                                  self.value(machine, "drivekeep_drive_asleep", **asleep)), (1, 0))
+                                                                  self.value(machine, "drivekeep_drive_standby", **asleep)), (1, 0))
 
     def check_sleeping(self, machine):
         """Nobody writes to a drive because it has fallen asleep."""
@@ -177,13 +177,13 @@ class Metrics(Keeping):
         machine.run(f"mkdir -p /data {pathlib.Path(DROP_IN).parent}; mount -o noatime,{CALM} {node} /data")
         machine.push(DROP_IN, f"[Service]\nEnvironment=DRIVEKEEP_METRICS={place}\nReadWritePaths=-/data\n")
         machine.run("systemctl daemon-reload; systemctl start drivekeep-metrics.service")
-        asleep = f'drivekeep_drive_asleep{{device="{node.removeprefix("/dev/")}"}}'
+        asleep = f'drivekeep_drive_standby{{device="{node.removeprefix("/dev/")}"}}'
         self.match("the file is where a drop-in says", machine.run(f"cat {place}").stdout, f"{asleep} 0")
         # What the kernel has yet to write, of the new file system above all, is not this test's.
         machine.run("sync; echo 3 > /proc/sys/vm/drop_caches; ls /data; sync")
         mark = self.sleepy.log.mark()
-        self.equal("drivekeep sleep --json is as the schema says",
-                   schema.errors("sleep", json.loads(machine.run(f"drivekeep sleep --json {node}").stdout)), [])
+        self.equal("drivekeep standby --json is as the schema says",
+                   schema.errors("standby", json.loads(machine.run(f"drivekeep standby --json {node}").stdout)), [])
         machine.wait_until(CURRENT, 60)
         self.leap(machine, 60, step=20)
         self.equal("the drive that the file is on falls asleep: it is not written to, and sleeps on",

@@ -284,7 +284,7 @@ class Spindown(Keeping):
         self.match("it is kept over boots", machine.run("cat /var/lib/drivekeep/drives/*SN-READS*").stdout, r"(?m)^USE_SPIN_UPS=[1-9]")
         told = json.loads(machine.run(f"drivekeep wakes --json {LINKS['READS']}").stdout)
         self.claim("the wakes that show --plot draws are there, with how long it slept",
-                   any(wake["slept_seconds"] for wake in told["wakes"]) and [drive["serial"] for drive in told["drives"]] == ["SN-READS"], str(told))
+                   any(wake["standby_seconds"] for wake in told["wakes"]) and [drive["serial"] for drive in told["drives"]] == ["SN-READS"], str(told))
 
     def check_renamed(self, machine):
         nodes = {serial: self.node(machine, f"SN-{serial}") for serial in ("NAMED", "OTHER")}
@@ -382,8 +382,8 @@ class SpindownUncounted(Keeping):
     def check_asked(self, machine, drive, link):
         """By somebody, who knows better."""
         mark = drive.log.mark()
-        slept = machine.run(f"drivekeep sleep {link}", 300, check=False)
-        self.claim("'drivekeep sleep' puts one into standby all the same", slept.status == 0 and len(drive.log.since(mark, command=0xe0)) == 1,
+        slept = machine.run(f"drivekeep standby {link}", 300, check=False)
+        self.claim("'drivekeep standby' puts one into standby all the same", slept.status == 0 and len(drive.log.since(mark, command=0xe0)) == 1,
                    slept.stdout + slept.stderr)
         machine.run(f"dd if={link} of=/dev/null bs=4096 count=1 iflag=direct status=none")
 

@@ -38,7 +38,7 @@ class Together(Keeping):
             nodes = [self.node(machine, serial) for serial in MEMBERS]
             machine.run(ARRAY.format(" ".join(nodes)), 120)
             self.settle(machine)
-            machine.run(f"drivekeep sleep {by_id(APART)}")
+            machine.run(f"drivekeep standby {by_id(APART)}")
             self.check_spun_down(machine, nodes)
             self.check_more(machine, nodes)
             self.check_together(machine, nodes)
@@ -79,7 +79,7 @@ class Together(Keeping):
         """With this file all of them sleep, and are watched."""
         machine.run(f"cat > {CONF} <<'END'\n{text}END\nsystemctl reload drivekeep")
         self.settle(machine)
-        machine.run(f"drivekeep sleep {' '.join(nodes)}", 120)
+        machine.run(f"drivekeep standby {' '.join(nodes)}", 120)
         self.equal("all members sleep", self.modes(), {"standby"})
         machine.wait_until(f"{TRACES} && [ $(grep -o 'host_no==[0-9]*' {TRACE_FILTER} | sort -u | wc -l) -eq {len(MEMBERS) + 1} ]", 60)
         self.told = len(self.wakes(machine))

@@ -39,7 +39,7 @@ class Upset(Striking):
     def check_standby(self, machine, disk, begin, end):
         """All drives are in standby, and one is read: no other is woken, and the service goes on."""
         nodes = " ".join(by_id(d.serial) for d in self.all)
-        machine.run(f"drivekeep sleep {nodes}", 120)
+        machine.run(f"drivekeep standby {nodes}", 120)
         self.settle(machine)
         self.equal(f"{disk}: all drives are in standby before", {d["mode"] for d in self.all}, {"standby"})
         restarts = machine.run("systemctl show -P NRestarts drivekeep").stdout

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep sleep`: has the daemon put drives into standby now, and tells of each whether it is. Only the daemon knows what must not
+/* `drivekeep standby`: has the daemon put drives into standby now, and tells of each whether it is. Only the daemon knows what must not
  * be put to sleep, such as a drive that is being checked. */
 
 #include <err.h>
@@ -40,7 +40,7 @@ static bool tell_drive(Output *o, const DriveRecord *d) {
         return sleeps;
 }
 
-static int sleep_show(const Options *o, const Records *records, size_t n, _unused_ uint64_t asked) {
+static int standby_show(const Options *o, const Records *records, size_t n, _unused_ uint64_t asked) {
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         int status = EXIT_WANTED;
 
@@ -52,21 +52,21 @@ static int sleep_show(const Options *o, const Records *records, size_t n, _unuse
         return status;
 }
 
-static int sleep_run(const Options *o) {
+static int standby_run(const Options *o) {
         if (!o->names) {
                 warnx("say which drives are to sleep; to name none does not mean all of them");
                 return EXIT_BAD_INPUT;
         }
-        return visit_named_drives(o, "SpinDown", sleep_show);
+        return visit_named_drives(o, "SpinDown", standby_show);
 }
 
-const Verb verb_sleep = {
-        .name = "sleep",
+const Verb verb_standby = {
+        .name = "standby",
         .changes = true,
         .summary = "Put drives into standby now",
         .arguments = "DRIVE...",
         .help = "Has drivekeep.service put the drives into standby now, waits for it, and tells of each whether it is."
                 "\v" DRIVE_IS ". The next use of a drive wakes it; 'drivekeep wakes' tells what that was. Needs root.",
         .options = OPTION_JSON | OPTION_STATE_DIR,
-        .run = sleep_run,
+        .run = standby_run,
 };
