@@ -278,9 +278,9 @@ class TuningFile(Tuning):
                                 f"mkdir -p /mnt/{name} && mount {node} /mnt/{name} && sync", 240)
                 depth = f"/sys/block/$(basename $(readlink {SAS}))/device/queue_depth"
                 machine.run(f"echo 1 > {depth}")
-                told = machine.start(self.sampled(6 * ROUNDS, f"drivekeep tune --json {SAS} queue_depth {BUDGET}"))
+                told = machine.run(self.sampled(6 * ROUNDS, f"drivekeep tune --json {SAS} queue_depth {BUDGET}"), 1200).stdout
+                self.check_depth(machine, depth, json.loads(told))
                 self.check_cache(machine, cached)
-                self.check_depth(machine, depth, json.loads(told.result(1200).stdout))
                 self.check_throttle(machine)
 
     def check_depth(self, machine, depth, told):
