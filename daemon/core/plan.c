@@ -59,7 +59,7 @@ char *wish_format_rule(const Wish *w) {
 }
 
 /* Is it to be off, and is it off on a drive that has no row for it? */
-static bool is_off_anyway(const Wish *w, const SettingTable *t, unsigned backends) {
+static bool is_off_without_row(const Wish *w, const SettingTable *t, unsigned backends) {
         const Setting *s = setting_find(t, w->name);
 
         return s && !w->withheld && s->off_without && !(s->off_without & backends) && !setting_is_active(s, &w->value);
@@ -79,12 +79,12 @@ bool wishes_remedy(const Wishes *w, const Remedy *r) {
 static void step_begin(Step *s, const Wishes *w, const SettingTable *t, unsigned backends) {
         s->remedy = s->setting ? s->setting->remedy : setting_kind_remedy(t, s->wish->name, backends);
         s->remedied = s->remedy && wishes_remedy(w, s->remedy);
-        if (!s->setting && is_off_anyway(s->wish, t, backends))
+        if (!s->setting && is_off_without_row(s->wish, t, backends))
                 step_end(s, VERDICT_UNCHANGED, "this kind of drive has no %s, which is as good as off", s->wish->name);
 }
 
 /* There is no row for this kind of drive. */
-static void step_end_foreign(Step *s) {
+static void step_end_without_row(Step *s) {
         s->remediable = s->remedy;
         step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive%s%s", s->wish->name,
                  s->remedy ? ": " : "", s->remedy ? s->remedy->how : "");
@@ -140,7 +140,7 @@ bool step_settle(Step *s, const Memory *memory) {
                 step_end(s, VERDICT_FORBIDDEN, "%s:%u is in error, so %s is left alone until it is mended",
                          s->wish->file, s->wish->line, s->wish->name);
         else if (!s->setting)
-                step_end_foreign(s);
+                step_end_without_row(s);
         else if (s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_SERVICE &&
                  setting_is_active(s->setting, &s->wish->value)) {
                 step_end(s, VERDICT_UNCHANGED, STEP_BY_SERVICE);
@@ -296,11 +296,11 @@ bool plan_exclude(const Plan *p, Step *s) {
 /* There is no such thing. Who wants it off has what is wanted; but nothing was read, and nothing can be lost. */
 static void step_end_absent(Step *s) {
         const Remedy *r = s->remedy;
-        bool as_good = s->before.known && value_equal(&s->before.value, &s->wanted);
+        bool is_equal = s->before.known && value_equal(&s->before.value, &s->wanted);
         char value[VALUE_TEXT_MAX];
 
         s->before.known = false;
-        if (as_good)
+        if (is_equal)
                 return step_end(s, VERDICT_UNCHANGED, "the drive says that it has no %s, which is as good as %s",
                                 s->wish->name, value_format(&s->setting->range, &s->wanted, value));
         s->remediable = r && !r->backends && !step_has_service(s, VERDICT_UNSUPPORTED);
@@ -309,7 +309,7 @@ static void step_end_absent(Step *s) {
 }
 
 /* The action was done and is not repeated. The verdict and the value show the present state. */
-static void step_end_done(Step *s) {
+static void step_end_action(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 
         if (step_has_error(s) || !s->before.known)
@@ -327,7 +327,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
         assert(s->setting && s->verdict == _VERDICT_INVALID);
 
         if ((s->setting->flags & SETTING_AT_ATTACH) && s->end != VERDICT_VANISHED && was_sent(s, memory))
-                return step_end_done(s);
+                return step_end_action(s);
 
         if (step_has_error(s))
                 return step_end_error(s, "reading it");

@@ -21,12 +21,12 @@ static void watch_set_mode(PowerWatch *w, PowerMode mode, PowerNews *n) {
 /* ---- when to poll ---- */
 
 /* When its time without I/O is over; after probes that found it active, when several times that is. */
-static uint64_t watch_end(const PowerWatch *w) {
+static uint64_t watch_idle_at(const PowerWatch *w) {
         return w->quiet.since + (w->patience << w->n_probes);
 }
 
-static void watch_expect_end(PowerWatch *w, uint64_t now) {
-        uint64_t end = watch_end(w);
+static void watch_poll_when_idle(PowerWatch *w, uint64_t now) {
+        uint64_t end = watch_idle_at(w);
 
         w->poll_at = end > now ? end : now + (w->patience << w->n_probes);
 }
@@ -40,7 +40,7 @@ static void watch_count(PowerWatch *w, const PowerCounters *c, uint64_t since, P
         w->is_uncounted = w->has_given_up = false;
         w->watched_at = w->watched_at ?: c->now;
         w->patience = w->policy.patience;
-        w->poll_at = MIN(c->now + w->patience / 4, MAX(watch_end(w), c->now));
+        w->poll_at = MIN(c->now + w->patience / 4, MAX(watch_idle_at(w), c->now));
         n->events |= POWER_NEWS_COUNTED;
 }
 
@@ -62,7 +62,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
         if (w->policy.by_service)
                 w->poll_at = now + w->patience / 4;
         else
-                watch_expect_end(w, now);
+                watch_poll_when_idle(w, now);
 }
 
 /* There was no I/O since `since` if the counter still equals *quiet_io (NULL: not known). */
@@ -168,7 +168,7 @@ void power_watch_settle(PowerWatch *w, const PowerCounters *c, uint64_t quiet_si
                 w->patience = w->policy.patience;
                 w->n_probes = 0;
                 /* Not at once: the journal, which may lie on the drive, was written to just now. */
-                w->poll_at = MAX(watch_end(w), c->now + w->patience / 4);
+                w->poll_at = MAX(watch_idle_at(w), c->now + w->patience / 4);
         }
 }
 
@@ -190,13 +190,13 @@ static void watch_idle(PowerWatch *w, uint64_t now, PowerNews *n) {
                         n->events |= POWER_NEWS_IDLE;
         } else if (w->n_probes < POWER_WATCH_PROBES_MAX) {
                 w->n_probes++;
-                watch_expect_end(w, now);
+                watch_poll_when_idle(w, now);
                 n->events |= POWER_NEWS_PROBE;
         }
 }
 
 static void watch_poll_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
-        bool probe = w->is_uncounted && now >= watch_end(w) && !w->policy.by_service;
+        bool probe = w->is_uncounted && now >= watch_idle_at(w) && !w->policy.by_service;
 
         if (probe) {
                 w->n_probes = MIN(w->n_probes + 1, POWER_WATCH_PROBES_MAX);
@@ -239,8 +239,8 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
                 watch_poll_io(w, c, ret);
         else {
                 w->quiet.until = c->now;
-                watch_expect_end(w, c->now);
-                if (c->now >= watch_end(w))
+                watch_poll_when_idle(w, c->now);
+                if (c->now >= watch_idle_at(w))
                         watch_idle(w, c->now, ret);
         }
 }

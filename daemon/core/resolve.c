@@ -74,13 +74,13 @@ static void withhold_all(Wishes *w, const Block *b) {
 }
 
 /* A broken block is not to be trusted to tell what is for which state, so all it names is withheld in both. */
-static bool assignment_counts(const Block *b, const Assignment *a, bool on_battery) {
+static bool assignment_is_in_force(const Block *b, const Assignment *a, bool on_battery) {
         return !a->on_battery || on_battery || b->broken;
 }
 
 /* A rule for all drives means disks, but for the settings that only optical drives have. One that names its drive means
  * what it says. */
-static bool assignment_is_for(const Block *b, const Assignment *a, const Drive *d) {
+static bool assignment_suits(const Block *b, const Assignment *a, const Drive *d) {
         return (a->row->backend == BACKEND_OPTICAL) == d->optical || !match_is_general(&b->match);
 }
 
@@ -95,8 +95,8 @@ static int apply_block(Wishes *w, const Block *b, const Drive *d, const DriveLin
                 for (size_t i = 0; i < b->n_assignments; i++) {
                         const Assignment *a = &b->assignments[i];
 
-                        if (a->on_battery != battery || !assignment_counts(b, a, on_battery) ||
-                            !assignment_is_for(b, a, d))
+                        if (a->on_battery != battery || !assignment_is_in_force(b, a, on_battery) ||
+                            !assignment_suits(b, a, d))
                                 continue;
 
                         r = apply_assignment(w, b, a, link);
@@ -133,7 +133,7 @@ bool config_uses_battery(const Config *c) {
                 const Block *b = &c->blocks[i];
 
                 for (size_t k = 0; k < b->n_assignments; k++)
-                        if (!assignment_counts(b, &b->assignments[k], false))
+                        if (!assignment_is_in_force(b, &b->assignments[k], false))
                                 return true;
         }
 
@@ -154,7 +154,7 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t) {
 }
 
 /* Does this item of `a` win against the same other ones in `b`? */
-static bool wins_equally(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
+static bool wins_over_same(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
         const Wish *wish = wishes_find(b, a->items[item].name);
 
         for (size_t i = 0; i < item; i++)
@@ -175,7 +175,7 @@ bool wishes_equal(const Wishes *a, const Wishes *b, const SettingTable *t) {
                     x->permanent != y->permanent || x->optional != y->optional || x->wake != y->wake ||
                     x->spindown_by != y->spindown_by || x->wake_together != y->wake_together ||
                     x->commands_are_use != y->commands_are_use ||
-                    (!x->withheld && !value_equal(&x->value, &y->value)) || !wins_equally(a, i, b, t))
+                    (!x->withheld && !value_equal(&x->value, &y->value)) || !wins_over_same(a, i, b, t))
                         return false;
         }
 

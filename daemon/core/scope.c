@@ -9,20 +9,20 @@ static bool was_in_order(const DriveRecord *record, const char *name) {
 }
 
 /* `kernel`: only what the kernel holds. */
-static bool is_to_check(const Wish *wish, const Setting *setting, const DriveRecord *record, bool kernel) {
+static bool should_check(const Wish *wish, const Setting *setting, const DriveRecord *record, bool kernel) {
         /* Done once, and no loss undoes it. */
-        const SettingFlags done_unseen = SETTING_UNREADABLE | SETTING_AT_ATTACH;
+        const SettingFlags unreadable_action = SETTING_UNREADABLE | SETTING_AT_ATTACH;
 
         /* Whether a stand-in is needed only a visit to both can tell. */
         if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 
-        return kernel ? setting->flags & SETTING_KERNEL : (setting->flags & done_unseen) != done_unseen;
+        return kernel ? setting->flags & SETTING_KERNEL : (setting->flags & unreadable_action) != unreadable_action;
 }
 
 int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigned backends, const DriveRecord *record,
                  Wishes *ret) {
-        bool all = work & WORK_ALL, kernel = !(work & WORK_DRIVE), asks = all;
+        bool all = work & WORK_ALL, kernel = !(work & WORK_DRIVE), sends_commands = all;
         Wish *items;
         size_t n = 0;
 
@@ -34,16 +34,17 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
                 return 0;
 
         /* What cannot be read is nothing to visit a drive for. */
-        for (size_t i = 0; i < w->n_items && !asks; i++) {
+        for (size_t i = 0; i < w->n_items && !sends_commands; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
-                asks = is_to_check(w->items + i, s, record, kernel) &&
-                       !(s->flags & (SETTING_KERNEL | SETTING_UNREADABLE));
+                sends_commands = should_check(w->items + i, s, record, kernel) &&
+                                 !(s->flags & (SETTING_KERNEL | SETTING_UNREADABLE));
         }
         for (size_t i = 0; i < w->n_items; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
-                if (all || (is_to_check(w->items + i, s, record, kernel) && (asks || !(s->flags & SETTING_UNREADABLE))))
+                if (all || (should_check(w->items + i, s, record, kernel) &&
+                            (sends_commands || !(s->flags & SETTING_UNREADABLE))))
                         items[n++] = w->items[i];
         }
 

@@ -5,7 +5,7 @@
 
 #include "standby-timer.h"
 
-#define NOTHING ((SpinDown){ .usec = UINT64_MAX })
+#define NO_SPIN_DOWN ((SpinDown){ .usec = UINT64_MAX })
 
 bool drive_can_sleep(const Drive *d, unsigned backends) {
         return d->rotational && (backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
@@ -14,30 +14,30 @@ bool drive_can_sleep(const Drive *d, unsigned backends) {
 /* ---- one setting ---- */
 
 /* Whether the drive or the kernel lacks the value for good. */
-static bool verdict_is_dead(Verdict v) {
+static bool verdict_is_rejection(Verdict v) {
         return v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
 }
 
-typedef enum Force {
-        FORCE_NONE,
-        FORCE_PENDING,
-        FORCE_YES,
-} Force;
+typedef enum InForce {
+        IN_FORCE_NO,
+        IN_FORCE_PENDING,
+        IN_FORCE_YES,
+} InForce;
 
 /* The number that the drive or the kernel has: as it was read or sent last. NULL record: there was no visit yet. */
-static Force number_in_force(const SettingRecord *s, const Wish *w, int64_t *ret) {
+static InForce number_in_force(const SettingRecord *s, const Wish *w, int64_t *ret) {
         *ret = w->value.number;
         if (!s)
-                return FORCE_PENDING;
-        if (verdict_is_dead(s->verdict))
-                return FORCE_NONE;
+                return IN_FORCE_PENDING;
+        if (verdict_is_rejection(s->verdict))
+                return IN_FORCE_NO;
 
         switch (s->verdict) {
         case VERDICT_ADJUSTED:
         case VERDICT_DRIFTED:
         case VERDICT_IGNORED:
                 *ret = s->read.number;
-                return s->read.known ? FORCE_YES : FORCE_NONE;
+                return s->read.known ? IN_FORCE_YES : IN_FORCE_NO;
         case VERDICT_APPLIED:
         case VERDICT_UNCHANGED:
         case VERDICT_UNVERIFIABLE:
@@ -45,15 +45,15 @@ static Force number_in_force(const SettingRecord *s, const Wish *w, int64_t *ret
                 if (s->read.known || s->sent.known)
                         *ret = s->read.known ? s->read.number : s->sent.number;
                 else if (s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_DEFERRED)
-                        return FORCE_PENDING;
-                return FORCE_YES;
+                        return IN_FORCE_PENDING;
+                return IN_FORCE_YES;
         default:
-                return FORCE_PENDING;
+                return IN_FORCE_PENDING;
         }
 }
 
 static bool is_by_service(const DriveRecord *r, const SettingRecord *s, const Wish *w) {
-        if (s && verdict_is_dead(s->verdict))
+        if (s && verdict_is_rejection(s->verdict))
                 return false;
         return w->spindown_by == SPINDOWN_BY_SERVICE ||
                (w->spindown_by == SPINDOWN_BY_AUTO && (r->ignores_timer || (s && s->by_service)));
@@ -62,23 +62,23 @@ static bool is_by_service(const DriveRecord *r, const SettingRecord *s, const Wi
 static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting *setting, bool can_sleep) {
         const SettingRecord *s = drive_record_find(r, w->name);
         SpinDown d = { .wish = w, .setting = setting, .value = w->value };
-        Force force;
+        InForce in_force;
         uint64_t ms;
 
         /* A timer that is off is in force by no verdict. */
         if (setting_spin_down_ms(setting, &w->value) == UINT64_MAX)
-                return NOTHING;
+                return NO_SPIN_DOWN;
 
         if (is_by_service(r, s, w)) {
-                force = can_sleep ? FORCE_YES : FORCE_NONE;
+                in_force = can_sleep ? IN_FORCE_YES : IN_FORCE_NO;
                 d.by = SPIN_DOWN_BY_SERVICE;
         } else
-                force = number_in_force(s, w, &d.value.number);
+                in_force = number_in_force(s, w, &d.value.number);
 
         ms = setting_spin_down_ms(setting, &d.value);
-        if (force == FORCE_NONE || ms == UINT64_MAX)
-                return NOTHING;
-        d.pending = force == FORCE_PENDING;
+        if (in_force == IN_FORCE_NO || ms == UINT64_MAX)
+                return NO_SPIN_DOWN;
+        d.pending = in_force == IN_FORCE_PENDING;
         d.usec = ms * 1000;
         return d;
 }
@@ -110,14 +110,14 @@ static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const Se
 
         if (!delay || delay->withheld || !may || may->withheld || !streq(may->value.name, "auto") ||
             switch_in_force(r, w, may->name) < 0 || !drive_can_sleep(d, backends) || !kernel_stops(r, w, d))
-                return NOTHING;
+                return NO_SPIN_DOWN;
 
         k.setting = setting_for_backends(t, delay->name, backends);
         k.value = delay->value;
         /* Negative: never. */
-        if (!k.setting || number_in_force(drive_record_find(r, delay->name), delay, &k.value.number) != FORCE_YES ||
+        if (!k.setting || number_in_force(drive_record_find(r, delay->name), delay, &k.value.number) != IN_FORCE_YES ||
             k.value.number < 0)
-                return NOTHING;
+                return NO_SPIN_DOWN;
         k.usec = (uint64_t) k.value.number * 1000;
         return k;
 }
@@ -126,11 +126,11 @@ static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const Se
 
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                          unsigned backends) {
-        SpinDown found = NOTHING;
+        SpinDown found = NO_SPIN_DOWN;
 
         for (const Wish *i = w->items; i < w->items + w->n_items; i++) {
                 const Setting *s = i->withheld ? NULL : setting_for_backends(t, i->name, backends);
-                SpinDown one = s ? spin_down_of(r, i, s, drive_can_sleep(d, backends)) : NOTHING;
+                SpinDown one = s ? spin_down_of(r, i, s, drive_can_sleep(d, backends)) : NO_SPIN_DOWN;
 
                 if (one.usec != UINT64_MAX && (!found.wish || one.pending < found.pending ||
                                                (one.pending == found.pending && one.usec < found.usec)))
@@ -145,7 +145,7 @@ SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const Setting
         SpinDown timer = spin_down_timer(r, w, t, d, backends), kernel = kernel_spin_down(r, w, t, d, backends);
 
         if (timer.pending)
-                timer = NOTHING;
+                timer = NO_SPIN_DOWN;
         return kernel.usec < timer.usec ? kernel : timer;
 }
 

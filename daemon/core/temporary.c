@@ -49,7 +49,7 @@ TemporaryValues *temporary_free(TemporaryValues *t) {
 /* ---- text ---- */
 
 /* Is it a value of a setting that can be written? Then it gets what its texts say. */
-static bool value_read(TemporaryValue *v, const SettingTable *settings) {
+static bool value_resolve(TemporaryValue *v, const SettingTable *settings) {
         v->setting = v->name && v->text ? setting_find(settings, v->name) : NULL;
         return v->setting && !v->setting->alias_of && !(v->setting->flags & (SETTING_DEAD | SETTING_EXCLUDED)) &&
                value_parse(&v->setting->range, v->text, &v->value) == 0 &&
@@ -63,7 +63,7 @@ int temporary_parse(const char *text, size_t size, const SettingTable *settings,
         if (r < 0)
                 return r;
         for (size_t i = t->n_items; i > 0; i--)
-                if (!value_read(t->items + i - 1, settings))
+                if (!value_resolve(t->items + i - 1, settings))
                         temporary_drop(t, t->items + i - 1);
         *ret = TAKE_PTR(t);
         return 0;

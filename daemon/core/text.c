@@ -108,7 +108,7 @@ const char *text_find_invisible(const char *s, size_t size, const char **ret_nam
 
 /* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown: control characters (some terminals obey those beyond
  * ASCII, too), line breaks, and what turns the direction of writing. */
-static size_t shown_length(const char *p) {
+static size_t printable_length(const char *p) {
         uint32_t c = 0;
         /* The NUL at the end is in no character of more than one byte. */
         size_t n = utf8_decode(p, 4, &c);
@@ -125,7 +125,7 @@ char *text_escape(const char *s, const char *also) {
                 return NULL;
 
         while (*s) {
-                size_t n = also && strchr(also, *s) ? 0 : shown_length(s);
+                size_t n = also && strchr(also, *s) ? 0 : printable_length(s);
 
                 if (n == 0)
                         out += sprintf(out, "\\x%02x", (unsigned char) *s++);

@@ -73,7 +73,7 @@ const char *wake_format_process(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
 }
 
 const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
-        bool writes = w->kind == WAKE_WRITE, by_way = has_process(w) && w->thread[0];
+        bool writes = w->kind == WAKE_WRITE, by_thread = has_process(w) && w->thread[0];
         char name[COMMAND_NAME_MAX], where[48], file[48];
 
         switch (w->kind) {
@@ -83,7 +83,8 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                         snprintf(where, sizeof where, "%s sector %" PRIu64, writes ? "wrote" : "read", w->sector);
                 else
                         snprintf(where, sizeof where, "%s it", writes ? "wrote to" : "read from");
-                snprintf(buf, WAKE_TEXT_MAX, "%s%s%s", where, by_way ? " by way of " : "", by_way ? w->thread : "");
+                snprintf(buf, WAKE_TEXT_MAX, "%s%s%s", where, by_thread ? " by way of " : "",
+                         by_thread ? w->thread : "");
                 return buf;
         case WAKE_FLUSH:
                 if (!has_process(w))
@@ -104,7 +105,7 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         case WAKE_TOGETHER:
                 return "used a drive with which it is woken";
         case WAKE_COMMAND:
-                snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_way ? "had the kernel resume it by" : "sent",
+                snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_thread ? "had the kernel resume it by" : "sent",
                          command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));
                 return buf;
         case WAKE_UNKNOWN:
