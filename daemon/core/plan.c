@@ -40,7 +40,7 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
 
                 (void) snprintf(why, sizeof why, "%s", s->reason);
                 (void) snprintf(s->reason, sizeof s->reason,
-                                "the service spins the drive down, as it takes no timer: %.190s", why);
+                                "the service spins the drive down, as its timer does not work: %.190s", why);
                 s->verdict = VERDICT_UNCHANGED;
         }
         s->remediable = s->remediable && s->verdict == VERDICT_UNSUPPORTED && !s->remedied;
@@ -80,7 +80,7 @@ static void step_begin(Step *s, const Wishes *w, const SettingTable *t, unsigned
         s->remedy = s->setting ? s->setting->remedy : setting_kind_remedy(t, s->wish->name, backends);
         s->remedied = s->remedy && wishes_remedy(w, s->remedy);
         if (!s->setting && is_off_without_row(s->wish, t, backends))
-                step_end(s, VERDICT_UNCHANGED, "this kind of drive has no %s, which is as good as off", s->wish->name);
+                step_end(s, VERDICT_UNCHANGED, "this kind of drive has no %s, which counts as off", s->wish->name);
 }
 
 /* There is no row for this kind of drive. */
@@ -137,7 +137,7 @@ bool step_settle(Step *s, const Memory *memory) {
                 return true;
 
         if (s->wish->withheld)
-                step_end(s, VERDICT_FORBIDDEN, "%s:%u is in error, so %s is left alone until it is mended",
+                step_end(s, VERDICT_FORBIDDEN, "%s:%u has an error, so %s is not changed until the file is corrected",
                          s->wish->file, s->wish->line, s->wish->name);
         else if (!s->setting)
                 step_end_without_row(s);
@@ -151,7 +151,7 @@ bool step_settle(Step *s, const Memory *memory) {
                          s->setting->instead);
         } else if (setting_is_dangerous(s->setting, &s->wish->value) && !s->wish->allow_dangerous)
                 step_end(s, VERDICT_FORBIDDEN,
-                         "it is dangerous: %s; allow_dangerous = true in the block of %s:%u says that it is meant",
+                         "the value is dangerous: %s; to allow it, set allow_dangerous = true in the block of %s:%u",
                          s->setting->danger, s->wish->file, s->wish->line);
         else if (memory && memory->overruled[0])
                 step_end(s, VERDICT_FORBIDDEN, "the controller has one %s for all its namespaces, and %s",
@@ -196,7 +196,7 @@ bool step_spare(Step *s, const Step *other) {
         if (!other || !step_is_in_force(other))
                 return false;
 
-        step_end(s, VERDICT_UNCHANGED, "not needed, as %s holds", other->setting->name);
+        step_end(s, VERDICT_UNCHANGED, "not needed: %s is in force", other->setting->name);
         return true;
 }
 
@@ -206,7 +206,7 @@ static bool step_wants_saving(const Step *s) {
                !value_equal(&s->before.saved, &s->wanted);
 }
 
-#define CANNOT_SAVE "the drive cannot save it, so it is written again when it was lost"
+#define CANNOT_SAVE "the drive cannot save the value, so drivekeep writes it again whenever the drive loses it"
 
 /* About a value that is as wanted, but for what the drive has saved. */
 static void step_end_unchanged(Step *s) {
@@ -214,7 +214,7 @@ static void step_end_unchanged(Step *s) {
 
         if (step_wants_saving(s))
                 return step_end(s, VERDICT_UNCHANGED,
-                                "the drive has saved %s; 'drivekeep apply --permanent' saves this instead",
+                                "the drive has saved %s; 'drivekeep apply --permanent' saves this value instead",
                                 value_format(&s->setting->range, &s->before.saved, saved));
         if (s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && !s->before.saved_known)
                 return step_end(s, VERDICT_UNCHANGED, CANNOT_SAVE);
@@ -283,7 +283,7 @@ bool plan_exclude(const Plan *p, Step *s) {
         s->remediable = false;
         if (w->verdict == VERDICT_DEFERRED && !w->before.known)
                 step_end(s, VERDICT_DEFERRED,
-                         "%s (%s) comes later and excludes %s (%s) on a drive that has both, which shows when it is in use",
+                         "%s (%s) comes later and excludes %s (%s) if the drive has both, which is not known until it is active",
                          w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
         else
                 /* No failure for a rule for a class of drives: the other rule serves this drive. */
@@ -301,10 +301,10 @@ static void step_end_absent(Step *s) {
 
         s->before.known = false;
         if (is_equal)
-                return step_end(s, VERDICT_UNCHANGED, "the drive says that it has no %s, which is as good as %s",
+                return step_end(s, VERDICT_UNCHANGED, "the drive reports that it has no %s, which counts as %s",
                                 s->wish->name, value_format(&s->setting->range, &s->wanted, value));
         s->remediable = r && !r->backends && !step_has_service(s, VERDICT_UNSUPPORTED);
-        step_end(s, VERDICT_UNSUPPORTED, "the drive says that it has no %s%s%s", s->wish->name,
+        step_end(s, VERDICT_UNSUPPORTED, "the drive reports that it has no %s%s%s", s->wish->name,
                  s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
@@ -313,12 +313,12 @@ static void step_end_action(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 
         if (step_has_error(s) || !s->before.known)
-                step_end(s, VERDICT_UNVERIFIABLE, "done when the drive was %s; whether it still holds is not known",
-                         when);
+                step_end(s, VERDICT_UNVERIFIABLE, "sent when the drive was %s; the present state is not known", when);
         else if (value_equal(&s->before.value, &s->wanted))
                 step_end(s, VERDICT_UNCHANGED, NULL);
         else
-                step_end(s, VERDICT_APPLIED, "done when the drive was %s; it was woken since, and is left awake", when);
+                step_end(s, VERDICT_APPLIED,
+                         "sent when the drive was %s; the drive became active later and stays active", when);
 }
 
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
@@ -330,7 +330,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 return step_end_action(s);
 
         if (step_has_error(s))
-                return step_end_error(s, "reading it");
+                return step_end_error(s, "reading the setting");
 
         if (!s->before.supported)
                 return step_end_absent(s);
@@ -341,7 +341,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
                 if (was_sent(s, memory) && memory->settled.known && s->before.value.type == s->wish->value.type &&
                     s->before.value.number == memory->settled.number)
-                        return step_end(s, VERDICT_ADJUSTED, "the drive made this of it when it was sent");
+                        return step_end(s, VERDICT_ADJUSTED, "the drive chose this value when the wanted one was sent");
         }
 
         /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
@@ -350,35 +350,35 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
 
         if (memory && memory->quarantined[0])
                 return step_end(s, VERDICT_QUARANTINED,
-                                "%s; 'drivekeep release' or another value in the file lets it be written",
+                                "%s; to write it again, run 'drivekeep release' or change the value in the file",
                                 memory->quarantined);
 
         if ((s->setting->flags & SETTING_NONVOLATILE) && !permanent && !(flags & DECIDE_STANDBY))
                 return step_end(s, VERDICT_FORBIDDEN,
-                                "the drive itself keeps this, so it is written only when asked for: 'drivekeep apply --permanent'");
+                                "the drive keeps this setting over power cycles; only 'drivekeep apply --permanent' writes it");
 
         /* The visits that make up for it are about what the drive does not keep itself. */
         if (permanent && (flags & DECIDE_STANDBY) && (s->wish->permanent || (s->setting->flags & SETTING_NONVOLATILE)))
                 return step_end(s, VERDICT_DEFERRED,
-                                "the drive sleeps and is not woken for this: 'drivekeep apply --permanent' again when it is in use");
+                                "the drive is not known to be active; run 'drivekeep apply --permanent' again when it is active");
 
         if (flags & DECIDE_STANDBY)
                 return step_end(s, VERDICT_DEFERRED,
                                 flags & DECIDE_UNCLEAR
-                                                ? "nothing tells whether the drive sleeps; it is done when it is in use"
+                                                ? "the power mode of the drive is not known; drivekeep sets this when the drive is next active"
                                 : flags & DECIDE_SUSPENDED
-                                                ? "the kernel has suspended the drive, which is not woken for this; it is done after its next resume"
-                                                : "the drive sleeps and is not woken for this; it is done when its user has woken it");
+                                                ? "the kernel has suspended the drive; drivekeep sets this after the kernel has resumed the drive"
+                                                : "the drive is in standby; drivekeep sets this when the drive is next active");
 
         if (flags & DECIDE_READ_ONLY) {
                 char now[VALUE_TEXT_MAX];
 
                 if (!s->before.known)
                         return step_end(s, VERDICT_UNVERIFIABLE, "%s",
-                                        s->lost ? "it cannot be read, and may be lost: something else is not as it was left"
-                                                : "it cannot be read now");
+                                        s->lost ? "the setting cannot be read and may be lost: another setting of the drive has changed"
+                                                : "the setting cannot be read now");
                 return step_end(s, VERDICT_DRIFTED,
-                                "something made it %s after it was set; on_drift = \"restore\" would set it back",
+                                "the value changed to %s after drivekeep set it; on_drift = \"restore\" would set it back",
                                 value_format(&s->setting->range, &s->before.value, now));
         }
 
@@ -389,20 +389,20 @@ void step_judge(Step *s) {
         char wanted[VALUE_TEXT_MAX], after[VALUE_TEXT_MAX];
 
         if (step_has_error(s))
-                return step_end_error(s, s->written ? "reading it back" : "writing it");
+                return step_end_error(s, s->written ? "reading the setting back" : "writing the setting");
 
         assert(s->setting); /* one without ends with an error only: the drive is gone, or asleep behind its bridge */
 
         if (!s->after.known && s->after.repeated)
                 return step_end(s, VERDICT_UNVERIFIABLE,
-                                "accepted; as far as can be told the bridge answers IDENTIFY from its memory, so it cannot be read back");
+                                "accepted; the value cannot be read back, as the bridge appears to answer IDENTIFY from its cache");
         if (!s->after.known)
                 return s->note[0] ? step_end(s, VERDICT_UNVERIFIABLE, "%s", s->note)
                                   : step_end_accepted(s, STEP_ACCEPTED);
 
         (void) value_format(&s->setting->range, &s->wanted, wanted);
         if (s->saving && s->after.saved_known && !value_equal(&s->after.saved, &s->wanted))
-                return step_end(s, VERDICT_IGNORED, "the drive was told to save %s, but has saved %s", wanted,
+                return step_end(s, VERDICT_IGNORED, "the drive should have saved %s, but it saved %s", wanted,
                                 value_format(&s->setting->range, &s->after.saved, after));
 
         if (value_equal(&s->after.value, &s->wanted)) {
@@ -414,17 +414,17 @@ void step_judge(Step *s) {
         if (s->after.repeated && s->before.known && value_equal(&s->after.value, &s->before.value)) {
                 s->after.known = false;
                 return step_end(s, VERDICT_UNVERIFIABLE,
-                                "accepted, but IDENTIFY reads as before, byte for byte: the bridge answers it from its memory, or the drive ignored this");
+                                "accepted, but the IDENTIFY data did not change: the bridge cached them, or the drive ignored the command");
         }
 
         (void) value_format(&s->setting->range, &s->after.value, after);
         /* A new value that is neither the old nor the wanted one is the drive's own choice; the old one means that
          * nothing happened. */
         if (s->before.known && !value_equal(&s->after.value, &s->before.value))
-                return step_end(s, VERDICT_ADJUSTED, "%s was accepted, and the drive made it %s", wanted, after);
+                return step_end(s, VERDICT_ADJUSTED, "%s was accepted, but the drive chose %s", wanted, after);
 
         if (s->note[0])
                 step_end(s, VERDICT_IGNORED, "%s", s->note);
         else
-                step_end(s, VERDICT_IGNORED, "%s was accepted, but it still reads %s", wanted, after);
+                step_end(s, VERDICT_IGNORED, "%s was accepted, but the value is still %s", wanted, after);
 }

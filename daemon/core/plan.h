@@ -51,10 +51,10 @@ typedef struct Plan {
 } Plan;
 
 /* Why something is `unverifiable`, where that is so of every drive. */
-#define STEP_ACCEPTED "accepted; it cannot be read back"
-#define STEP_SENT_BEFORE "sent before, since the drive was attached; it cannot be read"
+#define STEP_ACCEPTED "accepted; the value cannot be read back"
+#define STEP_SENT_BEFORE "sent earlier, after the drive was attached; the value cannot be read"
 /* … and of a timer, where the service does what it is for. */
-#define STEP_BY_SERVICE "the service spins the drive down, whose own timer is left as it is"
+#define STEP_BY_SERVICE "the service spins the drive down; the timer of the drive is not changed"
 
 /* Did reading or writing it not succeed? */
 static inline bool step_has_error(const Step *s) {

@@ -25,9 +25,9 @@ static const char *file_objection(const struct stat *st) {
         if (S_ISFIFO(st->st_mode))
                 return "this is a pipe, not a file";
         if (!S_ISREG(st->st_mode))
-                return "this is no regular file";
+                return "this is not a regular file";
         if (is_writable_by_others(st))
-                return "the file can be written by others, it is ignored; chown root and chmod go-w make it safe";
+                return "the file is ignored, as other users can write to it; run chown root and chmod go-w";
 
         return NULL;
 }
@@ -68,7 +68,7 @@ int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char *
         if (r != -EBADMSG)
                 return r;
 
-        *ret_objection = "the file is larger than 1 MiB, it is ignored";
+        *ret_objection = "the file is ignored, as it is larger than 1 MiB";
         return 1;
 }
 

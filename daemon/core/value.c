@@ -418,10 +418,10 @@ _printf_(3, 4) static void append(char *buf, size_t size, const char *format, ..
 char *value_range_format(const ValueRange *range, char *buf, size_t size) {
         static const char *const texts[_VALUE_TYPE_MAX] = {
                 [VALUE_BOOL] = "on or off",
-                [VALUE_NAME] = "a word of the kernel's, of at most 39 characters",
+                [VALUE_NAME] = "a name that the kernel knows, at most 39 characters",
                 [VALUE_STANDBY_TIMER] =
                                 ("\"5s\"...\"20min\", \"21min\", \"21min 15s\", \"30min\"...\"330min\" in steps of 30 min, "
-                                 "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0...255 but 254, or off"),
+                                 "\"12h\" for the vendor's 8 to 12 h, hdparm's numbers 0...255 except 254, or off"),
                 [VALUE_ANY] = "anything; it has no effect",
         };
         int64_t min = range->min, max = range->max;

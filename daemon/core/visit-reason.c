@@ -54,7 +54,7 @@ static const struct {
 } waits[_WAIT_KIND_MAX] = {
         [WAIT_NOTHING] = { "nothing", "nothing" },
         [WAIT_CHECK] = { "check", "a file system check" },
-        [WAIT_UDEV] = { "udev", "udev and systemd to know its partitions" },
+        [WAIT_UDEV] = { "udev", "udev and systemd to process its partitions" },
         [WAIT_SYSTEMD] = { "systemd", "systemd to answer" },
         [WAIT_MEMORY] = { "memory", "memory" },
         [WAIT_CONNECTION] = { "connection", "a steady connection" },

@@ -67,7 +67,7 @@ const char *wake_format_process(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         else if (w->thread[0])
                 snprintf(buf, WAKE_TEXT_MAX, "the kernel thread %s", w->thread);
         else
-                snprintf(buf, WAKE_TEXT_MAX, "something unknown");
+                snprintf(buf, WAKE_TEXT_MAX, "an unknown process");
 
         return buf;
 }
@@ -82,13 +82,13 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
                 if (w->has_sector)
                         snprintf(where, sizeof where, "%s sector %" PRIu64, writes ? "wrote" : "read", w->sector);
                 else
-                        snprintf(where, sizeof where, "%s it", writes ? "wrote to" : "read from");
+                        snprintf(where, sizeof where, "%s the drive", writes ? "wrote to" : "read from");
                 snprintf(buf, WAKE_TEXT_MAX, "%s%s%s", where, by_thread ? " by way of " : "",
                          by_thread ? w->thread : "");
                 return buf;
         case WAKE_FLUSH:
                 if (!has_process(w))
-                        return "wrote out what somebody unknown had changed";
+                        return "wrote out what an unknown process had changed";
                 if (w->inode != 0)
                         snprintf(file, sizeof file, "inode %" PRIu64, w->inode);
                 else
@@ -101,16 +101,16 @@ const char *wake_format_action(const Wake *w, char buf[static WAKE_TEXT_MAX]) {
         case WAKE_MD:
                 return "worked on its array";
         case WAKE_UDEV:
-                return "looked at it, as it does when a device node that was open for writing is closed";
+                return "probed the drive, as it does after a device node that was open for writing is closed";
         case WAKE_TOGETHER:
-                return "used a drive with which it is woken";
+                return "used another drive of its wake_together group";
         case WAKE_COMMAND:
-                snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_thread ? "had the kernel resume it by" : "sent",
+                snprintf(buf, WAKE_TEXT_MAX, "%s %s", by_thread ? "made the kernel resume the drive with" : "sent",
                          command_name(w->cdb, MIN(w->cdb_len, WAKE_CDB_MAX), name));
                 return buf;
         case WAKE_UNKNOWN:
                 return "was not traced";
         default:
-                return "did something unknown";
+                return "sent an unknown command";
         }
 }

@@ -368,7 +368,7 @@ START_TEST(test_check_input_unread) {
         ck_assert_int_eq(status, EXIT_BAD_INPUT);
         ck_assert_ptr_nonnull(freopen("/dev/zero", "re", stdin));
         out2 = command(&verb_check, ARGS((char *) "-"), &said2, &status2);
-        ck_assert_str_eq(out2, "-: error: the file is larger than 1 MiB, it is ignored\n");
+        ck_assert_str_eq(out2, "-: error: the file is ignored, as it is larger than 1 MiB\n");
         ck_assert_int_eq(status2, EXIT_BAD_INPUT);
 }
 END_TEST

@@ -147,12 +147,12 @@ START_TEST(test_file_of_others) {
         if (geteuid() != 0)
                 return;
         ck_assert_int_eq(chown(path, 65534, 0), 0);
-        assert_refused(path, "can be written by others");
+        assert_refused(path, "other users can write to it");
 
         /* To the service's user those of a third are as strange. */
         ck_assert_int_eq(chmod(scratch, 0755), 0);
         ck_assert_int_eq(seteuid(65533), 0);
-        assert_refused(path, "can be written by others");
+        assert_refused(path, "other users can write to it");
         ck_assert_int_eq(seteuid(0), 0);
         ck_assert_int_eq(chown(path, 0, 0), 0);
         ck_assert_int_eq(seteuid(65533), 0);
@@ -241,7 +241,7 @@ END_TEST
 START_TEST(test_no_file) {
         assert_refused(place(0, "none.conf"), "cannot be read: No such file");
         assert_refused(scratch, "a directory");
-        assert_refused("/dev/zero", "no regular file");
+        assert_refused("/dev/zero", "not a regular file");
 }
 END_TEST
 
@@ -290,11 +290,11 @@ START_TEST(test_writable_by_others) {
                 return;
         }
 
-        assert_refused(path, "can be written by others");
+        assert_refused(path, "other users can write to it");
         ck_assert_int_eq(chmod(path, 0664), 0);
         assert_read("1", 0); /* the group is root's own */
         ck_assert_int_eq(chown(path, 0, 1), 0);
-        assert_refused(path, "can be written by others");
+        assert_refused(path, "other users can write to it");
         ck_assert_int_eq(chmod(path, 0644), 0);
         assert_read("1", 0);
 }

@@ -310,9 +310,9 @@ static const struct {
         { &bare,
           { .kind = WAKE_READ },
           0,
-          "MESSAGE=sdb: woken by something unknown, which read from it; it had slept for 0 s or more.\n"
+          "MESSAGE=sdb: woken by an unknown process, which read from the drive; it had slept for 0 s or more.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
-          "DRIVEKEEP_WAKE_WHAT=read from it\n" },
+          "DRIVEKEEP_WAKE_WHAT=read from the drive\n" },
         /* It had ended. The first sector has a number, too. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
@@ -344,10 +344,10 @@ static const struct {
         { &bare,
           { .kind = WAKE_FLUSH, .thread = "jbd2/sdb1-8" },
           60 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote out what somebody unknown had changed; it "
+          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote out what an unknown process had changed; it "
           "had slept for 60 s or more.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=60000000\nDRIVEKEEP_WAKE_KIND=flush\n"
-          "DRIVEKEEP_WAKE_WHAT=wrote out what somebody unknown had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
+          "DRIVEKEEP_WAKE_WHAT=wrote out what an unknown process had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
         { &bare,
           { .kind = WAKE_SWAP, .thread = "kswapd0" },
           7200 * SECOND,
@@ -366,10 +366,10 @@ static const struct {
         { &bare,
           { .kind = WAKE_UDEV, .process = { .pid = 300, .comm = "(udev-worker)", .unit = "systemd-udevd.service" } },
           SECOND,
-          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which looked at it, as it does when a "
+          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which probed the drive, as it does after a "
           "device node that was open for writing is closed; it had slept for 1 s or more.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=1000000\nDRIVEKEEP_WAKE_KIND=udev\n"
-          "DRIVEKEEP_WAKE_WHAT=looked at it, as it does when a device node that was open for writing is closed\n"
+          "DRIVEKEEP_WAKE_WHAT=probed the drive, as it does after a device node that was open for writing is closed\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
           "DRIVEKEEP_WAKE_UNIT=systemd-udevd.service\n" },
         /* What a process calls itself begins no field of its own. */
@@ -378,10 +378,10 @@ static const struct {
             .process = { .pid = 7, .comm = "a\nMESSAGE=b", .command_line = "a\nPRIORITY=0\t\x1b" },
             .thread = "c\nd" },
           0,
-          "MESSAGE=sdb: woken by a\\x0aMESSAGE=b (PID 7), which read from it by way of c\\x0ad; it had slept for 0 s or "
+          "MESSAGE=sdb: woken by a\\x0aMESSAGE=b (PID 7), which read from the drive by way of c\\x0ad; it had slept for 0 s or "
           "more.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
-          "DRIVEKEEP_WAKE_WHAT=read from it by way of c\\x0ad\nDRIVEKEEP_WAKE_PROCESS=a\\x0aMESSAGE=b\n"
+          "DRIVEKEEP_WAKE_WHAT=read from the drive by way of c\\x0ad\nDRIVEKEEP_WAKE_PROCESS=a\\x0aMESSAGE=b\n"
           "DRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_COMMAND_LINE=a\\x0aPRIORITY=0\\x09\\x1b\n"
           "DRIVEKEEP_WAKE_THREAD=c\\x0ad\n" },
 };
@@ -401,7 +401,7 @@ START_TEST(test_spindown) {
         journal_no_spin_down(&disk, &w);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
                "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down, the last time by du (PID "
-               "7, cron.service), which read from it; it is left awake for an hour.\n" DISK);
+               "7, cron.service), which read from the drive; it is left awake for an hour.\n" DISK);
         journal_no_spin_down(&disk, NULL);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
                "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down; it is left awake for an "

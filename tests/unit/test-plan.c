@@ -69,8 +69,8 @@ static const struct {
         { "apm", 127, false, false, NVME, 0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
         /* What drives of that kind have by no name is off, but a cache, say, may be there and on. */
-        { "apm",    255, false, false, NVME,     0, {}, VERDICT_UNCHANGED, "this kind of drive has no apm, which is as good as off" },
-        { "apm",    255, false, false, SCSI,     0, {}, VERDICT_UNCHANGED, "as good as off" },
+        { "apm",    255, false, false, NVME,     0, {}, VERDICT_UNCHANGED, "this kind of drive has no apm, which counts as off" },
+        { "apm",    255, false, false, SCSI,     0, {}, VERDICT_UNCHANGED, "counts as off" },
         { "apm",    255, false, false, ATA,      0, KNOWN(VALUE_INT, 127), _VERDICT_INVALID, "" },
         { "idle_a", 0,   false, false, NVME,     0, {}, VERDICT_UNCHANGED, "this kind of drive has no idle_a" },
         { "idle_a", 0,   false, false, SCSI,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
@@ -91,7 +91,7 @@ static const struct {
         /* What the drive keeps is compared, and written only when somebody asks. */
         { "puis", 1, true, false, ATA, 0,                KNOWN(VALUE_BOOL, 0), VERDICT_FORBIDDEN, "apply --permanent" },
         { "puis", 1, true, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 0), _VERDICT_INVALID, "" },
-        { "puis", 1, true, false, ATA, DECIDE_STANDBY,    { .supported = true }, VERDICT_DEFERRED, "sleeps" },
+        { "puis", 1, true, false, ATA, DECIDE_STANDBY,    { .supported = true }, VERDICT_DEFERRED, "in standby" },
 
         /* What it can save: the current value is kept in any case, the saved one only when somebody asks. */
         { "timer", 500, false, false, ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "" },
@@ -100,7 +100,7 @@ static const struct {
         { "timer", 500, false, false, ATA, DECIDE_PERMANENT, SAVED(500, 100), VERDICT_UNCHANGED, "" },
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, SAVED(500, 500), VERDICT_UNCHANGED, "" },
         { "timer", 500, false, true,  ATA, 0,                SAVED(200, 500), _VERDICT_INVALID, "" },
-        { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, KNOWN(VALUE_DURATION, 500), VERDICT_UNCHANGED, "cannot save it" },
+        { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, KNOWN(VALUE_DURATION, 500), VERDICT_UNCHANGED, "cannot save the value" },
 };
 
 /* What an earlier visit knows decides, too: 127 is wanted. */
@@ -113,7 +113,7 @@ static const struct {
         const char *says;
 } memories[] = {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
-          KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "made this of it" },
+          KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "chose this value" },
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
@@ -123,40 +123,40 @@ static const struct {
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { 0, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
 
-        { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent before" },
+        { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent earlier" },
         { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
         /* What the drive made another value of is not as wanted because it sleeps. */
         { 0, DECIDE_STANDBY, { .sent = { true, 127 }, .settled = { true, 96 } },
-          { .supported = true }, VERDICT_DEFERRED, "when its user has woken it" },
+          { .supported = true }, VERDICT_DEFERRED, "when the drive is next active" },
         { SETTING_NONVOLATILE, DECIDE_STANDBY | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
-        { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent before" },
+        { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent earlier" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
         /* A deed is done once. */
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
-        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; it was woken since" },
-        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "done when the drive was attached" },
-        { SETTING_AT_ATTACH, DECIDE_STANDBY, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "still holds is not known" },
-        { SETTING_AT_ATTACH, DECIDE_READ_ONLY, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "left awake" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active later" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent when the drive was attached" },
+        { SETTING_AT_ATTACH, DECIDE_STANDBY, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "the present state is not known" },
+        { SETTING_AT_ATTACH, DECIDE_READ_ONLY, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "stays active" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 126 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH | SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {},
-          VERDICT_UNVERIFIABLE, "sent before" },
+          VERDICT_UNVERIFIABLE, "sent earlier" },
 
         { 0, 0, { .overruled = "sdb says otherwise" }, {}, VERDICT_FORBIDDEN, "sdb says otherwise" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 96), VERDICT_QUARANTINED, "it hung" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
 
         /* Only looking. */
-        { 0, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "made it 96" },
+        { 0, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "changed to 96" },
         { 0, DECIDE_READ_ONLY, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
-        { 0, DECIDE_STANDBY | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "nothing tells whether" },
+        { 0, DECIDE_STANDBY | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "the power mode of the drive is not known" },
         { 0, DECIDE_STANDBY | DECIDE_SUSPENDED, {}, { .supported = true }, VERDICT_DEFERRED, "the kernel has suspended the drive" },
         { 0, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 255, "" } }, VERDICT_UNSUPPORTED, "has no apm" },
-        { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which is as good as 127" },
+        { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which counts as 127" },
 };
 
 /* What came of recovery, and whether the fallback is spared then. */
@@ -299,7 +299,7 @@ START_TEST(test_memory) {
                 step_decide(&s, &memories[_i].memory, memories[_i].flags);
         }
         ck_assert_msg(s.verdict == memories[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
-        ck_assert(s.accepted == !!strstr(s.reason, "sent before"));
+        ck_assert(s.accepted == !!strstr(s.reason, "sent earlier"));
         ck_assert_int_eq(s.write, s.verdict == _VERDICT_INVALID);
         ck_assert_msg(strstr(s.reason, memories[_i].says) != NULL, "%s", s.reason);
 }
@@ -323,9 +323,9 @@ static const struct {
           "not a setting of this kind of drive" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, NVME, VERDICT_UNSUPPORTED, 0, 0, "not a setting of this kind of drive" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_UNCHANGED,
-          "the service spins the drive down, as it takes no timer: no" },
+          "the service spins the drive down, as its timer does not work: no" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_UNSUPPORTED, VERDICT_UNCHANGED,
-          "takes no timer: no" },
+          "its timer does not work: no" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, 0, VERDICT_UNVERIFIABLE, STEP_ACCEPTED },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_FAILED, VERDICT_FAILED, "no" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_DEFERRED, VERDICT_DEFERRED, "no" },
@@ -375,15 +375,15 @@ static const struct {
         { "apm", "recovery", false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", NULL, false, 0, NVME, false, "apm is not a setting of this kind of drive" },
         /* The drive reports that it has none; a remedy for other kinds does not help. */
-        { "apm", NULL, false, 0, ATA, false, "the drive says that it has no apm" },
-        { "recovery", NULL, false, 0, ATA, true, "the drive says that it has no recovery: fallback does it" },
-        { "recovery", "fallback", false, 0, ATA, false, "the drive says that it has no recovery: fallback does it" },
+        { "apm", NULL, false, 0, ATA, false, "the drive reports that it has no apm" },
+        { "recovery", NULL, false, 0, ATA, true, "the drive reports that it has no recovery: fallback does it" },
+        { "recovery", "fallback", false, 0, ATA, false, "the drive reports that it has no recovery: fallback does it" },
         { "recovery", NULL, false, 0, NVME, false, "recovery is not a setting of this kind of drive" },
-        { "idle_a", NULL, false, 0, ATA, false, "the drive says that it has no idle_a" },
+        { "idle_a", NULL, false, 0, ATA, false, "the drive reports that it has no idle_a" },
         { "spindown", NULL, false, SPINDOWN_BY_DRIVE, ATA, true,
-          "the drive says that it has no spindown: the service can" },
+          "the drive reports that it has no spindown: the service can" },
         { "spindown", NULL, false, SPINDOWN_BY_AUTO, ATA, false,
-          "the service spins the drive down, as it takes no timer: the drive says that it has no spindown" },
+          "the service spins the drive down, as its timer does not work: the drive reports that it has no spindown" },
         { "dma", NULL, false, 0, ATA, true, "no kernel of today takes it" },
         { "password", NULL, false, 0, ATA, false, "drivekeep keeps no passwords" },
 };
@@ -417,7 +417,7 @@ START_TEST(test_withheld) {
         ck_assert(step_settle(&s, NULL));
         ck_assert(step_settle(&s, NULL)); /* and once is enough */
         ck_assert_int_eq(s.verdict, VERDICT_FORBIDDEN);
-        ck_assert_msg(strstr(s.reason, "f:7 is in error") != NULL, "%s", s.reason);
+        ck_assert_msg(strstr(s.reason, "f:7 has an error") != NULL, "%s", s.reason);
         s = (Step){ .wish = &wish, .verdict = VERDICT_APPLIED };
         ck_assert(!step_is_in_force(&s));
 }
@@ -443,13 +443,13 @@ START_TEST(test_errors) {
 
         step_decide(&s, NULL, 0);
         ck_assert_int_eq(s.verdict, ends[_i].verdict);
-        ck_assert_msg(strstr(s.reason, "reading it failed") == s.reason, "%s", s.reason);
+        ck_assert_msg(strstr(s.reason, "reading the setting failed") == s.reason, "%s", s.reason);
         ck_assert(!s.write);
 
         s = fresh;
         step_judge(&s);
         ck_assert_int_eq(s.verdict, ends[_i].verdict);
-        ck_assert_msg(strstr(s.reason, "writing it failed") == s.reason, "%s", s.reason);
+        ck_assert_msg(strstr(s.reason, "writing the setting failed") == s.reason, "%s", s.reason);
 
         s = fresh;
         s.written = true;
@@ -623,7 +623,7 @@ START_TEST(test_judge_notes) {
 
         step_judge(&s);
         ck_assert_int_eq(s.verdict, VERDICT_APPLIED);
-        ck_assert_msg(strstr(s.reason, "so it is; the drive cannot save it") == s.reason, "%s", s.reason);
+        ck_assert_msg(strstr(s.reason, "so it is; the drive cannot save the value") == s.reason, "%s", s.reason);
 
         s.saving = false;
         s.reason[0] = '\0';

@@ -41,10 +41,10 @@ static const Case cases[] = {
           ROWS(AWAKE, TO_STANDBY(.sense = ATTENTION), TO_STANDBY(), STANDBY_Z) },
         { "it sleeps already", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STANDBY_Z) },
         { "it is stopped already", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STOPPED) },
-        { "it does not stop", NULL, "0", VERDICT_IGNORED, "on was accepted, but it still reads off", ROWS(AWAKE, TO_STANDBY(), AWAKE) },
-        { "it does not say what it made of it", NULL, "0", VERDICT_UNVERIFIABLE, "accepted; it cannot be read back",
+        { "it does not stop", NULL, "0", VERDICT_IGNORED, "on was accepted, but the value is still off", ROWS(AWAKE, TO_STANDBY(), AWAKE) },
+        { "it does not say what it made of it", NULL, "0", VERDICT_UNVERIFIABLE, "accepted; the value cannot be read back",
           ROWS(AWAKE, TO_STANDBY(), { .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), .active = true },
-        { "not known to be awake", NULL, "0", VERDICT_DEFERRED, "nothing tells whether the drive sleeps",
+        { "not known to be awake", NULL, "0", VERDICT_DEFERRED, "the power mode of the drive is not known",
           ROWS(REQUEST_SENSE(4, 0, 0)) },
         { "… but in use", NULL, "0", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(4, 0, 0), TO_STANDBY(), STANDBY_Z), .active = true },
         { "off", "off", "0", VERDICT_UNCHANGED, NULL, ROWS(AWAKE) },
@@ -198,7 +198,7 @@ START_TEST(test_bridge_others) {
                 ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNCHANGED);
                 ck_assert_str_eq(
                                 p.steps[1].reason,
-                                "the service spins the drive down, as it takes no timer: the bridge passes no ATA commands to its drive");
+                                "the service spins the drive down, as its timer does not work: the bridge passes no ATA commands to its drive");
         }
         ck_assert_int_eq(p.steps[2].verdict, VERDICT_UNVERIFIABLE);
         script_done(&script);

@@ -337,14 +337,14 @@ START_TEST(test_repeated_identify) {
         Verdict v;
         Told t;
 
-        t = VISIT(d, &asked, &v, "from its memory, or the drive ignored", { .cdb = E5, .sense = AWAKE },
+        t = VISIT(d, &asked, &v, "the bridge cached them, or the drive ignored", { .cdb = E5, .sense = AWAKE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
         ck_assert(t.n == 1 && t.bridge.repeats_identify);
 
         /* Known from then on. */
-        t = VISIT(d, &t.bridge, &v, "from its memory", { .cdb = E5, .sense = AWAKE },
+        t = VISIT(d, &t.bridge, &v, "from its cache", { .cdb = E5, .sense = AWAKE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
@@ -352,7 +352,7 @@ START_TEST(test_repeated_identify) {
         /* Something else in it changed: it is not from a memory, and the drive did not obey. */
         other.words[200] = htole16(1);
         image_seal(&other);
-        t = VISIT(d, &asked, &v, "still reads 128", { .cdb = E5, .sense = AWAKE },
+        t = VISIT(d, &asked, &v, "value is still 128", { .cdb = E5, .sense = AWAKE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &other, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_IGNORED);

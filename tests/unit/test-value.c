@@ -312,7 +312,7 @@ static const struct {
         { &recovery, "100 ms...1 h 49 min 13.4 s, or off"                 },
         { &kib,      "4...1024 without a unit, 4 KiB...1 MiB"               },
         { &sectors,  "0...2048 without a unit, 0 B...1 MiB"                 },
-        { &word,     "a word of the kernel's, of at most 39 characters" },
+        { &word,     "a name that the kernel knows, at most 39 characters" },
         { &latency,  "1 us...1 s, or off, or default" },
         { &policy,   "min_power, write back, or on" },
         { &celsius,  "0 C...120 C, or off" },

@@ -63,7 +63,7 @@ CAUSES = (
     # Not HELD: smartctl flushes its output after each line, and would block before its command.
     Cause("smartctl", "smartctl -a {disk}", "command", "smartctl", r"sent SMART \w+", warped=False),
     Cause("hdparm", HELD.format("hdparm -I {disk}"), "command", "hdparm", "sent (IDENTIFY DEVICE|READ LOG EXT)", quick=True),
-    Cause("udev", "sh -c ': > {disk}'", "udev", r"\(udev-(?:worker|synth)\)|systemd-udevd", "looked at it", unit="systemd-udevd.service"),
+    Cause("udev", "sh -c ': > {disk}'", "udev", r"\(udev-(?:worker|synth)\)|systemd-udevd", "probed the drive", unit="systemd-udevd.service"),
     Cause("md, read", "dd if=/dev/md0 of=/dev/null bs=4096 count=1 iflag=direct", "read", "dd", r"read sector \d+", on="member"),
     Cause("md, write", "dd if=/dev/zero of=/dev/md0 bs=4096 count=1 seek=2000 oflag=direct", "write", "dd", r"wrote sector \d+ by way of md0_raid1",
           on="member"),
