@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The closed set of ends that one setting on one drive can come to. The words are the same in the journal, the
- * state files, D-Bus, tables, JSON and the man pages. */
+/* The verdicts: all possible results for one setting of one drive. The words are the same in the journal, the state files, D-Bus, tables,
+ * JSON and the manual pages. */
 
 #include <stdbool.h>
 
 typedef enum Verdict {
-        VERDICT_APPLIED,      /* written, read back, equal */
-        VERDICT_UNCHANGED,    /* already so, nothing was written */
-        VERDICT_ADJUSTED,     /* accepted, but the drive chose a nearby value */
-        VERDICT_UNVERIFIABLE, /* accepted, and nothing can read it back */
-        VERDICT_IGNORED,      /* accepted, but it reads back otherwise */
-        VERDICT_DRIFTED,      /* something else changed it since, and it is left so */
-        VERDICT_UNSUPPORTED,  /* the drive or the kernel has no such setting */
-        VERDICT_REFUSED,      /* the drive or the kernel answered with an error */
-        VERDICT_FORBIDDEN,    /* not written, by drivekeep's own rules */
-        VERDICT_QUARANTINED,  /* not written again, because writing it once did harm */
-        VERDICT_DEFERRED,     /* not written yet, taken up later by itself */
-        VERDICT_FAILED,       /* no usable answer from the drive, the kernel or drivekeep */
-        VERDICT_VANISHED,     /* the drive went away */
+        VERDICT_APPLIED,      /* the value was written and read back */
+        VERDICT_UNCHANGED,    /* the drive had the value already, and nothing was written */
+        VERDICT_ADJUSTED,     /* the value was accepted, but the drive chose a nearby one */
+        VERDICT_UNVERIFIABLE, /* the value was accepted and cannot be read back */
+        VERDICT_IGNORED,      /* the value was accepted, but another one is read back */
+        VERDICT_DRIFTED,      /* the value changed after it was set, and is not restored */
+        VERDICT_UNSUPPORTED,  /* the drive or the kernel does not have the setting */
+        VERDICT_REFUSED,      /* the drive or the kernel returned an error */
+        VERDICT_FORBIDDEN,    /* drivekeep's own rules forbid the write */
+        VERDICT_QUARANTINED,  /* an earlier write of the value did harm, so it is not repeated */
+        VERDICT_DEFERRED,     /* the value is not written yet; drivekeep writes it later */
+        VERDICT_FAILED,       /* the drive, the kernel or drivekeep gave no usable result */
+        VERDICT_VANISHED,     /* the drive disappeared */
         _VERDICT_MAX,
         _VERDICT_INVALID = -1,
 } Verdict;
@@ -27,17 +27,17 @@ typedef enum Verdict {
 const char *verdict_to_string(Verdict v);
 Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID when there is no such word */
 
-/* Does the drive now have what the file asks for, as far as anybody can know? */
+/* Returns true if the drive has the wanted value, as far as that can be known. */
 bool verdict_is_wanted(Verdict v);
 
-/* Was the drive left with what the file asks for, or the nearest to it that it has? Also where others have changed it since. */
+/* Returns true if drivekeep gave the drive the wanted value, or the nearest one, even if another program changed it later. */
 bool verdict_is_in_order(Verdict v);
 
-/* Has the drive no such setting, and is that no failure? `optional`: what asks for it is a rule for a class of drives. */
+/* Returns true if the drive does not support the setting and that is not a failure. `optional`: the rule is for a class of drives. */
 bool verdict_is_absent(Verdict v, bool optional);
 
-/* Is the end still to come? Nothing has failed then. Also true of _VERDICT_INVALID, before the first visit. */
+/* Returns true if the final verdict is pending: for deferred settings, and for _VERDICT_INVALID before the first visit. */
 bool verdict_is_pending(Verdict v);
 
-/* Is there nothing to tell anybody of: neither wanted in vain nor absent by name? */
+/* Returns true if the verdict needs no attention: the drive has the wanted value, or lacks an optional setting. */
 bool verdict_is_fine(Verdict v, bool optional);
