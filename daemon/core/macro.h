@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Cleanup attributes and ownership transfer, as systemd has them.
+/* Cleanup attributes and ownership transfer, as in systemd.
  *
  * Error policy of the whole program: functions return 0 (or a non-negative answer) on success and a negative
  * errno on failure; output parameters are named ret_… and written only on success. A function either logs an
@@ -61,7 +61,7 @@ static inline void closep(const int *fd) {
 #define _cleanup_close_ _cleanup_(closep)
 
 /* The members of an array that GREW() can extend: a pointer, the number of elements, and the number of elements that fit into the
- * memory. `room_…` belongs to GREW() alone: it is 0 where the memory was allocated elsewhere, and GREW() then moves the array. */
+ * memory. Only GREW() writes `room_…`. In an array that other code allocated, `room_…` is 0, and GREW() moves the array. */
 #define GROWING_ARRAY(type, name) \
         type *name;               \
         size_t n_##name, room_##name
@@ -80,8 +80,8 @@ static inline bool grew(void **items, size_t n, size_t *room, size_t size) {
         return true;
 }
 
-/* Makes room for one more element of owner->name, a GROWING_ARRAY(). The room doubles when the array is full. False: out of memory, and
- * the array is unchanged. */
+/* Makes room for one more element of owner->name, a GROWING_ARRAY(). Doubles the size of a full array. Returns false if memory ran out;
+ * the array is then unchanged. */
 #define GREW(owner, name) \
         grew((void **) &(owner)->name, (owner)->n_##name, &(owner)->room_##name, sizeof *(owner)->name)
 
@@ -101,7 +101,7 @@ static inline bool str_in_set(const char *s, const char *const *set) {
         return false;
 }
 
-/* Is it one of these words? STR_IN_SET(level, "raid1", "raid10") */
+/* True if `s` equals one of the words: STR_IN_SET(level, "raid1", "raid10"). */
 #define STR_IN_SET(s, ...) str_in_set(s, (const char *const[]){ __VA_ARGS__, NULL })
 
 static inline bool starts_with(const char *s, const char *prefix) {
@@ -114,7 +114,7 @@ static inline bool ends_with(const char *s, const char *suffix) {
         return n >= k && streq(s + n - k, suffix);
 }
 
-/* What stands behind the last '/'. */
+/* Returns the part of the path after the last '/'. */
 static inline const char *base_name(const char *path) {
         const char *slash = strrchr(path, '/');
 
