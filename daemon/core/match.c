@@ -8,16 +8,16 @@
 #include "text.h"
 #include "value.h"
 
-/* fnmatch(3) may take a time that grows with the product of both lengths. */
+/* Limits the run time of fnmatch(3), which may grow with the product of the lengths of pattern and text. */
 #define PATTERN_MAX 512U
 
-/* Where these stand, a pattern is more than its characters. */
+/* Characters with a special meaning in patterns. */
 #define GLOB "*?["
 
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t fact; /* where the Drive has it; 0: it has no text of its own */
+        size_t fact; /* offset of the text in Drive; 0: none */
 } table[_MATCH_KEY_MAX] = {
         [MATCH_NODE]       = { "node",       0                         },
         [MATCH_MODEL]      = { "model",      offsetof(Drive, model)    },
@@ -41,14 +41,14 @@ MatchKey match_key_from_string(const char *s) {
                 if (k != MATCH_PROPERTY && streq(table[k].name, s))
                         return k;
 
-        /* A property is written by its own name, which udev has in capitals. */
+        /* The keys of udev properties are their names, which are in capitals. */
         if (isupper((unsigned char) *s) && strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s))
                 return MATCH_PROPERTY;
 
         return _MATCH_KEY_INVALID;
 }
 
-/* The form in which a pattern is kept; -EINVAL when it can fit nothing. */
+/* Converts a pattern to the form in which it is stored. -EINVAL: the pattern can match no drive. */
 static int pattern_normalize(MatchKey key, const char *pattern, const char **ret) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
         Value v;
@@ -78,7 +78,7 @@ static int pattern_normalize(MatchKey key, const char *pattern, const char **ret
         return 0;
 }
 
-/* A Match has one criterion of each key and property. */
+/* Finds the criterion of a key and property. A Match has at most one for each. */
 static Criterion *find_criterion(const Match *m, MatchKey key, const char *property) {
         for (size_t i = 0; i < m->n_criteria; i++)
                 if (m->criteria[i].key == key && streq_ptr(m->criteria[i].property, property))
@@ -130,7 +130,7 @@ void match_done(Match *m) {
         *m = (Match){};
 }
 
-/* udev writes characters that it dislikes as \xHH. '/' and NUL stay so: decoded they would end a path's component. */
+/* Decodes udev's \xHH escapes, except for '/' and NUL, which would end a component of a path. */
 static void decode_escapes(char *s) {
         char *p = s;
 
@@ -147,7 +147,7 @@ static void decode_escapes(char *s) {
         *p = '\0';
 }
 
-/* One blank for each run of blanks and '_', none at the ends. */
+/* Replaces each run of blanks and '_' by one blank, and removes blanks at both ends. */
 static void collapse_blanks(char *s) {
         char *p = s;
 
@@ -185,8 +185,8 @@ static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
                 collapse_blanks(t);
         }
 
-        /* A pattern may have udev's escapes as they stand in the text, or the characters that they mean. Without a
-         * backslash the second look would be the first. */
+        /* A pattern may contain udev's escapes as in the text, or the decoded characters. Texts without a backslash need no second
+         * comparison. */
         if (fnmatch(p, t, flags | FNM_NOESCAPE) == 0)
                 return true;
         if (!strchr(p, '\\') && !strchr(t, '\\'))
@@ -210,7 +210,7 @@ const char *match_fact(const Criterion *c, const Drive *d) {
         }
 }
 
-/* Of the links by which it holds, *best is the nearest to the drive. */
+/* Returns true if the criterion holds. Sets *best to the matching link that is nearest to the drive. */
 static bool criterion_holds(const Criterion *c, const Drive *d, const DriveLink **best) {
         const char *fact = c->key == MATCH_NODE ? d->node : match_fact(c, d);
         bool holds = false;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Which drives a block means. The only code that sees both what a drive is and what the file says. Pure. */
+/* Compares the `match` of a configuration block with a drive. Pure. */
 
 #include "drive.h"
 
 typedef enum MatchKey {
-        MATCH_NODE, /* a node or any udev link below /dev */
+        MATCH_NODE, /* a device node, or a symbolic link of udev below /dev */
         MATCH_MODEL,
         MATCH_SERIAL,
         MATCH_WWN,
@@ -15,19 +15,19 @@ typedef enum MatchKey {
         MATCH_TRANSPORT,
         MATCH_ROTATIONAL,
         MATCH_REMOVABLE,
-        MATCH_PROPERTY, /* any udev property, named in capitals */
+        MATCH_PROPERTY, /* a udev property; its name is in capitals */
         _MATCH_KEY_MAX,
         _MATCH_KEY_INVALID = -1,
 } MatchKey;
 
-/* One key; it holds when any of its patterns (globs, fnmatch(3)) does. */
+/* One key with its patterns (globs, fnmatch(3)). The criterion holds if one of the patterns matches. */
 typedef struct Criterion {
         MatchKey key;
-        char *property; /* MATCH_PROPERTY: its name */
+        char *property; /* MATCH_PROPERTY: name of the udev property */
         GROWING_ARRAY(char *, patterns);
 } Criterion;
 
-/* All criteria must hold. None at all: every drive. */
+/* A drive matches if all criteria hold. A Match without criteria matches every drive. */
 typedef struct Match {
         GROWING_ARRAY(Criterion, criteria);
 } Match;
@@ -35,26 +35,26 @@ typedef struct Match {
 const char *match_key_to_string(MatchKey k);
 MatchKey match_key_from_string(const char *s);
 
-/* -EINVAL: a pattern that can fit nothing: empty or overlong, a node not below /dev, an unknown transport, a boolean
- * that is none. */
+/* Adds a pattern. -EINVAL: the pattern can match no drive: it is empty, too long, a node outside /dev, an unknown transport or an
+ * invalid boolean. */
 int match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 void match_done(Match *m);
 
-/* Does it mean this drive? *ret_link (may be NULL): the link by which a node pattern fitted, the drive's own rather than a stacked
- * one; NULL: there is no such pattern, or it fitted the node of a drive that does not have it among its links. */
+/* Returns true if the drive matches. *ret_link (may be NULL): the link that a node pattern matched, preferably a link of the drive
+ * instead of a stacked device; NULL: there is no node pattern, or it matched the node itself and no link. */
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link);
 
-/* What the drive says of the criterion's key, for explanations; NULL: nothing, or it is a matter of nodes and links. */
+/* Returns the drive's value for the criterion's key, for explanations. NULL: not known, or the key is MATCH_NODE. */
 const char *match_fact(const Criterion *c, const Drive *d);
 
-/* The criterion that does not hold, for explanations; NULL when all do, and then *ret_link is as above. */
+/* Returns the first criterion that does not hold, for explanations. NULL: all hold; *ret_link is then as for match_drive(). */
 const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink **ret_link);
 
-/* Does it go by what only the drive itself can say: model, serial, firmware or WWN? */
+/* Returns true if a criterion uses data that only the drive can report: model, serial number, firmware or WWN. */
 bool match_needs_identity(const Match *m);
 
-/* A rule for a class of drives, as against one that names its drives: by node, link, serial or WWN, without a glob. */
+/* Returns true if the rule is for a class of drives. A rule that names a node, link, serial number or WWN without a glob is not. */
 bool match_is_general(const Match *m);
 
-/* Is every drive that `narrow` is for one that `wide` is for, as far as can be told from their texts? */
+/* Returns true if the texts prove that every drive that matches `narrow` also matches `wide`. */
 bool match_includes(const Match *wide, const Match *narrow);
