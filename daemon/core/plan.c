@@ -15,7 +15,7 @@ static int step_compare(const void *a, const void *b) {
         return strcmp(x->wish->name, y->wish->name);
 }
 
-/* The service does it where the drive does not. */
+/* Returns true if the service spins the drive down because the drive's own timer fails with this verdict. */
 static bool step_has_service(const Step *s, Verdict v) {
         return s->setting && s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_AUTO &&
                setting_is_active(s->setting, &s->wish->value) && !s->winner &&
@@ -46,7 +46,7 @@ _printf_(3, 4) static void step_end(Step *s, Verdict v, const char *format, ...)
         s->remediable = s->remediable && s->verdict == VERDICT_UNSUPPORTED && !s->remedied;
 }
 
-/* All such settings have the same sentence, so `status` need not repeat it. */
+/* Sets `accepted`, so that `status` can print this common reason once for all settings. */
 static void step_end_accepted(Step *s, const char *reason) {
         step_end(s, VERDICT_UNVERIFIABLE, "%s", reason);
         s->accepted = true;
@@ -58,7 +58,7 @@ char *wish_format_rule(const Wish *w) {
         return asprintf(&rule, w->line > 0 ? "%s:%u" : "%s", w->file, w->line) < 0 ? NULL : rule;
 }
 
-/* Is it to be off, and is it off on a drive that has no row for it? */
+/* Returns true if the wish is "off", and drives with these backends have no such feature. */
 static bool is_off_without_row(const Wish *w, const SettingTable *t, unsigned backends) {
         const Setting *s = setting_find(t, w->name);
 
@@ -83,7 +83,7 @@ static void step_begin(Step *s, const Wishes *w, const SettingTable *t, unsigned
                 step_end(s, VERDICT_UNCHANGED, "this kind of drive has no %s, which counts as off", s->wish->name);
 }
 
-/* There is no row for this kind of drive. */
+/* Decides a step without a row for this kind of drive. */
 static void step_end_without_row(Step *s) {
         s->remediable = s->remedy;
         step_end(s, VERDICT_UNSUPPORTED, "%s is not a setting of this kind of drive%s%s", s->wish->name,
@@ -122,12 +122,12 @@ static void step_end_error(Step *s, const char *doing) {
         step_end(s, s->end, "%s failed: %s", doing, strerror(-s->error));
 }
 
-/* Does the drive itself hold it, until it loses power or is reset? */
+/* Returns true if the drive holds the setting until a power loss or a reset. */
 static bool step_is_volatile(const Step *s) {
         return !(s->setting->flags & (SETTING_KERNEL | SETTING_NONVOLATILE | SETTING_AT_ATTACH));
 }
 
-/* The very value that is wanted now. */
+/* Returns true if the value sent last is the wanted one. */
 static bool was_sent(const Step *s, const Memory *memory) {
         return memory && memory->sent.known && memory->sent.number == s->wish->value.number;
 }
@@ -186,7 +186,7 @@ bool step_is_in_force(const Step *s) {
                 return false;
         if (s->verdict == _VERDICT_INVALID)
                 return s->write;
-        /* Did the drive make "off" of it? Then there is no limit, although one was wanted. */
+        /* The drive may have adjusted the value to "off". */
         if (s->verdict == VERDICT_ADJUSTED)
                 return !now->known || setting_is_active(s->setting, &now->value);
         return s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED;
@@ -200,7 +200,7 @@ bool step_spare(Step *s, const Step *other) {
         return true;
 }
 
-/* What the drive will have after its next power-on is not what the file wants it to save. */
+/* Returns true if the drive should save the wanted value, but has saved another one. */
 static bool step_wants_saving(const Step *s) {
         return s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && s->before.saved_known &&
                !value_equal(&s->before.saved, &s->wanted);
@@ -208,7 +208,7 @@ static bool step_wants_saving(const Step *s) {
 
 #define CANNOT_SAVE "the drive cannot save the value, so drivekeep writes it again whenever the drive loses it"
 
-/* About a value that is as wanted, but for what the drive has saved. */
+/* Decides a step whose value is as wanted. The value that the drive has saved may differ. */
 static void step_end_unchanged(Step *s) {
         char saved[VALUE_TEXT_MAX];
 
@@ -236,30 +236,30 @@ bool plan_excludes(const Plan *p, const Step *s) {
         return false;
 }
 
-/* Can it be written, or done by the service, on this drive? */
+/* Returns true if the value can be written to this drive, or if the service can do the work. */
 static bool step_is_possible(const Step *s) {
         if (s->winner)
                 return false;
 
         switch (s->verdict) {
         case _VERDICT_INVALID:
-                /* What could not be read for now may be there. */
+                /* A setting that cannot be read temporarily may be supported. */
                 return step_has_error(s) ? s->end == VERDICT_DEFERRED || s->end == VERDICT_FAILED : s->before.supported;
         case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
                 return false;
-        case VERDICT_REFUSED: /* only the write, or reading it? */
+        case VERDICT_REFUSED: /* if the write failed; not if reading failed */
                 return s->failed;
-        case VERDICT_FORBIDDEN: /* only at this visit, or by its block? */
+        case VERDICT_FORBIDDEN: /* if forbidden in this visit only; not if forbidden by the block */
                 return s->before.supported;
-        case VERDICT_UNCHANGED: /* as wanted, or not needed? */
+        case VERDICT_UNCHANGED: /* unless the setting is not needed */
                 return !s->setting->unless || s->before.supported;
         default:
                 return true;
         }
 }
 
-/* The later wish wins, or the earlier one where the drive does not support the later; the service then leaves the later one alone. */
+/* Returns true if `s` excludes `other`: the later wish wins. If the drive does not support the later one, the earlier one wins. */
 static bool step_wins(const Step *s, const Step *other) {
         return steps_exclude(s, other) && step_is_possible(s) && (s->wish > other->wish || !step_is_possible(other));
 }
@@ -286,14 +286,15 @@ bool plan_exclude(const Plan *p, Step *s) {
                          "%s (%s) comes later and excludes %s (%s) if the drive has both, which is not known until it is active",
                          w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
         else
-                /* No failure for a rule for a class of drives: the other rule serves this drive. */
+                /* Not a failure if the losing rule is for a class of drives: the other rule sets this drive. */
                 step_end(s, s->wish->optional ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN,
                          "%s (%s) comes later and excludes %s (%s)", w->wish->name, rule ?: w->wish->file,
                          s->wish->name, own ?: s->wish->file);
         return true;
 }
 
-/* There is no such thing. Who wants it off has what is wanted; but nothing was read, and nothing can be lost. */
+/* Decides a step whose setting the drive does not have. "off" then counts as reached. Clears `before`, which was not read and cannot be
+ * lost. */
 static void step_end_absent(Step *s) {
         const Remedy *r = s->remedy;
         bool is_equal = s->before.known && value_equal(&s->before.value, &s->wanted);
@@ -308,7 +309,7 @@ static void step_end_absent(Step *s) {
                  s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
-/* The action was done and is not repeated. The verdict and the value show the present state. */
+/* Decides an action that was done earlier and is not repeated. The verdict and the value show the present state. */
 static void step_end_action(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 
@@ -344,7 +345,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                         return step_end(s, VERDICT_ADJUSTED, "the drive chose this value when the wanted one was sent");
         }
 
-        /* What can be read, and was not only because the drive sleeps, waits until it is awake. */
+        /* The drive accepted the value, and the value cannot be read now. If the drive adjusted the value or lost it, the step goes on. */
         if (!s->before.known && was_sent(s, memory) && !memory->settled.known && !s->lost)
                 return step_end_accepted(s, STEP_SENT_BEFORE);
 
@@ -357,7 +358,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 return step_end(s, VERDICT_FORBIDDEN,
                                 "the drive keeps this setting over power cycles; only 'drivekeep apply --permanent' writes it");
 
-        /* The visits that make up for it are about what the drive does not keep itself. */
+        /* The visits that write deferred settings handle volatile settings only, so the user must repeat the command. */
         if (permanent && (flags & DECIDE_STANDBY) && (s->wish->permanent || (s->setting->flags & SETTING_NONVOLATILE)))
                 return step_end(s, VERDICT_DEFERRED,
                                 "the drive is not known to be active; run 'drivekeep apply --permanent' again when it is active");
@@ -391,7 +392,7 @@ void step_judge(Step *s) {
         if (step_has_error(s))
                 return step_end_error(s, s->written ? "reading the setting back" : "writing the setting");
 
-        assert(s->setting); /* one without ends with an error only: the drive is gone, or asleep behind its bridge */
+        assert(s->setting); /* a step without a row ends with an error: the drive is gone, or in standby behind its bridge */
 
         if (!s->after.known && s->after.repeated)
                 return step_end(s, VERDICT_UNVERIFIABLE,
@@ -418,8 +419,8 @@ void step_judge(Step *s) {
         }
 
         (void) value_format(&s->setting->range, &s->after.value, after);
-        /* A new value that is neither the old nor the wanted one is the drive's own choice; the old one means that
-         * nothing happened. */
+        /* A value that is neither the old nor the wanted one is the drive's choice. The old value means that the drive ignored the
+         * command. */
         if (s->before.known && !value_equal(&s->after.value, &s->before.value))
                 return step_end(s, VERDICT_ADJUSTED, "%s was accepted, but the drive chose %s", wanted, after);
 

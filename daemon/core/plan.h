@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Decides what to write, and judges what came of it. Pure: it knows wishes and readings, not ATA from sysfs. */
+/* Decides which settings to write to a drive, and derives the verdicts from the results. Pure: works on wishes and readings of any
+ * backend. */
 
 #include "config.h"
 #include "setting.h"
@@ -10,101 +11,103 @@
 #define STEP_REASON_MAX 256U
 #define STEP_NOTE_MAX 192U
 
-/* What earlier visits to this attach of the drive, since it last lost power, know of one setting. */
+/* What earlier visits found about one setting since the drive was attached and last lost power. */
 typedef struct Memory {
-        KnownNumber sent;    /* this was sent and accepted; of the wish's type, and not of names */
-        KnownNumber settled; /* … and the drive made this of it: sending it again would change nothing */
-        KnownNumber read;    /* when it was read last, it was this */
-        char overruled[128]; /* another namespace of the same controller wants another value, and comes first: what and where,
-                              * as a clause; empty: none does */
-        char quarantined[STEP_REASON_MAX / 2]; /* why this value may not be written again: a clause; else empty */
+        KnownNumber sent;    /* the value last sent and accepted; in the wish's type; never a name */
+        KnownNumber settled; /* the value that the drive chose for `sent`; sending `sent` again would not change it */
+        KnownNumber read;    /* the value last read */
+        char overruled[128]; /* a clause that names the value and the rule of another namespace of the same controller, which has
+                              * priority; empty: none */
+        char quarantined[STEP_REASON_MAX /
+                         2]; /* a clause that says why the value must not be written again; empty: it may be */
 } Memory;
 
 typedef struct Step {
         const Wish *wish;
-        const Setting *setting; /* NULL: no row for this kind of drive */
-        const Remedy *remedy;   /* what to do when the setting is unsupported; NULL: nothing */
-        Value wanted;           /* the wish's value, as this drive would read it */
-        Reading before, after;
-        const struct Step *winner; /* the step that excludes this one, which is not written then; NULL: none */
-        bool remembered;           /* the verdict rests on memory alone, and a loss that shows makes it void */
-        bool lost;                 /* that it was sent is void, as some reading has shown a loss */
-        bool remedied;             /* a rule wants a setting of the remedy, too */
-        bool remediable;           /* unsupported, and the reason names a remedy */
-        bool write;                /* the plan: send it */
-        bool saving;               /* the drive is to save it too */
-        bool written;              /* it was sent and accepted */
-        bool failed;               /* it was sent, at least in part, and not accepted */
-        bool accepted;             /* `unverifiable`, as nothing can read it back, and there is no more to say of it */
-        bool by_service;           /* `unchanged`, and the service spins the drive down in place of this timer */
-        Verdict end;               /* of reading or writing, if that did not succeed; VERDICT_APPLIED: it did */
-        int error;                 /* the errno of VERDICT_FAILED */
-        Verdict verdict;           /* _VERDICT_INVALID until judged */
-        char note[STEP_NOTE_MAX];  /* what the row says about its success, when there is something to say */
-        char reason[STEP_REASON_MAX]; /* a sentence, when the verdict needs one; else empty */
+        const Setting *setting;       /* NULL: drives of this kind have no such row */
+        const Remedy *remedy;         /* advice for an unsupported setting; NULL: none */
+        Value wanted;                 /* the wish's value, in the form in which this drive reports it */
+        Reading before, after;        /* readings before and after the write */
+        const struct Step *winner;    /* the step that excludes this step, which is then not written; NULL: none */
+        bool remembered;              /* the verdict relies on Memory only; a loss of settings invalidates it */
+        bool lost;                    /* a reading showed a loss of settings, so Memory.sent is invalid */
+        bool remedied;                /* a rule sets one of the remedy's settings */
+        bool remediable;              /* unsupported, and the reason names a remedy */
+        bool write;                   /* the plan: write the value */
+        bool saving;                  /* the drive should also save the value */
+        bool written;                 /* the value was sent and accepted */
+        bool failed;                  /* the value was sent, at least in part, and rejected */
+        bool accepted;                /* `unverifiable` only because the value cannot be read back */
+        bool by_service;              /* `unchanged`, and the service spins the drive down instead of this timer */
+        Verdict end;                  /* the verdict of a failed read or write; VERDICT_APPLIED: both succeeded */
+        int error;                    /* VERDICT_FAILED: negative errno */
+        Verdict verdict;              /* _VERDICT_INVALID: not yet decided */
+        char note[STEP_NOTE_MAX];     /* the row's remark about a successful write; empty: none */
+        char reason[STEP_REASON_MAX]; /* explanation of the verdict; empty: not needed */
 } Step;
 
 typedef struct Plan {
         Step *steps;
         size_t n_steps;
-        bool lost; /* a reading has shown that the drive lost its state since the last one, or that somebody changed it */
+        bool lost; /* a reading showed that the drive lost its settings, or that another program changed them */
 } Plan;
 
-/* Why something is `unverifiable`, where that is so of every drive. */
+/* Reasons of `unverifiable` that apply to every drive. */
 #define STEP_ACCEPTED "accepted; the value cannot be read back"
 #define STEP_SENT_BEFORE "sent earlier, after the drive was attached; the value cannot be read"
-/* … and of a timer, where the service does what it is for. */
+/* Reason of `unchanged` for the standby timer of a drive that the service spins down. */
 #define STEP_BY_SERVICE "the service spins the drive down; the timer of the drive is not changed"
 
-/* Did reading or writing it not succeed? */
+/* Returns true if reading or writing the setting failed. */
 static inline bool step_has_error(const Step *s) {
         return s->end != VERDICT_APPLIED;
 }
 
-/* One step per wish, in the order of writing, and nothing decided yet but what no row is needed for. `backends`: mask of
+/* Creates one step per wish, in the order of writing. Decides only the steps that are decided without a row. `backends`: mask of
  * 1 << Backend. Steps point into `w`, which must outlive the plan. */
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret);
 void plan_done(Plan *p);
 
-/* The verdict of a step that needs no reading (forbidden, unsupported, unreadable and sent before). Returns true when
- * it has one; otherwise `before` is to be read. `memory` may be NULL. */
+/* Decides a step that needs no reading (forbidden, unsupported, or sent earlier and unreadable). Returns true if the step has a
+ * verdict; otherwise the caller must read `before`. `memory` may be NULL. */
 bool step_settle(Step *s, const Memory *memory);
 
-/* Do the two wishes exclude each other, on a drive that supports both? */
+/* Returns true if the two wishes exclude each other on a drive that supports both settings. */
 bool steps_exclude(const Step *a, const Step *b);
 bool plan_excludes(const Plan *p, const Step *s);
 
-/* Of two that exclude each other the later wish wins, unless the drive does not support it. Call it for each step that has a conflict,
- * the latest wish first, when all of them are read or settled, and decide that step before the next. True: `s` loses, and has its
- * verdict. */
+/* Decides whether another step excludes `s`: the later wish wins, unless the drive does not support it. Call this function after all
+ * conflicting steps are read or settled, for the latest wish first, and decide each step before the next. Returns true if `s` loses;
+ * it then has a verdict. */
 bool plan_exclude(const Plan *p, Step *s);
 
-/* Was it left otherwise than it is read now, so that whatever the drive holds may be lost? */
+/* Returns true if the reading differs from the last one, so that the drive may have lost its volatile settings. */
 bool step_shows_loss(const Step *s, const Memory *memory);
 
-/* Of a drive that has lost its state: no verdict from memory (`remembered`), and none to come. */
+/* Call this function after the drive lost its settings. Withdraws a verdict that relies on Memory (`remembered`), and prevents a later
+ * one. */
 void step_distrust(Step *s);
 
-/* Has the drive what this step wants, which is not off? In a dry run what would be written is taken to be accepted. */
+/* Returns true if the wanted value is not "off" and the drive has it. A dry run treats a value that it would write as accepted. */
 bool step_is_in_force(const Step *s);
 
-/* A step of a row with `unless`, and the step of that state (NULL: nobody asks for it), which has its verdict: true when
- * the first is not needed, and has its verdict now. */
+/* Decides a step whose row has `unless`. `other`: the decided step of the state in `unless`; NULL: no rule sets it. Returns true if
+ * `s` is not needed because `other` is in force; `s` then has a verdict. */
 bool step_spare(Step *s, const Step *other);
 
 typedef enum DecideFlags {
-        DECIDE_STANDBY = 1 << 0,   /* the drive sleeps and this setting would wake it */
-        DECIDE_PERMANENT = 1 << 1, /* what the drive keeps itself may be written */
-        DECIDE_READ_ONLY = 1 << 2, /* nothing may be written: only look whether it is as it was left */
-        DECIDE_UNCLEAR = 1 << 3,   /* with DECIDE_STANDBY: nobody knows whether it sleeps */
-        DECIDE_SUSPENDED = 1 << 4, /* with DECIDE_STANDBY: the kernel has suspended it */
+        DECIDE_STANDBY = 1 << 0,   /* the drive is in standby, and writing the setting would spin it up */
+        DECIDE_PERMANENT = 1 << 1, /* settings that the drive keeps over power cycles may be written */
+        DECIDE_READ_ONLY = 1 << 2, /* write nothing: only check for drift */
+        DECIDE_UNCLEAR = 1 << 3,   /* with DECIDE_STANDBY: the power mode is not known */
+        DECIDE_SUSPENDED = 1 << 4, /* with DECIDE_STANDBY: the kernel has runtime-suspended the drive */
 } DecideFlags;
 
-/* With `before` filled in: set `write`, or the verdict at once. */
+/* Sets `write`, or the verdict if nothing must be written. The caller has set `before`. */
 void step_decide(Step *s, const Memory *memory, DecideFlags flags);
 
-/* With `written`, `end`, `error` and `after` filled in: the verdict, and a reason unless one is there already. */
+/* Sets the verdict, and the reason if it is empty. The caller has set `written`, `end`, `error` and `after`. */
 void step_judge(Step *s);
 
-/* "file:line", or who else wants it. The caller frees it; NULL: no memory. */
+/* Returns "file:line", or only Wish.file if the wish comes from no file's line. The caller frees the text. NULL: out of memory. */
 char *wish_format_rule(const Wish *w);
