@@ -3,7 +3,7 @@
 #include "drive-command.h"
 #include "power-watch.h"
 
-/* ---- what is wanted ---- */
+/* ---- policy ---- */
 
 bool power_watch_wants_trace(const PowerWatch *w) {
         return w->policy.traced || (w->policy.traced_stopped && w->stopped_at > 0);
@@ -18,20 +18,21 @@ static void watch_set_mode(PowerWatch *w, PowerMode mode, PowerNews *n) {
         n->events |= POWER_NEWS_MODE;
 }
 
-/* ---- when to poll ---- */
+/* ---- polling ---- */
 
-/* When its time without I/O is over; after probes that found it active, when several times that is. */
+/* Returns the time at which one patience without I/O ends. Each probe that found the drive active doubles the patience. */
 static uint64_t watch_idle_at(const PowerWatch *w) {
         return w->quiet.since + (w->patience << w->n_probes);
 }
 
+/* Schedules the next poll for the end of the patience. */
 static void watch_poll_when_idle(PowerWatch *w, uint64_t now) {
         uint64_t end = watch_idle_at(w);
 
         w->poll_at = end > now ? end : now + (w->patience << w->n_probes);
 }
 
-/* While there is I/O, when the last was is known to a quarter of the patience. */
+/* Begins a time without I/O. Polls four times per patience, so the time of the last I/O is known to a quarter of the patience. */
 static void watch_count(PowerWatch *w, const PowerCounters *c, uint64_t since, PowerNews *n) {
         w->n_probes = 0;
         w->quiet.io = c->io;
@@ -44,6 +45,7 @@ static void watch_count(PowerWatch *w, const PowerCounters *c, uint64_t since, P
         n->events |= POWER_NEWS_COUNTED;
 }
 
+/* Continues without I/O counters. */
 static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
         if (!w->is_uncounted) {
                 w->is_uncounted = true;
@@ -53,7 +55,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
                 w->quiet.until = w->watched_at = 0;
                 w->patience = w->policy.patience;
         }
-        /* A spin-up since then was not seen either. */
+        /* A spin-up after the spin-down may have been missed. */
         w->stopped_at = 0;
         if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ATA_SLEEP)
                 watch_set_mode(w, POWER_UNKNOWN, n);
@@ -65,7 +67,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
                 watch_poll_when_idle(w, now);
 }
 
-/* There was no I/O since `since` if the counter still equals *quiet_io (NULL: not known). */
+/* Begins to poll. If the counter still equals *quiet_io (NULL: not known), there was no I/O since `since`. */
 static void watch_start(PowerWatch *w, const PowerCounters *c, uint64_t since, const uint64_t *quiet_io, PowerNews *n) {
         if (c->error == -ENODATA)
                 watch_uncounted(w, c->now, n);
@@ -73,7 +75,7 @@ static void watch_start(PowerWatch *w, const PowerCounters *c, uint64_t since, c
                 watch_count(w, c, quiet_io && c->io == *quiet_io ? since : c->now, n);
 }
 
-/* An earlier run of the service may have seen that the drive is idle. */
+/* Begins to poll. Continues the time without I/O that an earlier run of the service saw. */
 static void watch_continue(PowerWatch *w, const PowerCounters *c, uint64_t quiet_since, uint64_t quiet_io,
                            PowerNews *n) {
         watch_start(w, c, MIN(quiet_since, c->now), quiet_since > 0 ? &quiet_io : NULL, n);
@@ -87,7 +89,7 @@ static void watch_forget_commands(PowerWatch *w) {
         w->command.suspect = w->command.later = NULL;
 }
 
-/* The state is OFF. */
+/* Enters the state OFF. */
 static void watch_stop(PowerWatch *w, PowerNews *n) {
         if (w->is_traced)
                 n->events |= POWER_NEWS_UNTRACE;
@@ -117,7 +119,7 @@ static void watch_note_io(PowerWatch *w, uint64_t from, uint64_t to, PowerNews *
         n->gap_most = to - w->quiet.from;
 }
 
-/* `by`: NULL: not known. */
+/* Reports that the drive left standby. `by`: the waker; NULL: not known. */
 static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n) {
         n->events |= POWER_NEWS_WOKEN;
         watch_set_waker(n, by);
@@ -127,7 +129,7 @@ static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n)
         watch_set_mode(w, power_watch_is_wanted(w) ? POWER_ACTIVE : POWER_UNKNOWN, n);
 }
 
-/* Whether it is in standby is not known any more. */
+/* Leaves the state TRACED: the trace no longer shows whether the drive is in standby. */
 static void watch_end_trace(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         watch_stop(w, n);
         if (power_watch_is_wanted(w))
@@ -142,7 +144,7 @@ static void watch_spun_up(PowerWatch *w, const Wake *by, uint64_t from, uint64_t
         n->standby_until = MAX(from, until);
 }
 
-/* A spin-up that the tracer or a probe has seen. */
+/* Reports a spin-up that the tracer or a probe found. */
 static void watch_spin_up_traced(PowerWatch *w, const Wake *by, const PowerCounters *c, PowerNews *n) {
         watch_note_io(w, c->now, c->now, n);
         watch_spun_up(w, by, w->traced_at, c->now, n);
@@ -167,7 +169,7 @@ void power_watch_settle(PowerWatch *w, const PowerCounters *c, uint64_t quiet_si
         else if (!w->is_traced && w->patience != w->policy.patience) {
                 w->patience = w->policy.patience;
                 w->n_probes = 0;
-                /* Not at once: the journal, which may lie on the drive, was written to just now. */
+                /* Wait: the journal, which may be on this drive, was just written to. */
                 w->poll_at = MAX(watch_idle_at(w), c->now + w->patience / 4);
         }
 }
@@ -183,7 +185,7 @@ uint64_t power_watch_due(const PowerWatch *w) {
         return w->poll_at > 0 ? w->poll_at : UINT64_MAX;
 }
 
-/* The time without I/O is over. */
+/* Requests a spin-down or a probe at the end of the patience. */
 static void watch_idle(PowerWatch *w, uint64_t now, PowerNews *n) {
         if (w->policy.by_service) {
                 if (!w->has_given_up)
@@ -209,7 +211,7 @@ static void watch_poll_io(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         uint64_t from = w->quiet.until ?: w->quiet.since;
 
         watch_note_io(w, from, c->now, n);
-        /* No trace ran while the drive was in standby. */
+        /* The service spun the drive down, and no trace ran since: the waker is not known. */
         if (w->stopped_at > 0)
                 watch_spun_up(w, NULL, w->stopped_at, from, n);
         watch_woken(w, NULL, true, n);
@@ -228,7 +230,7 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         if (c->error == -ENODATA)
                 watch_poll_uncounted(w, c->now, ret);
         else if (c->error < 0 && w->policy.by_service) {
-                /* udev's event follows if the drive is gone. Until then the drives that spin down with it stay active. */
+                /* If the drive is gone, an event of udev follows. Until then, the drives of its wake_together group stay active. */
                 w->is_uncounted = true;
                 w->poll_at = c->now + w->patience / 4;
         } else if (c->error < 0)
@@ -245,7 +247,7 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         }
 }
 
-/* The command about which the drive was probed did not make it spin up. */
+/* Records that the suspected command did not make the drive spin up, and handles the command after it. */
 static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         _cleanup_free_ Wake *later = w->command.later;
 
@@ -267,13 +269,13 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
 
         *ret = (PowerNews){};
 
-        /* The service has just started and finds the drive in standby: this time counts, too. */
+        /* At the start of the service the drive may be in standby already: count this time as well. */
         if (!active && !w->is_traced && w->poll_at == 0 && power_watch_wants_trace(w))
                 watch_continue(w, c, p->quiet_since, p->quiet_io, ret);
 
         if (active && p->on_purpose && !w->is_traced && !w->is_uncounted && c->error >= 0 && c->io == w->quiet.io)
                 ret->events |= POWER_NEWS_STILL_ACTIVE;
-        /* ATA's Sleep mode is shown as standby. */
+        /* ATA Sleep mode is reported as standby. */
         watch_set_mode(w,
                        !power_watch_is_wanted(w) && !p->spun_down ? POWER_UNKNOWN
                        : p->mode == POWER_ATA_SLEEP               ? POWER_STANDBY
@@ -296,13 +298,13 @@ void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNe
         w->stopped_at = now;
         if (!unverifiable)
                 return;
-        /* Before there is I/O, nothing can be found out. */
+        /* Only I/O can show the power mode of this drive. */
         w->has_given_up = true;
         watch_set_mode(w, POWER_UNKNOWN, ret);
 }
 
 void power_watch_delay(PowerWatch *w, uint64_t until, uint64_t now) {
-        /* That may be an hour, and I/O should be seen meanwhile. */
+        /* The delay may be an hour: poll earlier, so that I/O is seen. */
         if (until > now)
                 w->poll_at = MIN(until, now + w->patience / 2);
 }
@@ -331,8 +333,8 @@ void power_watch_traced(PowerWatch *w, const PowerCounters *c) {
 void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         *ret = (PowerNews){};
 
-        /* There may have been I/O between the last poll and now. If the tracer saw the waker, its report comes before the drive
-         * can answer the probe. */
+        /* Probe if there may have been I/O since the last poll. If the tracer saw the waker, its report arrives before the drive answers
+         * the probe. */
         if (w->is_traced && (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight))
                 ret->events |= POWER_NEWS_PROBE;
 }
@@ -355,7 +357,7 @@ void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const P
 
         if (!w->is_traced)
                 return;
-        /* A program that sends such a command again and again does not have the drive probed as often. */
+        /* Limits the probes for a program that repeats a doubtful command. */
         if (doubtful && w->command.harmless & 1U << by->kind)
                 return;
 
@@ -381,14 +383,14 @@ void power_watch_lost(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         watch_set_mode(w, POWER_UNKNOWN, ret);
 }
 
-/* ---- what others ask ---- */
+/* ---- queries ---- */
 
 bool power_watch_may_spin_down(const PowerWatch *w) {
         return !w->is_traced && w->poll_at > 0 && !w->has_given_up;
 }
 
 uint64_t power_watch_idle_at(const PowerWatch *w, const PowerCounters *c) {
-        /* A drive whose I/O is not seen stays active; one that has a command to answer is in use, however long that takes. */
+        /* Treat the drive as active if its I/O is not counted, or while a command is in flight. */
         if (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight)
                 return c->now + w->patience / 4;
         return w->quiet.since + w->patience;
