@@ -7,7 +7,7 @@
 #include "record-field.h"
 #include "text.h"
 
-/* Digits and nothing else: strtoull() would also take blanks, signs and an empty string. */
+/* Parses a number of digits only: strtoull() would also accept blanks, signs and an empty string. */
 static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         unsigned long long n;
 
@@ -23,7 +23,7 @@ static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
-/* Fewer, or more, are another version's. */
+/* Parses exactly `n` numbers. A file of another version may have fewer or more. */
 static int numbers_parse(const char *value, size_t n, uint64_t *ret) {
         for (size_t i = 0; i < n; i++) {
                 size_t len = strcspn(value, " ");
@@ -60,7 +60,7 @@ static int field_parse(const Field *f, void *object, const char *value) {
 
         case FIELD_KNOWN:
                 r = unsigned_parse(value + negative, (uint64_t) INT64_MAX + negative, &n);
-                /* As unsigned, where the smallest number does not overflow. */
+                /* Negates as unsigned, so that INT64_MIN does not overflow. */
                 *(KnownNumber *) p = (KnownNumber){ .known = r >= 0, .number = (int64_t) (negative ? -n : n) };
                 return r;
 
@@ -72,7 +72,7 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 return *(bool *) p ? 0 : -EBADMSG;
 
         case FIELD_WORD:
-                /* 0 may be what has no word: "not known". */
+                /* The number 0 may have no word. */
                 for (int word = 0; word == 0 || f->word(word); word++)
                         if (streq_ptr(f->word(word), value)) {
                                 *(int *) p = word;
@@ -83,7 +83,7 @@ static int field_parse(const Field *f, void *object, const char *value) {
         return -EBADMSG;
 }
 
-/* A key that is none of ours is a later version's, and skipped. */
+/* Parses one line. Skips an unknown key, which is from a later version. */
 static int fields_parse(const Field *fields, void *object, const char *key, const char *value) {
         for (const Field *f = fields; f->key; f++)
                 if (streq(f->key, key))
@@ -208,7 +208,7 @@ int field_item_add(const FieldFile *file, void *object) {
         return 0;
 }
 
-/* `key` is what stands behind the prefix: "3_NAME". */
+/* Parses one line of an item. `key`: the part after the prefix: "3_NAME". */
 static int item_parse(const FieldFile *file, void *object, char *key, const char *value) {
         size_t n = *n_items_of(file, object);
         char *field = strchr(key, '_');
@@ -219,7 +219,7 @@ static int item_parse(const FieldFile *file, void *object, char *key, const char
                 return -EBADMSG;
         *field++ = '\0';
 
-        /* They stand one behind the other: a line of the next one makes room for it. */
+        /* Items are in order: the first line of the next item adds the item. */
         if (unsigned_parse(key, MIN(n, file->max_items - 1), &i) < 0)
                 return -EBADMSG;
         if (i == n)
@@ -245,7 +245,7 @@ int field_file_parse(const FieldFile *file, const char *text, size_t size, void 
                 return -EBADMSG;
 
         for (char *line = copy + strlen(head), *value; *line && r >= 0; line = next) {
-                /* Every line ends in a newline, the last one too: a file cut short is not taken for a whole one. */
+                /* Every line, also the last one, must end in a newline: this detects a truncated file. */
                 next = strchr(line, '\n');
                 value = strchr(line, '=');
                 if (!next || !value || value > next)
@@ -287,7 +287,7 @@ int field_file_serialize(const FieldFile *file, const void *object, char **ret) 
         }
         failed = ferror(f);
         if ((fclose(f) != 0 || failed) && r >= 0)
-                r = -ENOMEM; /* by want of that alone a stream into memory fails */
+                r = -ENOMEM; /* the only error of a stream into memory */
         if (r < 0)
                 return r;
         if (size > file->max_bytes)

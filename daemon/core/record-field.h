@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One row is one KEY=value line of a state file: where it lives in a structure, and in which form. A key whose value is
- * NULL, 0, false or no word is not written, and a key that is absent leaves just that. Part of drive-record.c. */
+/* Reads and writes state files by tables. One row (Field) describes one KEY=value line: the member of a structure that holds the value,
+ * and the form of the value. A value of NULL, 0, false or a number without a word gets no line, and the parser leaves the member of a
+ * missing line unchanged. */
 
 #include "value.h"
 
 typedef enum FieldType {
         FIELD_TEXT,     /* char * */
         FIELD_UNSIGNED, /* uint64_t, at most `max` */
-        FIELD_KNOWN,    /* KnownNumber; not known: no line */
-        FIELD_NUMBERS,  /* `max` times uint64_t in a row, "3 0 17"; all 0: no line */
+        FIELD_KNOWN,    /* KnownNumber; no line if not known */
+        FIELD_NUMBERS,  /* array of `max` uint64_t, "3 0 17"; no line if all are 0 */
         FIELD_BOOL,     /* bool, "1" */
-        FIELD_WORD,     /* an enum that has a word for each number from 0 or 1 up; an item without the line has -1 */
+        FIELD_WORD,     /* enum with a word for each number from 0 or 1 up; -1 in an item without the line */
 } FieldType;
 
-/* A list of them ends with {}. */
+/* An array of Fields ends with {}. */
 typedef struct Field {
         const char *key;
         FieldType type;
         size_t offset;
         uint64_t max;                   /* 0: UINT64_MAX */
-        const char *(*word)(int value); /* of an enum that has a negative number, too; NULL: no such number */
+        const char *(*word)(int value); /* FIELD_WORD: returns the word; NULL for a negative or unknown number */
 } Field;
 
 void fields_free(const Field *fields, void *object);
 
-/* A whole state file: "VERSION=number", the object's lines, and a list of items: their number ("SETTINGS=2"), then each
- * item's lines, which begin with `prefix` and its index ("SETTING_0_NAME=apm"). */
+/* A state file: "VERSION=number", the lines of the object, the number of items ("SETTINGS=2"), and the lines of each item, which begin
+ * with `prefix` and the index of the item ("SETTING_0_NAME=apm"). */
 typedef struct FieldFile {
         unsigned version;
         size_t max_bytes;
@@ -36,18 +37,19 @@ typedef struct FieldFile {
         const char *count, *prefix;
         const Field *item_fields;
         size_t item_size, max_items;
-        size_t items_offset, n_items_offset; /* in the object: the pointer to the items, and their number as size_t */
+        size_t items_offset,
+                        n_items_offset; /* in the object: the pointer to the items, and the number of items (size_t) */
 } FieldFile;
 
 void field_file_free(const FieldFile *file, void *object);
 
-/* One more item behind the others, which is zeroed. -E2BIG: there are `max_items`; -ENOMEM. */
+/* Appends a zeroed item. -E2BIG: the object has `max_items` items already; -ENOMEM. */
 int field_item_add(const FieldFile *file, void *object);
 void field_item_drop(const FieldFile *file, void *object, size_t i);
 
-/* Fills a zeroed object, which is the caller's to free whatever comes back. What is cut short, too long, of another version
- * or no KEY=value is -EBADMSG. */
+/* Fills a zeroed object. The caller frees the object, also after an error. -EBADMSG: the text is truncated, too long, of another
+ * version, or has a line that is not KEY=value. */
 int field_file_parse(const FieldFile *file, const char *text, size_t size, void *object);
 
-/* -E2BIG: it would be longer than can be read again. */
+/* Writes the text of the file to *ret. -E2BIG: the text is longer than `max_bytes`, so that field_file_parse() would reject it. */
 int field_file_serialize(const FieldFile *file, const void *object, char **ret);
