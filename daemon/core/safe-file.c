@@ -9,7 +9,8 @@
 
 #define LOCK_FILE ".lock"
 
-/* Can a user other than root and the caller change this file or directory? A caller who is not root may trust all of their own files. */
+/* Returns true if a user other than root and the caller can change this file or directory. A caller other than root trusts all their own
+ * files. */
 static bool is_writable_by_others(const struct stat *st) {
         if (geteuid() != 0 && st->st_uid == geteuid())
                 return false;
@@ -18,7 +19,7 @@ static bool is_writable_by_others(const struct stat *st) {
                (st->st_uid != 0 && st->st_uid != geteuid());
 }
 
-/* Why the file cannot be one of ours; NULL when it can. One that others can write would let them write to drives. */
+/* Returns why the file is rejected; NULL: the file is fine. Users with write permission could use it to write to drives. */
 static const char *file_objection(const struct stat *st) {
         if (S_ISDIR(st->st_mode))
                 return "this is a directory, not a file";
@@ -32,12 +33,12 @@ static const char *file_objection(const struct stat *st) {
         return NULL;
 }
 
-/* All that a descriptor gives up to its end, with a NUL behind it. -EBADMSG: it is more than `max` bytes. */
+/* Reads a descriptor to its end, and adds a NUL. -EBADMSG: there are more than `max` bytes. */
 static int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
 
-        /* One byte more than may be, since a file can grow while it is read; and one for the NUL. */
+        /* One byte more shows that the file is too large, as it may grow during reading; another byte is for the NUL. */
         text = malloc(max + 2);
         if (!text)
                 return -ENOMEM;
@@ -82,7 +83,7 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
 
-        /* Masked, as systemd's files are. */
+        /* A link to /dev/null masks a file, as in systemd. */
         objection = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3) ? NULL : file_objection(&st);
         if (objection) {
                 *ret_objection = objection;
@@ -102,15 +103,15 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
                 return -errno;
         if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max)
                 return -EBADMSG;
-        /* The service's, whichever user that is: who reads it is mostly another one. */
+        /* The directory's owner is the service's user, which usually differs from the caller. */
         if (st.st_uid != 0 && st.st_uid != geteuid() && (fstat(dir_fd, &dir) < 0 || st.st_uid != dir.st_uid))
                 return -EBADMSG;
 
         return read_whole(fd, max, ret, ret_size);
 }
 
-/* A lock for writing, which takes a descriptor that may write: nobody else can hold one. Until there is this lock nobody else can open
- * the file either, and be in its way with a lock for reading. */
+/* A write lock needs a writable descriptor, so other users cannot hold one. The file's mode is 0600 until the lock is taken, so other
+ * users cannot block it with a read lock either. */
 int record_directory_lock(const char *path) {
         _cleanup_close_ int dir_fd = -EBADF, fd = -EBADF;
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -134,7 +135,7 @@ bool record_directory_is_locked(int dir_fd) {
 
 /* ---- directories ---- */
 
-/* As many as the kernel follows. */
+/* The kernel's limit for symbolic links in a path. */
 #define LINKS_MAX 40U
 
 int directory_is_safe(const char *path) {
@@ -146,17 +147,17 @@ int directory_is_safe(const char *path) {
         return !is_writable_by_others(&st);
 }
 
-/* How much of a path only root and the caller may be able to replace. */
+/* The parts of a path that only root and the caller may be able to replace. */
 typedef enum Trust {
         TRUST_LINKS, /* symbolic links */
-        TRUST_ALL,   /* directories, too */
+        TRUST_ALL,   /* symbolic links and directories */
 } Trust;
 
 static bool is_own(const struct stat *st) {
         return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* Can other users put another entry in the place of this directory? The sticky bit of `dir`, as on /tmp, prevents that. */
+/* Returns true if other users can replace the entry `st` of the directory `dir`. The sticky bit of `dir`, as on /tmp, prevents that. */
 static bool is_replaceable(const struct stat *dir, const struct stat *st) {
         return is_writable_by_others(dir) && !((dir->st_mode & S_ISVTX) && is_own(dir) && is_own(st));
 }
@@ -254,7 +255,7 @@ static int replace_file(int dir_fd, const char *name, const char *text, bool syn
         }
 
         fd = create_temporary(dir_fd, temporary);
-        /* A killed process left it, or the directory's owner put it there. */
+        /* A killed process or the directory's owner left the file. */
         if (fd < 0 && errno == EEXIST && unlinkat(dir_fd, temporary, 0) >= 0)
                 fd = create_temporary(dir_fd, temporary);
         if (fd < 0)
@@ -262,7 +263,7 @@ static int replace_file(int dir_fd, const char *name, const char *text, bool syn
 
         if (like && (fchown(fd, like->st_uid, like->st_gid) < 0 || fchmod(fd, like->st_mode & 07777) < 0))
                 r = -errno;
-        /* A file is written in part only where there is no room for more. */
+        /* A short write means that the file system is full. */
         n = r < 0 ? 0 : write(fd, text, size);
         if (r >= 0 && n != (ssize_t) size)
                 r = n < 0 ? -errno : -ENOSPC;
