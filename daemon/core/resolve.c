@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which values the files want for one drive. */
+/* Determines which values the configuration sets for one drive. */
 
 #include "config.h"
 
@@ -63,7 +63,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         return r;
 }
 
-/* Any of them may be what the block was to change. */
+/* Withholds all wishes, as an unreadable block may have changed any of them. */
 static void withhold_all(Wishes *w, const Block *b) {
         for (size_t i = 0; i < w->n_items; i++) {
                 w->items[i].withheld = true;
@@ -73,18 +73,19 @@ static void withhold_all(Wishes *w, const Block *b) {
         }
 }
 
-/* A broken block is not to be trusted to tell what is for which state, so all it names is withheld in both. */
+/* Returns true if the assignment applies on this power source. In a broken block the power source of an assignment is not reliable, so
+ * all its settings are withheld on both. */
 static bool assignment_is_in_force(const Block *b, const Assignment *a, bool on_battery) {
         return !a->on_battery || on_battery || b->broken;
 }
 
-/* A rule for all drives means disks, but for the settings that only optical drives have. One that names its drive means
- * what it says. */
+/* Returns true if the assignment suits the kind of drive. A general rule applies to optical drives only with the settings that only
+ * optical drives have. A rule that names its drive always applies. */
 static bool assignment_suits(const Block *b, const Assignment *a, const Drive *d) {
         return (a->row->backend == BACKEND_OPTICAL) == d->optical || !match_is_general(&b->match);
 }
 
-/* The plain assignments of a block first, so that those for battery take their place. */
+/* Applies a block. Assignments for battery come last, so that they replace the others. */
 static int apply_block(Wishes *w, const Block *b, const Drive *d, const DriveLink *link, bool on_battery) {
         int r;
 
@@ -153,7 +154,7 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t) {
         return x && y && !a->withheld && !b->withheld && settings_exclude(x, &a->value, y, &b->value);
 }
 
-/* Does this item of `a` win against the same other ones in `b`? */
+/* Returns true if this item of `a` also wins in `b` against all earlier items that it excludes. */
 static bool wins_over_same(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
         const Wish *wish = wishes_find(b, a->items[item].name);
 

@@ -8,12 +8,12 @@ static bool was_in_order(const DriveRecord *record, const char *name) {
         return s && verdict_is_in_order(s->verdict);
 }
 
-/* `kernel`: only what the kernel holds. */
+/* Returns true if the visit should check the setting. `kernel`: check only settings of the kernel. */
 static bool should_check(const Wish *wish, const Setting *setting, const DriveRecord *record, bool kernel) {
-        /* Done once, and no loss undoes it. */
+        /* An action that cannot be read is done once, and no loss undoes the action. */
         const SettingFlags unreadable_action = SETTING_UNREADABLE | SETTING_AT_ATTACH;
 
-        /* Whether a stand-in is needed only a visit to both can tell. */
+        /* A row with `unless` can only be decided together with the setting that it replaces. */
         if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 
@@ -33,7 +33,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
         if (!(work & WORK_SETTINGS))
                 return 0;
 
-        /* What cannot be read is nothing to visit a drive for. */
+        /* A setting that cannot be read is no reason for a visit. */
         for (size_t i = 0; i < w->n_items && !sends_commands; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
@@ -55,7 +55,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
 int scope_add_sleep(Wishes *selected) {
         Wish *old = wishes_find(selected, SETTING_STANDBY);
 
-        /* What the files want once at attach comes true by this. */
+        /* This wish replaces the configuration's wish for standby at attach. */
         if (old)
                 memmove(old, old + 1, (selected->items + --selected->n_items - old) * sizeof *old);
         if (!GREW(selected, items))
