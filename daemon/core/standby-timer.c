@@ -13,7 +13,7 @@ bool drive_can_sleep(const Drive *d, unsigned backends) {
 
 /* ---- one setting ---- */
 
-/* Whether the drive or the kernel lacks the value for good. */
+/* Returns true if the verdict means that the drive will not get the value. */
 static bool verdict_is_rejection(Verdict v) {
         return v == VERDICT_UNSUPPORTED || v == VERDICT_REFUSED || v == VERDICT_FORBIDDEN || v == VERDICT_QUARANTINED;
 }
@@ -24,7 +24,7 @@ typedef enum InForce {
         IN_FORCE_YES,
 } InForce;
 
-/* The number that the drive or the kernel has: as it was read or sent last. NULL record: there was no visit yet. */
+/* Determines the number that was last read or sent, and whether it is in force. `s` NULL: no visit yet. */
 static InForce number_in_force(const SettingRecord *s, const Wish *w, int64_t *ret) {
         *ret = w->value.number;
         if (!s)
@@ -41,7 +41,7 @@ static InForce number_in_force(const SettingRecord *s, const Wish *w, int64_t *r
         case VERDICT_APPLIED:
         case VERDICT_UNCHANGED:
         case VERDICT_UNVERIFIABLE:
-        case VERDICT_DEFERRED: /* an earlier value holds until this one is written */
+        case VERDICT_DEFERRED: /* the earlier value is in force until the new one is written */
                 if (s->read.known || s->sent.known)
                         *ret = s->read.known ? s->read.number : s->sent.number;
                 else if (s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_DEFERRED)
@@ -65,7 +65,7 @@ static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting 
         InForce in_force;
         uint64_t ms;
 
-        /* A timer that is off is in force by no verdict. */
+        /* "off" sets no timer, whatever the verdict. */
         if (setting_spin_down_ms(setting, &w->value) == UINT64_MAX)
                 return NO_SPIN_DOWN;
 
@@ -85,7 +85,7 @@ static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting 
 
 /* ---- the kernel ---- */
 
-/* 1, 0, or -1: no verdict says that it is in force. */
+/* Returns the value (1 or 0) of a switch that is in force; -1: no verdict shows that. */
 static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *name) {
         const Wish *wish = wishes_find(w, name);
         const SettingRecord *s = drive_record_find(r, name);
@@ -93,8 +93,8 @@ static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *na
         return wish && !wish->withheld && s && verdict_is_wanted(s->verdict) ? (int) wish->value.number : -1;
 }
 
-/* Does it stop a drive that it suspends? libata asks for that (drivers/ata/libata-scsi.c); other drives are stopped where a setting
- * says so. Before Linux 6.6 one setting was for that and for the whole machine's suspend. */
+/* Returns true if the kernel stops the drive when it runtime-suspends it. libata enables this (drivers/ata/libata-scsi.c); for other
+ * drives a setting does. Before Linux 6.6, one setting covered runtime suspend and system suspend. */
 static bool kernel_stops(const DriveRecord *r, const Wishes *w, const Drive *d) {
         int stops = switch_in_force(r, w, "manage_runtime_start_stop");
 
@@ -114,7 +114,7 @@ static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const Se
 
         k.setting = setting_for_backends(t, delay->name, backends);
         k.value = delay->value;
-        /* Negative: never. */
+        /* A negative delay disables autosuspend. */
         if (!k.setting || number_in_force(drive_record_find(r, delay->name), delay, &k.value.number) != IN_FORCE_YES ||
             k.value.number < 0)
                 return NO_SPIN_DOWN;
@@ -157,7 +157,7 @@ const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_M
 
         if (!s->wish)
                 return NULL;
-        /* The drive's own timer, where it has several. */
+        /* A drive may have several timers: name the one in force. */
         if (!by && !streq(s->setting->name, SETTING_SPINDOWN_TIME))
                 by = s->setting->name;
         (void) snprintf(buf, SPIN_DOWN_TEXT_MAX, "%s%s%s", value_format(&s->setting->range, &s->value, time),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What spins a drive down after a time without use: the drive's own timer, the service or the kernel. Follows from the verdicts of the
- * drive's record, since what the files want may have been refused, forbidden or made another value. Pure. */
+/* Determines what spins a drive down after a time without I/O: the drive's own timer, the service or the kernel. Uses the verdicts in
+ * the drive's record, as the drive may have refused or adjusted the value in the configuration. Pure. */
 
 #include "drive-record.h"
 
@@ -15,29 +15,29 @@ typedef enum SpinDownActor {
 } SpinDownActor;
 
 typedef struct SpinDown {
-        uint64_t usec; /* UINT64_MAX: nothing does, and there is no `wish` */
+        uint64_t usec; /* time without I/O; UINT64_MAX: nothing spins the drive down, and `wish` is NULL */
         const Wish *wish;
         const Setting *setting;
-        Value value; /* what is in force, which need not be what is wished for */
+        Value value; /* the value in force, which may differ from the wish */
         SpinDownActor by;
-        bool pending; /* wished for, and no verdict tells yet whether it is in force */
+        bool pending; /* no verdict shows yet whether the value is in force */
 } SpinDown;
 
-/* Does a drive with these backends (mask of 1 << Backend) spin, and tell whether it does? */
+/* Returns true if the drive, with these backends (mask of 1 << Backend), is rotational and can report its power mode. */
 bool drive_can_sleep(const Drive *d, unsigned backends);
 
-/* The shortest timer of the drive or the service; one in force goes before one that is pending. */
+/* Returns the shortest timer of the drive or the service. Prefers a timer in force to a pending one. */
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                          unsigned backends);
 
-/* The same or the kernel's, if that is shorter; nothing that is pending. */
+/* Returns the shortest timer in force of the drive, the service or the kernel. */
 SpinDown spin_down_in_force(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                             unsigned backends);
 
 #define SPIN_DOWN_TEXT_MAX (VALUE_TEXT_MAX + 64U)
 
-/* For people: "20 min", "20 min, by the service", "15 min, by standby_z"; NULL: nothing spins it down. */
+/* Formats for people: "20 min", "20 min, by the service", "15 min, by standby_z". NULL: nothing spins the drive down. */
 const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);
 
-/* For state files, to compare by: "service spindown_time 1200000000"; NULL: nothing spins it down. */
+/* Formats for comparison in state files: "service spindown_time 1200000000". NULL: nothing spins the drive down. */
 const char *spin_down_key(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_MAX]);

@@ -48,7 +48,7 @@ TemporaryValues *temporary_free(TemporaryValues *t) {
 
 /* ---- text ---- */
 
-/* Is it a value of a setting that can be written? Then it gets what its texts say. */
+/* Parses the texts of a value. Returns false if the setting or a text is not valid, or the setting cannot be written. */
 static bool value_resolve(TemporaryValue *v, const SettingTable *settings) {
         v->setting = v->name && v->text ? setting_find(settings, v->name) : NULL;
         return v->setting && !v->setting->alias_of && !(v->setting->flags & (SETTING_DEAD | SETTING_EXCLUDED)) &&
@@ -157,11 +157,11 @@ bool temporary_is_barred(Verdict v) {
 }
 
 bool temporary_has_no_effect(Verdict v, bool same) {
-        /* A drive can accept a part of a value that it refuses. */
+        /* A drive that rejects a value can still accept a part of it. */
         return temporary_is_barred(v) || ((v == VERDICT_REFUSED || v == VERDICT_IGNORED) && same);
 }
 
-/* ---- what is wanted ---- */
+/* ---- wishes ---- */
 
 const char *temporary_rule(const TemporaryValue *v) {
         return v->until_boot ? TEMPORARY_RULE_BOOT : TEMPORARY_RULE_CLIENT;
@@ -169,13 +169,13 @@ const char *temporary_rule(const TemporaryValue *v) {
 
 static int overlay(const TemporaryValue *v, Wishes *w) {
         const Wish *old = wishes_find(w, v->name);
-        /* A client's value is for the rule that it hides, a tried one is a rule of its own. */
+        /* A client's value inherits the options of the rule that it overrides. A value until boot has its own options. */
         Wish wish = old && !v->until_boot ? *old
                                           : (Wish){ .name = setting_state(v->setting),
                                                     .allow_dangerous = v->allow_dangerous,
                                                     .wake = v->wake };
 
-        /* What the files want is what it had before; a rule in error wants nothing. */
+        /* `before` is restored only if no valid rule of the configuration sets the setting. */
         if (v->returns && (!v->before_text || (old && !old->withheld)))
                 return 0;
         wish.via_stacked = NULL;
