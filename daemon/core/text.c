@@ -25,9 +25,9 @@ uint64_t text_hash(const char *text, size_t size) {
         return hash;
 }
 
-/* The length of the character at the start of `s`, and which it is. 0: it is not UTF-8. */
+/* Decodes the character at the start of `s`. Returns its length in bytes; 0: not UTF-8. */
 static size_t utf8_decode(const char *s, size_t size, uint32_t *ret) {
-        static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* … of a character of that length */
+        static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 }; /* lowest code point by length */
         const unsigned char *b = (const unsigned char *) s;
         uint32_t c;
         size_t n;
@@ -46,7 +46,7 @@ static size_t utf8_decode(const char *s, size_t size, uint32_t *ret) {
                 c = c << 6 | (b[i] & 0x3fU);
         }
 
-        /* An overlong form, half of a UTF-16 pair, or beyond Unicode's end. */
+        /* Rejects overlong forms, UTF-16 surrogates and code points above U+10FFFF. */
         if (c < least[n] || (c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
                 return 0;
 
@@ -106,11 +106,11 @@ const char *text_find_invisible(const char *s, size_t size, const char **ret_nam
         return NULL;
 }
 
-/* Bytes in the character at `p`; 0 when it is not UTF-8 or not fit to be shown: control characters (some terminals obey those beyond
- * ASCII, too), line breaks, and what turns the direction of writing. */
+/* Returns the length of the character at `p` in bytes. 0: the character is not UTF-8 or not printable: a control character (some
+ * terminals also obey non-ASCII ones), a line break, or a character that changes the direction of writing. */
 static size_t printable_length(const char *p) {
         uint32_t c = 0;
-        /* The NUL at the end is in no character of more than one byte. */
+        /* Does not read beyond the NUL at the end, which is never part of a longer character. */
         size_t n = utf8_decode(p, 4, &c);
 
         return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? 0
@@ -191,14 +191,14 @@ char *text_strip(char *s) {
 
 /* ---- mistyped words ---- */
 
-/* Nobody types a key longer than this by mistake. */
+/* Longer words are not compared. */
 #define WORD_MAX 63U
 
 static unsigned char fold(char c) {
         return c == '-' ? '_' : (unsigned char) tolower((unsigned char) c);
 }
 
-/* Optimal string alignment: insertions, deletions, replacements and swapped neighbours count one each. */
+/* Returns the optimal string alignment distance: each insertion, deletion, replacement and swap of neighbours counts one. */
 static unsigned word_distance(const char *a, size_t n, const char *b, size_t m) {
         uint8_t d[WORD_MAX + 1][WORD_MAX + 1];
 
@@ -217,7 +217,7 @@ static unsigned word_distance(const char *a, size_t n, const char *b, size_t m) 
         return d[n][m];
 }
 
-/* Up to a blank. */
+/* Compares two words, which end at a blank or NUL. Ignores case, '-' and '_'. */
 static bool is_same_word(const char *a, const char *b) {
         for (;; a++, b++) {
                 a += strspn(a, "-_");
@@ -252,7 +252,8 @@ void nearest_offer(Nearest *n, const char *candidate) {
         limit = b <= 4 ? 1 : b <= 8 ? 2 : 3;
         d = longer - shorter <= limit ? word_distance(n->typed, a, candidate, b) : UINT_MAX;
         if (i == shorter && shorter >= 4)
-                d = MIN(d, limit); /* "spindown" for "spindown_time": near, but a smaller slip is nearer */
+                d = MIN(d,
+                        limit); /* a prefix is near ("spindown" for "spindown_time"), but a smaller distance is nearer */
 
         if (d <= limit && (!n->word || d < n->distance)) {
                 n->word = candidate;

@@ -1,55 +1,51 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Text that drives and users had a hand in: made harmless for files, the journal and terminals, and understood in spite of a slip.
- * Pure. */
+/* Escapes text from drives and users for files, the journal and terminals, and finds the word that a mistyped word stands for. Pure. */
 
 #include "macro.h"
 
-/* A copy in which control characters, bytes that are not UTF-8, characters that reorder or break a line, and the
- * characters of `also` (NULL: none) stand as \xNN, byte by byte. With a backslash in `also` nothing is lost:
- * text_unescape() gives the original; without, what is meant to be copied (unit names) can be. The caller frees it;
- * NULL on -ENOMEM. */
+/* Returns a copy in which these characters are replaced by \xNN for each byte: control characters, bytes that are not UTF-8, characters
+ * that reorder or break a line, and the characters of `also` (NULL: none). With a backslash in `also`, text_unescape() restores the
+ * original; without it, users can copy names with a backslash (unit names). The caller frees the copy. NULL: out of memory. */
 char *text_escape(const char *s, const char *also);
 
-/* The first of these words (NULL at the end) that is an option and not fit to be shown; NULL: none is. For before
- * argp_parse(), which tells of options that it does not know as they are. */
+/* Returns the first option among the words (ends with NULL) that has unprintable characters; NULL: none. Call this function before
+ * argp_parse(), which prints unknown options without escaping them. */
 const char *text_find_garbled_option(char *const *words);
 
-/* Undoes it. -EBADMSG: a backslash that does not begin \xNN, or one that means NUL. */
+/* Reverses text_escape(). -EBADMSG: a backslash without xNN, or \x00. */
 int text_unescape(const char *s, char **ret);
 
-/* What \xNN at the start of `s` stands for; NUL: there is no such thing, or it means that. */
+/* Returns the character of the \xNN at the start of `s`; NUL: there is no \xNN, or it is \x00. */
 char text_escaped_character(const char *s);
 
-/* Without the blanks around it: cuts off those at the end, and returns where the rest begins. */
+/* Cuts off the blanks at the end of `s`, and returns a pointer to the first character that is not a blank. */
 char *text_strip(char *s);
 
-/* Puts a copy of `value` (NULL: none) in the place of what *field holds. -ENOMEM: nothing is changed. */
+/* Frees *field and replaces it by a copy of `value` (NULL: NULL). -ENOMEM: *field is unchanged. */
 int string_replace(char **field, const char *value);
 
-/* FNV-1a: tells texts apart. No protection against texts that are made to collide. */
+/* Returns the FNV-1a hash of a text. Not resistant to deliberate collisions. */
 uint64_t text_hash(const char *text, size_t size);
 
 bool text_is_utf8(const char *s, size_t size);
 
-/* Is it a name as the kernel gives drives and drivekeep gives settings: letters, digits, '_', '-' and, not at its start, '.'? Such a
- * name needs no escape, neither in a header nor in the name of a file. */
+/* Returns true if `s` has only letters, digits, '_', '-' and '.', and does not start with '.'. The names of the kernel's drives and of
+ * settings have this form. Such a name needs no escape in a header or a file name. */
 bool text_is_name(const char *s);
 
-/* The first character of these bytes that looks like a blank, or like nothing, and is no blank; *ret_name is what it is called.
- * NULL: there is none. */
+/* Returns the first non-ASCII character that looks like a blank or is invisible, and its name in *ret_name. NULL: none. */
 const char *text_find_invisible(const char *s, size_t size, const char **ret_name);
 
-/* Whether one of the words, with blanks between them, is this one. Letters and digits count alone: "apm-level", "APMLevel". */
+/* Returns true if `word` is one of the words, which are separated by blanks. Ignores case, '-' and '_': "apm-level" equals "APMLevel". */
 bool text_has_word(const char *words, const char *word);
 
-/* Which known word a mistyped one was meant to be. Offer the candidates one by one; `word` is the best so far. */
-
+/* Finds the known word that is nearest to a mistyped one: call nearest_offer() for each known word; `word` is the best so far. */
 typedef struct Nearest {
         const char *typed;
-        const char *word; /* NULL: nothing is near */
-        unsigned distance;
+        const char *word;  /* NULL: no known word is near */
+        unsigned distance; /* number of typing errors between `typed` and `word` */
 } Nearest;
 
 void nearest_offer(Nearest *n, const char *candidate);

@@ -8,14 +8,14 @@
 #include "macro.h"
 #include "value.h"
 
-/* ATA's standby timer: one byte with five encodings (ACS-4, STANDBY). */
+/* The ATA standby timer is one byte with five encodings (ACS-4, STANDBY). */
 #define HOUR 3600
 
 #define TIMER_5_H_30_MIN 251
 #define TIMER_21_MIN 252
-#define TIMER_RESERVED 254 /* vendors take it for 21 min 10 s */
+#define TIMER_RESERVED 254 /* vendors implement it as 21 min 10 s */
 
-/* What a bare number counts; 0: a unit is needed. */
+/* Returns the unit of a number without a unit; 0: a unit is required. */
 static int64_t bare_unit(const ValueRange *range) {
         bool time = range->type == VALUE_DURATION || range->type == VALUE_MICROSECONDS;
 
@@ -40,7 +40,7 @@ const char *value_word(const ValueRange *range, int64_t n) {
         return NULL;
 }
 
-/* 1 for on, true, yes; 0 for off, false, no; -EINVAL. */
+/* Returns 1 for on, true, yes; 0 for off, false, no; else -EINVAL. */
 static int boolean_parse(const char *text) {
         static const char *const words[] = { "off", "on", "false", "true", "no", "yes" };
 
@@ -51,7 +51,7 @@ static int boolean_parse(const char *text) {
         return -EINVAL;
 }
 
-/* Decimal or 0x…; never octal, as the file's own numbers are not. */
+/* Parses a decimal or hexadecimal (0x…) number. Octal is not supported, as in the configuration file's numbers. */
 static int integer_parse(const char *text, int64_t *ret) {
         bool hex = strncasecmp(text + strspn(text, "+-"), "0x", 2) == 0;
         char *end;
@@ -65,9 +65,9 @@ static int integer_parse(const char *text, int64_t *ret) {
 }
 
 typedef struct Unit {
-        ValueType type;    /* VALUE_MICROSECONDS: of VALUE_DURATION too */
-        int64_t factor;    /* bytes, µs, … */
-        const char *names; /* each between blanks; case does not matter */
+        ValueType type;    /* VALUE_MICROSECONDS also covers VALUE_DURATION */
+        int64_t factor;    /* size of the unit in bytes, µs, … */
+        const char *names; /* names between blanks; case is ignored */
 } Unit;
 
 /* clang-format off */
@@ -88,13 +88,13 @@ static const Unit units[] = {
 };
 /* clang-format on */
 
-/* What the unit counts in a value of this type; 0: there is no such unit. */
+/* Returns the factor of the unit at *text for a value of this type; 0: unknown unit. */
 static int64_t unit_parse(ValueType type, const char **text) {
         bool ms = type == VALUE_DURATION;
         const char *name = *text;
         char word[32];
 
-        /* The µ of µs is two bytes beyond ASCII. */
+        /* The µ of µs is two non-ASCII bytes. */
         while (isalpha((unsigned char) **text) || (unsigned char) **text >= 0x80)
                 *text += 1;
         if (snprintf(word, sizeof word, " %.*s ", (int) (*text - name), name) >= (int) sizeof word)
@@ -111,7 +111,7 @@ static const char *skip_blanks(const char *s) {
         return s + strspn(s, " ");
 }
 
-/* One number and its unit, added to *sum. Returns 1 when it was rounded. */
+/* Adds one number with its unit to *sum. Returns 1 if the number was rounded. */
 static int sum_add(ValueType type, const char **text, int64_t bare, int64_t *sum) {
         int64_t n = 0, scale = 1, factor = bare;
         bool point = false, digits = false;
@@ -138,15 +138,15 @@ static int sum_add(ValueType type, const char **text, int64_t bare, int64_t *sum
         if (factor == 0)
                 return -ENOMSG;
 
-        /* Rounded up, so that a tiny duration never becomes 0, which some settings take for "off". */
+        /* Round up, so that a tiny duration never becomes 0, which means "off" in some settings. */
         if (__builtin_mul_overflow(n, factor, &n) || __builtin_add_overflow(*sum, n / scale + (n % scale != 0), sum))
                 return -ERANGE;
         return n % scale != 0;
 }
 
-/* A quantity of this type, in the unit of its Value.number, from a number with a unit, or a sum of them ("1h 30min") where it is a
- * time. K, KB and KiB all mean 1024. A number alone counts `bare`. Returns 0, or 1 when fractions were rounded up, or -EINVAL,
- * -ERANGE (more than 64 bits), -ENOMSG (a number without a unit, and bare is 0). */
+/* Parses a number with a unit, or for times a sum of them ("1h 30min"), and returns it in the unit of the type's Value.number. K, KB and
+ * KiB all mean 1024. `bare`: the unit of a number without a unit. Returns 0, 1 (fractions were rounded up), -EINVAL, -ERANGE (more than
+ * 64 bits) or -ENOMSG (a number without a unit, and `bare` is 0). */
 static int quantity_parse(ValueType type, const char *text, int64_t bare, int64_t *ret) {
         bool inexact = false;
         int64_t sum = 0;
@@ -172,7 +172,7 @@ static int number_set(const ValueRange *range, int64_t n, Value *ret) {
         return 0;
 }
 
-/* Sets *ret when `n`, in the value's own unit, is in the range, rounded to what can be held. */
+/* Rounds `n`, in the unit of the type, to a multiple of the range's step. -ERANGE: `n` is outside the range. */
 static int value_set(const ValueRange *range, int64_t n, bool inexact, Value *ret) {
         int64_t rest = range->step > 1 ? n % range->step : 0;
 
@@ -241,7 +241,7 @@ static int standby_timer_parse(const ValueRange *range, const char *text, Value 
         if (seconds > 12 * HOUR)
                 return -ERANGE;
 
-        /* The shortest that is long enough; below the vendor's own time the nearest that is certain. */
+        /* Use the shortest timer that is long enough. The vendor's timer, whose time is uncertain, is used from 8 h up. */
         for (unsigned t = 0; t <= UINT8_MAX; t++)
                 if (t != TIMER_RESERVED && standby_timer_to_seconds(t) >= seconds &&
                     standby_timer_to_seconds(t) < standby_timer_to_seconds(timer))
@@ -306,7 +306,7 @@ int value_from_integer(const ValueRange *range, int64_t n, Value *ret) {
         if (range->type == VALUE_BOOL)
                 return n == 0 || n == 1 ? number_set(range, n, ret) : -ERANGE;
 
-        /* A number that has a word may be written as the number too, and nothing is nothing in any unit. */
+        /* A number that has a word, such as 0, needs no unit. */
         if (value_word(range, n))
                 return number_set(range, n, ret);
 
@@ -331,9 +331,9 @@ bool value_equal(const Value *a, const Value *b) {
         return a->type == VALUE_NAME ? streq(a->name, b->name) : a->number == b->number;
 }
 
-/* ---- as people read them ---- */
+/* ---- formatting for people ---- */
 
-/* "1 h 30 min", "7.5 s" */
+/* Formats "1 h 30 min", "7.5 s". */
 static char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
         int64_t h = ms / 3600000, min = ms / 60000 % 60, rest = ms % 60000;
         int n = 0;
@@ -354,7 +354,7 @@ static char *duration_format(int64_t ms, char buf[static VALUE_TEXT_MAX]) {
         return buf;
 }
 
-/* In the largest unit that divides it. */
+/* Formats a size in the largest unit that divides it. */
 static char *size_format(int64_t bytes, char buf[static VALUE_TEXT_MAX]) {
         static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB" };
         size_t i = 0;
@@ -435,7 +435,7 @@ char *value_range_format(const ValueRange *range, char *buf, size_t size) {
                 return buf;
         }
 
-        /* "off" has a name, so its number at the edge is not also told. */
+        /* Leave out the number of "off" at the end of the range: "off" is listed by name. */
         if (range->has_off && range->off == min && min < max)
                 min += MAX(range->step, 1);
         else if (range->has_off && range->off == max && min < max)
