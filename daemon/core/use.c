@@ -32,14 +32,14 @@ int drive_use_begin(DriveUse *u, const char *setting, const char *key, uint64_t 
         return 0;
 }
 
-/* ---- times without use ---- */
+/* ---- times without I/O ---- */
 
 static uint64_t bound_usec(unsigned i) {
         return i < USE_TIMERS ? use_timers[i] * MINUTE_USEC : UINT64_MAX;
 }
 
 void drive_use_gap(DriveUse *u, uint64_t least, uint64_t most) {
-        /* Each length between the two is as likely as the others. */
+        /* Distributes the gap over the classes, as each length between `least` and `most` is equally likely. */
         for (unsigned i = 0; i < USE_TIMERS; i++) {
                 uint64_t from = MAX(least, bound_usec(i)), to = MIN(most, bound_usec(i + 1));
                 double part;
@@ -62,7 +62,7 @@ bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret) 
 
         while (i < USE_TIMERS && use_timers[i] != minutes)
                 i++;
-        /* Of less than a day the rate is chance. */
+        /* A rate from less than a day is not reliable. */
         if (i == USE_TIMERS || days < 1 || timer < (double) u->known_from)
                 return false;
 
@@ -105,7 +105,7 @@ bool drive_use_wear_rate(const DriveUse *u, WearKind k, WearRate *ret) {
         KnownNumber rated = wear_rated(&u->wear, k);
         WearRate w;
 
-        /* A clock that was set back, or a drive that was exchanged for one that says it is the same. */
+        /* The clock may have been set back, or the drive replaced by one with the same identity. */
         if (!first.known || !last.known || first.number < 0 || last.number < first.number ||
             u->wear_when < u->first_wear_when || u->wear_when - u->first_wear_when < DAY_USEC)
                 return false;

@@ -1,82 +1,82 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* How a drive that is to spin down is used, and what that costs it: the times without use, and what the drive counts of its own wear.
- * From these it follows how often another timer would have spun the drive up. Part of the drive's record (drive-record.h); kept over boots,
- * and begun anew when another timer is set. Pure. */
+/* Statistics of a drive that spins down: the lengths of the times without I/O, and the drive's wear counters. They predict how often the
+ * drive would spin up with another timer. Part of the drive's record (drive-record.h). Kept over boots, and reset when another timer is
+ * set. Pure. */
 
 #include "value.h"
 
-/* What a drive counts of its own wear, in its whole life: plain data, which crosses from one process to another.
+/* The lifetime wear counters of a drive. Plain data that processes exchange.
  *
- * ATA: attributes in the data of SMART READ DATA (ACS-3). What an attribute counts is left to the maker there: its ID and its place
- * are those of SFF-8035i, the meaning is that of makers' manuals. SCSI: parameters of the log pages 0Eh, Start-Stop Cycle Counter,
- * and 0Dh, Temperature (SPC-4). */
+ * ATA: attributes in the data of SMART READ DATA (ACS-3). ACS-3 leaves the meaning of attributes to the vendor: the IDs and the layout
+ * are from SFF-8035i, the meanings from vendors' manuals. SCSI: parameters of the log pages 0Eh, Start-Stop Cycle Counter, and 0Dh,
+ * Temperature (SPC-4). */
 typedef struct Wear {
-        KnownNumber load_cycles; /* the heads were unloaded and loaded again. ATA: 193, else 225 of older drives; SCSI: 0Eh/0006h */
-        KnownNumber start_stops;       /* the spindle was started. ATA: 4; SCSI: 0Eh/0004h */
-        KnownNumber rated_load_cycles; /* what the drive is made for. ATA drives do not say it; SCSI: 0Eh/0005h */
-        KnownNumber rated_start_stops; /* the same of the spindle. SCSI: 0Eh/0003h */
-        KnownNumber temperature;       /* °C, of now. ATA: the lowest byte of 194; SCSI: 0Dh/0000h */
+        KnownNumber load_cycles; /* load/unload cycles of the heads. ATA: 193, or 225 on older drives; SCSI: 0Eh/0006h */
+        KnownNumber start_stops;       /* starts of the spindle. ATA: 4; SCSI: 0Eh/0004h */
+        KnownNumber rated_load_cycles; /* load/unload cycles by design. ATA drives do not report them; SCSI: 0Eh/0005h */
+        KnownNumber rated_start_stops; /* starts of the spindle by design. SCSI: 0Eh/0003h */
+        KnownNumber temperature;       /* present temperature, °C. ATA: the lowest byte of 194; SCSI: 0Dh/0000h */
 } Wear;
 
-/* The timers of which it can be told: bounds of the times without use that are counted, in minutes. */
+/* The timers that can be predicted, in minutes. They are also the bounds of the classes in which times without I/O are counted. */
 #define USE_TIMERS 18U
 extern const unsigned use_timers[USE_TIMERS];
 
-/* What a drive is taken to be made for that does not say it. Data sheets of most drives of 3.5 inches say 300,000 or 600,000. */
+/* Load cycles by design of a drive that does not report them. Most data sheets of 3.5-inch drives specify 300,000 or 600,000. */
 #define USE_RATED_LOAD_CYCLES 600000
-/* A drive that would be worn out sooner is warned of. */
+/* The service warns if the drive would reach its rated cycles in fewer years. */
 #define USE_LEAST_YEARS 5
 
 typedef struct DriveUse {
-        char *setting; /* "20 min, by the service": the timer that was set meanwhile, for people; NULL: none was */
-        char *key; /* … and to compare by (spin_down_key()); NULL: a version of this program without keys noted it */
-        uint64_t since; /* CLOCK_REALTIME, µs */
+        char *setting;  /* the timer in this period, for people: "20 min, by the service"; NULL: none */
+        char *key;      /* the timer, for comparison (spin_down_key()); NULL: recorded by a version without keys */
+        uint64_t since; /* start of this period; CLOCK_REALTIME, µs */
 
-        uint64_t watched;    /* s in which times without use were counted … */
-        uint64_t known_from; /* … of which shorter ones than this may have been missed; s */
-        uint64_t gaps[USE_TIMERS]; /* how many were at least as long as use_timers[i] and no longer than the next; thousandths … */
-        uint64_t gap_times[USE_TIMERS]; /* … and their sum; s */
+        uint64_t watched;          /* time in which times without I/O were counted; s */
+        uint64_t known_from;       /* shorter times without I/O may have been missed; s */
+        uint64_t gaps[USE_TIMERS]; /* number of times without I/O from use_timers[i] to use_timers[i + 1]; thousandths */
+        uint64_t gap_times[USE_TIMERS]; /* sum of these times; s */
 
-        uint64_t spin_ups; /* that were seen … */
-        uint64_t asleep;   /* … and how long it had slept; s */
+        uint64_t spin_ups; /* number of spin-ups seen */
+        uint64_t asleep;   /* sum of the times in standby before these spin-ups; s */
 
-        Wear first_wear, wear;               /* read first, and last … */
-        uint64_t first_wear_when, wear_when; /* … CLOCK_REALTIME, µs; 0: never */
-        bool warned;                         /* the journal knows that the drive would not last long */
+        Wear first_wear, wear;               /* first and last reading */
+        uint64_t first_wear_when, wear_when; /* times of these readings; CLOCK_REALTIME, µs; 0: never */
+        bool warned;                         /* the journal has a warning about early wear */
 } DriveUse;
 
 void drive_use_done(DriveUse *u);
 
-/* Another timer is set: all begins anew, but for what was read last. -ENOMEM. */
+/* Resets the statistics for another timer, except for the last wear reading. -ENOMEM. */
 int drive_use_begin(DriveUse *u, const char *setting, const char *key, uint64_t now);
 
-/* A time without use has ended; it was as long as something between the two, in µs. */
+/* Counts a time without I/O. Its length is between `least` and `most`, in µs. */
 void drive_use_gap(DriveUse *u, uint64_t least, uint64_t most);
 
-/* The drive has told how worn it is. */
+/* Records a reading of the wear counters. */
 void drive_use_wear(DriveUse *u, const Wear *w, uint64_t now);
 
-/* How long it was watched, in days. */
+/* Returns the time that the drive was watched, in days. */
 double drive_use_days(const DriveUse *u);
 
-/* What would have come of another timer in the time that was watched. */
+/* The effect that another timer would have had in the watched time. */
 typedef struct UsePrediction {
         double spin_ups_per_day;
         double hours_asleep_per_day;
 } UsePrediction;
 
-/* Of a timer of so many minutes. False: nobody knows, since it is none of use_timers, less than a day was watched, or shorter times
- * without use were missed. */
+/* Predicts the effect of a timer. Returns false if that is not possible: the timer is not in use_timers, the drive was watched for less
+ * than a day, or times without I/O of this length may have been missed. */
 bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret);
 
-/* What the drive counted since the timer was set, by its first and its last reading. */
+/* The rate of a wear counter between the first and the last reading since the timer was set. */
 typedef struct WearRate {
         double per_day;
         int64_t count, rated;
-        bool assumed; /* the drive does not say for how many it is made */
-        double years; /* until `rated` is reached; INFINITY: never */
+        bool assumed; /* the drive does not report `rated` */
+        double years; /* time until `count` reaches `rated`; INFINITY: never */
 } WearRate;
 
 typedef enum WearKind {
@@ -89,5 +89,5 @@ const char *wear_kind_to_string(WearKind k); /* "load cycles" */
 KnownNumber wear_count(const Wear *w, WearKind k);
 KnownNumber wear_rated(const Wear *w, WearKind k);
 
-/* False: there are no two readings at least a day apart, or nobody knows for how many the drive is made. */
+/* Returns false if no two readings are at least a day apart, or if the rated number is not known. */
 bool drive_use_wear_rate(const DriveUse *u, WearKind k, WearRate *ret);
