@@ -2,7 +2,7 @@
 
 #include "visit-reason.h"
 
-/* All settings, until that is done. */
+/* The work of a visit that handles all settings. */
 #define FULL (WORK_APPLY | WORK_RETRY | WORK_REPORT | WORK_NO_DRIFT)
 
 /* clang-format off */
@@ -11,7 +11,7 @@ static const struct {
         VisitWork work;
 } reasons[_VISIT_REASON_MAX] = {
         [VISIT_BOOT]         = { "boot",         FULL | WORK_ATTACHED },
-        /* The kernel has just read its partitions, or made it spin up. */
+        /* WORK_ACTIVE: the kernel has just read the drive's partitions, or spun it up. */
         [VISIT_ATTACH]       = { "attach",       FULL | WORK_ATTACHED | WORK_ACTIVE },
         [VISIT_CHANGE]       = { "change",       FULL },
         [VISIT_RESUME]       = { "resume",       FULL | WORK_LOST | WORK_RESUMED | WORK_ACTIVE },
@@ -23,7 +23,7 @@ static const struct {
         [VISIT_REVALIDATION] = { "revalidation", WORK_KERNEL | WORK_WRITE_KERNEL | WORK_RETRY | WORK_REPORT },
         [VISIT_RESET]        = { "reset",        FULL | WORK_LOST | WORK_ACTIVE },
         [VISIT_CONTROLLER]   = { "controller",   FULL | WORK_LOST },
-        /* No drive is woken only to see whether another program changed its settings. */
+        /* A check for changes by other programs does not spin up a drive. */
         [VISIT_PARAMETERS]   = { "parameters",   FULL & ~(WORK_WAKE | WORK_NO_DRIFT) },
         [VISIT_WAKE]         = { "wake",         FULL | WORK_ACTIVE },
         [VISIT_RECHECK]      = { "recheck",      WORK_KERNEL | WORK_WRITE_KERNEL | WORK_WRITE | WORK_REPORT },
