@@ -3,7 +3,7 @@
 
 /* Cleanup attributes and ownership transfer, as in systemd.
  *
- * Error policy of the whole program: functions return 0 (or a non-negative answer) on success and a negative
+ * Error policy of the whole program: functions return 0 (or a non-negative result) on success and a negative
  * errno on failure; output parameters are named ret_… and written only on success. A function either logs an
  * error or returns it, never both. */
 

@@ -15,7 +15,7 @@ static int step_compare(const void *a, const void *b) {
         return strcmp(x->wish->name, y->wish->name);
 }
 
-/* Returns true if the service spins the drive down because the drive's own timer fails with this verdict. */
+/* Returns true if the service replaces the drive's own timer because of this verdict. */
 static bool step_has_service(const Step *s, Verdict v) {
         return s->setting && s->setting->spins_down && s->wish->spindown_by == SPINDOWN_BY_AUTO &&
                setting_is_active(s->setting, &s->wish->value) && !s->winner &&
@@ -248,11 +248,11 @@ static bool step_is_possible(const Step *s) {
         case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
                 return false;
-        case VERDICT_REFUSED: /* if the write failed; not if reading failed */
+        case VERDICT_REFUSED: /* possible if only the write failed; not possible if reading failed */
                 return s->failed;
-        case VERDICT_FORBIDDEN: /* if forbidden in this visit only; not if forbidden by the block */
+        case VERDICT_FORBIDDEN: /* possible if forbidden for this visit; not possible if forbidden by the block */
                 return s->before.supported;
-        case VERDICT_UNCHANGED: /* unless the setting is not needed */
+        case VERDICT_UNCHANGED: /* not possible if the step was not needed */
                 return !s->setting->unless || s->before.supported;
         default:
                 return true;
@@ -293,8 +293,8 @@ bool plan_exclude(const Plan *p, Step *s) {
         return true;
 }
 
-/* Decides a step whose setting the drive does not have. "off" then counts as reached. Clears `before`, which was not read and cannot be
- * lost. */
+/* Decides a step whose setting the drive does not have: the verdict for "off" is VERDICT_UNCHANGED. Clears `before.known`, since no value
+ * was read that could be lost. */
 static void step_end_absent(Step *s) {
         const Remedy *r = s->remedy;
         bool is_equal = s->before.known && value_equal(&s->before.value, &s->wanted);
@@ -345,7 +345,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                         return step_end(s, VERDICT_ADJUSTED, "the drive chose this value when the wanted one was sent");
         }
 
-        /* The drive accepted the value, and the value cannot be read now. If the drive adjusted the value or lost it, the step goes on. */
+        /* A value that was accepted earlier and cannot be read now needs no write, unless the drive adjusted it or lost its settings. */
         if (!s->before.known && was_sent(s, memory) && !memory->settled.known && !s->lost)
                 return step_end_accepted(s, STEP_SENT_BEFORE);
 
@@ -358,7 +358,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                 return step_end(s, VERDICT_FORBIDDEN,
                                 "the drive keeps this setting over power cycles; only 'drivekeep apply --permanent' writes it");
 
-        /* The visits that write deferred settings handle volatile settings only, so the user must repeat the command. */
+        /* Later visits for deferred settings do not make the drive save values, so the user must repeat the command. */
         if (permanent && (flags & DECIDE_STANDBY) && (s->wish->permanent || (s->setting->flags & SETTING_NONVOLATILE)))
                 return step_end(s, VERDICT_DEFERRED,
                                 "the drive is not known to be active; run 'drivekeep apply --permanent' again when it is active");

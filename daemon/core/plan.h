@@ -16,10 +16,9 @@ typedef struct Memory {
         KnownNumber sent;    /* the value last sent and accepted; in the wish's type; never a name */
         KnownNumber settled; /* the value that the drive chose for `sent`; sending `sent` again would not change it */
         KnownNumber read;    /* the value last read */
-        char overruled[128]; /* a clause that names the value and the rule of another namespace of the same controller, which has
-                              * priority; empty: none */
-        char quarantined[STEP_REASON_MAX /
-                         2]; /* a clause that says why the value must not be written again; empty: it may be */
+        char overruled[128]; /* clause with the value and the rule of another namespace of the same controller that has priority;
+                              * empty: none */
+        char quarantined[STEP_REASON_MAX / 2]; /* clause: why the value must not be written again; empty: none */
 } Memory;
 
 typedef struct Step {
@@ -74,6 +73,7 @@ bool step_settle(Step *s, const Memory *memory);
 
 /* Returns true if the two wishes exclude each other on a drive that supports both settings. */
 bool steps_exclude(const Step *a, const Step *b);
+/* Returns true if another step of the plan excludes `s` in this way. */
 bool plan_excludes(const Plan *p, const Step *s);
 
 /* Decides whether another step excludes `s`: the later wish wins, unless the drive does not support it. Call this function after all
@@ -84,8 +84,7 @@ bool plan_exclude(const Plan *p, Step *s);
 /* Returns true if the reading differs from the last one, so that the drive may have lost its volatile settings. */
 bool step_shows_loss(const Step *s, const Memory *memory);
 
-/* Call this function after the drive lost its settings. Withdraws a verdict that relies on Memory (`remembered`), and prevents a later
- * one. */
+/* Handles a loss of the drive's settings: withdraws a verdict that relies on Memory (`remembered`), and prevents such a verdict later. */
 void step_distrust(Step *s);
 
 /* Returns true if the wanted value is not "off" and the drive has it. A dry run treats a value that it would write as accepted. */
@@ -109,5 +108,5 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags);
 /* Sets the verdict, and the reason if it is empty. The caller has set `written`, `end`, `error` and `after`. */
 void step_judge(Step *s);
 
-/* Returns "file:line", or only Wish.file if the wish comes from no file's line. The caller frees the text. NULL: out of memory. */
+/* Returns "file:line", or only Wish.file if Wish.line is 0. The caller frees the text. NULL: out of memory. */
 char *wish_format_rule(const Wish *w);

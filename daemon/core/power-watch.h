@@ -45,8 +45,9 @@ typedef struct PowerCounters {
         bool in_flight; /* a request is in flight */
 } PowerCounters;
 
+/* Events to report, and actions that the caller must do. After an action, the caller calls the function that is named here. */
 typedef enum PowerEvent {
-        POWER_NEWS_IO = 1 << 0,           /* I/O ended a gap without I/O */
+        POWER_NEWS_IO = 1 << 0,           /* new I/O ended a gap without I/O */
         POWER_NEWS_ACTIVE = 1 << 1,       /* the drive is active now, so another command does not spin it up */
         POWER_NEWS_SPUN_UP = 1 << 2,      /* count and log a spin-up */
         POWER_NEWS_WOKEN = 1 << 3,        /* the drive is probably no longer in standby */
@@ -54,12 +55,10 @@ typedef enum PowerEvent {
         POWER_NEWS_MODE = 1 << 5,         /* power_watch_mode() was confirmed or changed */
         POWER_NEWS_COUNTED = 1 << 6,      /* a time without I/O begins */
         POWER_NEWS_UNCOUNTED = 1 << 7,    /* the kernel does not count the drive's I/O */
-        POWER_NEWS_TRACE = 1 << 8, /* start a trace, and call power_watch_traced() when the tracer watches the drive */
-        POWER_NEWS_UNTRACE = 1 << 9, /* end the trace */
-        POWER_NEWS_PROBE = 1 << 10,  /* probe the power mode, and call power_watch_probed() */
-        POWER_NEWS_IDLE =
-                        1
-                        << 11, /* spin the drive down if possible, and call power_watch_stopped(), _delay() or _give_up() */
+        POWER_NEWS_TRACE = 1 << 8,        /* start a trace: power_watch_traced() */
+        POWER_NEWS_UNTRACE = 1 << 9,      /* end the trace */
+        POWER_NEWS_PROBE = 1 << 10,       /* probe the power mode: power_watch_probed() */
+        POWER_NEWS_IDLE = 1 << 11,        /* spin the drive down: power_watch_stopped(), _delay() or _give_up() */
 } PowerEvent;
 
 typedef struct PowerNews {
@@ -83,25 +82,27 @@ typedef struct PowerWatch {
         uint64_t traced_at;  /* the drive is in standby at least since this time */
         uint64_t stopped_at; /* time of the spin-down by the service, if no spin-up followed; 0: none */
         struct {
-                Wake *suspect; /* this command may have made the drive spin up: a probe will decide */
-                Wake *later;   /* the first command after `suspect` */
-                unsigned harmless; /* mask of 1 << WakeKind: doubtful commands of this kind did not make the drive spin up */
+                Wake *suspect;     /* this command may have made the drive spin up: a probe will decide */
+                Wake *later;       /* the first command after `suspect` */
+                unsigned harmless; /* mask of 1 << WakeKind: doubtful commands of this kind caused no spin-up */
         } command;
-        uint64_t patience;               /* PowerPolicy.patience when the time without I/O began */
-        bool is_uncounted, has_given_up; /* the kernel does not count I/O; no spin-down before the next I/O */
-        unsigned n_probes;               /* number of probes since the last I/O that found the drive active */
+        uint64_t patience; /* PowerPolicy.patience when the time without I/O began */
+        bool is_uncounted; /* the kernel does not count I/O */
+        bool has_given_up; /* no spin-down before the next I/O */
+        unsigned n_probes; /* number of probes since the last I/O that found the drive active */
         struct {
                 uint64_t io;          /* the I/O counter at the last poll that saw I/O */
                 uint64_t from, since; /* the last I/O was between these times */
                 uint64_t until;       /* no I/O occurred from `since` to this time; 0: no poll since then */
         } quiet;
-        uint64_t watched_at; /* start of PowerNews.watched; 0: the start of the next time without I/O */
+        uint64_t watched_at; /* PowerNews.watched counts from this time; 0: from the next time without I/O */
 } PowerWatch;
 
 void power_watch_done(PowerWatch *w);
 
-/* Return true if the policy wants the watch, and if it wants the tracer. */
+/* Returns true if the policy requires the watch. */
 bool power_watch_is_wanted(const PowerWatch *w);
+/* Returns true if the policy requires a trace while the drive is in standby. */
 bool power_watch_wants_trace(const PowerWatch *w);
 
 /* Turns the watch on or off. Call this function after a visit or a change of the policy. `quiet_since`, `quiet_io`: an earlier run of
@@ -120,8 +121,8 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret);
 typedef struct PowerProbe {
         PowerMode mode;
         bool on_purpose; /* the visit's purpose was the probe */
-        bool spun_down; /* the visit's purpose was to spin the drive down: its result counts even if the watch is off */
-        bool again;     /* another probe is pending */
+        bool spun_down;  /* the visit's purpose was a spin-down; the result counts even if the watch is off */
+        bool again;      /* another probe is pending */
         uint64_t quiet_since, quiet_io; /* as in power_watch_settle() */
 } PowerProbe;
 

@@ -37,8 +37,7 @@ typedef struct FieldFile {
         const char *count, *prefix;
         const Field *item_fields;
         size_t item_size, max_items;
-        size_t items_offset,
-                        n_items_offset; /* in the object: the pointer to the items, and the number of items (size_t) */
+        size_t items_offset, n_items_offset; /* in the object: pointer to the items; number of items (size_t) */
 } FieldFile;
 
 void field_file_free(const FieldFile *file, void *object);

@@ -8,12 +8,11 @@
 
 typedef struct RecordSum {
         size_t n_drives;
-        size_t n_kept; /* settings with the wanted value */
-        size_t n_missed[_VERDICT_MAX +
-                        1]; /* settings without the wanted value, by verdict; last element: no verdict yet */
-        size_t n_absent;    /* optional settings that the drives do not support */
-        size_t n_visits;    /* drives with a visit under way or queued */
-        size_t n_waiting;   /* drives that wait for something (WaitKind) */
+        size_t n_kept;                     /* settings with the wanted value */
+        size_t n_missed[_VERDICT_MAX + 1]; /* settings without the wanted value, by verdict; last: no verdict yet */
+        size_t n_absent;                   /* optional settings that the drives do not support */
+        size_t n_visits;                   /* drives with a visit under way or queued */
+        size_t n_waiting;                  /* drives whose visit is delayed (WaitKind) */
 } RecordSum;
 
 void record_sum_add(RecordSum *s, const DriveRecord *r);
@@ -23,7 +22,7 @@ size_t record_sum_missed(const RecordSum *s);
 
 #define RECORD_SUM_MAX 768U /* each number has 20 digits at most */
 
-/* Formats the line. */
+/* Formats the summary line. */
 const char *record_sum_format(const RecordSum *s, char buf[static RECORD_SUM_MAX]);
 
 /* Formats only the numbers of settings: "4 kept, 1 ignored", or "none". */

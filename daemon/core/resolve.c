@@ -73,8 +73,8 @@ static void withhold_all(Wishes *w, const Block *b) {
         }
 }
 
-/* Returns true if the assignment applies on this power source. In a broken block the power source of an assignment is not reliable, so
- * all its settings are withheld on both. */
+/* Returns true if the assignment applies on this power source. In a broken block, the power source of an assignment is not reliable: all
+ * assignments of the block apply, and are withheld, on both power sources. */
 static bool assignment_is_in_force(const Block *b, const Assignment *a, bool on_battery) {
         return !a->on_battery || on_battery || b->broken;
 }

@@ -9,8 +9,8 @@
 
 #define LOCK_FILE ".lock"
 
-/* Returns true if a user other than root and the caller can change this file or directory. A caller other than root trusts all their own
- * files. */
+/* Returns true if a user other than root and the caller can change this file or directory. An own file of a caller who is not root always
+ * counts as safe. */
 static bool is_writable_by_others(const struct stat *st) {
         if (geteuid() != 0 && st->st_uid == geteuid())
                 return false;
@@ -19,7 +19,7 @@ static bool is_writable_by_others(const struct stat *st) {
                (st->st_uid != 0 && st->st_uid != geteuid());
 }
 
-/* Returns why the file is rejected; NULL: the file is fine. Users with write permission could use it to write to drives. */
+/* Returns the reason to reject the file; NULL: the file is accepted. A user who can write to the file could change settings of drives. */
 static const char *file_objection(const struct stat *st) {
         if (S_ISDIR(st->st_mode))
                 return "this is a directory, not a file";
@@ -103,7 +103,7 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
                 return -errno;
         if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max)
                 return -EBADMSG;
-        /* The directory's owner is the service's user, which usually differs from the caller. */
+        /* The owner of the directory is the user of the service, usually not the caller. */
         if (st.st_uid != 0 && st.st_uid != geteuid() && (fstat(dir_fd, &dir) < 0 || st.st_uid != dir.st_uid))
                 return -EBADMSG;
 

@@ -28,21 +28,17 @@ typedef enum SettingFlags {
         SETTING_ON_BATTERY = 1 << 3,   /* an alias whose values apply while the machine runs on battery */
         SETTING_NONVOLATILE = 1 << 4,  /* the drive keeps the setting over power cycles: compared at every visit, but
                                         * written only by `apply --permanent` */
-        SETTING_SAVEABLE =
-                        1 << 5, /* with `permanent = true` in the block, `apply --permanent` makes the drive save it */
+        SETTING_SAVEABLE = 1 << 5,     /* saved by `apply --permanent` if the block has `permanent = true` */
         SETTING_AT_ATTACH =
-                        1 << 6, /* an action instead of a state: once per attach; after a resume only with AT_RESUME */
+                        1 << 6, /* an action, not a state: done once per attach; after a resume only with AT_RESUME */
         SETTING_DEAD = 1 << 7,  /* obsolete: known, never written, `unsupported` */
         SETTING_EXCLUDED = 1 << 8,   /* permanent or destructive: known, never written, `forbidden` */
         SETTING_CONTROLLER = 1 << 9, /* shared by all namespaces of a controller */
         SETTING_FIRST = 1 << 10,     /* a write changes the readings of other settings: decided before they are read */
-        SETTING_SAME = 1
-                       << 11, /* sets a part of the state that it excludes, so each of its values excludes that state */
+        SETTING_SAME = 1 << 11,      /* holds a part of the state in `excludes`: each value excludes that state */
         SETTING_ATA_SLEEP = 1 << 12, /* ATA Sleep mode, which only a reset ends; any command causes a reset */
-        SETTING_READ_SAFE =
-                        1
-                        << 13, /* the read function handles a drive in standby: it checks the power mode or sends nothing */
-        SETTING_ABSENT = 1 << 14, /* no drive of this kind has the setting; the row only provides the remedy */
+        SETTING_READ_SAFE = 1 << 13, /* the read function checks the power mode itself, or sends no command */
+        SETTING_ABSENT = 1 << 14,    /* no drive of this kind has the setting; the row only provides the remedy */
 } SettingFlags;
 
 /* The rules for which a value is harmful. */
@@ -64,7 +60,7 @@ typedef struct Harm {
 typedef struct Remedy {
         const char *how;         /* the advice, as a clause */
         const char *settings[4]; /* settings with the same effect: the remedy is not shown if a rule sets one of them */
-        unsigned backends; /* mask of 1 << Backend: drives that have no row of this name; 0: drives with the row's backend */
+        unsigned backends; /* mask of 1 << Backend: drives without a row of this name; 0: drives with the row's backend */
 } Remedy;
 
 /* The state of one setting as read from a device. */
@@ -73,7 +69,7 @@ typedef struct Reading {
         bool known; /* `value` is valid. Supported but not known: the setting cannot be read. Known but not supported: the drive
                      * lacks the setting, which counts as `value` ("off") */
         Value value;
-        bool repeated; /* the answer is identical to the one before the write, and comes through a bridge that may cache it */
+        bool repeated;    /* the answer equals the one before the write, and the bridge may have cached it */
         bool saved_known; /* SETTING_SAVEABLE: `saved` is valid */
         Value saved;      /* the value after the next power-on */
 } Reading;
@@ -90,31 +86,30 @@ typedef struct Device Device; /* device/device.h; opaque in core */
 typedef struct Setting Setting;
 
 struct Setting {
-        const char *name; /* configuration key; the name in hdparm.conf, if it has one */
-        const char *alias_of; /* the row whose state this key sets in another unit or on battery; such a row has no functions */
+        const char *name; /* configuration key; same as the key in hdparm.conf, if there is one */
+        const char *alias_of; /* the row whose state this key sets in another unit or on battery; an alias has no functions */
         Backend backend;
         ValueRange range;
         SettingFlags flags;
-        unsigned order;         /* order of writing among the settings of a drive, lowest first */
-        const char *brief;      /* description of at most SETTING_BRIEF_MAX characters, for lists */
-        const char *summary;    /* description in one line, for JSON and the manual page */
-        const char *equivalent; /* the well-known equivalent: "hdparm -B" */
-        const char *also;       /* names in other programs' files, separated by blanks; NULL: none */
-        const char *lost_by;    /* the events that lose the setting: "power", "re-add", … */
-        const char *source;     /* standard or document that defines the setting */
-        const char *danger;     /* possible damage, as a clause; the row then needs allow_dangerous. NULL: none */
-        const Harm *harm;       /* values to warn about; NULL: none */
-        const Remedy *remedy;   /* advice for drives that do not support the setting; NULL: none */
-        bool spins_down;        /* the value is the time without I/O after which the drive spins down */
-        const char *const *
-                        known; /* VALUE_NAME: known names, ends with NULL; `check` warns about others. NULL: any name */
-        const char *instead;   /* SETTING_DEAD, SETTING_EXCLUDED: the cause and the present alternative, as sentences */
-        const char *inert;     /* VALUE_NAME: the word that is not dangerous and excludes nothing; NULL: "off" */
-        const char *excludes;  /* another state: if rules set both, and neither to off, the later wish wins */
-        const char *unless; /* another state: this row is written only if that state is not in force, and is decided after all
-                                   * other rows */
-        unsigned off_without; /* mask of 1 << Backend: a drive without these backends has no such feature, so "off" holds for it.
-                                   * 0: unknown */
+        unsigned order;           /* order of writing among the settings of a drive, lowest first */
+        const char *brief;        /* description of at most SETTING_BRIEF_MAX characters, for lists */
+        const char *summary;      /* description in one line, for JSON and the manual page */
+        const char *equivalent;   /* the well-known equivalent: "hdparm -B" */
+        const char *also;         /* names in other programs' files, separated by blanks; NULL: none */
+        const char *lost_by;      /* the events that lose the setting: "power", "re-add", … */
+        const char *source;       /* standard or document that defines the setting */
+        const char *danger;       /* possible damage, as a clause; the row then needs allow_dangerous. NULL: none */
+        const Harm *harm;         /* values to warn about; NULL: none */
+        const Remedy *remedy;     /* advice for drives that do not support the setting; NULL: none */
+        bool spins_down;          /* the value is the time without I/O after which the drive spins down */
+        const char *const *known; /* VALUE_NAME: known names, ends with NULL; `check` warns about others. NULL: any */
+        const char *instead;  /* SETTING_DEAD, SETTING_EXCLUDED: the cause and the present alternative, as sentences */
+        const char *inert;    /* VALUE_NAME: the word that is not dangerous and excludes nothing; NULL: "off" */
+        const char *excludes; /* another state: if rules set both, and neither to off, the later wish wins */
+        const char *unless;   /* another state: this row is written only if that state is not in force. Such a row is
+                                   * decided last */
+        unsigned off_without; /* mask of 1 << Backend: a drive without these backends lacks the feature, which counts as
+                                   * "off". 0: not known */
 
         /* Both return 0, or a negative errno with a sentence in Device.error (device_fail()). read() sends no command that could
          * change the drive or spin it up. write() sends only the commands that *v needs; if device->save is set, the drive also
@@ -168,7 +163,7 @@ uint64_t setting_spin_down_ms(const Setting *s, const Value *v);
 /* Returns true if `a` with value `v` and `b` with value `w` exclude each other on a drive that supports both. */
 bool settings_exclude(const Setting *a, const Value *v, const Setting *b, const Value *w);
 
-/* Returns the setting's name that is nearest to a mistyped one, or the setting with this name in other programs. NULL: none. */
+/* Returns the name of the setting that is nearest to a mistyped name, or that has this name in other programs. NULL: none. */
 const char *setting_nearest(const SettingTable *t, const char *name);
 void setting_offer(const SettingTable *t, Nearest *n);
 

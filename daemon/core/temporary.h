@@ -17,8 +17,8 @@
 
 typedef struct TemporaryValue {
         char *name;               /* setting_state() of the setting */
-        char *text, *before_text; /* `value` and `before` in the form of value_format(); before_text NULL: `before` is not known */
-        bool until_boot; /* valid until the next boot; false: while a client is connected. A client's value has priority */
+        char *text, *before_text; /* `value` and `before` as formatted by value_format(); NULL: `before` is not known */
+        bool until_boot; /* true: valid until boot; false: valid while a client is connected, and has priority */
         bool allow_dangerous, wake; /* as in a block of the configuration */
         bool returns;               /* the value ended, and the service restores `before` */
         bool given;                 /* a visit found that the drive accepted this value or an earlier one */

@@ -110,7 +110,7 @@ const char *text_find_invisible(const char *s, size_t size, const char **ret_nam
  * terminals also obey non-ASCII ones), a line break, or a character that changes the direction of writing. */
 static size_t printable_length(const char *p) {
         uint32_t c = 0;
-        /* Does not read beyond the NUL at the end, which is never part of a longer character. */
+        /* The size of 4 is safe: decoding stops at the NUL at the end. */
         size_t n = utf8_decode(p, 4, &c);
 
         return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? 0
@@ -252,8 +252,7 @@ void nearest_offer(Nearest *n, const char *candidate) {
         limit = b <= 4 ? 1 : b <= 8 ? 2 : 3;
         d = longer - shorter <= limit ? word_distance(n->typed, a, candidate, b) : UINT_MAX;
         if (i == shorter && shorter >= 4)
-                d = MIN(d,
-                        limit); /* a prefix is near ("spindown" for "spindown_time"), but a smaller distance is nearer */
+                d = MIN(d, limit); /* a prefix is near: "spindown" for "spindown_time" */
 
         if (d <= limit && (!n->word || d < n->distance)) {
                 n->word = candidate;

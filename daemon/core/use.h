@@ -13,7 +13,7 @@
  * are from SFF-8035i, the meanings from vendors' manuals. SCSI: parameters of the log pages 0Eh, Start-Stop Cycle Counter, and 0Dh,
  * Temperature (SPC-4). */
 typedef struct Wear {
-        KnownNumber load_cycles; /* load/unload cycles of the heads. ATA: 193, or 225 on older drives; SCSI: 0Eh/0006h */
+        KnownNumber load_cycles;       /* load/unload cycles. ATA: 193, or 225 on older drives; SCSI: 0Eh/0006h */
         KnownNumber start_stops;       /* starts of the spindle. ATA: 4; SCSI: 0Eh/0004h */
         KnownNumber rated_load_cycles; /* load/unload cycles by design. ATA drives do not report them; SCSI: 0Eh/0005h */
         KnownNumber rated_start_stops; /* starts of the spindle by design. SCSI: 0Eh/0003h */

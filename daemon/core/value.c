@@ -51,7 +51,7 @@ static int boolean_parse(const char *text) {
         return -EINVAL;
 }
 
-/* Parses a decimal or hexadecimal (0x…) number. Octal is not supported, as in the configuration file's numbers. */
+/* Parses a decimal or hexadecimal (0x…) number. Octal numbers are not supported, as the configuration files have none. */
 static int integer_parse(const char *text, int64_t *ret) {
         bool hex = strncasecmp(text + strspn(text, "+-"), "0x", 2) == 0;
         char *end;

@@ -48,24 +48,22 @@ typedef enum VisitWork {
         WORK_WAKE = 1 << 8,         /* spin up a drive in standby if the file allows that */
 
         /* Work other than settings. */
-        WORK_POWER = 1 << 9,      /* probe the power condition */
-        WORK_SPIN_UP = 1 << 10,   /* spin the drive up */
-        WORK_SPIN_DOWN = 1 << 11, /* spin the drive down, unless I/O followed the request */
-        WORK_EVEN_IN_USE =
-                        1 << 12, /* with WORK_SPIN_DOWN: spin the drive down even after I/O, as requested by a user */
-        WORK_WEAR = 1 << 13,     /* read the wear counters of an active drive */
+        WORK_POWER = 1 << 9,        /* probe the power condition */
+        WORK_SPIN_UP = 1 << 10,     /* spin the drive up */
+        WORK_SPIN_DOWN = 1 << 11,   /* spin the drive down, unless I/O followed the request */
+        WORK_EVEN_IN_USE = 1 << 12, /* with WORK_SPIN_DOWN: spin down even after I/O, as a user requested it */
+        WORK_WEAR = 1 << 13,        /* read the wear counters of an active drive */
 
         /* Start of the visit, and reports. */
         WORK_NOW = 1 << 14,      /* a user waits: start the visit without the usual delays */
-        WORK_DISTRUST = 1 << 15, /* send unreadable settings again; done when the request arrives */
+        WORK_DISTRUST = 1 << 15, /* forget which unreadable settings were sent, as soon as the request arrives */
         WORK_ATTACHED = 1
-                        << 16, /* the drive was just attached: if it was lost during a write, watch its connection first */
+                        << 16, /* the drive was just attached; after a loss during a write, watch the connection first */
         WORK_ACTIVE = 1
-                      << 17, /* the drive is active now, so a drive that does not report its power condition may get commands */
-        WORK_RETRY = 1 << 18,  /* retry settings that were deferred or lost with a worker */
-        WORK_REPORT = 1 << 19, /* report a long wait for permission as deferred */
-        WORK_NO_DRIFT = 1
-                        << 20, /* a difference does not count as drift, since the drive or the configuration changed */
+                      << 17,  /* the drive is active now: commands are safe even if it does not report its power mode */
+        WORK_RETRY = 1 << 18, /* retry settings that were deferred or lost with a worker */
+        WORK_REPORT = 1 << 19,   /* report a long wait for permission as deferred */
+        WORK_NO_DRIFT = 1 << 20, /* the drive or the configuration changed, so a difference does not count as drift */
         _WORK_MAX = 1 << 21,
 } VisitWork;
 

@@ -19,14 +19,14 @@ typedef enum WakeKind {
         WAKE_MD,    /* I/O of the md driver: resync, check, superblock */
         WAKE_UDEV,  /* udev probed the drive after a device node open for writing was closed, or on a user's request */
         WAKE_TOGETHER, /* a process used another drive of the same wake_together group */
-        WAKE_COMMAND, /* a command that the kernel passed through from a program (SG_IO) or sent itself, for example to resume the drive */
-        WAKE_UNKNOWN, /* the trace does not show the waker */
+        WAKE_COMMAND,  /* a command of a program (SG_IO) or of the kernel, for example to resume the drive */
+        WAKE_UNKNOWN,  /* the trace does not show the waker */
         _WAKE_KIND_MAX,
         _WAKE_KIND_INVALID = -1,
 } WakeKind;
 
-const char *wake_kind_to_string(
-                WakeKind k); /* "read", "write", "flush", "swap", "md", "udev", "together", "command", "unknown" */
+/* Returns "read", "write", "flush", "swap", "md", "udev", "together", "command" or "unknown". */
+const char *wake_kind_to_string(WakeKind k);
 
 /* Whether the kernel's trace can show wakers. */
 typedef enum Tracing {
@@ -62,12 +62,12 @@ typedef struct WakeProcess {
 /* One spin-up and its waker. Plain data that processes exchange. */
 typedef struct Wake {
         WakeKind kind;
-        WakeProcess process; /* the process that caused the spin-up */
-        char thread[WAKE_COMM_MAX]; /* the kernel thread that sent the I/O for the process or for the kernel; "": the process sent it */
-        bool has_sector, content;  /* content: the content of the file `inode` changed, not only the inode */
-        uint64_t sector;           /* sector of the drive, in units of 512 bytes */
-        uint64_t inode;            /* inode number of the changed file, on a file system of the drive; 0: not known */
-        uint8_t cdb[WAKE_CDB_MAX]; /* CDB of the command that reached the drive */
+        WakeProcess process;        /* the process that caused the spin-up */
+        char thread[WAKE_COMM_MAX]; /* the kernel thread that sent the I/O; "": the process itself sent it */
+        bool has_sector, content;   /* content: the content of the file `inode` changed, not only the inode */
+        uint64_t sector;            /* sector of the drive, in units of 512 bytes */
+        uint64_t inode;             /* inode number of the changed file, on a file system of the drive; 0: not known */
+        uint8_t cdb[WAKE_CDB_MAX];  /* CDB of the command that reached the drive */
         unsigned cdb_len;
 } Wake;
 
