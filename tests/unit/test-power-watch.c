@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The state machine of a drive's power mode, by a script: a line for each input, "TIME INPUT WORD… | OUTPUT". The output is the news, the
- * power mode when that changes, and the time of the next poll when that changes. "--write" writes the outputs that there are. */
+/* Runs a script against the power mode's state machine. Each line is an input with its output, "TIME INPUT WORD… | OUTPUT". The output is
+ * the PowerNews, the power mode if it changed, and the time of the next poll if it changed. The option "--write" writes the present outputs
+ * to the script. */
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -15,14 +16,14 @@
 #define SCRIPT "tests/unit/power-watch.txt"
 
 #define SECOND UINT64_C(1000000)
-/* The scripts' 0:00: no time of CLOCK_MONOTONIC is 0. */
+/* The time 0:00 of the scripts. Not 0, since CLOCK_MONOTONIC never is. */
 #define BEGIN (3600 * SECOND)
 
 static PowerWatch watch;
 static PowerCounters counters;
 static uint64_t due;
 static PowerMode mode;
-static uint64_t quiet_since, quiet_io; /* of an earlier run */
+static uint64_t quiet_since, quiet_io; /* from an earlier run of the service */
 
 static uint64_t parse_time(const char *text) {
         unsigned minutes, seconds;
@@ -42,7 +43,7 @@ static const char *format_time(uint64_t usec, char buf[static 32]) {
 
 /* ---- inputs ---- */
 
-/* READ(10), SMART READ DATA by ATA PASS-THROUGH(16), and IDENTIFY DEVICE, which some drives spin up for. */
+/* Returns the waker of READ(10), of SMART READ DATA by ATA PASS-THROUGH(16), or of IDENTIFY DEVICE, which makes some drives spin up. */
 static Wake wake_of(const char *word) {
         if (streq(word, "read"))
                 return (Wake){ .kind = WAKE_READ, .process.pid = 1, .cdb = { 0x28 }, .cdb_len = 10 };
@@ -62,7 +63,7 @@ static PowerMode mode_of(const char *word) {
                                           : POWER_STANDBY;
 }
 
-/* What the files want: "service 20", "traced 20", "stopped 20" (traced after the service's own spin-down alone), "nothing". */
+/* Sets the policy: "service 20", "traced 20", "stopped 20" (traced only after a spin-down by the service) or "nothing". */
 static void set_policy(const char *what, unsigned minutes) {
         watch.policy = (PowerPolicy){
                 .patience = minutes * 60 * SECOND,
@@ -83,7 +84,7 @@ static void feed(const char *input, const char *word, unsigned n, PowerNews *ret
         PowerProbe p = { .mode = mode_of(word), .quiet_since = quiet_since, .quiet_io = quiet_io };
 
         *ret = (PowerNews){};
-        if (streq(input, "want"))
+        if (streq(input, "policy"))
                 set_policy(word, n);
         else if (streq(input, "set"))
                 set_counters(word, n);
@@ -96,22 +97,22 @@ static void feed(const char *input, const char *word, unsigned n, PowerNews *ret
                 power_watch_restart(&watch, &counters, ret);
         else if (streq(input, "poll"))
                 power_watch_poll(&watch, &counters, ret);
-        else if (streq(input, "probe") || streq(input, "saw") || streq(input, "slept") || streq(input, "again")) {
+        else if (streq(input, "probe") || streq(input, "visit") || streq(input, "spun-down") || streq(input, "again")) {
                 p.on_purpose = streq(input, "probe");
-                p.spun_down = streq(input, "slept");
+                p.spun_down = streq(input, "spun-down");
                 p.again = streq(input, "again");
                 power_watch_probed(&watch, &p, &counters, ret);
         } else if (streq(input, "stopped"))
                 power_watch_stopped(&watch, streq(word, "unverifiable"), counters.now, ret);
-        else if (streq(input, "ask"))
+        else if (streq(input, "query"))
                 return;
         else if (streq(input, "delay"))
                 power_watch_delay(&watch, parse_time(word), counters.now);
         else if (streq(input, "retry"))
                 power_watch_retry(&watch, counters.now);
-        else if (streq(input, "fail"))
+        else if (streq(input, "give-up"))
                 power_watch_give_up(&watch);
-        else if (streq(input, "tracing"))
+        else if (streq(input, "traced"))
                 power_watch_traced(&watch, &counters);
         else if (streq(input, "confirmed"))
                 power_watch_confirmed(&watch, &counters, ret);
@@ -171,7 +172,7 @@ static void put_state(FILE *f) {
         due = power_watch_due(&watch);
 }
 
-/* A line of the script: "TIME INPUT WORD… | OUTPUT". Returns what the output is, with a space before each word. */
+/* Runs one line of the script, "TIME INPUT WORD… | OUTPUT". Returns the present output, with a space before each word. */
 static char *run_line(const char *line) {
         char time[32] = "", input[32] = "", word[32] = "", *text = NULL;
         PowerNews news;
@@ -184,7 +185,7 @@ static char *run_line(const char *line) {
         feed(input, word, n, &news);
 
         f = open_memstream(&text, &size);
-        if (streq(input, "ask"))
+        if (streq(input, "query"))
                 put_answers(f);
         put_news(f, &news);
         put_state(f);
@@ -201,7 +202,7 @@ static void begin_case(void) {
         quiet_since = quiet_io = 0;
 }
 
-/* Plays the script; what it says with the outputs that there are. */
+/* Runs the script. Returns its text with the present outputs. */
 static char *play(const char *path) {
         char line[512], *played = NULL;
         FILE *in = fopen(path, "re"), *out;
@@ -229,7 +230,7 @@ static char *play(const char *path) {
         return played;
 }
 
-/* To be read before it is believed. */
+/* The option "--write" was given. Check the diff of the script afterwards. */
 static bool is_written;
 
 static void write_script(const char *played) {
