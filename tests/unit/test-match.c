@@ -40,14 +40,14 @@ static const struct {
         const char *property;
         const char *pattern;
         bool fits;
-        const char *link; /* the one that is told; NULL: none */
+        const char *link; /* the link that is returned; NULL: none */
 } criteria[] = {
         { MATCH_NODE, NULL, "/dev/sda",                                   true,  "/dev/sda" },
         { MATCH_NODE, NULL, "/dev/sd[a-e]",                               true,  "/dev/sda" },
         { MATCH_NODE, NULL, "/dev/sd[!a]",                                false, NULL },
-        { MATCH_NODE, NULL, "/dev/sd*",                                   true,  "/dev/sda" }, /* not by sda1 … */
-        { MATCH_NODE, NULL, "/dev/*",                                     true,  "/dev/sda" }, /* … or md0 */
-        { MATCH_NODE, NULL, "/dev/disk/*",                                false, NULL }, /* no '/' for a '*' */
+        { MATCH_NODE, NULL, "/dev/sd*",                                   true,  "/dev/sda" }, /* preferred to sda1 */
+        { MATCH_NODE, NULL, "/dev/*",                                     true,  "/dev/sda" }, /* preferred to sda1 and md0 */
+        { MATCH_NODE, NULL, "/dev/disk/*",                                false, NULL }, /* '*' does not match '/' */
         { MATCH_NODE, NULL, "/dev/sda?",                                  true,  "/dev/sda1" },
         { MATCH_NODE, NULL, "/dev/disk/by-id/ata-ST2000DL003-*",          true,
           "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA" },
@@ -55,7 +55,7 @@ static const struct {
           "/dev/disk/by-id/ata-ST2000DL003-9VT166_5YD1AAAA-part1" },
         { MATCH_NODE, NULL, "/dev/md0",                                   true,  "/dev/md0" },
         { MATCH_NODE, NULL, "/dev/md1",                                   false, NULL },
-        /* udev's escapes, written as they are or as what they mean */
+        /* udev's escapes, in escaped and in decoded form */
         { MATCH_NODE, NULL, "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a", true,
           "/dev/disk/by-label/my\\x20disk\\x2fold\\x2a" },
         { MATCH_NODE, NULL, "/dev/disk/by-label/my disk*",                true,
@@ -115,9 +115,9 @@ static const struct {
         { "WD[1-3]0",       "WD20",                   true  },
         { "WD\\*",          "WD20",                   false },
         { "WD\\*",          "WD*",                    true  },
-        { "WD\\",           "WD20",                   false }, /* an escape of nothing */
-        { "WD\\x00",        "WD",                     false }, /* no NUL in the midst of a text */
-        { "WD\\xZZ",        "WD\\xZZ",                true  }, /* no escape either */
+        { "WD\\",           "WD20",                   false }, /* a backslash at the end escapes nothing */
+        { "WD\\x00",        "WD",                     false }, /* \x00 is not decoded */
+        { "WD\\xZZ",        "WD\\xZZ",                true  }, /* not a valid escape */
         { "WD\\x2a",        "WD20",                   false },
         { "_",              " _ ",                    true  },
 };
@@ -172,7 +172,7 @@ static bool model_fits(const char *pattern, char *text) {
         return match_drive(&m, &d, NULL);
 }
 
-START_TEST(test_loose) {
+START_TEST(test_blanks_and_escapes) {
         ck_assert_int_eq(model_fits(loose[_i].pattern, (char *) loose[_i].text), loose[_i].fits);
 }
 END_TEST
@@ -187,7 +187,7 @@ START_TEST(test_general) {
 }
 END_TEST
 
-/* All criteria must hold, any pattern of each. */
+/* A drive matches if all criteria hold. A criterion holds if one of its patterns matches. */
 START_TEST(test_combination) {
         _cleanup_(match_done) Match m = {};
 
@@ -206,7 +206,7 @@ START_TEST(test_combination) {
 }
 END_TEST
 
-/* The drive's own link is told rather than one that means other drives too. */
+/* A link of the drive itself is preferred to a link that several drives share. */
 START_TEST(test_best_link) {
         _cleanup_(match_done) Match m = {};
         const DriveLink *link;
@@ -232,7 +232,7 @@ START_TEST(test_keys) {
 }
 END_TEST
 
-/* What a drive is said to be, criterion by criterion, also of one nothing is known of. */
+/* match_fact() returns the drive's value for each key, or NULL if the value is not known. */
 START_TEST(test_facts) {
         static const struct {
                 MatchKey key;
@@ -265,8 +265,8 @@ START_TEST(test_facts) {
 }
 END_TEST
 
-/* Whether a rule can be told to be for a drive behind a bridge only when that has said who it is. */
-START_TEST(test_asks_identity) {
+/* A rule by model, serial number, firmware or WWN needs the identity of a drive behind a bridge. */
+START_TEST(test_needs_identity) {
         for (MatchKey k = 0; k < _MATCH_KEY_MAX; k++) {
                 Criterion both[] = { { .key = MATCH_TRANSPORT }, { .key = k } };
                 const Match m = { .criteria = both, .n_criteria = 2 };
@@ -277,7 +277,7 @@ START_TEST(test_asks_identity) {
 }
 END_TEST
 
-/* A pattern from a hostile file costs no more than moments. */
+/* A hostile pattern is compared in a short time. */
 START_TEST(test_hostile_pattern) {
         static const char *const parts[] = { "*a", "*?", "*[!b]", "?*", "*", "[a", "\\x2" };
         _cleanup_(match_done) Match m = {};
@@ -299,7 +299,7 @@ START_TEST(test_hostile_pattern) {
 }
 END_TEST
 
-/* What is longer than any path fits nothing. */
+/* No pattern matches a text that is longer than PATH_MAX. */
 START_TEST(test_lengthy_text) {
         char text[PATH_MAX + 1];
 
@@ -318,13 +318,13 @@ int main(void) {
 
         tcase_add_loop_test(tc, test_criterion, 0, ELEMENTSOF(criteria));
         tcase_add_loop_test(tc, test_bad_pattern, 0, ELEMENTSOF(bad));
-        tcase_add_loop_test(tc, test_loose, 0, ELEMENTSOF(loose));
+        tcase_add_loop_test(tc, test_blanks_and_escapes, 0, ELEMENTSOF(loose));
         tcase_add_loop_test(tc, test_general, 0, ELEMENTSOF(generals));
         tcase_add_test(tc, test_combination);
         tcase_add_test(tc, test_best_link);
         tcase_add_test(tc, test_keys);
         tcase_add_test(tc, test_facts);
-        tcase_add_test(tc, test_asks_identity);
+        tcase_add_test(tc, test_needs_identity);
         tcase_add_loop_test(tc, test_hostile_pattern, 0, 7);
         tcase_add_test(tc, test_lengthy_text);
         suite_add_tcase(suite, tc);

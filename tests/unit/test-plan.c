@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is decided and judged of one setting, by the kinds of rows there are. */
+/* Tests the decisions and verdicts for one setting, for each kind of row. */
 
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ static const SettingTable table = { .tables = { rows } };
 #define SAVED(n, s) { .supported = true, .known = true, .value = { VALUE_DURATION, (n), "" }, \
                       .saved_known = true, .saved = { VALUE_DURATION, (s), "" } }
 
-/* One wish and what the drive says: what is decided. _VERDICT_INVALID: to be written. */
+/* Decisions for one wish and one reading. _VERDICT_INVALID: the value is written. */
 static const struct {
         const char *name;
         int64_t wanted;
@@ -68,7 +68,7 @@ static const struct {
         { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
         { "apm", 127, false, false, NVME, 0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
-        /* What drives of that kind have by no name is off, but a cache, say, may be there and on. */
+        /* "off" is `unchanged` if this kind of drive cannot have the feature (off_without); otherwise "off" is `unsupported`. */
         { "apm",    255, false, false, NVME,     0, {}, VERDICT_UNCHANGED, "this kind of drive has no apm, which counts as off" },
         { "apm",    255, false, false, SCSI,     0, {}, VERDICT_UNCHANGED, "counts as off" },
         { "apm",    255, false, false, ATA,      0, KNOWN(VALUE_INT, 127), _VERDICT_INVALID, "" },
@@ -78,22 +78,22 @@ static const struct {
         { "epc",    0,   false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
         { "recovery", 0, false, false, NVME,     0, {}, VERDICT_UNSUPPORTED, "not a setting of this kind of drive" },
 
-        /* Dead and excluded keys are known of every drive. */
+        /* Dead and excluded rows apply to every drive. */
         { "dma",      0, false, false, ATA,  0, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "dma",      0, true,  true,  NVME, DECIDE_PERMANENT, {}, VERDICT_UNSUPPORTED, "no kernel of today" },
         { "password", 0, true,  true,  ATA,  DECIDE_PERMANENT, {}, VERDICT_FORBIDDEN, "keeps no passwords" },
 
-        /* Danger needs the user's word, in whatever state the drive is; turning it off does not. */
+        /* A dangerous value needs allow_dangerous, whatever the reading; "off" does not. */
         { "puis", 1, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_FORBIDDEN, "the drive may never come up" },
         { "puis", 1, true,  false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), VERDICT_UNCHANGED, "" },
         { "puis", 0, false, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 1), _VERDICT_INVALID, "" },
 
-        /* What the drive keeps is compared, and written only when somebody asks. */
+        /* A nonvolatile setting is compared, and written only with DECIDE_PERMANENT. */
         { "puis", 1, true, false, ATA, 0,                KNOWN(VALUE_BOOL, 0), VERDICT_FORBIDDEN, "apply --permanent" },
         { "puis", 1, true, false, ATA, DECIDE_PERMANENT, KNOWN(VALUE_BOOL, 0), _VERDICT_INVALID, "" },
         { "puis", 1, true, false, ATA, DECIDE_STANDBY,    { .supported = true }, VERDICT_DEFERRED, "in standby" },
 
-        /* What it can save: the current value is kept in any case, the saved one only when somebody asks. */
+        /* A saveable setting: the current value is always written, the saved value only with DECIDE_PERMANENT. */
         { "timer", 500, false, false, ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "" },
         { "timer", 500, false, true,  ATA, 0,                SAVED(500, 100), VERDICT_UNCHANGED, "has saved 100 ms" },
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, SAVED(500, 100), _VERDICT_INVALID, "" },
@@ -103,7 +103,7 @@ static const struct {
         { "timer", 500, false, true,  ATA, DECIDE_PERMANENT, KNOWN(VALUE_DURATION, 500), VERDICT_UNCHANGED, "cannot save the value" },
 };
 
-/* What an earlier visit knows decides, too: 127 is wanted. */
+/* Decisions with Memory from earlier visits. The wanted value is 127. */
 static const struct {
         SettingFlags row;
         DecideFlags flags;
@@ -117,7 +117,7 @@ static const struct {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 95), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { true, 126 }, .settled = { true, 96 } },
-          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* another value was wanted then */
+          KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" }, /* the earlier visit sent another value */
         { 0, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { 0, 0, { .sent = { false, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
@@ -126,14 +126,14 @@ static const struct {
         { 0, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent earlier" },
         { 0, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
         { 0, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
-        /* What the drive made another value of is not as wanted because it sleeps. */
+        /* A value that the drive adjusted is deferred in standby. */
         { 0, DECIDE_STANDBY, { .sent = { true, 127 }, .settled = { true, 96 } },
           { .supported = true }, VERDICT_DEFERRED, "when the drive is next active" },
         { SETTING_NONVOLATILE, DECIDE_STANDBY | DECIDE_PERMANENT, {}, { .supported = true }, VERDICT_DEFERRED, "--permanent' again" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {}, VERDICT_UNVERIFIABLE, "sent earlier" },
         { SETTING_UNREADABLE, 0, { .sent = { true, 126 } }, { .supported = true }, _VERDICT_INVALID, "" },
 
-        /* A deed is done once. */
+        /* An action is done only once. */
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active later" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent when the drive was attached" },
@@ -149,7 +149,7 @@ static const struct {
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 96), VERDICT_QUARANTINED, "it hung" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
 
-        /* Only looking. */
+        /* A check without writes. */
         { 0, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "changed to 96" },
         { 0, DECIDE_READ_ONLY, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
         { 0, DECIDE_STANDBY | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "the power mode of the drive is not known" },
@@ -159,18 +159,18 @@ static const struct {
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which counts as 127" },
 };
 
-/* What came of recovery, and whether the fallback is spared then. */
+/* Results for "recovery" that make its fallback unnecessary, or not. */
 static const struct {
         Verdict verdict; /* _VERDICT_INVALID: a dry run */
         bool write;
         int64_t wanted;
         bool spared;
-        int64_t now; /* what the drive made of it, where that is something else */
+        int64_t now; /* VERDICT_ADJUSTED: the value that the drive chose */
 } spares[] = {
         { VERDICT_APPLIED,      true,  7000, true  },
         { VERDICT_UNCHANGED,    false, 7000, true  },
         { VERDICT_ADJUSTED,     true,  7000, true, 6500 },
-        { VERDICT_ADJUSTED,     true,  7000, false, 0   }, /* "off": no limit at all */
+        { VERDICT_ADJUSTED,     true,  7000, false, 0   }, /* the drive chose "off", which is no limit */
         { VERDICT_ADJUSTED,     false, 7000, false, 0   },
         { VERDICT_UNVERIFIABLE, true,  7000, false },
         { VERDICT_IGNORED,      true,  7000, false },
@@ -178,10 +178,10 @@ static const struct {
         { VERDICT_REFUSED,      true,  7000, false },
         { VERDICT_DEFERRED,     false, 7000, false },
         { _VERDICT_INVALID,     true,  7000, true  },
-        { VERDICT_APPLIED,      true,  0,    false }, /* no limit is wanted: the drive may take for ever */
+        { VERDICT_APPLIED,      true,  0,    false }, /* the wanted value is "off", so no limit is in force */
 };
 
-/* Wishes for one drive, in the order of the files; what is known of each when all was read; and what is decided. */
+/* Wishes for one drive in the order of the files, with their readings and the expected verdicts. */
 #define HAS .reading = { .supported = true }
 #define HAS_NOT .end = 0
 #define UNREADABLE(e) .end = (e)
@@ -192,23 +192,23 @@ static const struct {
                 int64_t wanted;
                 Verdict verdict;
                 Reading reading;
-                Verdict end; /* of the reading */
+                Verdict end; /* verdict of a failed reading */
                 SpindownBy by;
-                Verdict known; /* without a reading; 0: read it */
+                Verdict known; /* verdict without a reading; 0: the setting is read */
                 bool withheld, allow_dangerous, optional;
         } wishes[3];
         DecideFlags flags;
 } exclusions[] = {
-        /* The later one wins where the drive has both, whichever the row names, and where one alone is there it is written. */
+        /* The later wish wins if the drive supports both settings, whichever row has `excludes`. A single supported one is written. */
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS } } },
         { { { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "timer", 5, WRITTEN, HAS }, { "apm", 127, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS_NOT }, { "epc", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
-        /* No drive of a class need have both. */
+        /* A losing optional wish is unsupported, not forbidden. */
         { { { "apm", 127, VERDICT_UNSUPPORTED, HAS, .optional = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, WRITTEN, HAS, .optional = true } } },
-        /* One that is as wanted wins, too. */
+        /* A later wish also wins if its value is in force already. */
         { { { "apm", 127, VERDICT_FORBIDDEN, HAS }, { "epc", 1, VERDICT_UNCHANGED, KNOWN(VALUE_BOOL, 1) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 0, WRITTEN, HAS } } },
         { { { "apm", 255, WRITTEN, HAS }, { "epc", 1, WRITTEN, HAS } } }, /* enabling EPC turns APM off */
@@ -216,7 +216,7 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, .withheld = true }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS } } },
 
-        /* It is not known whether the drive has the later one, or it cannot be had. */
+        /* The reading of the later setting failed or was deferred. */
         { { { "apm", 127, VERDICT_DEFERRED, HAS }, { "epc", 1, VERDICT_DEFERRED, HAS } }, .flags = DECIDE_STANDBY },
         { { { "apm", 127, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) }, { "epc", 1, VERDICT_DEFERRED, UNREADABLE(VERDICT_DEFERRED) } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_UNSUPPORTED, UNREADABLE(VERDICT_UNSUPPORTED) } } },
@@ -225,26 +225,26 @@ static const struct {
         { { { "apm", 127, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FAILED) }, { "epc", 1, WRITTEN, HAS } } },
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, UNREADABLE(VERDICT_FORBIDDEN) } } },
         { { { "apm", 127, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) }, { "epc", 1, VERDICT_VANISHED, UNREADABLE(VERDICT_VANISHED) } } },
-        /* What its block does not allow is not written by any visit; what the drive keeps itself is, by another. */
+        /* A dangerous wish that its block forbids never wins. A nonvolatile wish wins, as a later visit may write it. */
         { { { "sleep", 1, VERDICT_FORBIDDEN }, { "standby", 1, WRITTEN, HAS } } },
         { { { "standby", 1, WRITTEN, HAS }, { "sleep", 1, VERDICT_FORBIDDEN } } },
         { { { "standby", 1, VERDICT_FORBIDDEN, HAS }, { "sleep", 1, WRITTEN, HAS, .allow_dangerous = true } } },
         { { { "lost", 1, WRITTEN, HAS }, { "kept", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "lost", 1, VERDICT_FORBIDDEN, HAS }, { "kept", 1, VERDICT_FORBIDDEN, HAS } } },
 
-        /* One that lost itself excludes none. */
+        /* A wish that lost excludes no other wish. */
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "apc", 1, WRITTEN, HAS } } },
-        /* One that is not needed, and one that is. */
+        /* A fallback that is not needed excludes nothing; a fallback that is needed does. */
         { { { "patience", 30, WRITTEN, HAS }, { "fallback", 180, VERDICT_UNCHANGED, .known = VERDICT_UNCHANGED } } },
         { { { "patience", 30, VERDICT_FORBIDDEN, HAS }, { "fallback", 180, WRITTEN, HAS } } },
         { { { "fallback", 180, VERDICT_FORBIDDEN, HAS }, { "patience", 30, WRITTEN, HAS } } },
 
-        /* What was sent, and cannot be read. */
+        /* A setting that was sent earlier and cannot be read. */
         { { { "spindown", 5000, VERDICT_FORBIDDEN, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, WRITTEN, HAS } } },
         { { { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
         { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNVERIFIABLE, .known = VERDICT_UNVERIFIABLE } } },
 
-        /* The service can do it for each drive; of "auto" only where the drive has neither. */
+        /* The service can spin down each drive. With "auto", it does so only if the drive has neither timer. */
         { { { "standby_z", 1, VERDICT_FORBIDDEN, HAS }, { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE } } },
         { { { "spindown", 5000, VERDICT_FORBIDDEN, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, WRITTEN, HAS } } },
         { { { "spindown", 5000, VERDICT_UNCHANGED, .by = SPINDOWN_BY_SERVICE }, { "standby_z", 1, VERDICT_UNSUPPORTED, HAS_NOT } } },
@@ -305,14 +305,14 @@ START_TEST(test_memory) {
 }
 END_TEST
 
-/* A timer, by who is to spin the drive down: what is decided without a reading, and what is made of an end. */
+/* Standby timers for each value of spindown_by: the verdict without a reading, and the verdict after an error. */
 static const struct {
         const char *name;
         SpindownBy by;
         int64_t wanted;
         unsigned backends;
-        Verdict settled; /* _VERDICT_INVALID: it is to be read */
-        Verdict end;     /* VERDICT_APPLIED: it succeeded */
+        Verdict settled; /* verdict without a reading; _VERDICT_INVALID: the setting is read */
+        Verdict end;     /* verdict of a failed write; VERDICT_APPLIED: the write succeeded */
         Verdict judged;
         const char *says;
 } spindowns[] = {
@@ -330,7 +330,7 @@ static const struct {
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_FAILED, VERDICT_FAILED, "no" },
         { "spindown", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_DEFERRED, VERDICT_DEFERRED, "no" },
         { "spindown", SPINDOWN_BY_AUTO, 0, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
-        /* Other settings of the block are nothing to the service. */
+        /* spindown_by affects only settings that spin the drive down. */
         { "timer", SPINDOWN_BY_SERVICE, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
         { "timer", SPINDOWN_BY_AUTO, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
 };
@@ -362,7 +362,7 @@ END_TEST
 
 /* Unsupported settings, with and without a remedy. */
 static const struct {
-        const char *name, *other; /* `other`: is wanted, too */
+        const char *name, *other; /* other: a second setting that a rule sets */
         bool other_withheld;
         SpindownBy by;
         unsigned backends;
@@ -374,7 +374,7 @@ static const struct {
         { "apm", "idle_a", true, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", "recovery", false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", NULL, false, 0, NVME, false, "apm is not a setting of this kind of drive" },
-        /* The drive reports that it has none; a remedy for other kinds does not help. */
+        /* The remedy is for another kind of drive. */
         { "apm", NULL, false, 0, ATA, false, "the drive reports that it has no apm" },
         { "recovery", NULL, false, 0, ATA, true, "the drive reports that it has no recovery: fallback does it" },
         { "recovery", "fallback", false, 0, ATA, false, "the drive reports that it has no recovery: fallback does it" },
@@ -409,13 +409,13 @@ START_TEST(test_remedy) {
 }
 END_TEST
 
-/* A wish in error is left alone, and a setting that no row is for holds nothing. */
+/* A withheld wish is forbidden, and a step without a row is never in force. */
 START_TEST(test_withheld) {
         const Wish wish = { .name = "apm", .withheld = true, .file = "f", .line = 7 };
         Step s = { .wish = &wish, .setting = rows, .verdict = _VERDICT_INVALID };
 
         ck_assert(step_settle(&s, NULL));
-        ck_assert(step_settle(&s, NULL)); /* and once is enough */
+        ck_assert(step_settle(&s, NULL)); /* a second call changes nothing */
         ck_assert_int_eq(s.verdict, VERDICT_FORBIDDEN);
         ck_assert_msg(strstr(s.reason, "f:7 has an error") != NULL, "%s", s.reason);
         s = (Step){ .wish = &wish, .verdict = VERDICT_APPLIED };
@@ -423,7 +423,7 @@ START_TEST(test_withheld) {
 }
 END_TEST
 
-/* How reading and writing can end: a verdict for each of these, and a sentence with what was being done. */
+/* Each error of reading or writing has a verdict, and a reason that names the failed action. */
 static const struct {
         Verdict verdict;
         int error;
@@ -546,7 +546,7 @@ START_TEST(test_exclude) {
 }
 END_TEST
 
-/* No line is told of what is wanted by no file. */
+/* The reason has no line number for a wish that comes from no file. */
 START_TEST(test_exclude_without_file) {
         Wish wishes[] = { wish_of("apm", 127), wish_of("epc", 1) };
         Wishes w = { .items = wishes, .n_items = 2 };
@@ -566,7 +566,7 @@ START_TEST(test_exclude_without_file) {
 }
 END_TEST
 
-/* What came of writing. */
+/* Verdicts after a write. */
 static const struct {
         bool saving;
         Reading after;
@@ -576,14 +576,14 @@ static const struct {
         { false, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
         { false, SAVED(500, 100), VERDICT_APPLIED },
         { true, SAVED(500, 500), VERDICT_APPLIED },
-        { true, SAVED(500, 100), VERDICT_IGNORED }, /* it would be gone after the next power-on */
+        { true, SAVED(500, 100), VERDICT_IGNORED }, /* the drive would lose the value at the next power-on */
         { true, KNOWN(VALUE_DURATION, 500), VERDICT_APPLIED },
         { true, SAVED(100, 500), VERDICT_IGNORED },
         { false, KNOWN(VALUE_DURATION, 400), VERDICT_ADJUSTED },
         { false, KNOWN(VALUE_DURATION, 100), VERDICT_IGNORED },
         { false, { .supported = true }, VERDICT_UNVERIFIABLE, .accepted = true },
         { false, { .supported = true, .repeated = true }, VERDICT_UNVERIFIABLE },
-        /* Through a bridge that may answer from its memory the old value tells nothing; a new one is the drive's. */
+        /* Behind a bridge that may cache answers, the old value proves nothing, but a new value is from the drive. */
         { false,
           { .supported = true, .known = true, .repeated = true, .value = { VALUE_DURATION, 100, "" } },
           VERDICT_UNVERIFIABLE },
@@ -609,7 +609,7 @@ START_TEST(test_judge) {
 }
 END_TEST
 
-/* Without knowing how it was nobody can say that the drive chose a value; what the row has to say is said. */
+/* Without a reading from before the write, a different value is `ignored`, not `adjusted`. The reason contains the row's note. */
 START_TEST(test_judge_notes) {
         const Wish wish = wish_of("timer", 500);
         Step s = { .wish = &wish,
@@ -647,7 +647,7 @@ START_TEST(test_judge_notes) {
 }
 END_TEST
 
-/* A value that only the drive can tell is compared as the drive reads it. */
+/* A value that differs from drive to drive is compared in the form in which the drive reports it. */
 START_TEST(test_localized) {
         Wish wish = wish_of("timer", 2);
         Step s = { .wish = &wish,
@@ -661,15 +661,15 @@ START_TEST(test_localized) {
 }
 END_TEST
 
-/* A reading that is not what the last one was: whatever the drive holds may be lost. */
+/* A reading that differs from the last one shows that the drive may have lost its volatile settings. */
 START_TEST(test_loss) {
         static const Setting volatile_row = { .name = "apm",
                                               .backend = BACKEND_ATA,
                                               .range = { .type = VALUE_INT, .min = 1, .max = 255 } };
         static const Setting kernel_row = { .name = "x", .flags = SETTING_KERNEL, .range = { .type = VALUE_INT } };
         static const Setting kept_row = { .name = "x", .flags = SETTING_NONVOLATILE, .range = { .type = VALUE_INT } };
-        static const Setting deed_row = { .name = "x", .flags = SETTING_AT_ATTACH, .range = { .type = VALUE_INT } };
-        static const Setting *const no_loss[] = { &kernel_row, &kept_row, &deed_row };
+        static const Setting action_row = { .name = "x", .flags = SETTING_AT_ATTACH, .range = { .type = VALUE_INT } };
+        static const Setting *const no_loss[] = { &kernel_row, &kept_row, &action_row };
         const Memory memory = { .read = { true, 127 } };
         Wish wish = wish_of("apm", 127);
         Step s = { .wish = &wish,
@@ -694,7 +694,7 @@ START_TEST(test_loss) {
         s.before = (Reading){ .supported = true };
         ck_assert(!step_shows_loss(&s, &memory));
 
-        /* A verdict from memory is void; one from a reading stays. */
+        /* A verdict that relies on Memory is withdrawn; a verdict from a reading stays. */
         s.verdict = VERDICT_UNVERIFIABLE;
         s.remembered = true;
         step_distrust(&s);
