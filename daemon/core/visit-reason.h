@@ -56,7 +56,7 @@ typedef enum VisitWork {
 
         /* Start of the visit, and reports. */
         WORK_NOW = 1 << 14,      /* a user waits: start the visit without the usual delays */
-        WORK_DISTRUST = 1 << 15, /* forget which unreadable settings were sent, as soon as the request arrives */
+        WORK_DISTRUST = 1 << 15, /* send unreadable settings again: forget what was sent when the request arrives */
         WORK_ATTACHED = 1
                         << 16, /* the drive was just attached; after a loss during a write, watch the connection first */
         WORK_ACTIVE = 1

@@ -22,31 +22,31 @@ static const Drive drive = {
 /* clang-format off */
 static const struct {
         const char *text;
-        const char *wishes; /* "name=value@line", "!" for a withheld one, and the stacked link */
-        const char *on_battery; /* NULL: the same */
+        const char *wishes; /* "name=value@line" with the stacked link; a value of "!": withheld */
+        const char *on_battery; /* the wishes on battery; NULL: same as `wishes` */
 } cases[] = {
         { "drives = ();", "" },
         { "drives = ({ match = \"/dev/sdb\"; apm = 1 });", "" },
         { "drives = ({ match = \"/dev/sda\"; apm = 1; lookahead = true });", "apm=1@1 lookahead=on@1" },
 
-        /* Later blocks win, setting by setting. */
+        /* For each setting, the last block that sets it wins. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = { serial = \"S1\" }; apm = 2 });",
           "lookahead=on@1 apm=2@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 });", "apm=1@2" },
-        /* What wins comes last, as of two that exclude each other the later one counts. */
+        /* The wish of the last block moves to the end, since the later one of two exclusive wishes wins. */
         { "drives = ({ match = {}; epc = true; apm = 1 },\n{ match = {}; epc = true });", "apm=1@1 epc=on@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true }; lookahead = true });",
           "apm=1@1 lookahead=on@1", "apm=1@1 lookahead=on@1 epc=on@1" },
-        /* An alias sets its target. */
+        /* An alias sets the state of its row. */
         { "drives = ({ match = {}; read_ahead_kb = 512 },\n{ match = {}; read_ahead_sect = 256 });",
           "read_ahead_kb=128 KiB@2" },
 
-        /* "keep" cancels, also what is withheld; a later value comes through again. */
+        /* "keep" removes an earlier wish, also a withheld one. A later block can set the value again. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = {}; apm = \"keep\" });", "lookahead=on@1" },
         { "drives = ({ match = {}; apm = 300 },\n{ match = {}; apm = \"keep\" });", "" },
         { "drives = ({ match = {}; apm = \"keep\" },\n{ match = {}; apm = 1 });", "apm=1@2" },
 
-        /* A value in error lets no earlier one through; a sound later one counts. */
+        /* An invalid value withholds the earlier wish. A valid value in a later block applies. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 300 });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; amp = 3 });", "apm=!@2" },
         { "drives = ({ match = \"/dev/sda\"; apm = 300 },\n{ match = \"/dev/sda\"; apm = 3 });", "apm=3@2" },
@@ -55,20 +55,20 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = \"keep\"; lookahead = on });",
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sdb\"; apm = on });", "apm=1@1" },
-        /* All its names are readable: only those are held back. */
+        /* If all names of a broken block are readable, only these settings are withheld. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; apm = = 2 });",
           "lookahead=on@1 apm=!@2" },
-        /* A lost match stops the general rules, not those for the drive itself. */
+        /* A block with an unreadable match withholds earlier wishes, but not those of later blocks. */
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = /dev/sda; apm = 2 },\n"
           "{ match = \"/dev/sda\"; apm = 3 });", "lookahead=!@1 apm=3@3" },
 
-        /* By a link above the drive: with a notice. */
+        /* A match by a link of a stacked device records the link. */
         { "drives = ({ match = \"/dev/md0\"; apm = 1 });", "apm=1@1(/dev/md0)" },
         { "drives = ({ match = [\"/dev/md0\", \"/dev/sda\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = [\"/dev/md0\", \"/dev/disk/by-id/*\"]; apm = 1 });", "apm=1@1" },
         { "drives = ({ match = \"/dev/md0\"; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", "apm=2@2" },
 
-        /* On battery: before the block's plain values, wherever they stand. */
+        /* On battery, the values for battery win against the other values of the block, whatever their order. */
         { "drives = ({ match = {}; on_battery = {\napm = 2 };\napm = 1; lookahead = true });",
           "apm=1@3 lookahead=on@3", "lookahead=on@3 apm=2@2" },
         { "drives = ({ match = {}; apm = 1; on_battery = { lookahead = true } });", "apm=1@1", "apm=1@1 lookahead=on@1" },
@@ -77,7 +77,7 @@ static const struct {
         { "drives = ({ match = \"/dev/md0\"; on_battery = { apm = 2 } });", "", "apm=2@1(/dev/md0)" },
         { "drives = ({ match = {}; read_ahead_kb = 512; on_battery = { read_ahead_sect = 256 } });",
           "read_ahead_kb=512 KiB@1", "read_ahead_kb=128 KiB@1" },
-        /* But later blocks win, whatever their values are for. */
+        /* Later blocks win against earlier blocks' values for battery. */
         { "drives = ({ match = {}; on_battery = { apm = 2; lookahead = true } },\n{ match = {}; apm = 1 });",
           "apm=1@2", "lookahead=on@1 apm=1@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { apm = 2 } });", "apm=1@1", "apm=2@2" },
@@ -86,14 +86,14 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; on_battery = { apm = \"keep\" } });", "apm=1@1", "" },
         { "drives = ({ match = {}; apm = \"keep\"; on_battery = { apm = 1 } });", "", "apm=1@1" },
         { "drives = ({ match = {}; on_battery = { apm = 2 } },\n{ match = {}; apm = \"keep\" });", "" },
-        /* An error in a value costs it in its own state … */
+        /* An invalid value is withheld only on its own power source. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = 2; on_battery = { apm = 300 } });",
           "apm=2@2", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm_battery = 300 });", "apm=1@1", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { amp = 3 } });", "apm=1@1", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battry = { apm = 3 } });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 300; on_battery = { apm = 2 } });", "apm=!@1", "apm=2@1" },
-        /* … one of syntax in both. */
+        /* A syntax error withholds the setting on both power sources. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { match = {}; apm = 3 } });", "apm=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n{ match = \"/dev/sda\"; on_battery = { apm = on } });",
           "lookahead=on@1 apm=!@2" },
@@ -101,7 +101,7 @@ static const struct {
           "apm=!@2 lookahead=!@2" },
         { "drives = ({ match = {}; apm = 1; lookahead = true },\n"
           "{ match = \"/dev/sda\"; on_battery { apm = 2 } });", "lookahead=on@1 apm=!@2" },
-        /* A general rule that is lost with another block is lost in both. */
+        /* A block with an unreadable match withholds earlier wishes on both power sources. */
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = /dev/sdb; apm = 2 });", "apm=!@1" },
 };
 
@@ -112,12 +112,12 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; lookahead = true });",
           "# moved\ndrives = ({ match = {}; lookahead = true }, { match = { transport = \"sata\" }; apm = 1 });", true },
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; lookahead = true; apm = 1; epc = true });", false },
-        /* Of two that exclude each other the later one counts. */
+        /* The order of exclusive settings matters, as the later one wins. */
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; epc = true; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1; epc = true });", "drives = ({ match = {}; apm = 1 }, { match = {}; epc = true });", true },
         { "drives = ({ match = {}; apm = 1; epc = false });", "drives = ({ match = {}; epc = false; apm = 1 });", true },
         { "drives = ({ match = {}; apm = 300; epc = true });", "drives = ({ match = {}; epc = true; apm = 300 });", true },
-        /* It may be no failure that the drive does not have it, or may be one. */
+        /* A rule for a class of drives differs from a rule for one drive: only the first is optional. */
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 2 });", false },
         { "drives = ({ match = {}; apm = 1 });", "drives = ({ match = {}; apm = 300 });", false },
@@ -164,7 +164,7 @@ START_TEST(test_resolve) {
 }
 END_TEST
 
-/* Rules for all drives mean disks, and the one setting of optical drives means those; a rule by name is a rule. */
+/* A general rule applies to optical drives only with their own settings. A rule that names its drive always applies. */
 static const struct {
         const char *text, *disk, *optical;
 } kinds[] = {
@@ -185,7 +185,7 @@ START_TEST(test_optical) {
 }
 END_TEST
 
-/* Does the rule that wins name the drive, or is it for a class of drives, which need not all have the setting? */
+/* A wish is optional if the winning rule is for a class of drives. */
 static const struct {
         const char *text;
         bool optional;
@@ -195,7 +195,7 @@ static const struct {
         { "drives = ({ match = { rotational = true }; apm = 1 });", true },
         { "drives = ({ match = \"/dev/sd*\"; apm = 1 });", true },
         { "drives = ({ match = { serial = \"S?\" }; apm = 1 });", true },
-        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* whatever lies below it */
+        { "drives = ({ match = \"/dev/md0\"; apm = 1 });", true }, /* all drives below md0 */
         { "drives = ({ match = \"/dev/sda\"; apm = 1 });", false },
         { "drives = ({ match = { transport = \"sata\"; serial = \"S1\" }; apm = 1 });", false },
         { "drives = ({ match = {}; apm = 2 }, { match = \"/dev/sda\"; apm = 1 });", false },
@@ -235,7 +235,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1 }, { match = {}; lookahead = true; on_battery = { apm = 2 } });", true },
         { "drives = ({ match = {}; apm_battery = 2 });", true },
         { "drives = ({ match = {}; on_battery = { apm = 300 } });", true },
-        /* Withheld in both states. */
+        /* Withheld on both power sources. */
         { "drives = ({ match = {}; on_battery = { apm = on } });", false },
 };
 
@@ -246,7 +246,7 @@ START_TEST(test_uses_battery) {
 }
 END_TEST
 
-/* What the files want of the drive with this node for apm; 0: nothing, -1: withheld. */
+/* Returns the wanted value of apm for the drive with this node; 0: none; -1: withheld. */
 static int resolve_apm(const Config *c, const char *node, bool on_battery) {
         _cleanup_(wishes_done) Wishes w = {};
         const Drive d = { .name = (char *) "x", .node = (char *) node, .transport = TRANSPORT_SATA };
@@ -267,7 +267,7 @@ static bool says(const Config *c, const char *words) {
         return false;
 }
 
-/* Checks the file with every slip of one character in its middle block. */
+/* Checks the file with each possible wrong, added or missing character in its middle block. */
 static void try_slips(const char *head, const char *middle, const char *tail,
                       void (*check)(const Config *c, const char *text)) {
         static const char slips[] = "(){}[]=;,:\"'\\/*#\n a1_.";
@@ -275,7 +275,8 @@ static void try_slips(const char *head, const char *middle, const char *tail,
         for (size_t at = 0; at <= strlen(middle); at++)
                 for (size_t k = 0; k < 2 * sizeof slips; k++) {
                         _cleanup_(config_freep) Config *c = NULL;
-                        char text[512], put[] = { slips[k / 2], '\0' }; /* the NUL at its end: leave out only */
+                        char text[512], put[] = { slips[k / 2],
+                                                  '\0' }; /* the NUL at the end only removes a character */
                         bool replace = k % 2;
 
                         if (replace && at == strlen(middle))
@@ -290,12 +291,12 @@ static void try_slips(const char *head, const char *middle, const char *tail,
 static void check_plain(const Config *c, const char *text) {
         if (c->complaints.n_errors > 0)
                 ck_assert_msg(resolve_apm(c, "/dev/sda", false) != 9, "%s", text);
-        /* But a comment without an end may have been meant to hold the rest. */
+        /* An unterminated comment may have been meant to include the rest of the file. */
         ck_assert_msg(resolve_apm(c, "/dev/sdb", false) == 3 || says(c, "comment is not closed"), "%s", text);
 }
 
-/* Whenever there is an error, the general rule does not reach the drive that the block protects, and the third block
- * lives. */
+/* After any error in the second block, the general first block does not apply to the drive of the second block, and the third block still
+ * applies. */
 START_TEST(test_slips) {
         static const char *const middle[] = {
                 "{ match = \"/dev/sda\"; apm = 1; }",
@@ -322,7 +323,7 @@ static void check_battery(const Config *c, const char *text) {
                       "%s", text);
 }
 
-/* Nor does what is for one state reach the drive in the other. */
+/* After any error, no value for one power source applies on the other. */
 START_TEST(test_battery_slips) {
         static const char *const middle[] = {
                 "{ match = \"/dev/sda\"; apm = 1; on_battery = { apm = 2; }; }",

@@ -4,7 +4,7 @@
 #include "scope.h"
 #include "suite.h"
 
-#define SLEEP_WISHES_MAX 20
+#define STANDBY_WISHES_MAX 20
 #define BACKENDS (1U << BACKEND_ATA | 1U << BACKEND_SCSI | 1U << BACKEND_BLOCK)
 
 /* clang-format off */
@@ -28,15 +28,15 @@ static const struct {
         bool kernel, readable;
 } cases[] = {
         { "apm", VERDICT_APPLIED, false, true },
-        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* sent once: what the others show is true of it, too */
-        { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* done once */
-        { "idle", VERDICT_ADJUSTED, false, true },              /* the nearest that it has */
-        { "lookahead", VERDICT_REFUSED, false, false },   /* it was not in order before: no need to say so again */
-        { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* it is in question whether it came back */
+        { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* unreadable, but lost together with readable ones */
+        { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* an action is done once */
+        { "idle", VERDICT_ADJUSTED, false, true },              /* the drive has the nearest value */
+        { "lookahead", VERDICT_REFUSED, false, false },         /* was not in order, so it is not reported again */
+        { "read_ahead_kb", VERDICT_DRIFTED, true, true },       /* may have returned to the wanted value */
         { "scheduler", VERDICT_UNSUPPORTED, false, false },
-        { "fallback", VERDICT_APPLIED, false, false },    /* without apm nobody knows whether it is needed */
-        { "write_cache", VERDICT_APPLIED, false, false }, /* no row for such a drive */
-        { "timeout", VERDICT_APPLIED, false, false },     /* withheld, below */
+        { "fallback", VERDICT_APPLIED, false, false },    /* needed only if apm is not in force */
+        { "write_cache", VERDICT_APPLIED, false, false }, /* drives of this kind have no such row */
+        { "timeout", VERDICT_APPLIED, false, false },     /* withheld by the test below */
 };
 
 START_TEST(test_scopes) {
@@ -44,7 +44,7 @@ START_TEST(test_scopes) {
         _cleanup_(drive_record_freep) DriveRecord *record = NULL;
         Wish items[ELEMENTSOF(cases)] = {};
         const Wishes all = { items, ELEMENTSOF(cases) };
-        Wishes whole, kernel, asleep, readable, none;
+        Wishes whole, kernel, recheck, readable, none;
 
         record = calloc(1, sizeof *record);
         for (size_t i = 0; i < all.n_items; i++) {
@@ -60,29 +60,30 @@ START_TEST(test_scopes) {
         ck_assert_int_eq(scope_select(visit_reason_work(VISIT_REVALIDATION), &all, &table, BACKENDS, record, &kernel),
                          0);
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
-        ck_assert_int_eq(scope_select(visit_reason_work(VISIT_RECHECK), &all, &table, BACKENDS, record, &asleep), 0);
+        ck_assert_int_eq(scope_select(visit_reason_work(VISIT_RECHECK), &all, &table, BACKENDS, record, &recheck), 0);
         ck_assert_uint_eq(whole.n_items, all.n_items);
-        /* Whether it sleeps is no setting. */
+        /* These visits handle no settings. */
         for (VisitReason r = VISIT_STANDBY; r < _VISIT_REASON_MAX; r++) {
                 ck_assert_int_eq(scope_select(visit_reason_work(r), &all, &table, BACKENDS, record, &none), 0);
                 ck_assert_uint_eq(none.n_items, 0);
                 free(none.items);
         }
-        ck_assert(wishes_equal(&asleep, &kernel, &table)); /* the drive may sleep */
+        ck_assert(wishes_equal(&recheck, &kernel,
+                               &table)); /* a recheck sends no commands, as the drive may be in standby */
         for (size_t i = 0; i < all.n_items; i++) {
                 ck_assert_msg(!!wishes_find(&kernel, cases[i].name) == cases[i].kernel, "kernel: %s", cases[i].name);
                 ck_assert_msg(!!wishes_find(&readable, cases[i].name) == cases[i].readable, "readable: %s",
                               cases[i].name);
         }
 
-        /* Nothing that can be read says anything of what cannot. */
+        /* Without a readable setting of the drive, unreadable settings are left out. */
         free(readable.items);
         drive_record_find(record, "apm")->verdict = drive_record_find(record, "idle")->verdict = VERDICT_FAILED;
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
         ck_assert_uint_eq(readable.n_items, 1);
         ck_assert_str_eq(readable.items[0].name, "read_ahead_kb");
 
-        /* Of a drive that was never visited nothing was in order. */
+        /* A drive that was never visited has no settings in order. */
         free(readable.items);
         drive_record_drop_unwanted(record, &(Wishes){});
         ck_assert_int_eq(scope_select(WORK_KERNEL | WORK_DRIVE, &all, &table, BACKENDS, record, &readable), 0);
@@ -90,17 +91,17 @@ START_TEST(test_scopes) {
 
         free(whole.items);
         free(kernel.items);
-        free(asleep.items);
+        free(recheck.items);
         free(readable.items);
 }
 END_TEST
 
-/* Standby comes last, in place of a standby that the files want at attach. The visit may be about any number of wishes. */
-START_TEST(test_sleep) {
+/* The wish for standby is the last one and replaces a wish for standby at attach, whatever the number of wishes. */
+START_TEST(test_add_standby) {
         static const size_t no_standby = SIZE_MAX;
         const size_t n = _i / 3, old = (size_t[]){ no_standby, 0, n - 1 }[_i % 3];
         const SettingTable table = { .tables = { rows, fake_kernel } };
-        Wish items[SLEEP_WISHES_MAX] = {};
+        Wish items[STANDBY_WISHES_MAX] = {};
         Wishes selected;
 
         for (size_t i = 0; i < n; i++)
@@ -127,7 +128,7 @@ int main(void) {
         TCase *t = tcase_create("scope");
 
         tcase_add_test(t, test_scopes);
-        tcase_add_loop_test(t, test_sleep, 0, 3 * (SLEEP_WISHES_MAX + 1));
+        tcase_add_loop_test(t, test_add_standby, 0, 3 * (STANDBY_WISHES_MAX + 1));
         suite_add_tcase(s, t);
         return suite_run(s);
 }

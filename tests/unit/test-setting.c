@@ -6,12 +6,12 @@
 
 /* clang-format off */
 static const struct {
-        const char *typed, *nearest; /* NULL: nothing is near */
+        const char *typed, *nearest; /* nearest NULL: no name is near */
 } mistyped[] = {
         { "amp",                 "apm"                 },
         { "ap",                  "apm"                 },
         { "APM",                 "apm"                 },
-        { "map",                 NULL                  }, /* two slips in three letters are another word */
+        { "map",                 NULL                  }, /* two errors in three letters are too many */
         { "writecache",          "write_cache"         },
         { "write-cache",         "write_cache"         },
         { "Write_Cache",         "write_cache"         },
@@ -26,7 +26,7 @@ static const struct {
         { "accoustic_managment", "acoustic_management" },
         { "sheduler",            "scheduler"           },
         { "colour",              NULL                  },
-        /* What other programs call it. */
+        /* Names in other programs. */
         { "APMLevel",            "apm"                 },
         { "power-saving",        "apm"                 },
         { "power_savings",       NULL                  },
@@ -61,7 +61,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *setting, *typed, *word; /* NULL: nothing is known */
+        const char *setting, *typed, *word; /* word NULL: no advice */
 } mistyped_values[] = {
         { "apm",                "never",    "off"     },
         { "apm",                "Disabled", "off"     },
@@ -116,7 +116,7 @@ START_TEST(test_find) {
 }
 END_TEST
 
-/* Only what is wanted, and not off, excludes; but a part of the same state excludes in any case. */
+/* Two settings exclude each other if neither is "off". A setting that holds a part of the same state (SETTING_SAME) always excludes. */
 START_TEST(test_excludes) {
 #define SELF .name = "x", .excludes = "x"
         static const Setting sw = { SELF, .range = { .type = VALUE_BOOL } }, part = { SELF, .flags = SETTING_SAME },
@@ -147,8 +147,8 @@ START_TEST(test_excludes) {
 }
 END_TEST
 
-/* It is the state that counts, by whatever name it is asked for; and only the one that the row names. */
-START_TEST(test_rules_out) {
+/* An exclusion applies to the state, also under the name of an alias, and only to the state in `excludes`. */
+START_TEST(test_excludes_alias) {
         static const Setting timer = { .name = "standby_z",
                                        .range = { .type = VALUE_INT },
                                        .excludes = "spindown_time" },
@@ -183,7 +183,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_for_backends, 0, ELEMENTSOF(for_backends));
         tcase_add_test(tc, test_find);
         tcase_add_test(tc, test_excludes);
-        tcase_add_test(tc, test_rules_out);
+        tcase_add_test(tc, test_excludes_alias);
         tcase_add_test(tc, test_backend_words);
         suite_add_tcase(suite, tc);
 
