@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What a DriveLookup finds: properties and attributes in one list, which ends with a row without a key. */
+/* Test data for DriveLookup: an array of properties and attributes, which ends with a Fact without a key. */
 
 #include "drive.h"
 

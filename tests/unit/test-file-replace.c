@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A file is replaced as a whole or not at all, and nothing else is left in its directory. */
+/* file_replace() replaces the whole file or nothing, and leaves no other file in the directory. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ START_TEST(test_replace) {
 }
 END_TEST
 
-/* A link is replaced, not followed, and so is whatever is in the place of the new file: another user may have it open. */
+/* A symbolic link is replaced, not followed. A file with the name of the temporary file is replaced, as another user may have it open. */
 START_TEST(test_links) {
         _cleanup_close_ int planted = -EBADF;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What spins a drive down, by the verdicts of its record. */
+/* Tests which timer spins a drive down, for the verdicts in the drive's record. */
 
 #include "standby-timer.h"
 #include "suite.h"
@@ -43,7 +43,7 @@ static const SettingTable table = { { ata, scsi, kernel, NULL } };
 #define SENT(n) .sent = { true, n }
 #define READ(n) .read = { true, n }
 
-/* A wish, and what its record says. */
+/* A wish and its record. */
 typedef struct Item {
         Wish wish;
         SpindownBy by;
@@ -55,9 +55,9 @@ typedef struct Item {
 
 typedef struct Case {
         Item items[5];
-        unsigned backends; /* 0: ATA */
+        unsigned backends; /* 0: BACKEND_ATA */
         bool flash, ignores;
-        uint64_t usec; /* 0: nothing */
+        uint64_t usec; /* 0: no timer */
         bool pending;
         const char *text; /* NULL: nothing is in force */
 } Case;
@@ -105,12 +105,12 @@ static void check_case(const Case *c) {
         ck_assert(!spin_down_key(&now, buf) == !c->text);
 }
 
-/* ---- one setting, by its verdict ---- */
+/* ---- verdicts of one setting ---- */
 
 static const Case verdicts[] = {
         { { { TIMER(240), .unvisited = true } }, .usec = 20 * MINUTE, .pending = true },
         { { { TIMER(240), .verdict = VERDICT_UNVERIFIABLE, SENT(240) } }, .usec = 20 * MINUTE, .text = "20 min" },
-        /* It may be lost. */
+        /* The timer may have been lost. */
         { { { TIMER(240), .verdict = VERDICT_UNVERIFIABLE } }, .usec = 20 * MINUTE, .pending = true },
         { { { TIMER(240), .verdict = VERDICT_DEFERRED } }, .usec = 20 * MINUTE, .pending = true },
         { { { TIMER(240), .verdict = VERDICT_FAILED } }, .usec = 20 * MINUTE, .pending = true },
@@ -121,7 +121,7 @@ static const Case verdicts[] = {
         { { { TIMER(240), .verdict = VERDICT_FORBIDDEN } } },
         { { { TIMER(240), .verdict = VERDICT_QUARANTINED } } },
         { { { TIMER(0), .verdict = VERDICT_UNVERIFIABLE, SENT(0) } } },
-        /* The value before is what holds. */
+        /* The earlier value is in force. */
         { { { TIMER(240), .verdict = VERDICT_DEFERRED, SENT(120) } }, .usec = 10 * MINUTE, .text = "10 min" },
         { { { TIME("standby_z", 1200000), .verdict = VERDICT_DEFERRED, READ(600000) } },
           .usec = 10 * MINUTE,
@@ -144,7 +144,7 @@ static const Case verdicts[] = {
         { { { TIME("standby_z", 1200000), .verdict = VERDICT_DRIFTED, READ(0) } } },
 };
 
-/* ---- who ---- */
+/* ---- drive or service ---- */
 
 static const Case actors[] = {
         { { { TIMER(240), BY(SERVICE), .verdict = VERDICT_UNCHANGED } },
@@ -157,13 +157,13 @@ static const Case actors[] = {
           .backends = SCSI,
           .usec = 30 * MINUTE,
           .text = "30 min, by the service" },
-        /* It takes no timer, or takes it and does not act on it. */
+        /* The drive rejects the timer, or accepts the timer and ignores it. */
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
           .text = "20 min, by the service" },
         { { { TIMER(240), BY(DRIVE), .verdict = VERDICT_UNCHANGED, .by_service = true } },
           .usec = 20 * MINUTE,
-          .text = "20 min" }, /* the files want another one since */
+          .text = "20 min" }, /* the configuration has changed since the visit */
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED } }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(240), BY(AUTO), .verdict = VERDICT_UNCHANGED, SENT(240) } },
           .usec = 20 * MINUTE,
@@ -189,7 +189,7 @@ static const Case actors[] = {
         { { { TIMER(240), BY(AUTO), .unvisited = true } }, .usec = 20 * MINUTE, .pending = true },
 };
 
-/* ---- which of several ---- */
+/* ---- several timers ---- */
 
 #define SAS_TIMER \
         { TIMER(240), .verdict = VERDICT_UNSUPPORTED }
@@ -205,7 +205,7 @@ static const Case several[] = {
           .backends = SCSI,
           .usec = 60 * MINUTE,
           .text = "1 h, by standby_z" },
-        /* The shortest. */
+        /* The shortest timer wins. */
         { { { TIME("standby_y", 9000), .verdict = VERDICT_APPLIED },
             { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
@@ -218,7 +218,7 @@ static const Case several[] = {
             { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
           .text = "7 s, by standby_z" },
-        /* What is in force goes before what may be. */
+        /* A timer in force is preferred to a pending one. */
         { { { TIME("standby_y", 5000), .unvisited = true }, { TIME("standby_z", 7000), .verdict = VERDICT_APPLIED } },
           .usec = 7 * SECOND,
           .text = "7 s, by standby_z" },
@@ -229,7 +229,7 @@ static const Case several[] = {
         { { { TIME("nonesuch", 1000), .verdict = VERDICT_APPLIED } } },
         { { { .wish = { .name = "standby_z", .withheld = true }, .verdict = VERDICT_FORBIDDEN } } },
         { { { TIME("standby_z", 2000), .verdict = VERDICT_APPLIED } }, .backends = 1U << BACKEND_NVME },
-        /* What the codes mean. */
+        /* Each timer code stands for a time. */
         { { { TIMER(1), .verdict = VERDICT_UNVERIFIABLE, SENT(1) } }, .usec = 5 * SECOND, .text = "5 s" },
         { { { TIMER(241), .verdict = VERDICT_UNVERIFIABLE, SENT(241) } }, .usec = 30 * MINUTE, .text = "30 min" },
         { { { TIMER(252), .verdict = VERDICT_UNVERIFIABLE, SENT(252) } }, .usec = 21 * MINUTE, .text = "21 min" },
@@ -263,12 +263,12 @@ static const Case kernels[] = {
         { { SAS_TIMER, DELAY(300000), PM("auto"), BOOL("manage_start_stop", 1) },
           .backends = SCSI,
           .text = "5 min, by the kernel" },
-        /* It suspends a drive without stopping it. */
+        /* The kernel suspends the drive without stopping it. */
         { { SAS_TIMER, DELAY(300000), PM("auto") }, .backends = SCSI },
         { { DRIVE_20, DELAY(300000), PM("auto"), BOOL("manage_runtime_start_stop", 0) },
           .usec = 20 * MINUTE,
           .text = "20 min" },
-        /* The other is shorter; or is not known to be in force. */
+        /* The delay of the kernel is longer, or not known to be in force. */
         { { DRIVE_20, DELAY(1800000), PM("auto") }, .usec = 20 * MINUTE, .text = "20 min" },
         { { { TIMER(12), .unvisited = true }, DELAY(1800000), PM("auto") },
           .usec = MINUTE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Temporary values: their file, and what they make of what the files want. */
+/* Tests temporary values: their file, and how they change the wishes of the configuration. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static TemporaryValues *values;
 
-/* "apm=128": by a user until boot; "apm=128/254": with the value from before; a first "-" says of a client; "<": it has ended. */
+/* Parses a temporary value. "apm=128": until boot; "apm=128/254": with the value before; a leading "-": of a client; "<": ended. */
 static void set(const char *text) {
         char name[64], value[64], before[64] = "";
         bool client = *text == '-', ended = text[client] == '<';
@@ -51,14 +51,14 @@ static void teardown(void) {
         values = temporary_free(values);
 }
 
-/* ---- one after the other ---- */
+/* ---- several values ---- */
 
 START_TEST(test_set) {
         set("apm=128/254");
         set("-apm=1");
         set("lookahead=off");
         ck_assert_str_eq(format(values), "apm=128/254 -apm=1 lookahead=off");
-        /* The same setting, for as long: the later value is the last one. */
+        /* A new value with the same setting and duration replaces the old one and moves to the end. */
         set("apm=64");
         ck_assert_str_eq(format(values), "-apm=1 lookahead=off apm=64");
         ck_assert_ptr_eq(temporary_find(values, "apm", false), values->items);
@@ -91,21 +91,21 @@ START_TEST(test_copy) {
 }
 END_TEST
 
-/* ---- a file is read as hostile ---- */
+/* ---- hostile files ---- */
 
 #define VALUE(name, text) "VERSION=1\nVALUES=1\nVALUE_0_NAME=" name "\nVALUE_0_TEXT=" text "\nVALUE_0_UNTIL_BOOT=1\n"
 
 static const struct {
-        const char *text, *expected; /* NULL: it is no such file */
+        const char *text, *expected; /* expected NULL: the file is rejected */
 } texts[] = {
         { VALUE("apm", "128"), "apm=128" },
         { VALUE("apm", "128") "VALUE_0_BEFORE=254\n", "apm=128/254" },
-        { VALUE("apm", "0"), "" },                        /* no value of this setting */
-        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* nor this */
+        { VALUE("apm", "0"), "" },                        /* not a value of this setting */
+        { VALUE("apm", "128") "VALUE_0_BEFORE=0\n", "" }, /* the value before is not valid */
         { VALUE("nosuch", "1"), "" },
         { VALUE("apm_battery", "128"), "" },    /* an alias */
-        { VALUE("chipset_pio_mode", "1"), "" }, /* never written */
-        { VALUE("security_unlock", "1"), "" },  /* nor this */
+        { VALUE("chipset_pio_mode", "1"), "" }, /* a dead setting is never written */
+        { VALUE("security_unlock", "1"), "" },  /* an excluded setting is never written */
         { "VERSION=1\nVALUES=1\nVALUE_0_NAME=apm\n", "" },
         { "VERSION=1\nVALUES=1\nVALUE_0_TEXT=128\n", "" },
         { "VERSION=1\nVALUES=0\n", "" },
@@ -152,7 +152,7 @@ START_TEST(test_files) {
         ck_assert_str_eq(format(t), "apm=128 -epc=on/off");
         (void) temporary_free(t);
 
-        /* At another attach of the drive, the client is gone. */
+        /* Values of a client end when the drive is detached. */
         d->diskseq++;
         ck_assert_int_eq(temporary_read(scratch, d, &fake_table, &t), 0);
         ck_assert_str_eq(format(t), "apm=128");
@@ -165,12 +165,12 @@ START_TEST(test_files) {
 }
 END_TEST
 
-/* ---- what is wanted ---- */
+/* ---- wishes ---- */
 
 static const struct {
-        const char *file; /* a rule of the files for apm: "64", "error"; NULL: there is none */
+        const char *file; /* the configuration's rule for apm: "64", "error"; NULL: none */
         const char *values[3];
-        const char *expected; /* the wishes */
+        const char *expected; /* the resulting wishes */
 } overlays[] = {
         { NULL, { NULL }, "" },
         { "64", { NULL }, "apm=64 a.conf" },
@@ -178,9 +178,9 @@ static const struct {
         { NULL, { "apm=128" }, "apm=128 drivekeep try" },
         { "error", { "apm=128" }, "apm=128 drivekeep try" },
         { "64", { "-apm=128/254" }, "apm=128 drivekeep tune" },
-        /* A client's value comes before a tried one, whichever is older. */
+        /* A client's value has priority over a value until boot, whichever is older. */
         { "64", { "-apm=1/64", "apm=128/64" }, "apm=1 drivekeep tune" },
-        /* What has ended returns to what the files want, or to what was there. */
+        /* After the end of a value, the wish is that of the configuration, or else the value before. */
         { "64", { "<apm=128/254" }, "apm=64 a.conf" },
         { "error", { "<apm=128/254" }, "apm=254 drivekeep try" },
         { NULL, { "<apm=128/254" }, "apm=254 drivekeep try" },
@@ -226,7 +226,7 @@ static const struct {
         { VERDICT_DEFERRED, false, false, false },
 };
 
-START_TEST(test_in_vain) {
+START_TEST(test_no_effect) {
         ck_assert(temporary_is_barred(verdicts[_i].verdict) == verdicts[_i].barred);
         ck_assert(temporary_has_no_effect(verdicts[_i].verdict, true) == verdicts[_i].in_vain);
         ck_assert(temporary_has_no_effect(verdicts[_i].verdict, false) == verdicts[_i].in_vain_changed);
@@ -244,7 +244,7 @@ int main(void) {
         tcase_add_loop_test(t, test_parse, 0, ELEMENTSOF(texts));
         tcase_add_test(t, test_files);
         tcase_add_loop_test(t, test_overlay, 0, ELEMENTSOF(overlays));
-        tcase_add_loop_test(t, test_in_vain, 0, ELEMENTSOF(verdicts));
+        tcase_add_loop_test(t, test_no_effect, 0, ELEMENTSOF(verdicts));
         suite_add_tcase(s, t);
         return suite_run(s);
 }

@@ -12,26 +12,26 @@ static const struct {
         { "naïve … 日本 \U0001f4be",   "naïve … 日本 \U0001f4be"      },
         { "a\nb\tc\r",                 "a\\x0ab\\x09c\\x0d"           },
         { "\x1b[31mred\x1b[0m\x7f",    "\\x1b[31mred\\x1b[0m\\x7f"    },
-        { "\xc2\x9b;2J",               "\\xc2\\x9b;2J"                }, /* CSI as one character */
-        { "\xff\xfe",                  "\\xff\\xfe"                   }, /* never UTF-8 */
-        { "\xc0\xaf",                  "\\xc0\\xaf"                   }, /* longer than needed */
-        { "\xe0\x80\x8a",              "\\xe0\\x80\\x8a"              }, /* the same, three bytes */
-        { "\xed\xa0\x80",              "\\xed\\xa0\\x80"              }, /* half a surrogate pair */
-        { "\xf4\x90\x80\x80",          "\\xf4\\x90\\x80\\x80"         }, /* behind U+10FFFF */
-        { "x\xe2\x80",                 "x\\xe2\\x80"                  }, /* cut short */
-        { "\xe2\x80\xaegnp.exe",       "\\xe2\\x80\\xaegnp.exe"       }, /* right to left */
-        { "\xe2\x81\xa9\xe2\x81\xaa",  "\\xe2\\x81\\xa9\xe2\x81\xaa"  }, /* the last of them, and its neighbour */
-        { "dev-by\\x2dlabel.device",   "dev-by\\x2dlabel.device"      }, /* a backslash stays … */
-        { "\xe2\x80\xa7\xe2\x80\xaf",  "\xe2\x80\xa7\xe2\x80\xaf"  }, /* neighbours of the first of them … */
-        { "\xe2\x81\xa5\xe2\x82\xa6",  "\xe2\x81\xa5\xe2\x82\xa6"  }, /* … and of the second */
-        { "\xc3\x9b \xc2\xa0",        "\xc3\x9b \xc2\xa0"        }, /* no control characters */
+        { "\xc2\x9b;2J",               "\\xc2\\x9b;2J"                }, /* the control character CSI, U+009B */
+        { "\xff\xfe",                  "\\xff\\xfe"                   }, /* bytes that never occur in UTF-8 */
+        { "\xc0\xaf",                  "\\xc0\\xaf"                   }, /* overlong form of two bytes */
+        { "\xe0\x80\x8a",              "\\xe0\\x80\\x8a"              }, /* overlong form of three bytes */
+        { "\xed\xa0\x80",              "\\xed\\xa0\\x80"              }, /* surrogate */
+        { "\xf4\x90\x80\x80",          "\\xf4\\x90\\x80\\x80"         }, /* above U+10FFFF */
+        { "x\xe2\x80",                 "x\\xe2\\x80"                  }, /* truncated */
+        { "\xe2\x80\xaegnp.exe",       "\\xe2\\x80\\xaegnp.exe"       }, /* right-to-left override */
+        { "\xe2\x81\xa9\xe2\x81\xaa",  "\\xe2\\x81\\xa9\xe2\x81\xaa"  }, /* U+2069 is escaped, U+206A is not */
+        { "dev-by\\x2dlabel.device",   "dev-by\\x2dlabel.device"      }, /* a backslash is not escaped by default */
+        { "\xe2\x80\xa7\xe2\x80\xaf",  "\xe2\x80\xa7\xe2\x80\xaf"  }, /* U+2027 and U+202F are not escaped */
+        { "\xe2\x81\xa5\xe2\x82\xa6",  "\xe2\x81\xa5\xe2\x82\xa6"  }, /* U+2065 and U+20A6 are not escaped */
+        { "\xc3\x9b \xc2\xa0",        "\xc3\x9b \xc2\xa0"        }, /* U+00DB and U+00A0 are not control characters */
 };
 /* clang-format on */
 
 START_TEST(test_find_invisible) {
         /* clang-format off */
         static const struct {
-                const char *text, *name; /* it stands behind "x" */
+                const char *text, *name; /* the character follows an "x" */
         } texts[] = {
                 { "x\xc2\xa0y", "U+00A0, a no-break space" },
                 { "x\xef\xbb\xbf", "U+FEFF, a byte order mark" },
@@ -75,7 +75,7 @@ END_TEST
 START_TEST(test_round_trip) {
         _cleanup_free_ char *escaped = NULL, *raw = NULL;
 
-        escaped = text_escape(cases[_i].raw, "\\"); /* … unless it is asked for */
+        escaped = text_escape(cases[_i].raw, "\\"); /* with `also`, a backslash is escaped */
         ck_assert_int_eq(text_unescape(escaped, &raw), 0);
         ck_assert_str_eq(raw, cases[_i].raw);
 }
@@ -109,7 +109,7 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *words[4];
-        int garbled; /* which of them; -1: none */
+        int garbled; /* index of the word that is returned; -1: none */
 } options[] = {
         { { NULL },                                     -1 },
         { { "status", "--json", "/dev/sd\x1b", NULL },   -1 },

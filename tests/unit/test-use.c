@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Times without use, what other timers would have made of them, and how long a drive lasts. */
+/* Tests the statistics of times without I/O, the predictions for other timers, and the wear rates. */
 
 #include <math.h>
 
@@ -12,12 +12,12 @@
 #define DAY (24 * 60 * MINUTE)
 #define NOW UINT64_C(1763692751123456)
 
-/* ---- times without use ---- */
+/* ---- times without I/O ---- */
 
 static const struct {
-        uint64_t least, most; /* minutes, of one time without use */
+        uint64_t least, most; /* bounds of one time without I/O; min */
         unsigned timer;
-        double longer, asleep; /* how many of these were longer than the timer, and by how much in total; in minutes */
+        double longer, standby; /* number of these times that exceed the timer; total excess in min */
 } gaps[] = {
         { 0, 0, 1, 0, 0 },
         { 7, 7, 5, 1, 2 },
@@ -38,11 +38,11 @@ START_TEST(test_gap) {
         drive_use_gap(&u, gaps[_i].least * MINUTE, gaps[_i].most * MINUTE);
         ck_assert(drive_use_predict(&u, gaps[_i].timer, &p));
         ck_assert_double_eq_tol(p.spin_ups_per_day, gaps[_i].longer, 0.002);
-        ck_assert_double_eq_tol(p.hours_asleep_per_day * 60, gaps[_i].asleep, 0.1);
+        ck_assert_double_eq_tol(p.hours_asleep_per_day * 60, gaps[_i].standby, 0.1);
 }
 END_TEST
 
-/* Whoever has watched for less than a day, or has missed such times, says nothing. */
+/* There is no prediction after less than a day, or if times of this length may have been missed. */
 START_TEST(test_unknown) {
         DriveUse u = { .watched = 86399 };
         UsePrediction p;
@@ -77,7 +77,7 @@ START_TEST(test_begin) {
         ck_assert_str_eq(u.key, "drive 30");
         ck_assert_uint_eq(u.since, NOW + 2 * DAY);
         ck_assert(u.spin_ups == 0 && u.asleep == 0 && u.watched == 0 && u.gaps[9] == 0 && !u.warned);
-        /* What was read last is where it begins. */
+        /* The last wear reading becomes the first one of the new period. */
         ck_assert(u.first_wear_when == NOW + DAY && u.first_wear.load_cycles.number == 7);
         drive_use_done(&u);
 }
@@ -108,7 +108,7 @@ static const struct {
           false,
           10,
           13.69 },
-        /* Nobody knows for how many. */
+        /* The rated number is not known. */
         { WEAR_START_STOPS, { .start_stops = N(0) }, { .start_stops = N(10) }, 1, .known = false },
         { WEAR_LOAD_CYCLES, { N(0) }, { N(1000) }, 0, .known = false },
         { WEAR_LOAD_CYCLES, { N(1000) }, { N(0) }, 1, .known = false },

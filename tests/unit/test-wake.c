@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What woke a drive: the sentence that is made of it. */
+/* Tests the sentences about wakers. */
 
 #include "suite.h"
 #include "wake.h"
@@ -104,7 +104,7 @@ START_TEST(test_sentence) {
 }
 END_TEST
 
-/* By what a wake is counted. */
+/* wake_source() returns the unit, "kernel" or "unknown". */
 START_TEST(test_source) {
         static const struct {
                 Wake wake;
@@ -123,7 +123,7 @@ START_TEST(test_source) {
 }
 END_TEST
 
-/* The longest of everything has room. */
+/* Texts of maximum length fit into the buffer. */
 START_TEST(test_long) {
         Wake w = { .process = { .pid = 2147483647 }, .has_sector = true, .sector = UINT64_MAX, .inode = UINT64_MAX };
         char buf[WAKE_TEXT_MAX];
@@ -144,7 +144,7 @@ START_TEST(test_tracing) {
 
                 ck_assert_ptr_nonnull(tracing_to_string(t));
                 ck_assert(!obstacle == (t == TRACING_FINE));
-                /* Each has a remedy, or where to find one. */
+                /* Each obstacle names a remedy, or where to find the error. */
                 ck_assert(!obstacle || strstr(obstacle, "ctl "));
         }
         ck_assert_ptr_null(tracing_to_string(_TRACING_MAX));
