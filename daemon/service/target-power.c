@@ -95,8 +95,8 @@ static PowerPolicy power_policy(const Target *t) {
         };
 }
 
-/* The machine, about to get an input. */
-static PowerWatch *power_input(Target *t) {
+/* Returns the state machine with the present policy. */
+static PowerWatch *power_with_policy(Target *t) {
         PowerWatch *w = &power_of(t)->watch;
 
         w->policy = power_policy(t);
@@ -140,6 +140,14 @@ static void power_output(Target *t, const PowerNews *n) {
                 target_visit(t, VISIT_STANDBY);
 }
 
+/* Passes the counters to one input of the state machine, and the news to the parts. */
+static void power_feed(Target *t, void (*input)(PowerWatch *, const PowerCounters *, PowerNews *), PowerCounters c) {
+        PowerNews n;
+
+        input(power_with_policy(t), &c, &n);
+        power_output(t, &n);
+}
+
 static int power_attach(Target *t, bool again _unused_) {
         power_of(t)->watch.mode = t->record->power;
         return 0;
@@ -154,18 +162,12 @@ static uint64_t power_due(const Target *t) {
 }
 
 static void power_tick(Target *t) {
-        PowerCounters c;
-        PowerNews n;
-
-        if (monotonic_usec() < power_due(t))
-                return;
-        c = target_counters(t);
-        power_watch_poll(power_input(t), &c, &n);
-        power_output(t, &n);
+        if (monotonic_usec() >= power_due(t))
+                power_feed(t, power_watch_poll, target_counters(t));
 }
 
 static bool power_settled(Target *t) {
-        PowerWatch *w = power_input(t);
+        PowerWatch *w = power_with_policy(t);
         PowerCounters c = counters_if_wanted(t);
         PowerNews n;
 
@@ -175,21 +177,15 @@ static bool power_settled(Target *t) {
 }
 
 static void power_visit_ends(Target *t) {
-        PowerCounters c;
-        PowerNews n;
-
         power_end_own_commands(t);
         /* It was active after that, if only for as long as that took. */
-        if (!(t->visit.pending.work & WORK_LOST))
-                return;
-        c = target_counters(t);
-        power_watch_restart(power_input(t), &c, &n);
-        power_output(t, &n);
+        if (t->visit.pending.work & WORK_LOST)
+                power_feed(t, power_watch_restart, target_counters(t));
 }
 
 void target_power_probed(void *target, PowerMode mode) {
         Target *t = target;
-        PowerWatch *w = power_input(t);
+        PowerWatch *w = power_with_policy(t);
         PowerCounters c = counters_if_wanted(t);
         const PowerProbe p = {
                 .mode = mode,
@@ -208,54 +204,46 @@ void target_power_probed(void *target, PowerMode mode) {
 void target_power_stopped(Target *t, bool unverifiable) {
         PowerNews n;
 
-        power_watch_stopped(power_input(t), unverifiable, monotonic_usec(), &n);
+        power_watch_stopped(power_with_policy(t), unverifiable, monotonic_usec(), &n);
         power_output(t, &n);
 }
 
 void target_power_delay(Target *t, uint64_t until) {
-        power_watch_delay(power_input(t), until, monotonic_usec());
+        power_watch_delay(&power_of(t)->watch, until, monotonic_usec());
 }
 
 void target_power_retry(Target *t) {
-        power_watch_retry(power_input(t), monotonic_usec());
+        power_watch_retry(&power_of(t)->watch, monotonic_usec());
 }
 
 void target_power_give_up(Target *t) {
-        power_watch_give_up(power_input(t));
+        power_watch_give_up(&power_of(t)->watch);
 }
 
 void target_power_traced(Target *t) {
         PowerCounters c = target_counters(t);
 
-        power_watch_traced(power_input(t), &c);
+        power_watch_traced(&power_of(t)->watch, &c);
 }
 
 void target_power_confirmed(Target *t) {
-        PowerCounters c = counters_with_flight(t);
-        PowerNews n;
-
-        power_watch_confirmed(power_input(t), &c, &n);
-        power_output(t, &n);
+        power_feed(t, power_watch_confirmed, counters_with_flight(t));
 }
 
 void target_power_command(Target *t, const Wake *by) {
         PowerCounters c = target_counters(t);
         PowerNews n;
 
-        power_watch_command(power_input(t), by, target_is_about(t, WORK_POWER | WORK_SPIN_UP), &c, &n);
+        power_watch_command(power_with_policy(t), by, target_is_about(t, WORK_POWER | WORK_SPIN_UP), &c, &n);
         power_output(t, &n);
 }
 
 void target_power_lost(Target *t) {
-        PowerCounters c = target_counters(t);
-        PowerNews n;
-
-        power_watch_lost(power_input(t), &c, &n);
-        power_output(t, &n);
+        power_feed(t, power_watch_lost, target_counters(t));
 }
 
 void target_power_suspect(Target *t, const Wake *by) {
-        power_watch_suspect(power_input(t), by);
+        power_watch_suspect(&power_of(t)->watch, by);
 }
 
 /* ---- is it active just now? ---- */
