@@ -18,7 +18,7 @@ static size_t port_length(const Target *t) {
         return stack_scsi_host(t->drive->syspath, &host) > 0 ? (size_t) (host - t->drive->syspath) : 0;
 }
 
-static bool tries_bridge(const Target *t) {
+static bool is_probing_bridge(const Target *t) {
         return t->drive->transport == TRANSPORT_USB && t->record->bridge.cdb == 0 && !t->record->bridge.asked &&
                (t->record->bridge.fragile || target_has_worker(t));
 }
@@ -26,7 +26,7 @@ static bool tries_bridge(const Target *t) {
 void bridge_fall_note(BridgeFall *fall, const Target *t) {
         size_t n = port_length(t);
 
-        if (n == 0 || !tries_bridge(t) || drive_medium_changed(t->drive))
+        if (n == 0 || !is_probing_bridge(t) || drive_medium_changed(t->drive))
                 return;
         free(fall->port);
         *fall = (BridgeFall){ strndup(t->drive->syspath, n), monotonic_usec() };

@@ -13,7 +13,7 @@
 #define TOGETHER_USEC (2ULL * 1000 * 1000)
 
 /* Debian's rule is for these, and its script writes to these. */
-static bool is_in_reach(const char *name) {
+static bool is_affected(const char *name) {
         return fnmatch("[hs]d[a-z]", name, 0) == 0;
 }
 
@@ -32,7 +32,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         DebianRule *d = userdata;
 
         for (Target *t = manager_first(d->manager); t; t = t->next)
-                if (is_in_reach(t->drive->name))
+                if (is_affected(t->drive->name))
                         target_changed_by_other(t);
         return 0;
 }
@@ -40,7 +40,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
 void debian_rule_attached(DebianRule *d, const char *name) {
         int r;
 
-        if (!is_in_reach(name) || !is_installed())
+        if (!is_affected(name) || !is_installed())
                 return;
         r = timer_start(d->event, &d->timer, TOGETHER_USEC, TOGETHER_USEC / 10, on_timer, d);
         if (r < 0)

@@ -52,7 +52,7 @@ static bool is_libata(const char *record) {
 }
 
 /* Reads all that there is. Returns whether libata has said something. */
-static bool drain(int kmsg) {
+static bool read_records(int kmsg) {
         char record[RECORD_MAX + 1];
         bool libata = false;
 
@@ -91,7 +91,7 @@ static void link_watch_wait(LinkWatch *w) {
 static int on_record(sd_event_source *source _unused_, int kmsg, uint32_t revents _unused_, void *userdata) {
         LinkWatch *w = userdata;
 
-        if (!drain(kmsg))
+        if (!read_records(kmsg))
                 return 0;
 
         if (!timer_runs(w->timer))
@@ -101,7 +101,7 @@ static int on_record(sd_event_source *source _unused_, int kmsg, uint32_t revent
         return 0;
 }
 
-static int listen_to_kernel(LinkWatch *w, int kmsg) {
+static int watch_kernel_log(LinkWatch *w, int kmsg) {
         struct stat st;
         int r;
 
@@ -126,7 +126,7 @@ int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret) {
                 return -ENOMEM;
 
         *w = (LinkWatch){ .event = event, .manager = m };
-        r = listen_to_kernel(w, kmsg);
+        r = watch_kernel_log(w, kmsg);
         if (r < 0)
                 journal_log(LOG_NOTICE,
                             "No kernel log on standard input (%s): an ATA drive that loses its power for seconds gets its settings back at its next visit.",

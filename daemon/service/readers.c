@@ -12,10 +12,10 @@ typedef struct Reader Reader;
 
 struct Reader {
         Target *target;
-        sd_bus *bus;              /* borrowed: readers_forget() comes before it goes */
-        sd_bus_message *question; /* not answered yet */
+        sd_bus *bus;          /* borrowed: readers_forget() comes before it goes */
+        sd_bus_message *call; /* not answered yet */
         FsckTicket *ticket;
-        sd_event_source *end;
+        sd_event_source *timeout;
         Reader *next;
 };
 
@@ -27,7 +27,7 @@ static TargetReaders *readers_of(const Target *t) {
         return target_part(t, &readers_part);
 }
 
-static void reader_permit(Reader *r) {
+static void reader_remove(Reader *r) {
         Target *t = r->target;
         Reader **p = &readers_of(t)->first;
 
@@ -36,35 +36,35 @@ static void reader_permit(Reader *r) {
         *p = r->next;
 
         (void) fsck_ticket_free(r->ticket);
-        (void) sd_bus_message_unref(r->question);
-        sd_event_source_disable_unref(r->end);
+        (void) sd_bus_message_unref(r->call);
+        sd_event_source_disable_unref(r->timeout);
         free(r);
         target_changed(t);
 }
 
-static int on_end(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
-        reader_permit(userdata);
+static int on_timeout(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+        reader_remove(userdata);
         return 0;
 }
 
 /* Who is refused has no leave, and the drive is not kept for it. */
-static void on_leave(void *userdata, Wait w) {
+static void on_permission(void *userdata, Wait w) {
         Reader *r = userdata;
 
         if (w.kind == WAIT_NOTHING) {
                 r->ticket = fsck_ticket_free(r->ticket);
-                (void) sd_bus_reply_method_return(r->question, "");
-                r->question = sd_bus_message_unref(r->question);
+                (void) sd_bus_reply_method_return(r->call, "");
+                r->call = sd_bus_message_unref(r->call);
         } else if (w.kind == WAIT_CHECK) {
-                (void) sd_bus_reply_method_errorf(r->question, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
-                reader_permit(r);
+                (void) sd_bus_reply_method_errorf(r->call, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
+                reader_remove(r);
         }
 }
 
 static void reader_refuse(Reader *r, int error) {
-        if (r->question)
-                (void) sd_bus_reply_method_errno(r->question, error, NULL);
-        reader_permit(r);
+        if (r->call)
+                (void) sd_bus_reply_method_errno(r->call, error, NULL);
+        reader_remove(r);
 }
 
 void readers_go_on(Target *t) {
@@ -72,8 +72,8 @@ void readers_go_on(Target *t) {
                 int k = 0;
 
                 next = r->next;
-                if (r->question && !r->ticket)
-                        k = fsck_wait_request(t->env->fsck_wait, t->drive, on_leave, r, &r->ticket);
+                if (r->call && !r->ticket)
+                        k = fsck_wait_request(t->env->fsck_wait, t->drive, on_permission, r, &r->ticket);
                 if (k < 0)
                         reader_refuse(r, k);
         }
@@ -103,15 +103,15 @@ int readers_request(Target *t, sd_bus_message *m) {
         r = reader_get(t, bus);
         if (!r)
                 return -ENOMEM;
-        if (r->question)
+        if (r->call)
                 return -EBUSY;
-        k = timer_start(t->env->event, &r->end, PERMISSION_USEC, 0, on_end, r);
+        k = timer_start(t->env->event, &r->timeout, PERMISSION_USEC, 0, on_timeout, r);
         if (k < 0) {
-                reader_permit(r);
+                reader_remove(r);
                 return k;
         }
 
-        r->question = sd_bus_message_ref(m);
+        r->call = sd_bus_message_ref(m);
         readers_go_on(t);
         return 1;
 }

@@ -9,17 +9,17 @@
 #include "timer.h"
 
 /* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
-#define WAKE_USEC (30ULL * 1000 * 1000)
+#define ACTIVE_POLL_USEC (30ULL * 1000 * 1000)
 /* A drive that the kernel suspends soon is resumed only for so long: it is polled twice in that time, but not more often than that. */
 #define RESUMED_USEC (1ULL * 1000 * 1000)
 /* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
-#define BUSY_USEC (10ULL * 1000 * 1000)
+#define SAMPLE_USEC (10ULL * 1000 * 1000)
 
 struct Recheck {
         sd_event *event; /* borrowed */
         Manager *manager;
-        sd_event_source *wake, *recheck, *busy;
-        uint64_t wake_usec; /* what the timer `wake` was started with */
+        sd_event_source *active_poll, *recheck, *sample;
+        uint64_t active_poll_usec; /* what the timer `active_poll` was started with */
         uint64_t recheck_usec;
 };
 
@@ -34,7 +34,7 @@ static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, ui
 
 /* ---- drives that sleep ---- */
 
-static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+static int on_active_poll(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Recheck *p = userdata;
 
         for (Target *t = manager_first(p->manager); t; t = t->next) {
@@ -47,24 +47,24 @@ static int on_wake(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         return 0;
 }
 
-static uint64_t wake_usec(const Target *t) {
+static uint64_t active_poll_interval(const Target *t) {
         if (!target_was_suspended(t))
-                return WAKE_USEC;
-        return MIN(MAX(activity_autosuspend_usec(t->drive->syspath) / 2, RESUMED_USEC), WAKE_USEC);
+                return ACTIVE_POLL_USEC;
+        return MIN(MAX(activity_autosuspend_usec(t->drive->syspath) / 2, RESUMED_USEC), ACTIVE_POLL_USEC);
 }
 
 void recheck_visit_finished(Recheck *p, const Target *t) {
-        uint64_t usec = wake_usec(t);
+        uint64_t usec = active_poll_interval(t);
 
-        if (!target_has_deferred(t) || (timer_runs(p->wake) && usec >= p->wake_usec))
+        if (!target_has_deferred(t) || (timer_runs(p->active_poll) && usec >= p->active_poll_usec))
                 return;
-        p->wake_usec = usec;
-        recheck_start(p, &p->wake, usec, usec / 2, on_wake);
+        p->active_poll_usec = usec;
+        recheck_start(p, &p->active_poll, usec, usec / 2, on_active_poll);
 }
 
 /* ---- rechecks ---- */
 
-static int on_busy(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
+static int on_sample(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Recheck *p = userdata;
 
         /* Of one that sleeps, every use is to be noticed by those who look out for it. */
@@ -80,7 +80,7 @@ static int on_recheck(sd_event_source *source _unused_, uint64_t usec _unused_, 
                 if (!t->visit.job && !target_has_deferred(t))
                         (void) target_poll_active(t);
 
-        recheck_start(p, &p->busy, BUSY_USEC, BUSY_USEC / 10, on_busy);
+        recheck_start(p, &p->sample, SAMPLE_USEC, SAMPLE_USEC / 10, on_sample);
         recheck_start(p, &p->recheck, p->recheck_usec, p->recheck_usec / 10, on_recheck);
         return 0;
 }
@@ -91,7 +91,7 @@ void recheck_every(Recheck *p, uint64_t usec) {
 
         p->recheck_usec = usec;
         p->recheck = sd_event_source_disable_unref(p->recheck);
-        p->busy = sd_event_source_disable_unref(p->busy);
+        p->sample = sd_event_source_disable_unref(p->sample);
         if (usec > 0)
                 recheck_start(p, &p->recheck, usec, usec / 10, on_recheck);
 }
@@ -112,9 +112,9 @@ Recheck *recheck_free(Recheck *p) {
         if (!p)
                 return NULL;
 
-        sd_event_source_disable_unref(p->wake);
+        sd_event_source_disable_unref(p->active_poll);
         sd_event_source_disable_unref(p->recheck);
-        sd_event_source_disable_unref(p->busy);
+        sd_event_source_disable_unref(p->sample);
         free(p);
         return NULL;
 }

@@ -23,18 +23,18 @@ struct VisitJob {
 
         int worker; /* its socket; < 0: there is none */
         WorkerState state;
-        VisitEnd end;    /* why the worker was stopped; VISIT_OVER: it was not */
-        bool identified; /* the worker reported which drive is behind the bridge, and so ends the visit */
-        size_t n_said;   /* all messages of the worker's */
-        bool *reported;  /* per wish: its verdict came */
+        VisitEnd end;      /* why the worker was stopped; VISIT_OVER: it was not */
+        bool identified;   /* the worker reported which drive is behind the bridge, and so ends the visit */
+        size_t n_messages; /* all messages of the worker's */
+        bool *reported;    /* per wish: its verdict came */
         sd_event_source *io;
         sd_event_source *silence; /* since the worker's last message */
 };
 
 /* More messages than an honest worker sends: for each wish two MESSAGE_SENDS, one MESSAGE_INTENDS and one MESSAGE_STEP at most, and
  * MESSAGE_ALIVE every few seconds. */
-#define SAID_MAX 1024U
-#define SAID_MAX_PER_WISH 256U
+#define MESSAGES_MAX 1024U
+#define MESSAGES_MAX_PER_WISH 256U
 
 /* ---- reports ---- */
 
@@ -182,7 +182,7 @@ static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, 
 }
 
 /* After each message from the worker or to it. */
-static int visit_job_heard(VisitJob *v) {
+static int visit_job_restart_silence(VisitJob *v) {
         return timer_start(v->event, &v->silence, SILENT_SECONDS * 1000000ULL, 0, on_silence, v);
 }
 
@@ -195,7 +195,7 @@ static void on_step(VisitJob *v, const WorkerMessage *m) {
 
 /* Was the worker asked for this, and is it new? A worker that was taken over may send anything. */
 static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
-        if (v->n_said > SAID_MAX + SAID_MAX_PER_WISH * v->visit.wishes->n_items)
+        if (v->n_messages > MESSAGES_MAX + MESSAGES_MAX_PER_WISH * v->visit.wishes->n_items)
                 return false;
 
         switch (m->type) {
@@ -213,8 +213,8 @@ static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
         }
 }
 
-static void visit_job_hear(VisitJob *v, const WorkerMessage *m) {
-        (void) visit_job_heard(v);
+static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
+        (void) visit_job_restart_silence(v);
         switch (m->type) {
         case MESSAGE_ALIVE:
                 v->events->settling(v->userdata);
@@ -271,14 +271,14 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
                 return 0;
 
         if (r > 0) {
-                v->n_said++;
+                v->n_messages++;
                 v->state = visit_job_expects(v, &m) ? worker_state_after(v->state, m.type) : WORKER_BROKE;
         }
 
         if (r == -EBADMSG || v->state == WORKER_BROKE)
                 visit_job_ended(v, "broke the protocol, and is heard no more");
         else if (r > 0)
-                visit_job_hear(v, &m);
+                visit_job_handle(v, &m);
         else
                 visit_job_ended(v, v->state == WORKER_ENDED ? NULL : "ended before it could tell all");
         return 0;
@@ -293,7 +293,7 @@ int visit_job_work(VisitJob *v, bool active) {
                 return r;
 
         v->worker = r;
-        r = visit_job_heard(v);
+        r = visit_job_restart_silence(v);
         if (r >= 0)
                 r = sd_event_add_io(v->event, &v->io, v->worker, EPOLLIN, on_io, v);
         if (r < 0)
@@ -306,7 +306,7 @@ void visit_job_intended(VisitJob *v, int error) {
                 return;
 
         v->state = WORKER_VISITS;
-        (void) visit_job_heard(v);
+        (void) visit_job_restart_silence(v);
         (void) worker_order(v->worker, error < 0 ? ORDER_UNGUARDED : ORDER_GO);
 }
 
