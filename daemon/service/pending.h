@@ -9,7 +9,7 @@ typedef struct Pending {
         VisitWork work;      /* without any of WORK_ANY there is no visit */
         VisitReason reason;  /* for the journal */
         uint64_t not_before; /* CLOCK_MONOTONIC, µs; 0: at once */
-        bool put_off;        /* not_before is there because the drive was disturbed too often */
+        bool throttled;      /* not_before is there because the drive was disturbed too often */
 } Pending;
 
 static inline bool pending_any(const Pending *p) {

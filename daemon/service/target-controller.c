@@ -14,7 +14,7 @@ static bool disagree(const Target *t, const Wish *mine, const Wish *theirs) {
 }
 
 /* It has been told already, or is about to. */
-static bool knows_its_place(const Target *other, const char *name) {
+static bool has_yielded(const Target *other, const char *name) {
         const SettingRecord *s = drive_record_find(other->record, name);
 
         return other->visit.job ? !target_has_worker(other) : s && s->verdict == VERDICT_FORBIDDEN;
@@ -34,7 +34,7 @@ static void note_shared_with(Target *t, Target *other) {
                 if (yields && !m->overruled[0])
                         (void) snprintf(m->overruled, sizeof m->overruled, "%s wants another value of it (%s)",
                                         other->drive->name, rule ?: theirs->file);
-                if (!yields && !knows_its_place(other, mine->name)) {
+                if (!yields && !has_yielded(other, mine->name)) {
                         target_visit(other, VISIT_CHANGE);
                         return;
                 }

@@ -30,7 +30,7 @@ static void settle_parts(Target *t) {
 /* ---- when it is visited ---- */
 
 /* Does the visit that has no worker yet do all that is pending? */
-static bool target_does_as_well(const Target *t) {
+static bool visit_covers_pending(const Target *t) {
         return !(t->pending.work & WORK_DONE & ~t->visit.pending.work);
 }
 
@@ -45,7 +45,7 @@ static void target_decide(Target *t) {
         if (!pending_any(&t->pending) || target_has_worker(t))
                 return;
 
-        if (t->visit.job && target_does_as_well(t)) {
+        if (t->visit.job && visit_covers_pending(t)) {
                 t->pending = (Pending){};
                 return;
         }
@@ -125,7 +125,7 @@ static void target_refresh(Target *t) {
                 target_log_unresolved(t, r);
         else if (pending_any(&new_files) &&
                  (r > 0 || interrupted || target_wants_identity(t) || target_temporary_returns(t))) {
-                target_log_released(t);
+                target_log_unmanaged(t);
                 pending_merge(&t->pending, &new_files);
         } else if (r > 0)
                 pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
@@ -148,7 +148,7 @@ void target_update(Target *t, Drive *drive) {
 void target_requested(Target *t, VisitWork work) {
         if (work & WORK_DISTRUST)
                 target_distrust(t);
-        target_guard_delays(t);
+        target_guard_delay(t);
         if (pending_any(&t->update.files) && !target_has_worker(t))
                 target_refresh(t);
         else
@@ -168,7 +168,7 @@ void target_visited(Target *t, bool identified) {
                 r = target_resolve(t);
                 drive_record_drop_unwanted(t->record, &t->wishes);
                 target_save(t);
-        } else if (!pending_any(&t->pending) && target_temporary_again(t))
+        } else if (!pending_any(&t->pending) && target_temporary_must_retry(t))
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
                             monotonic_usec() + RETURN_AGAIN_USEC);
         if (r < 0)

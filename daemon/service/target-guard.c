@@ -28,7 +28,7 @@ static TargetGuard *guard_of(const Target *t) {
 
 /* ---- after a visit ---- */
 
-static void target_expect_health(Target *t) {
+static void start_health_timer(Target *t) {
         guard_of(t)->healthy_at = monotonic_usec() + HEALTHY_USEC;
         target_changed(t);
 }
@@ -53,14 +53,14 @@ static void guard_tick(Target *t) {
                 guarded_lost(guard_of(t)->drive);
         /* Whether the visit to another path to it does it harm shows when that is over. */
         else if (r == 0 || !guarded_clear(guard_of(t)->drive))
-                target_expect_health(t);
+                start_health_timer(t);
 }
 
 static void watch_health(Target *t) {
         const GuardRecord *record = guarded_record(guard_of(t)->drive);
 
         if (guard_record_intends(record) || guard_record_suspects(record))
-                target_expect_health(t);
+                start_health_timer(t);
 }
 
 static int guard_attach_drive(Target *t, bool again _unused_) {
@@ -124,7 +124,7 @@ static void guard_visit_begins(Target *t) {
         }
 }
 
-void target_guard_delays(Target *t) {
+void target_guard_delay(Target *t) {
         if (!(t->pending.work & WORK_ATTACHED) || guard_of(t)->steady_until > 0 ||
             !guard_record_suspects(guarded_record(guard_of(t)->drive)))
                 return;

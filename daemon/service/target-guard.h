@@ -9,7 +9,7 @@ extern const TargetPart guard_part;
 
 /* The drive was lost while something was written to it, and is attached again: what is pending waits until it has stayed for a
  * while, unless somebody asks for it. */
-void target_guard_delays(Target *t);
+void target_guard_delay(Target *t);
 /* Until then (CLOCK_MONOTONIC, µs); 0: it need not wait. */
 uint64_t target_guard_steady_at(const Target *t);
 

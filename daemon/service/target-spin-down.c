@@ -11,13 +11,13 @@
 /* A spin-up so soon, and so often, costs more than the spin-downs save: then the drive is left active for so long. */
 #define SHORT_USEC (10ULL * 60 * 1000 * 1000)
 #define SHORT_MAX 3U
-#define LEFT_ACTIVE_USEC (60ULL * 60 * 1000 * 1000)
+#define STAY_ACTIVE_USEC (60ULL * 60 * 1000 * 1000)
 
 #define UNCOUNTED "the kernel does not count its reads and writes (queue/iostats is 0)"
 
 typedef struct TargetSpindown {
         bool is_uncounted;     /* not spun down because its I/O is not counted; the journal has that */
-        bool asked;            /* the last spin-down was by a user's request */
+        bool on_request;       /* the last spin-down was by a user's request */
         unsigned n_short;      /* so many times in a row it was in standby for less than SHORT_USEC */
         uint64_t active_until; /* CLOCK_MONOTONIC, µs: left active until then, since that was too often */
         Verdict failed;        /* how the last spin-down failed; VERDICT_APPLIED: it did not … */
@@ -137,7 +137,7 @@ static void spindown_failed(Target *t, const Step *s) {
 }
 
 void target_spindown_step(Target *t, const Step *s) {
-        spindown_of(t)->asked = t->visit.pending.work & WORK_EVEN_IN_USE;
+        spindown_of(t)->on_request = t->visit.pending.work & WORK_EVEN_IN_USE;
 
         switch (s->verdict) {
         case VERDICT_UNVERIFIABLE:
@@ -170,13 +170,13 @@ static void spindown_woken(Target *t, const PowerNews *n) {
 
         if (n->stopped_at > 0 && now - n->stopped_at >= SHORT_USEC)
                 d->n_short = 0;
-        else if (n->stopped_at > 0 && n->by_io && !d->asked)
+        else if (n->stopped_at > 0 && n->by_io && !d->on_request)
                 d->n_short++;
         if (d->n_short < SHORT_MAX || !target_spins_down(t))
                 return;
 
         d->n_short = 0;
-        d->active_until = now + LEFT_ACTIVE_USEC;
+        d->active_until = now + STAY_ACTIVE_USEC;
         journal_no_spin_down(t->drive, n->has_waker ? &n->waker : NULL);
         note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
 }

@@ -11,13 +11,13 @@
 #include "target-temporary.h"
 #include "temporary.h"
 
-#define TRIES_MAX 3U
+#define RETRIES_MAX 3U
 
 typedef struct TargetTemporary {
         TemporaryValues *values; /* NULL: there are none, as with almost all drives at almost any time */
         char *path;              /* the file that they are in */
         const sd_bus *holder;    /* the client that asked for its values: never used, but compared; NULL: it is gone */
-        unsigned n_tries;        /* so many visits could not set all of them back */
+        unsigned n_retries;      /* so many visits could not set all of them back */
 } TargetTemporary;
 
 static TargetTemporary *values_of(const Target *t) {
@@ -196,7 +196,7 @@ void target_temporary_end(Target *t, const sd_bus *holder) {
                 return;
 
         values_of(t)->holder = NULL;
-        values_of(t)->n_tries = 0;
+        values_of(t)->n_retries = 0;
         for (size_t i = 0; i < h->n_items; i++)
                 h->items[i].returns = h->items[i].returns || !h->items[i].until_boot;
         target_reconfigure(t, VISIT_REQUEST);
@@ -235,7 +235,7 @@ static int undo_one(Target *t, const char *setting, sd_bus_error *error) {
                 else
                         v->returns = true;
         }
-        values_of(t)->n_tries = 0;
+        values_of(t)->n_retries = 0;
         return any ? values_change(t, TAKE_PTR(h), error) : 0;
 }
 
@@ -314,8 +314,8 @@ bool target_temporary_returns(const Target *t) {
         return values_returns(t, false) || values_returns(t, true);
 }
 
-bool target_temporary_again(Target *t) {
-        return target_temporary_returns(t) && values_of(t)->n_tries++ < TRIES_MAX;
+bool target_temporary_must_retry(Target *t) {
+        return target_temporary_returns(t) && values_of(t)->n_retries++ < RETRIES_MAX;
 }
 
 /* Of a value that the drive has not had yet: does it have it now? */

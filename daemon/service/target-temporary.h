@@ -29,7 +29,7 @@ int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error);
 bool target_temporary_returns(const Target *t);
 
 /* Asked after a visit that could not set it back: must there be one more? */
-bool target_temporary_again(Target *t);
+bool target_temporary_must_retry(Target *t);
 
 /* Puts them into the place of what the files want. */
 int target_temporary_overlay(const Target *t, Wishes *w);

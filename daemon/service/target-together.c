@@ -91,7 +91,7 @@ static void together_wishes_changed(Target *t) {
 /* ---- one is used ---- */
 
 /* By a program's use of an array or a file system. */
-static bool is_use(const Wake *w) {
+static bool is_io(const Wake *w) {
         return w->kind <= WAKE_MD;
 }
 
@@ -105,7 +105,7 @@ static void together_spun_up(Target *t, const Wake *w) {
         _cleanup_(names_freep) char **group = NULL;
         bool any = false;
 
-        if (!is_use(w) || stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group) < 0)
+        if (!is_io(w) || stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group) < 0)
                 return;
 
         for (Target *other = t->env->drives; other; other = other->next)

@@ -61,14 +61,14 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
 
         if (reason == VISIT_REVALIDATION && !was_revalidated(t))
                 return;
-        if ((visit_reason_work(reason) & WORK_LOST) && seqnum != 0 && seqnum <= t->disturbances.made_up)
+        if ((visit_reason_work(reason) & WORK_LOST) && seqnum != 0 && seqnum <= t->disturbances.handled_until)
                 return;
 
         if (t->disturbances.n >= DISTURBANCES && monotonic_usec() < end) {
                 if (t->disturbances.n == DISTURBANCES)
                         journal_storm(t->drive, reason, DISTURBANCES_USEC / 60000000);
                 t->disturbances.n = DISTURBANCES + 1;
-                t->pending.put_off = true;
+                t->pending.throttled = true;
                 target_visit_later(t, reason, visit_reason_work(reason), end);
                 return;
         }

@@ -90,10 +90,10 @@ static void use_spun_up(Target *t, const PowerNews *n) {
 /* ---- wear ---- */
 
 static bool wants_wear(const Target *t) {
-        uint64_t now = now_usec(), asked = MAX(use_of(t)->wear_read, t->record->use.wear_when);
+        uint64_t now = now_usec(), last_read = MAX(use_of(t)->wear_read, t->record->use.wear_when);
 
         /* A clock that was set back is no reason to wait for years. */
-        return t->record->use.setting && (now < asked || now - asked >= DAY_USEC);
+        return t->record->use.setting && (now < last_read || now - last_read >= DAY_USEC);
 }
 
 static void use_power(Target *t, const PowerNews *n) {

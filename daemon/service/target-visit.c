@@ -33,7 +33,7 @@ static const VisitJobEvents visit_job_events;
 /* ---- what is told ---- */
 
 /* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
-static void tell_stacked(const Target *t) {
+static void log_stacked(const Target *t) {
         for (size_t i = 0; i < t->wishes.n_items; i++)
                 if (t->wishes.items[i].via_stacked)
                         journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s is for that drive too.",
@@ -42,7 +42,7 @@ static void tell_stacked(const Target *t) {
 }
 
 /* Found otherwise than it was left, by a visit that no loss explains. */
-static void tell_drift(const Target *t, const Step *s) {
+static void log_drift(const Target *t, const Step *s) {
         const SettingRecord *record;
 
         if (t->visit.pending.work & WORK_NO_DRIFT)
@@ -63,8 +63,8 @@ static void tell_drift(const Target *t, const Step *s) {
 static void on_settling(void *userdata) {
         Target *t = userdata;
 
-        if (t->disturbances.made_up == UINT64_MAX)
-                t->disturbances.made_up = activity_last_event();
+        if (t->disturbances.handled_until == UINT64_MAX)
+                t->disturbances.handled_until = activity_last_event();
 }
 
 void target_withdraw(Target *t) {
@@ -130,7 +130,7 @@ int target_begin(Target *t) {
         if (work & WORK_RESUMED)
                 /* That is none of them, and makes up for those before. */
                 t->disturbances.n = 0;
-        else if (v->pending.put_off)
+        else if (v->pending.throttled)
                 /* Until it has been quiet for that long, one visit is enough. */
                 t->disturbances.since = monotonic_usec();
         drive_record_drop_unwanted(t->record, &t->wishes);
@@ -157,7 +157,7 @@ int target_begin(Target *t) {
                 return r;
 
         if (v->selected.n_items == t->wishes.n_items + spins_down)
-                tell_stacked(t);
+                log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
         /* It may have been done before. */
         if (r >= 0 && spins_down)
@@ -167,7 +167,7 @@ int target_begin(Target *t) {
         if (r < 0)
                 return r;
         if (work & WORK_LOST)
-                t->disturbances.made_up = UINT64_MAX;
+                t->disturbances.handled_until = UINT64_MAX;
 
         /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
          * whoever asks for a new drive is to find it, however long it waits for its worker. */
@@ -200,12 +200,12 @@ int target_work(Target *t) {
 static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Target *t = userdata;
         VisitWork work = t->visit.pending.work;
-        bool fsck = wait.kind == WAIT_CHECK, told = fsck && streq_ptr(t->visit.reported_wait, wait.name);
+        bool fsck = wait.kind == WAIT_CHECK, logged = fsck && streq_ptr(t->visit.reported_wait, wait.name);
 
         t->visit.ready = false;
         (void) drive_record_wait(t->record, wait);
         /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
-        if (deferred || (fsck && !told && (work & WORK_REPORT))) {
+        if (deferred || (fsck && !logged && (work & WORK_REPORT))) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->visit.reported_wait, wait.name);
         }
@@ -280,7 +280,7 @@ static void on_step(void *userdata, const Step *s) {
                 v->summary.n_verdicts[s->verdict]++;
 
         target_temporary_step(t, s);
-        tell_drift(t, s);
+        log_drift(t, s);
         if (s->verdict == VERDICT_VANISHED)
                 target_guard_lost(t);
         journal_step(t->drive, v->pending.reason, s);
@@ -307,7 +307,7 @@ static void on_silent(void *userdata, unsigned seconds) {
 
 /* What is left to do for what the visit was for: what was deferred, what died with the worker, and what is wanted of a drive that
  * is known only now. There will be another recheck. */
-static void leave_undone(Target *t, VisitEnd end, bool lost) {
+static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         const CurrentVisit *v = &t->visit;
         VisitWork work = v->pending.work;
         bool again = work & WORK_RETRY;
@@ -338,7 +338,7 @@ static void leave_undone(Target *t, VisitEnd end, bool lost) {
 static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         Target *t = userdata;
         CurrentVisit *v = &t->visit;
-        bool identified = v->identified, try_all = v->pending.work & WORK_ALL;
+        bool identified = v->identified, read_all = v->pending.work & WORK_ALL;
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
@@ -354,14 +354,14 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         FOREACH_PART(part, t)
         if ((*part)->visit_ends)
                 (*part)->visit_ends(t);
-        leave_undone(t, end, lost);
+        request_remaining_work(t, end, lost);
         v->lost_before = lost;
 
         (void) visit_job_free(v->job);
         visit_done(v);
         (void) string_replace(&v->reported_wait, NULL);
         /* I/O that another visit came across is for the poll to see. */
-        if (try_all || !target_has_deferred(t))
+        if (read_all || !target_has_deferred(t))
                 target_note_counters(t);
         target_save(t);
 

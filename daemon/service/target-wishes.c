@@ -48,7 +48,7 @@ void target_log_unresolved(const Target *t, int error) {
 }
 
 /* Does the drive have the value that was asked for, and keep it? */
-static bool is_kept(const Target *t, const SettingRecord *s) {
+static bool keeps_value(const Target *t, const SettingRecord *s) {
         const Setting *row = setting_find(t->env->settings, s->name);
 
         if (row && (row->flags & SETTING_AT_ATTACH))
@@ -59,11 +59,11 @@ static bool is_kept(const Target *t, const SettingRecord *s) {
         return verdict_is_in_order(s->verdict) && s->actual;
 }
 
-void target_log_released(const Target *t) {
+void target_log_unmanaged(const Target *t) {
         for (size_t i = 0; i < t->record->n_settings; i++) {
                 const SettingRecord *s = t->record->settings + i;
 
-                if (!wishes_find(&t->wishes, s->name) && is_kept(t, s))
+                if (!wishes_find(&t->wishes, s->name) && keeps_value(t, s))
                         journal_log(LOG_NOTICE,
                                     "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
                                     t->drive->name, s->name, s->actual ?: strna(s->wanted));

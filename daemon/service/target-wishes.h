@@ -12,7 +12,7 @@ int target_find_wishes(const Target *t, Wishes *ret);
 int target_resolve(Target *t);
 
 /* Logs the settings that no rule names any more: a key that was taken out leaves the drive as it is, which its user may not expect. */
-void target_log_released(const Target *t);
+void target_log_unmanaged(const Target *t);
 
 /* Nothing is as it should be, and why: the wishes of before stay in force. */
 void target_log_unresolved(const Target *t, int error);

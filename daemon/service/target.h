@@ -90,7 +90,7 @@ typedef struct Disturbances {
         unsigned n;     /* … up to DISTURBANCES, and one more when it is logged that there are too many */
         /* The last visit that took the drive's state for lost makes up for all events up to this one; UINT64_MAX: that visit has
          * not sent its first command yet. */
-        uint64_t made_up;
+        uint64_t handled_until;
 } Disturbances;
 
 /* The record could not be written to /run, or not yet. */
