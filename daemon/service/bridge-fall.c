@@ -41,6 +41,6 @@ void bridge_fall_spare(const BridgeFall *fall, Target *t) {
 
         t->record->bridge.asked = t->record->bridge.fragile = true;
         journal_log(LOG_WARNING,
-                    "%s: its bridge fell off the bus at an ATA command a moment ago, and is sent no more of them until it is plugged in again.",
+                    "%s: the USB bridge fell off the bus at an ATA command, and gets no ATA commands until it is plugged in again.",
                     t->drive->name);
 }

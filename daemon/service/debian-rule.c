@@ -44,7 +44,9 @@ void debian_rule_attached(DebianRule *d, const char *name) {
                 return;
         r = timer_start(d->event, &d->timer, TOGETHER_USEC, TOGETHER_USEC / 10, on_timer, d);
         if (r < 0)
-                journal_log(LOG_WARNING, "No timer: what Debian's " RULES " wrote is noticed at the next visit: %s",
+                journal_log(LOG_WARNING,
+                            "A timer cannot be started, what Debian's " RULES
+                            " wrote is noticed only at the next visit: %s",
                             strerror(-r));
 }
 

@@ -84,7 +84,8 @@ static void link_watch_wait(LinkWatch *w) {
         int r = timer_start(w->event, &w->timer, QUIET_USEC, QUIET_USEC / 10, on_timer, w);
 
         if (r < 0)
-                journal_log(LOG_WARNING, "No timer: a link that was reset is noticed at the next visit: %s",
+                journal_log(LOG_WARNING,
+                            "A timer cannot be started, a link reset is noticed only at the next visit: %s",
                             strerror(-r));
 }
 
@@ -129,7 +130,7 @@ int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret) {
         r = watch_kernel_log(w, kmsg);
         if (r < 0)
                 journal_log(LOG_NOTICE,
-                            "No kernel log on standard input (%s): an ATA drive that loses its power for seconds gets its settings back at its next visit.",
+                            "No kernel log on standard input (%s): an ATA drive that loses power briefly gets its settings back only at its next visit.",
                             strerror(-r));
 
         *ret = w;

@@ -56,7 +56,7 @@ static void on_permission(void *userdata, Wait w) {
                 (void) sd_bus_reply_method_return(r->call, "");
                 r->call = sd_bus_message_unref(r->call);
         } else if (w.kind == WAIT_CHECK) {
-                (void) sd_bus_reply_method_errorf(r->call, ERROR_NOT_NOW, "it waits for %s", wait_describe(w));
+                (void) sd_bus_reply_method_errorf(r->call, ERROR_NOT_NOW, "the drive waits for %s", wait_describe(w));
                 reader_remove(r);
         }
 }

@@ -28,7 +28,8 @@ static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, ui
         int r = timer_start(p->event, timer, usec, accuracy_usec, handler, p);
 
         if (r < 0)
-                journal_log(LOG_WARNING, "No timer: what no event tells is noticed at the next visit: %s",
+                journal_log(LOG_WARNING,
+                            "The recheck timer cannot be started, drift is noticed only at the next visit: %s",
                             strerror(-r));
 }
 

@@ -37,7 +37,7 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
                 /* Who names none, as by a variable that was not set, does not mean that all drives are to sleep. */
                 if (reason == VISIT_SPIN_DOWN)
                         return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
-                                                "No drive is named, and SpinDown does not take that for all drives.");
+                                                "No drive named: SpinDown needs the name of each drive.");
                 q->names = names_free(q->names);
                 for (Target *t = manager_first(m); t && r >= 0; t = t->next)
                         r = names_add(&q->names, t->drive->name);

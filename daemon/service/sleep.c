@@ -188,7 +188,7 @@ static void sleep_inhibit(Sleep *s) {
                                              on_inhibited, s, "ssss", "sleep", "drivekeep",
                                              "Drive settings are being written", "delay");
         if (r < 0)
-                journal_log(LOG_NOTICE, "logind cannot be asked to wait before sleep, ignoring: %s", strerror(-r));
+                journal_log(LOG_NOTICE, "Failed to take a delay inhibitor from logind, ignoring: %s", strerror(-r));
 }
 
 void sleep_writing(Sleep *s) {
@@ -236,7 +236,7 @@ void sleep_bus_connected(Sleep *s, sd_bus *bus) {
         if (r >= 0)
                 r = name_owner_follow(&s->logind, bus, LOGIN_DESTINATION, on_logind_changed, s);
         if (r < 0)
-                journal_log(LOG_NOTICE, "logind cannot be listened to, ignoring: %s", strerror(-r));
+                journal_log(LOG_NOTICE, "Failed to subscribe to logind's sleep signals, ignoring: %s", strerror(-r));
 
         s->connected = true;
         sleep_inhibit(s);

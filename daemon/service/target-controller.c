@@ -32,7 +32,7 @@ static void note_shared_with(Target *t, Target *other) {
                         continue;
                 rule = wish_format_rule(theirs);
                 if (yields && !m->overruled[0])
-                        (void) snprintf(m->overruled, sizeof m->overruled, "%s wants another value of it (%s)",
+                        (void) snprintf(m->overruled, sizeof m->overruled, "%s sets another value (%s)",
                                         other->drive->name, rule ?: theirs->file);
                 if (!yields && !has_yielded(other, mine->name)) {
                         target_visit(other, VISIT_CHANGE);

@@ -60,7 +60,7 @@ static void target_decide(Target *t) {
         if (!t->visit.job)
                 target_together_drop(t, &t->visit.pending);
         if (r < 0)
-                journal_log(LOG_ERR, "%s cannot be visited: %s", t->drive->name, strerror(-r));
+                journal_log(LOG_ERR, "%s: the visit cannot begin: %s", t->drive->name, strerror(-r));
 }
 
 /* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */

@@ -32,7 +32,7 @@ int target_env_init(TargetEnv *e) {
         e->forbidden_by = kernel_line_forbids(KERNEL_LINE);
         if (e->forbidden_by)
                 journal_log(LOG_WARNING,
-                            "The kernel's command line says %s: nothing is written to any drive in this boot.",
+                            "The kernel command line has %s: no setting is written to any drive in this boot.",
                             e->forbidden_by);
 
         r = sd_id128_get_boot(&boot);

@@ -167,14 +167,14 @@ bool target_guard_blocks(Target *t) {
                 };
 
                 (void) snprintf(s.reason, sizeof s.reason, "%s%s",
-                                word ? "nothing is written in this boot: the kernel's command line says "
+                                word ? "no setting is written in this boot: the kernel command line has "
                                      : GUARD_ALONE_WHY
-                                                ", so it is left alone; 'drivekeep release' has it visited again",
+                                                ", so the drive is not visited; 'drivekeep release' permits visits again",
                                 word ?: "");
                 r = target_note_step(t, &s);
         }
         if (r < 0)
-                journal_log(LOG_ERR, "No record of %s: %s", t->drive->name, strerror(-r));
+                journal_log(LOG_ERR, "%s: verdicts cannot be recorded: %s", t->drive->name, strerror(-r));
         target_save(t);
         return true;
 }

@@ -13,7 +13,7 @@
 #define SHORT_MAX 3U
 #define STAY_ACTIVE_USEC (60ULL * 60 * 1000 * 1000)
 
-#define UNCOUNTED "the kernel does not count its reads and writes (queue/iostats is 0)"
+#define UNCOUNTED "the kernel does not count the drive's reads and writes (queue/iostats is 0)"
 
 typedef struct TargetSpindown {
         bool is_uncounted;     /* not spun down because its I/O is not counted; the journal has that */
@@ -90,7 +90,8 @@ static void spindown_idle(Target *t) {
 
         r = stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group);
         if (r < 0)
-                journal_spindown(t->drive, LOG_WARNING, "which drives belong to it cannot be found out: %s",
+                journal_spindown(t->drive, LOG_WARNING,
+                                 "the other drives of its arrays and file systems cannot be determined: %s",
                                  strerror(-r));
         for (const Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
@@ -133,7 +134,7 @@ static void spindown_failed(Target *t, const Step *s) {
         d->failed = s->verdict;
         d->failed_error = s->error;
         if (news)
-                journal_spindown(t->drive, LOG_WARNING, "it cannot be put into standby: %s.", s->reason);
+                journal_spindown(t->drive, LOG_WARNING, "the drive cannot be put into standby: %s.", s->reason);
 }
 
 void target_spindown_step(Target *t, const Step *s) {
@@ -178,7 +179,7 @@ static void spindown_woken(Target *t, const PowerNews *n) {
         d->n_short = 0;
         d->active_until = now + STAY_ACTIVE_USEC;
         journal_no_spin_down(t->drive, n->has_waker ? &n->waker : NULL);
-        note_reason(t, "it was woken three times in a row within ten minutes, and is left awake for an hour");
+        note_reason(t, "the drive spun up within ten minutes three times in a row, and is left active for an hour");
 }
 
 /* It took the timer, and is active after that has run out: other programs that probe it may have restarted the timer each time. */
@@ -192,8 +193,8 @@ static void spindown_still_active(Target *t) {
         t->record->ignores_timer = true;
         journal_spindown(
                         t->drive, LOG_NOTICE,
-                        "it took %s = %s (%s:%u), and is awake after a longer time without a read or write: from now on the "
-                        "service spins it down.",
+                        "the drive accepted %s = %s (%s:%u), but stayed active without I/O for longer: from now on the service "
+                        "spins it down.",
                         d.wish->name, value_format(&d.setting->range, &d.value, time), d.wish->file, d.wish->line);
 }
 
@@ -204,8 +205,7 @@ static void spindown_uncounted(Target *t) {
                 return;
         d->is_uncounted = true;
         note_reason(t, UNCOUNTED);
-        journal_spindown(t->drive, LOG_WARNING,
-                         UNCOUNTED ": the service does not spin it down; iostats = true has them counted.");
+        journal_spindown(t->drive, LOG_WARNING, UNCOUNTED ": the service does not spin it down; set iostats = true.");
         target_save(t);
 }
 
@@ -213,8 +213,9 @@ static void spindown_power(Target *t, const PowerNews *n) {
         if (n->events & POWER_NEWS_WOKEN)
                 spindown_woken(t, n);
         if ((n->events & POWER_NEWS_COUNTED) && forget_uncounted(t))
-                journal_spindown(t->drive, LOG_NOTICE,
-                                 "the kernel counts its reads and writes again: the service spins it down as set.");
+                journal_spindown(
+                                t->drive, LOG_NOTICE,
+                                "the kernel counts the drive's reads and writes again: the service spins it down again.");
         if (n->events & POWER_NEWS_UNCOUNTED)
                 spindown_uncounted(t);
         if (n->events & POWER_NEWS_STILL_ACTIVE)

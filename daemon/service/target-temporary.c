@@ -82,8 +82,7 @@ static void values_replace(Target *t, TemporaryValues *h) {
 static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
         if (values_write(t, h) < 0) {
                 (void) temporary_free(h);
-                return sd_bus_error_set(error, SD_BUS_ERROR_FAILED,
-                                        "What it was before cannot be written down in /run.");
+                return sd_bus_error_set(error, SD_BUS_ERROR_FAILED, "The previous value cannot be saved in /run.");
         }
 
         values_replace(t, h);
@@ -113,13 +112,13 @@ static int values_parse(const Target *t, bool until_boot, const char *setting, c
         if (until_boot && (s->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
                 return refuse(error, setting, "is never written");
         if (!until_boot && (s->flags & unfit))
-                return refuse(error, setting, "cannot be set back, and so it cannot be set for a while");
+                return refuse(error, setting, "cannot be restored, so it cannot be set temporarily");
         v.before_text = until_boot && !*before ? NULL : (char *) before;
         if (value_parse(&s->range, value, &v.value) != 0 ||
             (v.before_text && value_parse(&s->range, before, &v.before) != 0))
-                return refuse(error, setting, "does not take this value");
+                return refuse(error, setting, "does not accept this value");
         if (!until_boot && (setting_is_dangerous(s, &v.value) || setting_is_dangerous(s, &v.before)))
-                return refuse(error, setting, "is dangerous, and so it is not set for a while");
+                return refuse(error, setting, "is dangerous, so it cannot be set temporarily");
         *ret = v;
         return 0;
 }
@@ -132,7 +131,8 @@ static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd
         const Wish *wish = wishes_find(&t->wishes, name);
 
         if (wish && wish->withheld)
-                return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s:%u, which sets it, is in error.", wish->file,
+                return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED,
+                                         "%s cannot be set: %s:%u, which sets it, is in error.", name, wish->file,
                                          wish->line);
         if (first) {
                 v->before_text = first->before_text;
@@ -182,7 +182,8 @@ int target_temporary_set(Target *t, const sd_bus *holder, const char *setting, c
 
         if (other && values_of(t)->holder != holder)
                 return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s of this drive is %s.", other->name,
-                                         values_of(t)->holder ? "being measured already" : "still to be set back");
+                                         values_of(t)->holder ? "already set by another client"
+                                                              : "still being restored");
         r = values_set(t, values, &(TemporaryValue){}, error);
         if (r >= 0)
                 values_of(t)->holder = holder;

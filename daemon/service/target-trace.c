@@ -37,7 +37,7 @@ static void trace_begin(Target *t) {
         }
 
         if (r != -EBUSY)
-                journal_log(LOG_NOTICE, "%s sleeps, and who wakes it will not be known: %s", t->drive->name,
+                journal_log(LOG_NOTICE, "%s: in standby, but its next waker cannot be traced: %s", t->drive->name,
                             strerror(-r));
         if (trace_note(t, tracer_tracing(t->env->tracer)))
                 target_save(t);

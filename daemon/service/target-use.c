@@ -141,12 +141,11 @@ static void use_warn_of_wear(Target *t) {
                         continue;
                 u->warned = true;
                 journal_wear(t->drive,
-                             "it has %" PRIi64 " of the %" PRIi64
-                             " %s that it is %s, and %.0f more each day with %s = %s "
-                             "(%s:%u): so they are used up in %.1f years. 'drivekeep explain %s spindown_time' tells what "
-                             "other timers cost.",
-                             r.count, r.rated, wear_kind_to_string(k), r.assumed ? "taken to be made for" : "made for",
-                             r.per_day, w->name, value_format(&s->range, &w->value, value), w->file, w->line, r.years,
+                             "%" PRIi64 " of %" PRIi64
+                             " %s %s are used, and %.0f more each day with %s = %s (%s:%u): the rest lasts %.1f years. "
+                             "'drivekeep explain %s spindown_time' shows the cost of other timers.",
+                             r.count, r.rated, r.assumed ? "assumed" : "rated", wear_kind_to_string(k), r.per_day,
+                             w->name, value_format(&s->range, &w->value, value), w->file, w->line, r.years,
                              t->drive->node);
         }
 }

@@ -36,7 +36,7 @@ static const VisitJobEvents visit_job_events;
 static void log_stacked(const Target *t) {
         for (size_t i = 0; i < t->wishes.n_items; i++)
                 if (t->wishes.items[i].via_stacked)
-                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s is for that drive too.",
+                        journal_log(LOG_NOTICE, "%s:%u names %s, which lies on %s: %s applies to that drive too.",
                                     t->wishes.items[i].file, t->wishes.items[i].line, t->wishes.items[i].via_stacked,
                                     t->drive->name, t->wishes.items[i].name);
 }
@@ -240,7 +240,7 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
         t->record->bridge = *bridge;
         if (fell)
                 journal_log(LOG_WARNING,
-                            "%s: the bridge did not survive an ATA command, and is sent no more of them until it is plugged in again.",
+                            "%s: the USB bridge crashed at an ATA command, and gets no ATA commands until it is plugged in again.",
                             t->drive->name);
         if (!identity)
                 return;
@@ -251,7 +251,7 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
                 return;
         }
 
-        journal_log(LOG_INFO, "%s: behind the USB bridge %s (serial %s) is %s (serial %s).", t->drive->name,
+        journal_log(LOG_INFO, "%s: the drive behind USB bridge %s (serial %s) is %s (serial %s).", t->drive->name,
                     strna(t->drive->dock_model), strna(t->drive->dock_serial), t->drive->model, t->drive->serial);
         t->visit.identified = true;
 }
@@ -298,7 +298,7 @@ static void on_step(void *userdata, const Step *s) {
 static void on_silent(void *userdata, unsigned seconds) {
         Target *t = userdata;
 
-        journal_worker(t->drive, "no answer for %u s; the kernel goes on trying, and other drives do not wait for it.",
+        journal_worker(t->drive, "no answer for %u s; the kernel keeps trying, and other drives are visited meanwhile.",
                        seconds);
         t->env->events->rested(t->env->userdata, t);
 }
@@ -323,7 +323,7 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         if (lost && !v->lost_before && again) {
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),
                             monotonic_usec() + LOST_AGAIN_USEC);
-                journal_worker(t->drive, "it is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
+                journal_worker(t->drive, "the drive is visited again in %llu s.", LOST_AGAIN_USEC / 1000000);
         }
         if (v->identified) {
                 pending_merge(&t->pending, &v->pending);

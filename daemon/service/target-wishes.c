@@ -44,7 +44,8 @@ int target_resolve(Target *t) {
 }
 
 void target_log_unresolved(const Target *t, int error) {
-        journal_log(LOG_ERR, "%s keeps its old settings: %s", t->drive->name, strerror(-error));
+        journal_log(LOG_ERR, "%s: the new settings cannot be determined, keeping the previous ones: %s", t->drive->name,
+                    strerror(-error));
 }
 
 /* Does the drive have the value that was asked for, and keep it? */
@@ -65,7 +66,7 @@ void target_log_unmanaged(const Target *t) {
 
                 if (!wishes_find(&t->wishes, s->name) && keeps_value(t, s))
                         journal_log(LOG_NOTICE,
-                                    "%s: nothing asks for %s any more; the drive keeps %s until it loses it.",
+                                    "%s: %s is no longer managed; the drive keeps %s until it loses that value.",
                                     t->drive->name, s->name, s->actual ?: strna(s->wanted));
         }
 }

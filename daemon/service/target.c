@@ -95,8 +95,8 @@ void target_save(Target *t) {
         r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->saving.again_at == 0)
                 journal_log(LOG_WARNING,
-                            "%s is looked after, but 'drivekeep status' does not know of it until " STATE_DIR
-                            " can be written: %s",
+                            "%s: 'drivekeep status' does not show its current state, since " STATE_DIR
+                            " cannot be written: %s",
                             t->drive->name, strerror(-r));
 
         if (r >= 0 && t->saving.new_verdicts) {

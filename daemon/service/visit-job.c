@@ -276,11 +276,11 @@ static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t eve
         }
 
         if (r == -EBADMSG || v->state == WORKER_BROKE)
-                visit_job_ended(v, "broke the protocol, and is heard no more");
+                visit_job_ended(v, "broke the protocol, and is ignored from now on");
         else if (r > 0)
                 visit_job_handle(v, &m);
         else
-                visit_job_ended(v, v->state == WORKER_ENDED ? NULL : "ended before it could tell all");
+                visit_job_ended(v, v->state == WORKER_ENDED ? NULL : "ended before it reported all settings");
         return 0;
 }
 
@@ -318,10 +318,9 @@ void visit_job_stop(VisitJob *v) {
 void visit_job_vanish(const VisitJob *v) {
         bool changed = drive_medium_changed(v->visit.drive);
 
-        visit_job_report_missing(
-                        v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
-                        changed ? "another medium came into the drive while it was visited, so it is visited anew"
-                                : "the drive was unplugged while it was visited");
+        visit_job_report_missing(v, changed ? VERDICT_DEFERRED : VERDICT_VANISHED,
+                                 changed ? "the medium was changed during the visit, so the drive is visited again"
+                                         : "the drive was unplugged during the visit");
 }
 
 bool visit_job_has_worker(const VisitJob *v) {

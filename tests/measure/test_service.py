@@ -78,8 +78,8 @@ class Bus(Fake):
     def test_refused(self):
         s = service.connect(".")
         for name, text, status, sentence in (
-                ("org.freedesktop.DBus.Error.InvalidArgs", "apm does not take this value.", 1,
-                 "drivekeep.service cannot do that: apm does not take this value."),
+                ("org.freedesktop.DBus.Error.InvalidArgs", "apm does not accept this value.", 1,
+                 "drivekeep.service cannot do that: apm does not accept this value."),
                 ("org.freedesktop.DBus.Error.AccessDenied", "no", 1, "only root may ask for that")):
             with self.subTest(name):
                 self.answer = lambda *_, told=(name, text): told

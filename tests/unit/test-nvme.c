@@ -344,7 +344,7 @@ START_TEST(test_overruled) {
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(false), .file = "f", .line = 1 };
         Wishes w = { .items = &wish, .n_items = 1 };
-        const Memory memory = { .overruled = "nvme0n1 wants another value of it (f:2)" };
+        const Memory memory = { .overruled = "nvme0n1 sets another value (f:2)" };
         Visit v = { .drive = &drive,
                     .wishes = &w,
                     .memories = &memory,
@@ -357,7 +357,7 @@ START_TEST(test_overruled) {
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_FORBIDDEN);
         ck_assert_str_eq(
                         p.steps[0].reason,
-                        "the controller has one write_cache for all its namespaces, and nvme0n1 wants another value of it (f:2)");
+                        "the controller has one write_cache for all its namespaces, and nvme0n1 sets another value (f:2)");
         script_done(&script);
         plan_done(&p);
 }

@@ -68,7 +68,7 @@ class Nvme(Keeping):
         self.claim("of two namespaces the first has its way with what they share",
                    pair["n1"]["write_cache"]["verdict"] in ("applied", "unchanged"), str(pair["n1"]["write_cache"]))
         self.equal("and the other one not", pair["n2"]["write_cache"]["verdict"], "forbidden")
-        self.match("which is told", pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 wants another value of it")
+        self.match("which is told", pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 sets another value")
         self.controller = machine.run("basename $(grep -l NVME-2 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
         self.equal("nvme-cli reads the first one's", self.feature(machine, "-f 6"), 0)
         # Newer kernels look for both at the same time: n1 may be the one with the number 2.

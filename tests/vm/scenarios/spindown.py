@@ -377,7 +377,7 @@ class SpindownUncounted(Keeping):
         self.equal(f"drives in use whose reads are not counted are not spun down in {self.SECONDS} s", self.spin_downs(drives, marks), [[], []])
         read = [len([e for e in drive.log.since(mark) if e.command in MEDIUM]) for drive, mark in zip(drives, marks)]
         self.claim("they were read all the time", min(read) > self.SECONDS / 36, str(read))
-        self.equal("the journal has that once", self.said(machine, "does not count its reads and writes"), [1, 1])
+        self.equal("the journal has that once", self.said(machine, "does not count the drive's reads and writes"), [1, 1])
 
     def check_asked(self, machine, drive, link):
         """By somebody, who knows better."""
@@ -393,7 +393,7 @@ class SpindownUncounted(Keeping):
         machine.wait_until(lambda: all(self.spin_downs(drives, marks)), 120)
         self.equal("without use, and counted again, each is spun down once", [len(each) for each in self.spin_downs(drives, marks)], [1, 1])
         # Of the one that somebody has put into standby since, there was nothing more to take back.
-        self.equal("the journal has that, too", self.said(machine, "counts its reads and writes again")[1], 1)
+        self.equal("the journal has that, too", self.said(machine, "counts the drive's reads and writes again")[1], 1)
 
 
 class SpindownUncountedHour(SpindownUncounted):
