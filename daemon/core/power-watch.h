@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Determines whether a drive is active or in standby, and which I/O made it spin up. A state machine without clock, drive or journal:
- * the caller passes the time, the kernel's I/O counters, the results of probes, the tracer's reports and the service's own commands,
- * and receives PowerNews. All times are CLOCK_MONOTONIC, in µs.
+/* Tracks whether a drive is active or in standby, and which I/O made it spin up.
  *
- *                  power_watch_settle(): the policy wants the watch
- *          OFF ─────────────────────────────────────────────────► POLLED ◄───────────────┐
- *           ▲                                                   │   │ ▲                  │ a spin-up, or the tracer ended
- *           └───────────────────────────────────────────────────┘   │ │                  │
- *                  the policy does not                              │ │ POWER_NEWS_PROBE │
- *                                                                   ▼ │ POWER_NEWS_IDLE  │
- *                                       a probe finds standby ──► TRACED ────────────────┘
+ * The state machine has no clock, and no access to the drive, the kernel or the journal. Its caller passes events: polls of the kernel's
+ * I/O counters, answers to probes, reports of the tracer, and spin-downs by the service. An event returns PowerNews, on which the caller
+ * acts. All times are CLOCK_MONOTONIC, in µs.
  *
- * Drives do not report that a standby timer expired. The patience is the time without I/O after which a drive should be in standby.
- * While the drive is POLLED, its I/O counters are read four times per patience. After one patience without I/O, the drive is probed by
- * a command that resets no timer, or the service spins the drive down. A probe that finds the drive active is repeated after two, four
- * and eight times the patience, and then only after new I/O. A probe that finds the drive in standby starts a trace: while the drive is
- * TRACED, it is not polled, and the tracer reports each command that reaches the drive. Most commands spin a drive up. After a command
- * that spins up only some drives, the drive is probed. Without a tracer, polling continues, and I/O after a spin-down by the service
- * counts as a spin-up by an unknown process.
+ *            the policy wants the watch             a probe finds standby
+ *        ────────────────────────────────►         ─────────────────────────►
+ *    OFF                                   POLLED                             TRACED
+ *        ◄────────────────────────────────         ◄─────────────────────────
+ *         the policy no longer wants it,            the drive spins up,
+ *         from either state                         or the tracer ends
  *
- * If the kernel does not count I/O (queue/iostats is 0), the drive is probed as if it were idle, and the service never spins it down. */
+ * POLLED: The drive is active, or its power mode is not known. No drive reports that its standby timer has expired. Therefore the I/O
+ * counters are polled four times per patience; the patience is the time without I/O after which the drive should be in standby. After
+ * that time without I/O the service spins the drive down (POWER_NEWS_IDLE), or probes it with a command that does not restart the
+ * standby timer (POWER_NEWS_PROBE). If the probe finds the drive active, the probe is repeated after two, four and eight times the
+ * patience, and then not again before the next I/O.
+ *
+ * TRACED: The drive is in standby. Its counters are not polled, since the tracer reports each command that reaches the drive. Most
+ * commands spin a drive up. After a command that spins up only some drives, the drive is probed.
+ *
+ * Without a tracer, a drive in standby stays POLLED. I/O after a spin-down by the service then counts as a spin-up by an unknown process.
+ *
+ * The kernel does not count I/O while queue/iostats is 0. A drive without counters is probed as if it were idle, and is never spun
+ * down by the service. */
 
 #include "drive.h"
 #include "wake.h"

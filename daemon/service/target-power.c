@@ -5,18 +5,18 @@
 #include "kernel-view.h"
 #include "target-power.h"
 
-/* A drive whose timer is not known, or that does not act on its timer, is probed after this time without I/O. */
+/* Time without I/O after which a drive is probed if its standby timer is unknown or without effect. */
 #define PROBE_USEC (5ULL * 60 * 1000 * 1000)
-/* The drive counts from the end of the last command, by a clock of its own. */
+/* Margin for the drive's standby timer, which starts at the end of the last command and runs on the drive's own clock. */
 #define MARGIN_USEC (5ULL * 1000 * 1000)
-/* Nobody means a shorter time; it would have a timer run all the time. */
+/* Shorter times are raised to these: they would keep a timer running continuously. */
 #define SHORTEST_USEC (30ULL * 1000 * 1000)
 #define SHORTEST_BY_SERVICE_USEC (60ULL * 1000 * 1000)
 
 typedef struct TargetPower {
         PowerWatch watch;
-        bool suspended; /* at the last poll the kernel had suspended the drive */
-        uint64_t commands_before; /* the kernel's count when the worker began, where commands are I/O; 0: there is none, or they are not */
+        bool suspended;           /* the drive was runtime-suspended at the last poll */
+        uint64_t commands_before; /* with commands_are_use, the kernel's count of commands when the worker began; else 0 */
 } TargetPower;
 
 static TargetPower *power_of(const Target *t) {
@@ -43,7 +43,7 @@ PowerCounters target_counters(const Target *t) {
         if ((c.error < 0 && c.error != -ENODATA) || !commands_are_io(t) ||
             (commands == 0 && activity_commands(t->drive->syspath, &commands) < 0))
                 return c;
-        /* Reads and writes are commands, too. */
+        /* The count of commands includes reads and writes. */
         c.io = (c.error < 0 ? 0 : c.io) + commands - t->record->own_commands;
         c.error = 0;
         return c;
@@ -95,7 +95,7 @@ static PowerPolicy power_policy(const Target *t) {
         };
 }
 
-/* Returns the state machine with the present policy. */
+/* Returns the state machine, with its policy updated for the next event. */
 static PowerWatch *power_with_policy(Target *t) {
         PowerWatch *w = &power_of(t)->watch;
 
@@ -103,7 +103,7 @@ static PowerWatch *power_with_policy(Target *t) {
         return w;
 }
 
-/* With many drives, files are not read for nothing. */
+/* Avoids reading sysfs for drives that are not watched. */
 static PowerCounters counters_if_wanted(const Target *t) {
         return power_watch_is_wanted(target_power(t)) ? target_counters(t) : (PowerCounters){ .error = -ENODATA };
 }
@@ -140,7 +140,7 @@ static void power_output(Target *t, const PowerNews *n) {
                 target_visit(t, VISIT_STANDBY);
 }
 
-/* Passes the counters to one input of the state machine, and the news to the parts. */
+/* Passes an event and the counters to the state machine, and the resulting news to the parts. */
 static void power_feed(Target *t, void (*input)(PowerWatch *, const PowerCounters *, PowerNews *), PowerCounters c) {
         PowerNews n;
 
@@ -178,7 +178,7 @@ static bool power_settled(Target *t) {
 
 static void power_visit_ends(Target *t) {
         power_end_own_commands(t);
-        /* It was active after that, if only for as long as that took. */
+        /* The loss of settings implies that the drive was active at the end of the visit. */
         if (t->visit.pending.work & WORK_LOST)
                 power_feed(t, power_watch_restart, target_counters(t));
 }
@@ -246,12 +246,12 @@ void target_power_suspect(Target *t, const Wake *by) {
         power_watch_suspect(&power_of(t)->watch, by);
 }
 
-/* ---- is it active just now? ---- */
+/* ---- whether the drive is active ---- */
 
 bool target_is_active(const Target *t) {
         uint64_t used;
 
-        /* A drive in standby that does not report it gets the command to spin down once more, which does no harm. */
+        /* A second standby command does no harm to a drive that is in standby and does not report it. */
         return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
                (activity_read(t->drive->syspath, &used) >= 0 && drive_record_had_io(t->record, used, monotonic_usec()));
 }
@@ -270,12 +270,12 @@ bool target_poll_active(Target *t) {
         p->suspended = activity_is_suspended(t->drive->syspath);
         if (p->suspended)
                 return false;
-        /* The kernel may have resumed the drive for a command, which it does not count. */
+        /* The kernel may have resumed the drive for a command, and the counters do not include commands. */
         if (activity_read(t->drive->syspath, &used) < 0)
                 return resumed;
 
         more = used != t->record->used || resumed;
-        /* For its user's I/O the kernel has reset the drive. */
+        /* I/O shows that the kernel reset the drive, which ends ATA Sleep mode. */
         t->record->ata_sleep = drive_record_in_ata_sleep(t->record, &used);
         t->record->used = used;
         t->record->used_when = monotonic_usec();
@@ -288,7 +288,7 @@ void target_note_counters(Target *t) {
 
         (void) target_poll_active(t);
         t->record->ata_sleep = ata_sleep;
-        /* Resumed during the visit, which had deferred something before: the next poll notices that. */
+        /* The visit deferred a setting before the kernel resumed the drive: the next poll must notice the resume. */
         p->suspended = p->suspended || suspended;
 }
 

@@ -1,50 +1,59 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The power mode of one drive: feeds the state machine of core/power-watch.h with the kernel's counters, and passes its news to the
- * parts. Here is also which of the counted commands are the service's own, and whether a drive with deferred settings is active. */
+/* The power mode of one drive.
+ *
+ * The state machine of core/power-watch.h has no access to the drive. This part connects the two: it reads the kernel's counters of the
+ * drive's I/O, passes each event to the state machine, and passes the resulting PowerNews on to the other parts. It subtracts the
+ * service's own commands from the counters, so that a visit does not look like I/O by a program. It also determines whether a drive
+ * with deferred settings is active. */
 
 #include "target.h"
 
 extern const TargetPart power_part;
 
-/* To ask; inputs go through the functions below. */
+/* The state machine, for reading. Events go through the functions below. */
 const PowerWatch *target_power(const Target *t);
 
-/* The kernel's counters now. I/O is what the drive's users have it do: reads and writes, and where the files say so
- * (commands_are_use) commands of programs. What the service sends is left out. */
+/* Reads the kernel's counters. I/O means reads and writes, and with commands_are_use = true also other commands by programs. The
+ * service's own commands are not counted. */
 PowerCounters target_counters(const Target *t);
-/* When the drive's time without I/O is over; now or earlier: it is over. */
+/* Returns when the drive's time without I/O ends; a time that is not in the future: it has ended. */
 uint64_t target_idle_at(const Target *t);
 
-/* A visit has found out the power mode (VisitJobEvents.power). */
+/* A visit probed the power mode (VisitJobEvents.power). */
 void target_power_probed(void *target, PowerMode mode);
-/* The service spun the drive down; `unverifiable`: which the drive does not confirm. */
+/* The service spun the drive down. `unverifiable`: the drive does not confirm that it is in standby. */
 void target_power_stopped(Target *t, bool unverifiable);
-/* The service cannot spin it down before `until`; just now; before there is I/O. */
+/* The service cannot spin the drive down before `until`. */
 void target_power_delay(Target *t, uint64_t until);
+/* The service cannot spin the drive down now, and tries again soon. */
 void target_power_retry(Target *t);
+/* The service does not try to spin the drive down again until there is I/O. */
 void target_power_give_up(Target *t);
 
-/* The tracer has the drive; sees all its commands; reports one; has ended. */
+/* The tracer accepted the drive. */
 void target_power_traced(Target *t);
+/* The tracer sees all commands to the drive from now on. */
 void target_power_confirmed(Target *t);
+/* The tracer reports a command to the drive. */
 void target_power_command(Target *t, const Wake *by);
+/* The tracer ended. */
 void target_power_lost(Target *t);
-/* Should the next probe find it active, this was the waker. */
+/* Notes a possible waker: if the next probe finds the drive active, `by` made it spin up. */
 void target_power_suspect(Target *t, const Wake *by);
 
-/* ---- is it active just now? ---- */
+/* ---- whether the drive is active ---- */
 
-/* Has the visit that begins reason to take the drive for active? */
+/* Returns true if the visit that begins may assume that the drive is active. */
 bool target_is_active(const Target *t);
-/* Is it in ATA's Sleep mode, so that no command may be sent? */
+/* Returns true if the drive is in ATA Sleep mode: no command may be sent. */
 bool target_is_in_ata_sleep(const Target *t);
 
-/* Reads the counters for settings that are deferred until the drive is active. Returns true when there was I/O since the last time, or
- * when the kernel has resumed the drive since. */
+/* Polls a drive whose settings are deferred until it is active. Returns true if there was I/O since the previous poll, or if the
+ * kernel resumed the drive since then. */
 bool target_poll_active(Target *t);
-/* At the end of a visit: the visit's own commands are no I/O of the drive's user. */
+/* Called at the end of a visit: notes the counters, so that the visit's own commands do not count as I/O by programs. */
 void target_note_counters(Target *t);
-/* At the last poll the kernel had suspended the drive. */
+/* Returns true if the drive was runtime-suspended at the last poll. */
 bool target_was_suspended(const Target *t);
