@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A visit and its permission. A request is pending (target_visit()) until target_begin() takes it: the visit selects its wishes, and
- * its VisitJob waits until PID 1 says that no file system check is queued or running on anything that lies on the drive. That is the
- * permission to send commands. Then the visit is ready, and the manager gives it one of its workers (target_work()). Between those two
- * steps the visit may still be withdrawn, since nothing was sent: for work that it does not do, for other wishes, for a drive that udev
- * describes anew. With a worker the permission is asked for again before every command, by the VisitJob: a check that is queued
- * meanwhile ends the worker after the command that it is at, and what was left undone is pending again. The worker reports each step
- * before and after it is written, so that what died with it is known. At the end all is in the record, the journal and the state
- * file, and the owner of the drive decides what is next (TargetEvents.visited). */
+/* A visit, and the permission to send commands.
+ *
+ * 1. target_visit() adds a request to the pending work of a drive. Nothing happens until target_begin() starts a visit for it.
+ * 2. target_begin() selects the settings that the visit is about, and creates a VisitJob. The VisitJob waits for the permission to send
+ *    commands: PID 1 must report that no file system check is queued or running for the drive, or for anything that is stored on it.
+ * 3. With the permission the visit is ready. The manager limits the number of workers, and calls target_work() when one is available.
+ *    Until then no command was sent, and the visit can be withdrawn: for new work, for new wishes, or because udev describes the drive
+ *    again.
+ * 4. The worker must have the permission for every command. If a check is queued meanwhile, the VisitJob stops the worker after its
+ *    present command, and the unfinished work becomes pending again.
+ * 5. The worker reports each setting before and after writing it. If the worker dies, the service knows which setting was being
+ *    written.
+ * 6. At the end the record, the journal and the state file contain all verdicts. TargetEvents.visited() decides what happens next. */
 
 #include <assert.h>
 #include <stdio.h>
@@ -25,14 +30,14 @@
 #include "target-use.h"
 #include "target-visit.h"
 
-/* What killed the worker, such as a lack of memory, may be over by then. */
+/* Delay before the visit is repeated after its worker died: the cause, such as a lack of memory, may have passed. */
 #define LOST_AGAIN_USEC (5ULL * 1000 * 1000)
 
 static const VisitJobEvents visit_job_events;
 
-/* ---- what is told ---- */
+/* ---- logging ---- */
 
-/* A rule for an array or a volume is a rule for every drive below: that should surprise nobody. */
+/* A rule for an array or a volume applies to every drive below it, which may surprise its author. */
 static void log_stacked(const Target *t) {
         for (size_t i = 0; i < t->wishes.n_items; i++)
                 if (t->wishes.items[i].via_stacked)
@@ -41,7 +46,7 @@ static void log_stacked(const Target *t) {
                                     t->drive->name, t->wishes.items[i].name);
 }
 
-/* Found otherwise than it was left, by a visit that no loss explains. */
+/* Logs a setting that differs from its last value, unless the visit follows an event that explains the difference. */
 static void log_drift(const Target *t, const Step *s) {
         const SettingRecord *record;
 
@@ -56,10 +61,10 @@ static void log_drift(const Target *t, const Step *s) {
         journal_drift(t->drive, t->visit.pending.reason, s, record->drift_from, record->drift_to);
 }
 
-/* ---- it begins ---- */
+/* ---- beginning ---- */
 
-/* The first commands are over: what the kernel has told up to now of what was lost, a visit that takes the drive's state for lost
- * makes up for. A drive that was reset while the machine slept tells so at the first command of the visit that is for that. */
+/* The first commands of the visit are over. A visit after a reset covers all resets that the kernel reported until now. In particular, a
+ * drive that was reset during suspend reports a unit attention at the first command of the visit after the resume. */
 static void on_settling(void *userdata) {
         Target *t = userdata;
 
@@ -82,7 +87,7 @@ static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
         bool woken = (v->pending.work & WORK_LOST) && power_watch_is_traced(target_power(t));
 
-        /* What has been reported as deferred waits for its check as long as that takes. */
+        /* Without WORK_REPORT the settings were reported as deferred before, and the wait for the check has no limit. */
         return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
                              &(Visit){
                                              .drive = t->drive,
@@ -90,7 +95,7 @@ static int begin_job(Target *t) {
                                              .memories = v->memories,
                                              .bridge = &t->record->bridge,
                                              .settings = t->env->settings,
-                                             /* A reset may have woken it. */
+                                             /* The reset may have spun the drive up. */
                                              .work = v->pending.work | (woken ? WORK_POWER : 0),
                                              .ata_sleep = target_is_in_ata_sleep(t),
                              },
@@ -122,16 +127,16 @@ int target_begin(Target *t) {
         v->pending = t->pending;
         t->pending = (Pending){};
 
-        /* Nobody has looked yet whether it waits, or still does. */
+        /* Whether the drive has to wait is not known yet. */
         (void) drive_record_wait(t->record, (Wait){ WAIT_NOTHING });
         if (target_guard_blocks(t))
                 return 0;
 
         if (work & WORK_RESUMED)
-                /* That is none of them, and makes up for those before. */
+                /* A resume does not count as a disturbance, and its visit covers the earlier ones. */
                 t->disturbances.n = 0;
         else if (v->pending.throttled)
-                /* Until it has been quiet for that long, one visit is enough. */
+                /* Restarts the period, so that there is one visit per period until the disturbances end. */
                 t->disturbances.since = monotonic_usec();
         drive_record_drop_unwanted(t->record, &t->wishes);
         if (work & WORK_RESUMED)
@@ -150,7 +155,7 @@ int target_begin(Target *t) {
                 return 0;
         }
 
-        /* Users see visits for the settings alone. */
+        /* The record shows the reasons of visits for settings only. */
         if (work & WORK_SETTINGS)
                 r = string_replace(&t->record->visit_reason, visit_reason_to_string(v->pending.reason));
         if (r < 0)
@@ -159,7 +164,7 @@ int target_begin(Target *t) {
         if (v->selected.n_items == t->wishes.n_items + spins_down)
                 log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
-        /* It may have been done before. */
+        /* An earlier spin-down must not look like a reason to skip this one. */
         if (r >= 0 && spins_down)
                 v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
@@ -169,13 +174,13 @@ int target_begin(Target *t) {
         if (work & WORK_LOST)
                 t->disturbances.handled_until = UINT64_MAX;
 
-        /* Whoever comes after us, should we not live to see the worker, is not to take for sent what the drive has lost; and
-         * whoever asks for a new drive is to find it, however long it waits for its worker. */
+        /* The state file must show a new drive while it waits for a worker. If the service dies, its next run must not treat lost
+         * settings as sent. */
         target_save(t);
         return 0;
 }
 
-/* ---- it gets a worker ---- */
+/* ---- the worker starts ---- */
 
 int target_work(Target *t) {
         CurrentVisit *v = &t->visit;
@@ -195,7 +200,7 @@ int target_work(Target *t) {
         return 0;
 }
 
-/* ---- what the VisitJob tells ---- */
+/* ---- events of the VisitJob ---- */
 
 static void on_waiting(void *userdata, Wait wait, bool deferred) {
         Target *t = userdata;
@@ -204,7 +209,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
 
         t->visit.ready = false;
         (void) drive_record_wait(t->record, wait);
-        /* A moment's wait for udev at every hotplug is no news, nor is the same wait after a visit began anew. */
+        /* The short wait for udev at every hotplug is not logged, nor is the same check again after a visit was withdrawn. */
         if (deferred || (fsck && !logged && (work & WORK_REPORT))) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->visit.reported_wait, wait.name);
@@ -217,8 +222,8 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                                                 WORK_RETRY | WORK_NO_DRIFT);
         }
         target_save(t);
-        /* Nothing is told of a visit that is only to find out which drive it is; and nobody waits for as long as a check takes
-         * with what it has left over, nor to have the drive sleep. */
+        /* Callers stop waiting for a deferred visit that only identifies the drive. During a check they do not wait for deferred
+         * settings and spin-downs either. */
         if ((deferred && t->visit.selected.n_items == 0) ||
             (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))
                 t->env->events->rested(t->env->userdata, t);
@@ -256,7 +261,7 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
         t->visit.identified = true;
 }
 
-/* The last of its wishes is the standby command. */
+/* Returns true if the visit spins the drive down; its last wish is then the standby command. */
 static bool spins_down(const Target *t) {
         return t->visit.pending.work & WORK_SPIN_DOWN;
 }
@@ -287,7 +292,7 @@ static void on_step(void *userdata, const Step *s) {
         if (target_note_step(t, s) < 0)
                 journal_log(LOG_ERR, "Out of memory for the record of %s", t->drive->name);
 
-        /* Told while the visit still waits for leave: the whole visit is deferred, and nobody should wait for its end. */
+        /* A deferred verdict before the permission defers the whole visit, and callers should not wait for its end. */
         if (s->verdict == VERDICT_DEFERRED && t->record->waiting_kind != WAIT_NOTHING &&
             v->summary.n_settings == v->selected.n_items - spins_down(t)) {
                 target_save(t);
@@ -303,10 +308,10 @@ static void on_silent(void *userdata, unsigned seconds) {
         t->env->events->rested(t->env->userdata, t);
 }
 
-/* ---- it ends ---- */
+/* ---- end ---- */
 
-/* What is left to do for what the visit was for: what was deferred, what died with the worker, and what is wanted of a drive that
- * is known only now. There will be another recheck. */
+/* Makes the remaining work pending: deferred settings, the work of a worker that died, and the settings of a drive that was identified
+ * only now. A recheck is not repeated, as the next one follows anyway. */
 static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         const CurrentVisit *v = &t->visit;
         VisitWork work = v->pending.work;
@@ -314,7 +319,7 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
 
         if (end == VISIT_DEFERRED && again)
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY), 0);
-        /* What was lost has been forgotten already; what was sent since then is not sent twice. */
+        /* The beginning of the visit marked all settings as lost. WORK_LOST again would send those twice that were sent since. */
         if (end == VISIT_INTERRUPTED && (work & WORK_LOST))
                 pending_add(&t->pending, work & WORK_PERMANENT ? VISIT_PERMANENT : VISIT_CHANGE,
                             work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);
@@ -330,7 +335,7 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
                 /* The wishes of the drive behind the bridge are new. */
                 if (!(work & WORK_ALL))
                         pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
-                /* That begins at once: no drive enters standby as quickly. */
+                /* The next visit begins at once, before an active drive can enter standby. */
                 t->pending.work |= v->active ? WORK_ACTIVE : 0;
         }
 }
@@ -342,13 +347,13 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
 
         if (lost)
                 journal_worker(t->drive, "the worker process %s.", lost);
-        /* The next visit, which begins at once, tells of all. */
+        /* After an identification or an interruption the next visit begins soon and logs everything. */
         if (!identified && end != VISIT_INTERRUPTED && (v->pending.work & WORK_SETTINGS))
                 journal_visit(t->drive, v->pending.reason, &v->summary);
         t->record->visit_when = now_usec();
         target_count(t, &t->record->visits, visit_reason_to_string(v->pending.reason));
         on_settling(t);
-        /* Without a limit, two programs that set the same setting to different values would go on for ever. */
+        /* Counting limits the visits if two programs keep setting the same setting to different values. */
         if ((v->pending.work & (WORK_ALL | WORK_RETRY)) == WORK_RETRY && v->summary.n_written > 0)
                 target_count_disturbance(t);
         FOREACH_PART(part, t)
@@ -360,7 +365,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         (void) visit_job_free(v->job);
         visit_done(v);
         (void) string_replace(&v->reported_wait, NULL);
-        /* I/O that another visit came across is for the poll to see. */
+        /* Other visits leave I/O to the poll of recheck.c, which waits for the drive to become active. */
         if (read_all || !target_has_deferred(t))
                 target_note_counters(t);
         target_save(t);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One visit to a drive, from its beginning to its end: what it is about, what its worker reports, and what of that is logged. */
+/* One visit to a drive, from beginning to end: selects the settings, starts the worker, and logs and records its reports. */
 
 #include "target.h"
 
-/* Begins what is pending, where the drive may be visited and there is something to do. There is no visit yet. */
+/* Begins a visit for the pending work, if the drive may be visited and there is something to do. The drive must not have a visit. */
 int target_begin(Target *t);
 
-/* The visit is ready: gives it its worker. -ESHUTDOWN: the broker's socket is closed. */
+/* Starts the worker of a visit that is ready. -ESHUTDOWN: the broker's socket is closed. */
 int target_work(Target *t);
 
-/* Ends a visit that has no worker yet; its work is pending again. */
+/* Withdraws a visit that has no worker yet, and makes its work pending again. */
 void target_withdraw(Target *t);
 
-/* The drive is gone: reports so of what was under way, and leaves a worker that is still at it to end by itself. */
+/* The drive was unplugged: reports that for each setting without a verdict. Does not wait for the worker, which ends by itself. */
 void target_abandon(Target *t);
 
-/* Frees what is left of it. */
+/* Frees the data of the current visit. */
 void target_visit_free(Target *t);
