@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the next visit to a drive does, and when: all requests since the last visit began, merged. Pure. */
+/* The work of the next visit to a drive: all requests since the last visit began, merged. Pure: no I/O, no state. */
 
 #include "visit-reason.h"
 
 typedef struct Pending {
-        VisitWork work;      /* without any of WORK_ANY there is no visit */
+        VisitWork work;      /* none of WORK_ANY: no visit */
         VisitReason reason;  /* for the journal */
-        uint64_t not_before; /* CLOCK_MONOTONIC, µs; 0: at once */
-        bool throttled;      /* not_before is there because the drive was disturbed too often */
+        uint64_t not_before; /* earliest time of the visit; CLOCK_MONOTONIC, µs; 0: now */
+        bool throttled;      /* not_before is set because of too many disturbances */
 } Pending;
 
 static inline bool pending_any(const Pending *p) {
@@ -20,11 +20,11 @@ static inline bool pending_only_spins_down(const Pending *p) {
         return (p->work & WORK_ANY) == WORK_SPIN_DOWN;
 }
 
-/* Of several times the earliest counts. */
+/* Adds a request. The earliest not_before of all requests applies. */
 void pending_add(Pending *p, VisitReason reason, VisitWork work, uint64_t not_before);
 
-/* Withdraws these flags, and with the last one of WORK_ANY the visit. */
+/* Removes these flags. If none of WORK_ANY remains, there is no visit. */
 void pending_drop(Pending *p, VisitWork work);
 
-/* All of `other` is pending, too, and at once. */
+/* Adds all work of `other`, without its not_before. */
 void pending_merge(Pending *p, const Pending *other);

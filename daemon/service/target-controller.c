@@ -5,7 +5,7 @@
 #include "device.h"
 #include "target-controller.h"
 
-/* Do both want something else of what they have in common? */
+/* Returns true if the two namespaces should have different values of a setting that they share. */
 static bool disagree(const Target *t, const Wish *mine, const Wish *theirs) {
         const Setting *s = setting_for_backends(t->env->settings, mine->name, drive_backends(t->drive));
 
@@ -13,7 +13,7 @@ static bool disagree(const Target *t, const Wish *mine, const Wish *theirs) {
                !value_equal(&mine->value, &theirs->value);
 }
 
-/* It has been told already, or is about to. */
+/* Returns true if the setting of the other namespace is already forbidden, or if the visit of that namespace still waits for its worker. */
 static bool has_yielded(const Target *other, const char *name) {
         const SettingRecord *s = drive_record_find(other->record, name);
 
@@ -41,10 +41,10 @@ static void note_shared_with(Target *t, Target *other) {
         }
 }
 
-/* Notes in the memories what other namespaces of the same NVMe controller want of what they have in common. Of two that disagree,
- * the first by name has its way, and the other one, should it have been visited before, is visited again. */
+/* Compares shared settings with the other namespaces of the NVMe controller, and notes overruled values in the memories of this visit.
+ * A namespace that was visited before, and is overruled now, is visited again. */
 static void controller_visit_begins(Target *t) {
-        /* Only namespaces share anything: a thousand SCSI drives need not look at each other. */
+        /* Only namespaces share settings. Avoids comparing a thousand SCSI drives with each other. */
         if (t->drive->transport != TRANSPORT_NVME)
                 return;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Namespaces of one NVMe controller, which has some settings once for all of them: of two that want different values, the first by name
- * has its way. */
+/* An NVMe controller has some settings once for all its namespaces. If two namespaces should have different values, the value of the first
+ * by name is written. */
 
 #include "target.h"
 

@@ -13,10 +13,10 @@
 #include "target-visit.h"
 #include "target-wishes.h"
 
-/* A drive that refused a value, or did not answer, may take it now. */
+/* Delay before another attempt to restore a value that the drive refused. */
 #define RETURN_AGAIN_USEC (5ULL * 1000 * 1000)
 
-/* No visit is under way. */
+/* Calls TargetPart.settled of each part. */
 static void settle_parts(Target *t) {
         bool news = false;
 
@@ -27,9 +27,9 @@ static void settle_parts(Target *t) {
                 target_save(t);
 }
 
-/* ---- when it is visited ---- */
+/* ---- when the visit begins ---- */
 
-/* Does the visit that has no worker yet do all that is pending? */
+/* Returns true if the visit that waits for its worker does all pending work. */
 static bool visit_covers_pending(const Target *t) {
         return !(t->pending.work & WORK_DONE & ~t->visit.pending.work);
 }
@@ -38,7 +38,7 @@ static uint64_t target_not_before(const Target *t) {
         return t->pending.work & WORK_NOW ? 0 : MAX(t->pending.not_before, target_guard_steady_at(t));
 }
 
-/* All that leads to a visit comes through here: an event, the end of a visit, and the time that was set here. */
+/* Begins the visit for the pending work if it is due. Called after every event, at the end of a visit, and when target_due() has come. */
 static void target_decide(Target *t) {
         int r;
 
@@ -63,7 +63,7 @@ static void target_decide(Target *t) {
                 journal_log(LOG_ERR, "%s: the visit cannot begin: %s", t->drive->name, strerror(-r));
 }
 
-/* Somebody asks for a visit, and wants what cannot be read to be sent: also by the visit that is about to begin. */
+/* Marks settings that cannot be read as not sent, so that the next visit sends them; also for a visit that waits for its worker. */
 static void target_distrust(Target *t) {
         CurrentVisit *v = &t->visit;
 
@@ -98,10 +98,10 @@ void target_tick(Target *t) {
         target_decide(t);
 }
 
-/* ---- what is wanted changes ---- */
+/* ---- changes of the wishes ---- */
 
-/* The drive is described anew, or the files are read anew; no worker is at the drive. A visit that has not begun yet begins anew:
- * the links of partitions, which it waited for, may say that this drive is to be left alone. */
+/* Applies a new description of the drive, or new files. The drive has no worker. A visit that waits for its worker begins again: with
+ * the links of its partitions the drive may match other rules. */
 static void target_refresh(Target *t) {
         bool described = t->update.drive, interrupted = t->visit.job;
         Pending new_files = t->update.files;
@@ -119,8 +119,8 @@ static void target_refresh(Target *t) {
         if (r >= 0)
                 r = target_resolve(t);
 
-        /* A rule that asks for what only the drive can say is none of its wishes before that is known. And a visit logs that a temporary
-         * value is gone, even where nothing else is wanted now. */
+        /* A rule that matches by the identity of a drive behind a bridge adds no wishes before the identity is known. A visit logs that a
+         * temporary value has ended, even if the drive has no other wishes now. */
         if (r < 0)
                 target_log_unresolved(t, r);
         else if (pending_any(&new_files) &&
@@ -155,7 +155,6 @@ void target_requested(Target *t, VisitWork work) {
                 target_decide(t);
 }
 
-/* What came up meanwhile has its turn. */
 void target_visited(Target *t, bool identified) {
         int r = 0;
 
@@ -163,7 +162,7 @@ void target_visited(Target *t, bool identified) {
                 r = target_attach_parts(t, false);
         if (identified && r >= 0)
                 r = target_resolve(t);
-        /* New files are compared with the wishes of before. */
+        /* New files must be compared with the wishes that the visit had, so target_refresh() resolves them. */
         if (!pending_any(&t->update.files) && target_temporary_ended(t)) {
                 r = target_resolve(t);
                 drive_record_drop_unwanted(t->record, &t->wishes);

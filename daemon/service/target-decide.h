@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* When a visit begins: the one place that decides it, for requests, for new wishes, and for work that a visit left undone. */
+/* Decides when visits begin: for requests, for changed wishes, and for work that an earlier visit did not finish. */
 
 #include "target.h"
 
-/* When something has to be done without an event, on CLOCK_MONOTONIC; UINT64_MAX: never. */
+/* Returns when to call target_tick(); CLOCK_MONOTONIC, µs; UINT64_MAX: never. */
 uint64_t target_due(const Target *t);
+/* Does everything that is due by now. */
 void target_tick(Target *t);
 
-/* udev reports the same drive again (takes over `drive`): visits it if that changes its wishes. */
+/* udev reports the same drive again: visits the drive if its wishes changed. Takes ownership of `drive`. */
 void target_update(Target *t, Drive *drive);
 
-/* What TargetEvents calls. */
+/* The callbacks of TargetEvents with these names. */
 void target_requested(Target *t, VisitWork work);
 void target_visited(Target *t, bool identified);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What all drives share: made once, with the list of the parts that each drive has. A new part is a file, and a line in that list. */
+/* Creates the data that all drives share, with the list of parts. A new part is a new file, and a line in that list. */
 
 #include "target.h"
 
-/* `e`: with the members that the caller knows: event, broker, files (taken over), events, userdata. After an error, too, call
- * target_env_done(). */
+/* The caller sets event, broker, files (ownership passes to `e`), events and userdata of `e`. After an error the caller must call
+ * target_env_done(), too. */
 int target_env_init(TargetEnv *e);
 
-/* Frees the drives, too. */
+/* Frees the drives and the members of `e`. */
 void target_env_done(TargetEnv *e);

@@ -26,7 +26,7 @@ int target_attach_parts(Target *t, bool again) {
         return r;
 }
 
-/* ---- it comes ---- */
+/* ---- attach ---- */
 
 static Target *target_allocate(const TargetEnv *env) {
         size_t n = count_parts(env);
@@ -81,7 +81,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
                 return r;
         }
 
-        /* The machine was suspended, or the drive lost its link, while no service ran that would have noticed. */
+        /* Detects a link loss or a suspend while no service ran. */
         if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME)
                 drive_record_forget(t->record, env->settings);
         if (suspended_usec() > t->record->slept + SUSPENDED_JITTER_USEC)
@@ -110,7 +110,7 @@ Target *target_free(Target *t) {
         return NULL;
 }
 
-/* ---- it goes ---- */
+/* ---- detach ---- */
 
 void target_detach(Target *t) {
         target_abandon(t);

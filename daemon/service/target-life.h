@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A drive comes and goes, with its parts. */
+/* Creates, updates and frees a Target with its parts. */
 
 #include "target.h"
 
-/* Takes over `drive`. What an earlier run of the service knew of this attach of the drive is taken from its state file. */
+/* Takes ownership of `drive`. If an earlier run of the service managed the drive since it was attached, reads the record from its state
+ * file. */
 int target_new(const TargetEnv *env, Drive *drive, Target **ret);
 Target *target_free(Target *t);
 
-/* The same drive, as a later event of udev describes it. Takes over `drive`. */
+/* Replaces the description of the same drive by that of a later udev event. Takes ownership of `drive`. */
 int target_adopt(Target *t, Drive *drive);
 
-/* TargetPart.attach of each part. */
+/* Calls TargetPart.attach of each part. */
 int target_attach_parts(Target *t, bool again);
 
-/* The drive was unplugged: reports so of what was under way. */
+/* The drive was unplugged: reports that for settings without a verdict. */
 void target_detach(Target *t);

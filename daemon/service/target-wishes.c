@@ -48,7 +48,7 @@ void target_log_unresolved(const Target *t, int error) {
                     strerror(-error));
 }
 
-/* Does the drive have the value that was asked for, and keep it? */
+/* Returns true if the drive has the wanted value, and keeps it without a rule. */
 static bool keeps_value(const Target *t, const SettingRecord *s) {
         const Setting *row = setting_find(t->env->settings, s->name);
 

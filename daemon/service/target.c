@@ -9,7 +9,7 @@
 #include "drive-record.h"
 #include "target.h"
 
-/* /run that is full stays full for a while. */
+/* Delay before writing the record again, for example after /run was full. */
 #define SAVE_AGAIN_USEC (60ULL * 1000 * 1000)
 
 void *target_part(const Target *t, const TargetPart *part) {
@@ -42,7 +42,7 @@ void target_reconfigure(Target *t, VisitReason reason) {
         t->env->events->requested(t, 0);
 }
 
-/* ---- what is known ---- */
+/* ---- state ---- */
 
 bool target_can_sleep(const Target *t) {
         return drive_can_sleep(t->drive, drive_backends(t->drive));
@@ -77,7 +77,7 @@ bool target_has_deferred(const Target *t) {
         for (size_t i = 0; i < t->record->n_settings; i++)
                 if (t->record->settings[i].verdict == VERDICT_DEFERRED)
                         return true;
-        /* A drive says which drive it is only when it is active, and until then its wishes are not known. */
+        /* A drive behind a USB bridge can be identified only while it is active. Until then its wishes are not known. */
         return !t->env->forbidden_by && target_wants_identity(t);
 }
 
@@ -139,7 +139,7 @@ bool target_finds_news(const Target *t, VisitWork work, const Step *s) {
         case VERDICT_UNCHANGED:
                 return !verdict_is_wanted(known->verdict) ||
                        (known->read.known && known->read.number != s->before.value.number);
-        case VERDICT_APPLIED: /* done at attach */
+        case VERDICT_APPLIED: /* settings that are written at attach only */
                 return known->verdict != VERDICT_APPLIED || !known->read.known ||
                        known->read.number != s->before.value.number;
         case VERDICT_UNVERIFIABLE:

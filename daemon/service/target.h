@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One drive that the service looks after: what it is, what the files want of it, what is known of each setting, the visit that is
- * pending, and the visit under way. This file holds the data, and what every file above it needs. Above it:
+/* A Target is one drive that the service manages: its identity, its wishes (the settings that the files want), the record of each
+ * setting, the pending work and the current visit. This file has the data, and the functions that all other files use:
  *
- *   target-guard, -controller, -temporary, -power, -trace, -use, -together, -spin-down, readers: the parts, each with data of its own (TargetPart)
- *   target-visit: a visit, from its beginning to its end
- *   target-wishes: what the drive should have now
- *   target-trigger: what may have changed a drive's settings
- *   target-life: a drive comes and goes, with its parts
- *   target-decide: when its visit begins
+ *   target-visit:    one visit, from beginning to end
+ *   target-wishes:   the settings that the drive should have now
+ *   target-trigger:  events that may have changed the settings of a drive
+ *   target-life:     creates and frees a Target and its parts
+ *   target-decide:   when the visit of a drive begins
+ *   target-guard, -controller, -temporary, -power, -trace, -use, -together, -spin-down, readers:
+ *                    the parts, each with its own data (TargetPart)
  *
- * A part asks for a visit by target_visit(), and for a call at a time by its `due`. A drive has no timer of its own. */
+ * A part requests a visit by target_visit(), and a call at a given time by its `due`. A Target has no timer: the manager has one for all
+ * drives. */
 
 #include <systemd/sd-bus.h>
 #include <systemd/sd-id128.h>
@@ -31,72 +33,72 @@
 typedef struct Target Target;
 typedef struct TargetPart TargetPart;
 
-/* What all drives share; outlives them. */
+/* Data that all drives share. It outlives them. */
 typedef struct TargetEnv {
         sd_event *event;
         Broker *broker;
         FsckWait *fsck_wait;
         Guard *guard;
         const SettingTable *settings;
-        Files *files;   /* in force now */
+        Files *files;   /* the files in force */
         Tracer *tracer; /* NULL: spin-ups are not traced */
         bool on_battery;
         char boot_id[SD_ID128_STRING_MAX];
-        const char *forbidden_by;       /* the word on the kernel's command line that forbids all writing; NULL: none */
-        Target *drives;                 /* by ->next */
+        const char *forbidden_by;       /* the word on the kernel command line that forbids all writing; NULL: none */
+        Target *drives;                 /* the first drive; Target.next is the next one */
         const TargetPart *const *parts; /* NULL-terminated (target-env.h) */
 
-        /* What the caller of target_new() has to do. `userdata` is its own. */
+        /* Callbacks to the caller of target_new(). */
         const struct TargetEvents {
-                /* ->pending or ->update has more: decide when that begins. */
+                /* Target.pending or Target.update has new work: decide when its visit begins. */
                 void (*requested)(Target *t, VisitWork work);
-                /* A visit is over, and all is reported. `identified`: which drive is behind its bridge is known now. */
+                /* A visit ended, and everything is reported. `identified`: the visit identified the drive behind its USB bridge. */
                 void (*visited)(Target *t, bool identified);
-                /* A visit is over, was withdrawn, or is deferred for as long as a check takes. */
+                /* A visit ended, was withdrawn, or is deferred until a check ends. Callers no longer wait for the visit. */
                 void (*rested)(void *userdata, Target *t);
-                /* target_due() may be earlier now: call target_tick() then. A visit may be ready for a worker: call target_work()
-                 * when there is one. */
+                /* The state of the drive changed. target_due() may be earlier: call target_tick() at that time. The visit may be ready:
+                 * call target_work() when a worker is available. */
                 void (*changed)(void *userdata, Target *t);
         } * events;
         void *userdata;
 } TargetEnv;
 
-/* The visit that waits for its worker, or has one. */
+/* The visit that waits for its worker or has one. */
 typedef struct CurrentVisit {
         VisitJob *job;    /* NULL: there is no visit */
-        Pending pending;  /* what it does, and why */
-        Wishes selected;  /* its wishes; with WORK_SPIN_DOWN the last one is the standby command … */
-        Memory *memories; /* … one per wish of these */
+        Pending pending;  /* the work of the visit, and the reason for it */
+        Wishes selected;  /* the wishes of the visit; with WORK_SPIN_DOWN the last one is the standby command */
+        Memory *memories; /* one per wish in `selected` */
         VisitSummary summary;
-        bool ready;          /* waits for a worker */
-        bool active;         /* there was I/O just now, so that the drive cannot be in standby */
-        bool identified;     /* which drive is behind its bridge was found out */
-        char *reported_wait; /* the check that the journal knows the drive waits for; also of the visits before */
-        bool lost_before;    /* the worker of the visit before died */
+        bool ready;          /* has the permission to send commands, and waits for a worker */
+        bool active;         /* the drive is known not to be in standby, for example because of I/O just now */
+        bool identified;     /* the worker identified the drive behind its USB bridge */
+        char *reported_wait; /* the check in the last message about a wait; kept when a visit is withdrawn */
+        bool lost_before;    /* the worker of the previous visit died */
 } CurrentVisit;
 
-/* What the next visit begins with: applied when no worker is at the drive. */
+/* Changes that wait until the drive has no worker. */
 typedef struct TargetUpdate {
-        Drive *drive;  /* as a later event of udev describes it; NULL: as before */
-        Pending files; /* the wishes may be others now: what to do if they are; nothing: they are not */
+        Drive *drive;  /* from a later udev event; NULL: unchanged */
+        Pending files; /* work for the case that new files change the wishes; empty: no new files */
 } TargetUpdate;
 
-/* So often in so long a time may events that are not its user's lead to a visit. */
+/* Events that no user requested lead to at most DISTURBANCES visits in DISTURBANCES_USEC. */
 #define DISTURBANCES 5U
 #define DISTURBANCES_USEC (10ULL * 60 * 1000 * 1000)
 
 typedef struct Disturbances {
-        uint64_t since; /* they are counted from then (CLOCK_MONOTONIC, µs) … */
-        unsigned n;     /* … up to DISTURBANCES, and one more when it is logged that there are too many */
-        /* The last visit that took the drive's state for lost makes up for all events up to this one; UINT64_MAX: that visit has
-         * not sent its first command yet. */
+        uint64_t since; /* begin of the period; CLOCK_MONOTONIC, µs */
+        unsigned n;     /* events since then, up to DISTURBANCES; one more: the excess was logged */
+        /* Number of the last kernel event that is covered by a visit with WORK_LOST. UINT64_MAX: that visit has not sent its first
+         * command yet. */
         uint64_t handled_until;
 } Disturbances;
 
-/* The record could not be written to /run, or not yet. */
+/* The state of writing the record to /run. */
 typedef struct TargetSaving {
-        bool new_verdicts; /* the record has verdicts that the last one written had not */
-        uint64_t again_at; /* CLOCK_MONOTONIC, µs; 0: it was written */
+        bool new_verdicts; /* the record has verdicts that are not in the state file */
+        uint64_t again_at; /* when to retry; CLOCK_MONOTONIC, µs; 0: the record was written */
 } TargetSaving;
 
 struct Target {
@@ -104,98 +106,97 @@ struct Target {
         Drive *drive;
         TargetUpdate update;
         Wishes wishes;
-        Files *files; /* the ones that the wishes point into; a reference of its own */
+        Files *files; /* the files that `wishes` points into; an owned reference */
         DriveRecord *record;
         TargetSaving saving;
         Pending pending;
         CurrentVisit visit;
         Disturbances disturbances;
-        Target *next;  /* TargetEnv.drives */
-        void *parts[]; /* their data, in the order of TargetEnv.parts */
+        Target *next;  /* in the list TargetEnv.drives */
+        void *parts[]; /* the data of the parts, in the order of TargetEnv.parts */
 };
 
 /* ---- parts ---- */
 
-/* A part keeps what it has to know of a drive, and is told what happens to the drive. It has no access to other parts' data. NULL:
- * of no interest. The calls go in the order of the list, `leave` and `done` in the other. */
+/* A part is a feature with its own data per drive. Its callbacks report the events of the drive; each may be NULL. A part has no access to
+ * the data of other parts. Callbacks run in the order of TargetEnv.parts, `detach` and `done` in reverse order. */
 struct TargetPart {
-        size_t size; /* of its data, zeroed when the drive comes */
-        /* The drive is there, or which drive it is became known; `again`: udev describes the same drive anew. */
+        size_t size; /* of the data, which starts zeroed */
+        /* The drive was attached, or identified behind its USB bridge. `again`: udev describes the same drive again. */
         int (*attach)(Target *t, bool again);
-        void (*detach)(Target *t);        /* it was unplugged */
-        void (*done)(Target *t);          /* free the data's members */
-        uint64_t (*due)(const Target *t); /* when to call `tick`, CLOCK_MONOTONIC, µs; UINT64_MAX: never */
-        void (*tick)(Target *t);          /* maybe earlier than that */
+        void (*detach)(Target *t);        /* the drive was unplugged */
+        void (*done)(Target *t);          /* frees the members of the data */
+        uint64_t (*due)(const Target *t); /* when to call `tick`; CLOCK_MONOTONIC, µs; UINT64_MAX: never */
+        void (*tick)(Target *t);          /* may be called before the time of `due` */
         void (*wishes_changed)(Target *t);
-        void (*visit_begins)(
-                        Target *t);    /* a worker is about to begin: it may still be withdrawn from ->visit.pending */
-        void (*visit_ends)(Target *t); /* the worker has ended */
-        bool (*settled)(Target *t);    /* no visit is under way, or the wishes changed; true: the record changed */
+        void (*visit_begins)(Target *t); /* the worker starts next; the part may still drop work from visit.pending */
+        void (*visit_ends)(Target *t);   /* the worker ended */
+        bool (*settled)(Target *t); /* no visit is under way, or the wishes changed; returns true if the record changed */
         void (*power)(Target *t, const PowerNews *n);
 };
 
 #define FOREACH_PART(part, t) for (const TargetPart *const *part = (t)->env->parts; *part; part++)
 
-/* The data of this part. */
+/* Returns the data of this part. */
 void *target_part(const Target *t, const TargetPart *part);
 
 /* ---- requests ---- */
 
-/* Visits the drive, now or after the present visit, for the work of this reason. A drive that no rule wants anything of is sent nothing.
+/* Requests a visit, now or after the current one, for the work that belongs to this reason. A drive without a rule gets no commands.
  * Errors are logged. */
 void target_visit(Target *t, VisitReason reason);
-/* The same for other work. */
+/* Like target_visit(), for other work than the usual work of this reason. */
 void target_visit_for(Target *t, VisitReason reason, VisitWork work);
-/* `not_before`: CLOCK_MONOTONIC, µs. */
+/* Like target_visit_for(), not before a time (CLOCK_MONOTONIC, µs). */
 void target_visit_later(Target *t, VisitReason reason, VisitWork work, uint64_t not_before);
 
-/* The files, the power source or the temporary values changed: visits the drive if that changes its wishes. */
+/* Visits the drive if a change of the files, the power source or the temporary values changed its wishes. */
 void target_reconfigure(Target *t, VisitReason reason);
 
 static inline void target_changed(Target *t) {
         t->env->events->changed(t->env->userdata, t);
 }
 
-/* ---- what is known ---- */
+/* ---- state ---- */
 
 static inline bool target_has_worker(const Target *t) {
         return t->visit.job && visit_job_has_worker(t->visit.job);
 }
 
-/* Is one of these pending, or under way? */
+/* Returns true if any of this work is pending or under way. */
 static inline bool target_is_about(const Target *t, VisitWork work) {
         return (t->pending.work | (t->visit.job ? t->visit.pending.work : 0)) & work;
 }
 
-/* Is it a drive that can be in standby, and be asked for that? */
+/* Returns true if the drive has a motor and reports its power mode. */
 bool target_can_sleep(const Target *t);
 
-/* What spins it down after a time without I/O, or should; the kernel aside. */
+/* Returns what spins the drive down after a time without I/O: its own timer or the service. Does not consider the kernel. */
 SpinDown target_spin_down(const Target *t);
 
-/* Is it the service that spins it down? */
+/* Returns true if the service spins the drive down. */
 bool target_spins_down(const Target *t);
 
-/* May the files want something of the drive for what only the drive itself can say, and was that not asked yet? */
+/* Returns true if a rule may match only by the identity of the drive behind a USB bridge, and the bridge was not queried yet. */
 bool target_wants_identity(const Target *t);
 
-/* Are settings deferred until the drive is active? */
+/* Returns true if settings are deferred until the drive is active. */
 bool target_has_deferred(const Target *t);
 
-/* ---- the record; nothing here leads to a visit ---- */
+/* ---- the record: none of these functions requests a visit ---- */
 
-/* Writes the record to /run, for others to read. */
+/* Writes the record to /run, where other programs read it. */
 void target_save(Target *t);
 
-/* A setting has its verdict. -ENOMEM. */
+/* Records the verdict of a setting. -ENOMEM. */
 int target_note_step(Target *t, const Step *s);
 
-/* A text of the record; NULL: none. */
+/* Sets a text field of the record; NULL: no text. */
 void target_note_text(Target *t, char **field, const char *text);
 
-/* One more of this word, in a tally of the record's (tally_add()). */
+/* Counts the word in a tally of the record (tally_add()). */
 void target_count(const Target *t, char **tally, const char *word);
 
-/* Visits that only look after what was in order report nothing of what still is, nor of what they could not look at: is this step
- * news, also without a verdict yet? */
+/* Returns true if the step differs from the record. A visit that only checks settings reports no others: neither settings that are still
+ * in order, nor those that it could not read. The step may lack its verdict. */
 bool target_finds_news(const Target *t, VisitWork work, const Step *s);
