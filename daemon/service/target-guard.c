@@ -12,18 +12,18 @@
 
 typedef struct TargetGuard {
         GuardedDrive *drive;
-        bool visiting;         /* the guard knows of a visit under way */
-        uint64_t healthy_at;   /* by then the drive has survived what was written to it; 0: nothing was */
-        uint64_t steady_until; /* the drive was lost, and is not visited before, but on request; 0: it was not lost */
+        bool visiting;         /* a visit under way was reported to the guard */
+        uint64_t healthy_at;   /* when the drive counts as having survived the last write; 0: no recent write */
+        uint64_t steady_until; /* the drive was lost, and is visited before this time only on request; 0: not lost */
 } TargetGuard;
 
 static TargetGuard *guard_of(const Target *t) {
         return target_part(t, &guard_part);
 }
 
-/* A drive that survives a setting for so long survives it. */
+/* A drive that works for this time after a write has survived the write. */
 #define HEALTHY_USEC (10ULL * 1000 * 1000)
-/* A plug with a bad contact has stopped by then. */
+/* A drive that stays attached for this time has a stable connection. */
 #define STEADY_USEC (10ULL * 1000 * 1000)
 
 /* ---- after a visit ---- */
@@ -43,7 +43,7 @@ static void guard_tick(Target *t) {
         if (monotonic_usec() < guard_due(t))
                 return;
 
-        /* The end of the visit sets another time. */
+        /* During a visit the timer stays off. The end of the visit starts it again. */
         guard_of(t)->healthy_at = 0;
         if (guard_of(t)->visiting)
                 return;
@@ -51,7 +51,7 @@ static void guard_tick(Target *t) {
         r = health_read(t->drive->syspath);
         if (r < 0)
                 guarded_lost(guard_of(t)->drive);
-        /* Whether the visit to another path to it does it harm shows when that is over. */
+        /* guarded_clear() returns false during a visit to another path of the drive: check again later. */
         else if (r == 0 || !guarded_clear(guard_of(t)->drive))
                 start_health_timer(t);
 }
@@ -76,14 +76,14 @@ static int guard_attach_drive(Target *t, bool again _unused_) {
 
         if (before) {
                 known = guarded_record(before) == guarded_record(guard_of(t)->drive);
-                /* The drive has another name now, and the notes by the old one are nobody's: up to here it has survived. */
+                /* The drive has a new identity. The notes of the old identity are cleared, since the drive has survived until now. */
                 if (!known)
                         (void) guarded_clear(before);
                 guarded_detach(before);
         }
 
-        /* udev tells of a drive each time somebody has written to it: its ten seconds do not begin anew. One that was
-         * lost a moment ago shows that it is sound after it has been written to once more, not by being there till then. */
+        /* udev reports a drive after each program that had its node open for writing, so the running timer must not start again. A
+         * drive that was lost during a write must survive another write first; staying attached does not prove that it works. */
         if (!(known && guard_of(t)->healthy_at > 0) && !guard_record_suspects(guarded_record(guard_of(t)->drive)))
                 watch_health(t);
         return 0;
@@ -110,7 +110,7 @@ static const char *wish_value(const Target *t, const Wish *wish, char buf[static
         return s ? value_format(&s->range, &wish->value, buf) : NULL;
 }
 
-/* The plan must know which wishes are in quarantine. */
+/* Notes for the plan which wishes are in quarantine. */
 static void guard_visit_begins(Target *t) {
         for (size_t i = 0; i < t->visit.selected.n_items; i++) {
                 const Wish *wish = t->visit.selected.items + i;
@@ -149,7 +149,7 @@ uint64_t target_guard_steady_at(const Target *t) {
         return guard_of(t)->steady_until;
 }
 
-/* Nothing is even asked: a machine that does not survive a command should come up. */
+/* The drive gets no command at all, not even reads: a machine that crashes at a command must be able to boot. */
 bool target_guard_blocks(Target *t) {
         const char *word = t->env->forbidden_by;
         int r = 0;
@@ -193,7 +193,7 @@ static void guard_visit_ends(Target *t) {
         watch_health(t);
 }
 
-/* ---- within a visit ---- */
+/* ---- during a visit ---- */
 
 void target_guard_stored(void *userdata, int error) {
         Target *t = userdata;
@@ -209,7 +209,7 @@ void target_guard_intends(void *userdata, size_t wish) {
         char buf[VALUE_TEXT_MAX];
         int r;
 
-        /* Its note may lie on this drive, and would wake it when it is removed. To be in standby harms no drive. */
+        /* A spin-down needs no note: standby harms no drive, and removing a note that is stored on this drive would spin it up. */
         if (pending_only_spins_down(&t->visit.pending)) {
                 visit_job_intended(t->visit.job, 0);
                 return;
@@ -236,13 +236,13 @@ void target_guard_writing(void *userdata, size_t wish) {
 void target_guard_lost(Target *t) {
         Target *other = guarded_other_path(guard_of(t)->drive);
 
-        /* No harm that was done to it: its next visit, which is to come, shows whether it is well. */
+        /* A change of the medium is not a failure. The next visit shows whether the drive works. */
         if (drive_medium_changed(t->drive))
                 guarded_underway(guard_of(t)->drive, NULL, NULL);
         else if (!other)
                 guarded_lost(guard_of(t)->drive);
         else if (guard_of(other)->healthy_at == 0)
-                watch_health(other); /* the drive is still there, and its ten seconds are that path's now */
+                watch_health(other); /* the drive is still attached by the other path, which takes over the timer */
 }
 
 static void guard_detach(Target *t) {
@@ -250,7 +250,7 @@ static void guard_detach(Target *t) {
         if (guard_of(t)->visiting)
                 guarded_visit(guard_of(t)->drive, false);
         guard_of(t)->visiting = false;
-        /* Its worker may be stuck for ever, and the drive may be back before. */
+        /* Frees the data now: a worker may hang forever, and the drive may be attached again before the worker ends. */
         guard_done(t);
 }
 
@@ -263,7 +263,7 @@ char *target_guard_kept(const Target *t) {
 }
 
 void target_guard_finish(Target *t) {
-        /* A worker that is stuck may be stuck in just what the guard is there for: then its note stays. */
+        /* guarded_clear() keeps the note of a worker that still runs: it may hang in the very command that the note is about. */
         (void) guarded_clear(guard_of(t)->drive);
 }
 

@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard's part in the life of one drive. */
+/* The crash guard (guard.h) for one drive: notes dangerous writes before they happen, and blocks values in quarantine. */
 
 #include "target.h"
 
 extern const TargetPart guard_part;
 
-/* The drive was lost while something was written to it, and is attached again: what is pending waits until it has stayed for a
- * while, unless somebody asks for it. */
+/* Delays the pending work of a drive that was lost during a write and is attached again, until its connection is stable. Visits that a
+ * user requests are not delayed. */
 void target_guard_delay(Target *t);
-/* Until then (CLOCK_MONOTONIC, µs); 0: it need not wait. */
+/* Returns the end of that delay; CLOCK_MONOTONIC, µs; 0: no delay. */
 uint64_t target_guard_steady_at(const Target *t);
 
-/* Are both paths to the same drive? */
+/* Returns true if both Targets are paths to the same drive. */
 bool target_guard_is_same_drive(const Target *a, const Target *b);
 
-/* Is the drive left alone, since machines or drives did not survive visits to it? */
+/* Returns true if the drive is not visited because the machine or the drive did not survive earlier visits. */
 bool target_guard_alone(const Target *t);
 
-/* May it not be visited at all? It is said why. Nothing is written in a boot that the kernel's command line forbids it in, and to a
- * drive that is left alone. */
+/* Returns true if the drive must not be visited, and records the cause as the verdicts: the kernel command line forbids writing in this
+ * boot, or target_guard_alone(). */
 bool target_guard_blocks(Target *t);
 
-/* Its visit has a worker. */
+/* The visit of the drive got its worker. */
 void target_guard_begins(Target *t);
 
 /* Events of the VisitJob. */
 void target_guard_intends(void *userdata, size_t wish);
 void target_guard_writing(void *userdata, size_t wish);
 
-/* The answer of the guard: for guard_new(). */
+/* The guard stored a note, or failed with `error`. A callback for guard_new(). */
 void target_guard_stored(void *userdata, int error);
 
-/* The drive went away, or another medium came into it, maybe while something was being written: called before more is told. */
+/* The drive was unplugged or its medium changed, possibly during a write. Must be called before other functions report that. */
 void target_guard_lost(Target *t);
 
-/* Takes a setting (NULL: all) out of quarantine; how many values that were. When there were any, the drive is visited. */
+/* Releases the values of a setting (NULL: of all settings) from quarantine, and visits the drive if there were any. Returns their
+ * number. */
 unsigned target_release(Target *t, const char *setting);
 
-/* What is kept over boots beside the guard's notes: the drive's record, as text; written without a wait. */
-void target_guard_keep(Target *t, char *text); /* takes over `text` */
-char *target_guard_kept(const Target *t);      /* the caller frees it; NULL: there is none */
+/* Stores a text, the record of the drive, over boots. Takes ownership of `text`, and does not wait for the storage. */
+void target_guard_keep(Target *t, char *text);
+/* Returns the stored text, which the caller frees; NULL: none is stored. */
+char *target_guard_kept(const Target *t);
 
-/* The daemon ends in good order. */
+/* The service stops: removes the note of the drive. */
 void target_guard_finish(Target *t);

@@ -8,7 +8,7 @@
 #include "target-power.h"
 #include "target-spin-down.h"
 
-/* A spin-up so soon, and so often, costs more than the spin-downs save: then the drive is left active for so long. */
+/* After SHORT_MAX spin-ups in a row, each within SHORT_USEC of its spin-down, the drive stays active for STAY_ACTIVE_USEC. */
 #define SHORT_USEC (10ULL * 60 * 1000 * 1000)
 #define SHORT_MAX 3U
 #define STAY_ACTIVE_USEC (60ULL * 60 * 1000 * 1000)
@@ -16,19 +16,19 @@
 #define UNCOUNTED "the kernel does not count the drive's reads and writes (queue/iostats is 0)"
 
 typedef struct TargetSpindown {
-        bool is_uncounted;     /* not spun down because its I/O is not counted; the journal has that */
-        bool on_request;       /* the last spin-down was by a user's request */
-        unsigned n_short;      /* so many times in a row it was in standby for less than SHORT_USEC */
-        uint64_t active_until; /* CLOCK_MONOTONIC, µs: left active until then, since that was too often */
-        Verdict failed;        /* how the last spin-down failed; VERDICT_APPLIED: it did not … */
-        int failed_error;      /* … and Step.error */
+        bool is_uncounted;     /* not spun down because the kernel does not count its I/O; already logged */
+        bool on_request;       /* a user requested the last spin-down */
+        unsigned n_short;      /* how many times in a row the drive was in standby for less than SHORT_USEC */
+        uint64_t active_until; /* the drive is not spun down before, because of n_short; CLOCK_MONOTONIC, µs */
+        Verdict failed;        /* the verdict of the last spin-down; VERDICT_APPLIED: it did not fail */
+        int failed_error;      /* Step.error of the last spin-down */
 } TargetSpindown;
 
 static TargetSpindown *spindown_of(const Target *t) {
         return target_part(t, &spindown_part);
 }
 
-/* ---- why it is active ---- */
+/* ---- why the drive is active ---- */
 
 static void note_reason(Target *t, const char *reason) {
         TargetSpindown *d = spindown_of(t);
@@ -38,7 +38,7 @@ static void note_reason(Target *t, const char *reason) {
         target_note_text(t, &t->record->awake_reason, reason);
 }
 
-/* True: its I/O was not counted until now. */
+/* Returns true if the kernel did not count the I/O of the drive until now. */
 static bool forget_uncounted(Target *t) {
         TargetSpindown *d = spindown_of(t);
         bool was = d->is_uncounted;
@@ -49,12 +49,12 @@ static bool forget_uncounted(Target *t) {
         return was;
 }
 
-/* The record says what spins the drive down. */
+/* Records what spins the drive down. */
 static bool spindown_settled(Target *t) {
         SpinDown d = spin_down_in_force(t->record, &t->wishes, t->env->settings, t->drive, drive_backends(t->drive));
         char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];
         const char *key = spin_down_key(&d, key_buf);
-        /* The record may be of a version of this program without keys. */
+        /* The record may be from a version of this program that had no spindown_key. */
         bool news = !streq_ptr(key, t->record->spindown_key) || !key != !t->record->spindown;
 
         if (!target_spins_down(t))
@@ -67,13 +67,13 @@ static bool spindown_settled(Target *t) {
         return news;
 }
 
-/* ---- its time without I/O is over ---- */
+/* ---- the time without I/O has ended ---- */
 
 static uint64_t ready_at(const Target *t) {
         return MAX(target_idle_at(t), spindown_of(t)->active_until);
 }
 
-/* Drives of the group that the files do not leave to the service do as they like. */
+/* Returns true if the service spins the drive down with the group. Drives of the group with a timer of their own are not affected. */
 static bool spins_down_with(const Target *t, char *const *group) {
         return names_contain(group, t->drive->name) && power_watch_may_spin_down(target_power(t)) &&
                target_spins_down(t);
@@ -107,7 +107,7 @@ static void spindown_idle(Target *t) {
                         spin_down(other);
 }
 
-/* There was I/O while the visit waited, for a file system check, say. */
+/* Drops the spin-down if there was I/O while the visit waited, for example for a file system check. */
 static void spindown_visit_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
@@ -123,7 +123,7 @@ static void spindown_wishes_changed(Target *t) {
                 pending_drop(&t->pending, WORK_SPIN_DOWN);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static void spindown_failed(Target *t, const Step *s) {
         TargetSpindown *d = spindown_of(t);
@@ -155,7 +155,7 @@ void target_spindown_step(Target *t, const Step *s) {
         case VERDICT_VANISHED:
                 break;
         case VERDICT_DEFERRED:
-                /* There was I/O, or a file system check, or the machine is about to sleep: the next poll may find it otherwise. */
+                /* I/O, a file system check or an imminent suspend prevented the spin-down. The next poll tries again. */
                 note_reason(t, s->reason);
                 target_power_retry(t);
                 break;
@@ -164,7 +164,7 @@ void target_spindown_step(Target *t, const Step *s) {
         }
 }
 
-/* A spin-up ends the spin-down of the service. */
+/* A spin-up ends a spin-down by the service: counts short ones. */
 static void spindown_woken(Target *t, const PowerNews *n) {
         TargetSpindown *d = spindown_of(t);
         uint64_t now = monotonic_usec();
@@ -182,7 +182,7 @@ static void spindown_woken(Target *t, const PowerNews *n) {
         note_reason(t, "the drive spun up within ten minutes three times in a row, and is left active for an hour");
 }
 
-/* It took the timer, and is active after that has run out: other programs that probe it may have restarted the timer each time. */
+/* The drive accepted the timer, but is active after the timer should have expired: programs that probe the drive may restart the timer. */
 static void spindown_still_active(Target *t) {
         SpinDown d = target_spin_down(t);
         char time[VALUE_TEXT_MAX];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Drives that the service spins down, since they do not by themselves (SpindownBy): when they had no I/O for so long, by the kernel's
- * counters, a visit that does nothing else puts them into standby, with all drives of the same arrays and file systems. A success is
- * not logged: the journal may lie on this very drive. */
+/* Spin-down by the service, for drives that do not act on a standby timer of their own (SpindownBy). After the configured time without I/O,
+ * by the kernel's counters, a visit puts the drive into standby, together with all drives of the same arrays and file systems. Success
+ * is not logged: the journal may be stored on this drive, and writing to it would spin the drive up. */
 
 #include "target.h"
 
 extern const TargetPart spindown_part;
 
-/* The standby command has its verdict. */
+/* Handles the verdict of the standby command. */
 void target_spindown_step(Target *t, const Step *s);

@@ -14,10 +14,10 @@
 #define RETRIES_MAX 3U
 
 typedef struct TargetTemporary {
-        TemporaryValues *values; /* NULL: there are none, as with almost all drives at almost any time */
-        char *path;              /* the file that they are in */
-        const sd_bus *holder;    /* the client that asked for its values: never used, but compared; NULL: it is gone */
-        unsigned n_retries;      /* so many visits could not set all of them back */
+        TemporaryValues *values; /* NULL: none, as usual */
+        char *path;              /* the file with the values */
+        const sd_bus *holder;    /* the client that set values, only for comparison; NULL: it has disconnected */
+        unsigned n_retries;      /* visits that could not restore all values */
 } TargetTemporary;
 
 static TargetTemporary *values_of(const Target *t) {
@@ -26,8 +26,8 @@ static TargetTemporary *values_of(const Target *t) {
 
 /* ---- the file ---- */
 
-/* By several paths to one drive, which have one file, it gets the same as it would by a rule of the configuration. NULL: there is no
- * further path. */
+/* Returns the next path to the same drive, starting with `from`; NULL: there is none. All paths to a drive share one file, and have the
+ * same values. */
 static Target *next_path(const Target *t, Target *from) {
         for (; from; from = from->next)
                 if (from != t && target_guard_is_same_drive(from, t))
@@ -65,7 +65,7 @@ static int values_write(Target *t, TemporaryValues *h) {
         if (r < 0)
                 return r;
 
-        /* The drive behind a bridge has another key once it has said which it is. */
+        /* The name of the file changes when the drive behind a USB bridge is identified. */
         if (values_of(t)->path && !streq(values_of(t)->path, path))
                 (void) unlink(values_of(t)->path);
         free(values_of(t)->path);
@@ -78,7 +78,7 @@ static void values_replace(Target *t, TemporaryValues *h) {
         values_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
 }
 
-/* Takes over `h`. It is in the file before the drive has it: the next run of the service must know it. */
+/* Takes ownership of `h`. The file must have the values before the drive, so that the next run of the service can restore them. */
 static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
         if (values_write(t, h) < 0) {
                 (void) temporary_free(h);
@@ -90,15 +90,15 @@ static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
         return 0;
 }
 
-/* ---- which values are allowed ---- */
+/* ---- permitted values ---- */
 
 static int refuse(sd_bus_error *error, const char *setting, const char *why) {
         (void) sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "%s %s.", setting, why);
         return -EINVAL;
 }
 
-/* `before` "": not known. A client's value must be one that can be set back, and does no harm. What a user tries is judged by the
- * visit, as a rule of the files is. */
+/* Parses a value and the previous value ("": not known). A client's value must be restorable and not dangerous. The visit checks a value
+ * that holds until the next boot, as it checks a rule of the files. */
 static int values_parse(const Target *t, bool until_boot, const char *setting, const char *value, const char *before,
                         TemporaryValue *ret, sd_bus_error *error) {
         const SettingFlags unfit =
@@ -123,7 +123,7 @@ static int values_parse(const Target *t, bool until_boot, const char *setting, c
         return 0;
 }
 
-/* What the drive had before the first value that was tried stays what it had before. */
+/* Adds a value. If the setting already has a temporary value, keeps the previous value from then. */
 static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
         const char *name = setting_state(v->setting);
         const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
@@ -142,7 +142,7 @@ static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd
         return temporary_set(h, v);
 }
 
-/* Sets all values or none: setting, value, value before, and so on. */
+/* Sets all values or none. `values` is a list of setting, value and previous value. `like` has the flags of the new values. */
 static int values_set(Target *t, char *const *values, const TemporaryValue *like, sd_bus_error *error) {
         _cleanup_(temporary_freep) TemporaryValues *h = NULL;
         int r;
@@ -164,7 +164,7 @@ static int values_set(Target *t, char *const *values, const TemporaryValue *like
 
 /* ---- while a client is connected ---- */
 
-/* The first of a client's values. NULL: there is none. */
+/* Returns the first value that a client set; NULL: there is none. */
 static const TemporaryValue *values_of_client(const Target *t) {
         const TemporaryValues *h = values_of(t)->values;
 
@@ -211,7 +211,7 @@ int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, b
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
                 (void) values_set(p, values, &like, NULL);
-                /* This one may have a client's values, too. */
+                /* The file was written with the values of path `p`. Path `t` may also have values of a client. */
                 r = values_write(t, values_of(t)->values);
         }
         return r;
@@ -250,9 +250,9 @@ int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error) {
         return r;
 }
 
-/* ---- the drive comes and goes ---- */
+/* ---- attach and detach ---- */
 
-/* Takes over what earlier runs of the service, and earlier attaches of the drive, have left. */
+/* Reads the values that earlier runs of the service stored, also from before the drive was last unplugged. */
 static int values_attach(Target *t, bool again) {
         _cleanup_(temporary_freep) TemporaryValues *h = NULL;
         bool unknown = drive_is_behind_bridge(t->drive) && !t->record->bridge.identified, same;
@@ -260,7 +260,7 @@ static int values_attach(Target *t, bool again) {
 
         if (again)
                 return 0;
-        /* The drive behind a bridge has said which it is. */
+        /* The drive behind a USB bridge is identified now, so the name of the file changes. */
         if (values_of(t)->values)
                 return values_write(t, values_of(t)->values);
         r = temporary_read(STATE_DIR, t->drive, t->env->settings, &h);
@@ -272,12 +272,12 @@ static int values_attach(Target *t, bool again) {
                 TemporaryValue *v = h->items + i - 1, parsed;
 
                 v->returns = v->returns || !v->until_boot;
-                /* In the bridge there may be another drive now. */
+                /* The bridge may contain another drive now. */
                 if ((unknown && !same) ||
                     values_parse(t, v->until_boot, v->name, v->text, v->before_text ?: "", &parsed, NULL) < 0)
                         temporary_drop(h, v);
         }
-        /* Another drive that says that it is this one, or another path to it, may have a client's values. */
+        /* A drive with the same identity, or another path to the drive, may have values of a client in this file: keep the file. */
         r = same || unknown ? values_write(t, h) : 0;
         values_replace(t, TAKE_PTR(h));
         return r == -ENOMEM ? r : 0;
@@ -299,9 +299,9 @@ static void values_done(Target *t) {
         free(TAKE_PTR(values_of(t)->path));
 }
 
-/* ---- what a visit tells ---- */
+/* ---- results of a visit ---- */
 
-/* Does one of these not have again what it had before? */
+/* Returns true if a value of this kind has ended, and its previous value is not restored yet. */
 static bool values_returns(const Target *t, bool until_boot) {
         const TemporaryValues *h = values_of(t)->values;
 
@@ -319,7 +319,7 @@ bool target_temporary_must_retry(Target *t) {
         return target_temporary_returns(t) && values_of(t)->n_retries++ < RETRIES_MAX;
 }
 
-/* Of a value that the drive has not had yet: does it have it now? */
+/* Notes whether the drive accepted the value. */
 static void note_given(Target *t, TemporaryValue *v, const Step *s) {
         bool same = !(s->written || s->failed) ||
                     (s->before.known == s->after.known &&
@@ -335,7 +335,7 @@ static void note_given(Target *t, TemporaryValue *v, const Step *s) {
 }
 
 void target_temporary_step(Target *t, const Step *s) {
-        /* While other wishes wait to be taken over, a visit is about those of before. */
+        /* The wishes of this visit are out of date if new ones wait in `update`. */
         if (pending_any(&t->update.files))
                 return;
 
@@ -347,13 +347,14 @@ void target_temporary_step(Target *t, const Step *s) {
                         v->returned = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
                 else if (mine && until_boot)
                         note_given(t, v, s);
-                /* What another rule wants is its own affair from now on; a client's value hides a tried one. */
+                /* Another rule sets this setting now, so nothing has to be restored. The value of a client overrides one until the next
+                 * boot. */
                 else if (v && !mine && v->returns && (s->wish->line > 0 || !until_boot))
                         v->returned = s->verdict != VERDICT_DEFERRED;
         }
 }
 
-/* The values of one client return together, since one may reset another. */
+/* Drops the values of one kind, but only when all of them are restored, since restoring one may reset another. */
 static bool drop_returned(Target *t, bool until_boot) {
         TemporaryValues *h = values_of(t)->values;
         bool any = false;

@@ -1,41 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Values that the drive has for a while in place of what the files want (core/temporary.h): until the next boot, or as long as the
- * connection lives over which they were asked for. Then the drive gets back what it had before, where the files want nothing else. All
- * is in the drive's file before the drive gets it, so that the next run of the service goes on. */
+/* Temporary values (core/temporary.h), which override the files until the next boot, or while the client that set them is connected. Then
+ * the drive gets the value of the files, or its previous value. A temporary value is stored in a file in /run before it is written to
+ * the drive, so that the next run of the service can restore the previous value. */
 
 #include "target.h"
 
 extern const TargetPart temporary_part;
 
-/* Sets the value, beside others of the same holder. Begins a visit if the drive is wanted otherwise now. Returns 0, or a negative errno,
- * with a sentence in `error` where the caller is to blame; so do target_temporary_try() and target_temporary_undo(). */
+/* Sets a value while the client `holder` is connected, in addition to other values of the same client. Requests a visit. `before` is the
+ * value to restore. Returns 0 or a negative errno, and sets `error` if the request is invalid; so do target_temporary_try() and
+ * target_temporary_undo(). */
 int target_temporary_set(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
                          sd_bus_error *error);
 
-/* Ends the values of this holder. Of another connection: nothing is done. */
+/* Ends the values of this client. Does nothing if another client set the values. */
 void target_temporary_end(Target *t, const sd_bus *holder);
 
-/* Sets values until the next boot, all of them or none. `values`: setting, value, and value before ("": not known), and so on; NULL at
- * the end. What the drive had before an earlier try stays what it had before. */
+/* Sets values until the next boot, all of them or none. `values` is a NULL-terminated list of setting, value and previous value ("": not
+ * known). If the setting already has such a value, the previous value from then is kept. */
 int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, bool wake, sd_bus_error *error);
 
-/* Ends what is tried; NULL: all of it. The drive gets back what it had, unless the value has not reached it, or nobody knows what it
- * had. */
+/* Ends the value of a setting that holds until the next boot (NULL: of all settings). Restores the previous value, unless the value was
+ * never written to the drive or the previous value is not known. */
 int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error);
 
-/* Has a value ended, of which the visits go on until the drive has again what it had before? */
+/* Returns true if a value has ended, and its previous value is not restored yet. */
 bool target_temporary_returns(const Target *t);
 
-/* Asked after a visit that could not set it back: must there be one more? */
+/* Returns true if another visit should try to restore a value. Called once after each visit, and counts the attempts. */
 bool target_temporary_must_retry(Target *t);
 
-/* Puts them into the place of what the files want. */
+/* Replaces the wishes of the files by the temporary values. */
 int target_temporary_overlay(const Target *t, Wishes *w);
 
-/* A setting has its verdict. */
+/* Handles the verdict of a setting. */
 void target_temporary_step(Target *t, const Step *s);
 
-/* The visit is over: returns true when something is back that was not until now. */
+/* Called at the end of a visit: drops values that are restored. Returns true if there were any. */
 bool target_temporary_ended(Target *t);
