@@ -6,12 +6,12 @@
 #include "target-power.h"
 #include "target-together.h"
 
-/* A program that waited for a drive goes on to the next one, and makes that spin up: so long the service leaves the turn to it. */
+/* Delay before the next spin-up. A program that waited for this drive may make the next one spin up by itself. */
 #define TURN_USEC (1000ULL * 1000)
 
 typedef struct TargetTogether {
-        bool waits;          /* to spin up, until not too many others do */
-        uint64_t turn_until; /* it has spun up, and counts as one that does until then (CLOCK_MONOTONIC, µs); 0: it does not */
+        bool waits;          /* for its turn to spin up */
+        uint64_t turn_until; /* the drive has spun up, and keeps its turn until then; CLOCK_MONOTONIC, µs; 0: it has no turn */
 } TargetTogether;
 
 static TargetTogether *together_of(const Target *t) {
@@ -48,7 +48,7 @@ static bool any_waits(const Target *t) {
         return false;
 }
 
-/* Its turn is over. */
+/* Ends the turn of the drive. */
 static void together_detach(Target *t) {
         *together_of(t) = (TargetTogether){};
         spin_up_next(t);
@@ -88,9 +88,9 @@ static void together_wishes_changed(Target *t) {
         target_together_drop(t, &t->pending);
 }
 
-/* ---- one is used ---- */
+/* ---- a drive spun up ---- */
 
-/* By a program's use of an array or a file system. */
+/* Returns true if the waker was I/O of a process, swap or md, rather than udev or a single command. */
 static bool is_io(const Wake *w) {
         return w->kind <= WAKE_MD;
 }
@@ -116,7 +116,7 @@ static void together_spun_up(Target *t, const Wake *w) {
         if (!any)
                 return;
 
-        /* It spins up already, and the end of this visit shows when it has: until then it has its turn. */
+        /* The drive already spins up. The visit ends when it has, and until then the drive takes a turn. */
         if (t->env->files->config->spin_up_at_once > 0)
                 spin_up(t);
         spin_up_next(t);

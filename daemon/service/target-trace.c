@@ -8,14 +8,14 @@
 #include "watch-read.h"
 
 typedef struct TargetTrace {
-        WatchDevice disk; /* by which the tracer knows the drive, while that is traced */
+        WatchDevice disk; /* the disk in the reports of the tracer, while the drive is traced */
 } TargetTrace;
 
 static TargetTrace *trace_of(const Target *t) {
         return target_part(t, &trace_part);
 }
 
-/* Returns whether that is news. */
+/* Records whether tracing works. Returns true if that changed. */
 static bool trace_note(Target *t, Tracing tracing) {
         if (t->record->tracing == tracing)
                 return false;
@@ -79,7 +79,7 @@ const TargetPart trace_part = {
         .power = trace_power,
 };
 
-/* ---- what the tracer reports ---- */
+/* ---- reports of the tracer ---- */
 
 static Target *find_traced(const TargetEnv *env, WatchDevice disk) {
         for (Target *t = env->drives; t; t = t->next)

@@ -24,9 +24,8 @@ static int open_nothing(void *userdata _unused_, const Drive *drive _unused_) {
         return -EPERM;
 }
 
-/* The kernel looked at it anew, or only said so, as it does whenever something that was open for writing is closed: is what the
- * kernel holds still as it was left? That is read from here, from the same files of sysfs as the drive's identity, and needs no
- * process of its own. */
+/* Returns true if a revalidation changed settings that the kernel holds. The kernel reports a revalidation also when a node that was open
+ * for writing is closed. The service reads these settings from sysfs itself, without a worker. */
 static bool was_revalidated(const Target *t) {
         static const DeviceIO io = { .open_node = open_nothing };
         _cleanup_free_ Memory *memories = NULL;
@@ -73,7 +72,7 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
                 return;
         }
 
-        /* A look at what the kernel holds costs nothing; a visit that had to write counts when it ends. */
+        /* A revalidation costs only reads of sysfs. If its visit has to write, the end of the visit counts it. */
         if (reason != VISIT_REVALIDATION)
                 target_count_disturbance(t);
         target_visit(t, reason);
@@ -90,7 +89,7 @@ bool target_poll_link(Target *t, bool visited) {
         if (news != LINK_SAME && !visited && link_is_recovering(t->drive->syspath))
                 return true;
         t->record->link_since = since;
-        /* It may be about to go away: then udev tells. */
+        /* If the drive is being unplugged, an event of udev follows. */
         if (news < (visited ? LINK_LOST : LINK_RESET) || health_read(t->drive->syspath) < 0)
                 return false;
         target_disturbed(t, VISIT_RESET, 0);
@@ -100,7 +99,7 @@ bool target_poll_link(Target *t, bool visited) {
 void target_recheck(Target *t, bool in_use) {
         VisitWork work = visit_reason_work(VISIT_RECHECK);
 
-        /* A visit that is under way sees all that this one could. */
+        /* The visit under way reads the same settings. */
         if (t->visit.job)
                 return;
 
@@ -110,7 +109,7 @@ void target_recheck(Target *t, bool in_use) {
 }
 
 void target_read(Target *t) {
-        /* A visit that has not begun yet sees all that this one could; another one may have looked before. */
+        /* A visit that waits for its worker will read the settings. A visit with a worker may already have read them. */
         if (t->visit.job && !target_has_worker(t))
                 return;
 
@@ -118,7 +117,7 @@ void target_read(Target *t) {
 }
 
 void target_changed_by_other(Target *t) {
-        /* What cannot be read may have been written, too. */
+        /* Settings that cannot be read may have changed, too: WORK_DISTRUST sends them again. */
         if (t->files->config->on_drift == ON_DRIFT_RESTORE)
                 target_visit_for(t, VISIT_PARAMETERS, visit_reason_work(VISIT_PARAMETERS) | WORK_DISTRUST);
         else

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What may have changed the settings of a drive, or lets them be checked: an event of udev or the kernel, an error of the link, a user's
- * question, another program, a recheck. Decides whether that leads to a visit, and for which work. */
+/* Events that may have changed the settings of a drive, or that request a check: events of udev and the kernel, link errors, user requests,
+ * other programs, rechecks. Each function decides whether the event leads to a visit, and for which work. */
 
 #include "target.h"
 
-/* Something may have taken the drive's state: visits it, but not too often. `seqnum`: the number of the event that reports it
- * (activity_last_event()); 0: none does. */
+/* An event may have reset the settings: visits the drive, but not too often. `seqnum`: the number of the kernel event
+ * (activity_last_event()); 0: not known. */
 void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum);
 
-/* One more event, or visit, of those of which there may be too many (DISTURBANCES). */
+/* Counts an event or a visit towards the limit DISTURBANCES. */
 void target_count_disturbance(Target *t);
 
-/* The kernel may have noted an error of the drive's link: then the drive is visited. The errors that a visit itself led to are left to
- * its end, which calls this with `visited`: the kernel resets the link of a drive that answers no command. Returns true while the
- * kernel is still at the link: call again soon. */
+/* Visits the drive if the kernel noted a reset or a loss of its link. Returns true while the kernel is recovering the link: call again
+ * soon. Does nothing during a visit. The end of the visit calls the function with `visited`: then a reset does not lead to another visit,
+ * since the kernel resets the link whenever a drive does not answer a command. */
 bool target_poll_link(Target *t, bool visited);
 
-/* Checks that settings which were in order still are. `in_use`: there is I/O, so that a command more does not keep the drive active. */
+/* Checks settings that were in order. `in_use`: there is I/O, so the commands of the visit do not keep the drive active. */
 void target_recheck(Target *t, bool in_use);
 
-/* A user asks for the settings in force: reads them, of the drive too unless it is in standby. Writes nothing. */
+/* A user requests the settings in force: reads those of the kernel, and those of the drive unless it is in standby. Writes nothing. */
 void target_read(Target *t);
 
-/* Another program may have written to the drive just now: reads its settings, unless it is in standby; with on_drift = "restore" sets
- * them back, now or when the drive is active. */
+/* Another program may have written to the drive: reads its settings unless it is in standby. With on_drift = "restore", restores them now
+ * or when the drive is active. */
 void target_changed_by_other(Target *t);

@@ -9,16 +9,16 @@
 #include "target-use.h"
 
 typedef struct TargetUse {
-        uint64_t wear_read; /* when this run of the service had the wear counters read last; CLOCK_REALTIME, µs; 0: never */
+        uint64_t wear_read; /* when this run of the service last requested the wear counters; CLOCK_REALTIME, µs; 0: never */
 } TargetUse;
 
 static TargetUse *use_of(const Target *t) {
         return target_part(t, &use_part);
 }
 
-/* ---- over boots ---- */
+/* ---- storage ---- */
 
-/* What was kept of the drive is taken over, unless this boot knows more. */
+/* Reads the stored statistics, unless the record of this boot is newer. */
 static int use_attach(Target *t, bool again) {
         _cleanup_(drive_record_freep) DriveRecord *kept = NULL;
         _cleanup_free_ char *text = NULL;
@@ -29,7 +29,7 @@ static int use_attach(Target *t, bool again) {
         text = target_guard_kept(t);
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
                 return 0;
-        /* The record's is newer, or of another timer that was set since. Only a drive that was not known yet has begun anew. */
+        /* The record continues the stored statistics, or has a newer timer. Only a drive that was identified late began again. */
         if (t->record->use.setting &&
             (t->record->use.since <= kept->use.since || !streq_ptr(t->record->use.key, kept->use.key)))
                 return 0;
@@ -48,16 +48,16 @@ void target_use_keep(Target *t) {
 
 /* ---- I/O ---- */
 
-/* The timer may be another one now. */
+/* Begins new statistics if the drive has a new timer. */
 static bool use_settled(Target *t) {
         const char *key = t->record->spindown_key;
         DriveUse *u = &t->record->use;
         int r;
 
-        /* A timer for battery power alone is not what the drive is used with. */
+        /* A timer that applies only on battery does not begin new statistics. */
         if (!key || (t->env->on_battery && u->setting) || streq_ptr(key, u->key))
                 return false;
-        /* The statistics of months are not lost by an upgrade to the first version with keys. */
+        /* Statistics from a version of this program without keys are kept. */
         r = u->setting && !u->key ? string_replace(&u->key, key)
                                   : drive_use_begin(u, t->record->spindown, key, now_usec());
         if (r < 0)
@@ -76,7 +76,7 @@ static void use_io(Target *t, const PowerNews *n) {
         if (!n->has_gap)
                 return;
         drive_use_gap(u, n->gap_least, n->gap_most);
-        /* There are four polls in the timer's time. Times that are not eight times as long as that between two are known too badly. */
+        /* There are four polls per timer period. Gaps shorter than eight polls are not known precisely enough. */
         u->known_from = MAX(u->known_from, 2 * target_spin_down(t).usec / 1000000);
 }
 
@@ -92,7 +92,7 @@ static void use_spun_up(Target *t, const PowerNews *n) {
 static bool wants_wear(const Target *t) {
         uint64_t now = now_usec(), last_read = MAX(use_of(t)->wear_read, t->record->use.wear_when);
 
-        /* A clock that was set back is no reason to wait for years. */
+        /* If the clock was set back, the last reading may be in the future. */
         return t->record->use.setting && (now < last_read || now - last_read >= DAY_USEC);
 }
 
@@ -107,7 +107,8 @@ static void use_power(Target *t, const PowerNews *n) {
         }
 }
 
-/* What is likely to be behind it: a drive whose heads are parked far more often than it spins down has another setting for that. */
+/* Returns the wish that probably causes the wear. If the heads are parked far more often than the drive spins down, that is a setting for
+ * parking, else the spin-down timer. */
 static const Wish *wearing_wish(const Target *t, WearKind kind) {
         static const char *const parking[] = { "apm", "idle_b", "idle_c", "idle_a" };
         const Wear *first = &t->record->use.first_wear, *last = &t->record->use.wear;
@@ -155,7 +156,7 @@ void target_use_wear(void *target, const Wear *w) {
 
         drive_use_wear(&t->record->use, w, now_usec());
         use_warn_of_wear(t);
-        /* The drive is awake now, and so, as a rule, is what the file lies on. */
+        /* The drive is active now, and so usually is the drive that stores the file. */
         target_use_keep(t);
 }
 
