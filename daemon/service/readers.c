@@ -3,7 +3,7 @@
 #include "readers.h"
 #include "timer.h"
 
-/* One that was stopped in the midst of it does not keep a drive from being visited for ever. */
+/* A reader loses the permission after this time without a request, for example when its process was stopped. */
 #define PERMISSION_USEC (60ULL * 1000 * 1000)
 
 #define ERROR_NOT_NOW "org.drivekeep1.Error.NotNow"
@@ -12,8 +12,8 @@ typedef struct Reader Reader;
 
 struct Reader {
         Target *target;
-        sd_bus *bus;          /* borrowed: readers_forget() comes before it goes */
-        sd_bus_message *call; /* not answered yet */
+        sd_bus *bus;          /* borrowed; readers_forget() is called before it is freed */
+        sd_bus_message *call; /* waits for a reply; NULL: none */
         FsckTicket *ticket;
         sd_event_source *timeout;
         Reader *next;
@@ -47,7 +47,7 @@ static int on_timeout(sd_event_source *source _unused_, uint64_t usec _unused_, 
         return 0;
 }
 
-/* Who is refused has no leave, and the drive is not kept for it. */
+/* A reader that is refused is removed, so that it does not block visits. */
 static void on_permission(void *userdata, Wait w) {
         Reader *r = userdata;
 
@@ -128,7 +128,6 @@ bool readers_any(const Target *t) {
         return readers_of(t)->first;
 }
 
-/* Those who wait are told that the drive is gone. */
 static void readers_detach(Target *t) {
         readers_forget(t, NULL);
 }

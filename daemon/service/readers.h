@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Whoever reads a drive beside the service (`drivekeep plan`, `drivekeep show`) does so with its leave. As a worker does, a reader
- * asks before every command. The answer comes when no worker is at the drive and PID 1 says that no check is, and from then on no
- * visit to that drive begins: until the connection is closed over which it was asked, nothing was asked for a minute, or another
- * medium is in the drive. */
+/* Permission for other programs (`drivekeep plan`, `drivekeep show`) to read a drive. Like a worker, a reader requests the permission
+ * before every command. The reader gets it when the drive has no worker, and PID 1 reports no file system check. From then on no visit to
+ * the drive begins until the reader disconnects, sends no request for a minute, or the drive is unplugged or gets another medium. */
 
 #include <systemd/sd-bus.h>
 
 #include "target.h"
 
-/* GetReadPermission(), of a connection that is the caller's own: answers `m` when a command that reads may be sent to the drive. Returns as a
- * method's handler does. */
+/* Handles GetReadPermission() on a private connection: replies to `m` when the caller may send a read command to the drive. Returns what a
+ * method handler returns. */
 int readers_request(Target *t, sd_bus_message *m);
 
 extern const TargetPart readers_part;
 
-/* Has one of them permission, or waits for it? Then no visit gets a worker. */
+/* Returns true if a reader has the permission or waits for it. Then no visit of the drive gets a worker. */
 bool readers_any(const Target *t);
 
-/* A visit is over. */
+/* A visit ended: readers that wait may get the permission. */
 void readers_go_on(Target *t);
 
-/* This connection is closed; NULL: the drive is gone, which those who wait are told. */
+/* Removes the readers of a closed connection. NULL: the drive was unplugged; removes all readers, and sends an error to those that wait. */
 void readers_forget(Target *t, const sd_bus *bus);

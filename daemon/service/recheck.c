@@ -8,18 +8,18 @@
 #include "target-trigger.h"
 #include "timer.h"
 
-/* Coarse on purpose, so that it goes with some wake-up of somebody else's. */
+/* Interval of polls for active drives. With a coarse accuracy, so that the timer coalesces with other wake-ups of the system. */
 #define ACTIVE_POLL_USEC (30ULL * 1000 * 1000)
-/* A drive that the kernel suspends soon is resumed only for so long: it is polled twice in that time, but not more often than that. */
+/* Shortest interval. With runtime PM a resumed drive is suspended again after its autosuspend delay, and is polled twice in that time. */
 #define RESUMED_USEC (1ULL * 1000 * 1000)
-/* A drive that is used within that time is kept awake by its user, and hardly longer by us. */
+/* A recheck counts a drive as active if there is I/O during this time: the recheck then hardly keeps the drive active for longer. */
 #define SAMPLE_USEC (10ULL * 1000 * 1000)
 
 struct Recheck {
         sd_event *event; /* borrowed */
         Manager *manager;
         sd_event_source *active_poll, *recheck, *sample;
-        uint64_t active_poll_usec; /* what the timer `active_poll` was started with */
+        uint64_t active_poll_usec; /* the interval that `active_poll` was started with */
         uint64_t recheck_usec;
 };
 
@@ -33,7 +33,7 @@ static void recheck_start(Recheck *p, sd_event_source **timer, uint64_t usec, ui
                             strerror(-r));
 }
 
-/* ---- drives that sleep ---- */
+/* ---- drives with deferred settings ---- */
 
 static int on_active_poll(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Recheck *p = userdata;
@@ -68,7 +68,7 @@ void recheck_visit_finished(Recheck *p, const Target *t) {
 static int on_sample(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         Recheck *p = userdata;
 
-        /* Of one that sleeps, every use is to be noticed by those who look out for it. */
+        /* Does not poll drives with deferred settings here: on_active_poll() must see all their I/O. */
         for (Target *t = manager_first(p->manager); t; t = t->next)
                 target_recheck(t, !target_has_deferred(t) && target_poll_active(t));
         return 0;

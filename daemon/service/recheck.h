@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What no event reports: that a drive with deferred settings is active again, or was resumed by the kernel, and that a setting has
- * drifted. Reads the kernel's counters only; no timer runs while nothing is deferred and no recheck is configured. */
+/* Polls for two changes without an event: a drive with deferred settings became active or was resumed by the kernel, and a setting drifted.
+ * The polls read only the kernel's counters. No timer runs unless settings are deferred or a recheck is configured. */
 
 #include "manager.h"
 
@@ -12,8 +12,8 @@ int recheck_new(sd_event *event, Manager *m, Recheck **ret);
 Recheck *recheck_free(Recheck *p);
 DEFINE_CLEANUP(Recheck *, recheck_free);
 
-/* A drive has no visit: polls it until it is active, if it has deferred settings. */
+/* A visit ended: if the drive has deferred settings, polls the drive until it is active. */
 void recheck_visit_finished(Recheck *p, const Target *t);
 
-/* How often to recheck, from now on; 0: never. */
+/* Sets the interval of rechecks in µs; 0: never. */
 void recheck_every(Recheck *p, uint64_t usec);

@@ -7,7 +7,8 @@
 #include "timer.h"
 #include "visit-job.h"
 
-/* After so long a silent worker no longer counts against the number of workers. The kernel waits longer, and no command is aborted. */
+/* A worker that is silent for this time no longer counts against the limit of workers. Its command is not aborted: the kernel may wait
+ * longer. */
 #define SILENT_SECONDS 20U
 
 struct VisitJob {
@@ -17,22 +18,22 @@ struct VisitJob {
         const VisitJobEvents *events;
         void *userdata;
 
-        FsckTicket *ticket;        /* the permission to send commands, or the wait for it */
-        uint64_t patience_usec;    /* UINT64_MAX: no limit, or the limit has passed */
+        FsckTicket *ticket;        /* the request for permission to send commands */
+        uint64_t patience_usec;    /* limit of the wait for permission; UINT64_MAX: none, or already passed */
         sd_event_source *patience; /* runs while the visit waits for permission */
 
-        int worker; /* its socket; < 0: there is none */
+        int worker; /* the socket of the worker; < 0: there is no worker */
         WorkerState state;
-        VisitEnd end;      /* why the worker was stopped; VISIT_OVER: it was not */
-        bool identified;   /* the worker reported which drive is behind the bridge, and so ends the visit */
-        size_t n_messages; /* all messages of the worker's */
-        bool *reported;    /* per wish: its verdict came */
+        VisitEnd end;      /* why the worker was stopped; VISIT_OVER: not stopped */
+        bool identified;   /* the worker identified the drive behind the USB bridge, which ends the visit */
+        size_t n_messages; /* messages from the worker */
+        bool *reported;    /* per wish: the verdict was reported */
         sd_event_source *io;
-        sd_event_source *silence; /* since the worker's last message */
+        sd_event_source *silence; /* runs since the last message from or to the worker */
 };
 
-/* More messages than an honest worker sends: for each wish two MESSAGE_SENDS, one MESSAGE_INTENDS and one MESSAGE_STEP at most, and
- * MESSAGE_ALIVE every few seconds. */
+/* Limits that a correct worker does not reach: for each wish it sends at most two MESSAGE_SENDS, one MESSAGE_INTENDS and one MESSAGE_STEP,
+ * and a MESSAGE_ALIVE every few seconds. */
 #define MESSAGES_MAX 1024U
 #define MESSAGES_MAX_PER_WISH 256U
 
@@ -43,7 +44,7 @@ static const Setting *visit_job_setting(const VisitJob *v, size_t wish) {
                                     drive_backends(v->visit.drive));
 }
 
-/* A worker's step has no pointers. */
+/* Reports a step. The pointers of the step are set here, since a message contains none. */
 static void visit_job_report(const VisitJob *v, size_t wish, Step s) {
         s.wish = v->visit.wishes->items + wish;
         s.setting = visit_job_setting(v, wish);
@@ -79,7 +80,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
         v->patience_usec = UINT64_MAX;
         v->events->waiting(v->userdata, w, true);
 
-        /* The visit still waits, and begins with the permission. */
+        /* The visit keeps waiting, and begins when the permission comes. */
         (void) snprintf(reason, sizeof reason, "still waiting for %s", wait_describe(w));
         visit_job_report_missing(v, VERDICT_DEFERRED, reason);
         return 0;
@@ -109,7 +110,7 @@ static void on_permission(void *userdata, Wait w) {
                 return;
         }
 
-        /* If the timer fails, the visit waits without a limit, and nothing is written. */
+        /* Without the timer the visit waits without a limit, and nothing is written. */
         if (!v->patience && v->patience_usec != UINT64_MAX)
                 (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
         v->events->waiting(v->userdata, w, false);
@@ -147,7 +148,8 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         return 0;
 }
 
-/* The worker's present command may hang in the kernel. After it the worker finds its socket closed and ends, or the broker kills it. */
+/* The present command of the worker may hang in the kernel. Afterwards the worker finds its socket closed and ends, or the broker kills
+ * it. */
 static void visit_job_release(VisitJob *v) {
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
@@ -181,26 +183,26 @@ static int on_silence(sd_event_source *source _unused_, uint64_t usec _unused_, 
         return 0;
 }
 
-/* After each message from the worker or to it. */
+/* Called after each message from or to the worker. */
 static int visit_job_restart_silence(VisitJob *v) {
         return timer_start(v->event, &v->silence, SILENT_SECONDS * 1000000ULL, 0, on_silence, v);
 }
 
 static void on_step(VisitJob *v, const WorkerMessage *m) {
         v->reported[m->wish] = true;
-        /* The next visit begins at once and reports these. */
+        /* After an interruption the next visit reports the deferred settings. */
         if (m->step.verdict != VERDICT_DEFERRED || v->end != VISIT_INTERRUPTED)
                 visit_job_report(v, m->wish, m->step);
 }
 
-/* Was the worker asked for this, and is it new? A worker that was taken over may send anything. */
+/* Returns true if the message is permitted now. A compromised worker may send anything. */
 static bool visit_job_expects(const VisitJob *v, const WorkerMessage *m) {
         if (v->n_messages > MESSAGES_MAX + MESSAGES_MAX_PER_WISH * v->visit.wishes->n_items)
                 return false;
 
         switch (m->type) {
         case MESSAGE_STEP:
-                /* Without a row the worker cannot have sent a command. */
+                /* Without a row for the setting, the worker cannot have sent a command. */
                 return !v->reported[m->wish] &&
                        (visit_job_setting(v, m->wish) || (!m->step.written && !m->step.failed));
         case MESSAGE_BRIDGE:
@@ -247,7 +249,7 @@ static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
         }
 }
 
-/* `lost`: how the worker ended without reporting all; NULL: it reported all. */
+/* `lost`: how the worker died; NULL: it reported all settings. */
 static void visit_job_ended(VisitJob *v, const char *lost) {
         char reason[STEP_REASON_MAX];
 
@@ -260,7 +262,7 @@ static void visit_job_ended(VisitJob *v, const char *lost) {
         v->events->ended(v->userdata, v->end, lost);
 }
 
-/* One message at a time, so that a flood from one worker does not delay the others. */
+/* Handles one message per call, so that a flood from one worker does not delay the others. */
 static int on_io(sd_event_source *source _unused_, int fd _unused_, uint32_t events _unused_, void *userdata) {
         VisitJob *v = userdata;
         WorkerMessage m;
