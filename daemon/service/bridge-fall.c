@@ -7,11 +7,10 @@
 #include "device.h"
 #include "stack.h"
 
-/* A bridge that crashed is back so soon. Somebody who pulls a plug and pushes it in again takes longer, and wants another
- * try. */
+/* A bridge that crashed reconnects within this time. A person who unplugs and plugs in the cable takes longer, and expects another try. */
 #define BACK_BY_ITSELF_USEC (20ULL * 1000 * 1000)
 
-/* Up to the SCSI host, which has another number each time: the USB port. 0: there is none. */
+/* Returns the length of the USB port in the syspath, which is the part before the SCSI host; 0: there is no SCSI host. */
 static size_t port_length(const Target *t) {
         const char *host;
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* USB bridges that crash at their first ATA command: they fall off the bus, and are back a moment later. */
+/* Detects USB bridges that crash at their first ATA command: they disconnect from the bus, and reconnect after a moment. */
 
 #include "target.h"
 
-/* Where a bridge fell off the bus last, at its first ATA command. */
+/* The last bridge that disconnected at its first ATA command. */
 typedef struct BridgeFall {
-        char *port;    /* its USB port, a syspath; owned. NULL: nowhere yet */
-        uint64_t usec; /* CLOCK_MONOTONIC */
+        char *port;    /* the syspath of its USB port; owned; NULL: none yet */
+        uint64_t usec; /* when it disconnected; CLOCK_MONOTONIC, µs */
 } BridgeFall;
 
-/* The drive goes away. Just being sent its first ATA command, it may have a bridge that cannot stand that … */
+/* The drive was unplugged. Notes its port if the drive was just getting its first ATA command through a USB bridge. */
 void bridge_fall_note(BridgeFall *fall, const Target *t);
-/* … and when the drive is back soon at the same port, its bridge is sent no more of them. */
+/* A drive was attached. If its port is the noted one, and the bridge reconnected quickly, the bridge gets no more ATA commands. */
 void bridge_fall_spare(const BridgeFall *fall, Target *t);

@@ -9,10 +9,10 @@
 #include "timer.h"
 
 #define RULES "85-hdparm.rules"
-/* Disks that are attached together, for each of which the script writes to all. */
+/* Delay before the check, so that several disks that are attached together lead to one check. */
 #define TOGETHER_USEC (2ULL * 1000 * 1000)
 
-/* Debian's rule is for these, and its script writes to these. */
+/* Returns true if Debian's rule matches the disk. Its script writes to the same disks. */
 static bool is_affected(const char *name) {
         return fnmatch("[hs]d[a-z]", name, 0) == 0;
 }
@@ -20,11 +20,11 @@ static bool is_affected(const char *name) {
 static bool is_installed(void) {
         struct stat st;
 
-        /* Masked as udev has it: by an empty file, or by a link to /dev/null, which has no size either. */
+        /* A rule is masked by an empty file or a link to /dev/null (udev(7)). */
         if (stat("/etc/udev/rules.d/" RULES, &st) == 0 && st.st_size == 0)
                 return false;
 
-        /* Since the merge of /usr that is /usr/lib. */
+        /* With merged /usr, /lib is /usr/lib. */
         return access("/lib/udev/rules.d/" RULES, F_OK) == 0;
 }
 

@@ -12,22 +12,21 @@
 #include "target-trigger.h"
 #include "timer.h"
 
-/* The kernel may log a lot. */
+/* Reads the log at most this often, since the kernel may log a lot. */
 #define LOG_USEC (1000ULL * 1000)
-/* What libata does to a link takes several messages: all of them are one loss of the link. Longer than LOG_USEC, so that none is read
- * too late for that. */
+/* Polls the links after this time without messages of libata, which logs several messages per reset. Longer than LOG_USEC, so that the next
+ * read of the log comes before. */
 #define QUIET_USEC (2000ULL * 1000)
-#define MAX_USEC (10ULL * 1000 * 1000) /* also where it never ends */
-/* The kernel gives out one record at a time, and none of it to a reader that has no room for the whole (CONSOLE_EXT_LOG_MAX,
- * PRINTK_MESSAGE_MAX). */
+#define MAX_USEC (10ULL * 1000 * 1000) /* polls the links after this time even if libata keeps logging */
+/* The kernel returns one record per read, and fails if the buffer is smaller than the record (CONSOLE_EXT_LOG_MAX, PRINTK_MESSAGE_MAX). */
 #define RECORD_MAX 8192U
 
 struct LinkWatch {
         sd_event *event; /* borrowed */
         Manager *manager;
-        sd_event_source *record; /* NULL: there is no log to read */
+        sd_event_source *record; /* NULL: the log cannot be read */
         sd_event_source *timer;
-        uint64_t until; /* CLOCK_MONOTONIC, µs: by then the links are polled, also while libata goes on */
+        uint64_t until; /* latest time to poll the links; CLOCK_MONOTONIC, µs */
 };
 
 bool link_watch_poll(LinkWatch *w) {
@@ -38,20 +37,20 @@ bool link_watch_poll(LinkWatch *w) {
         return again;
 }
 
-/* Is a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg) one of the kernel's own and libata's: "ata3.00: …"? Programs can write
- * records, too, but not in the kernel's name. */
+/* Returns true if the record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg) is a message of libata: "ata3.00: …". Programs can write
+ * records, too, but not with the facility of the kernel. */
 static bool is_libata(const char *record) {
         const char *text = strchr(record, ';');
         char *end;
 
-        /* The syslog facility stands above the three bits of the priority; the kernel's own is 0. */
+        /* The number is the syslog facility, shifted left by 3, plus the priority. The kernel's facility is 0. */
         if (!text || strtoul(record, &end, 10) > 7 || *end != ',')
                 return false;
         text++;
         return starts_with(text, "ata") && isdigit((unsigned char) text[3]);
 }
 
-/* Reads all that there is. Returns whether libata has said something. */
+/* Reads all new records. Returns true if one is a message of libata, or if records were lost. */
 static bool read_records(int kmsg) {
         char record[RECORD_MAX + 1];
         bool libata = false;
@@ -61,7 +60,7 @@ static bool read_records(int kmsg) {
 
                 if (n < 0 && errno == EINTR)
                         continue;
-                /* EPIPE: some were overwritten before they were read, and what follows can be read. */
+                /* EPIPE: records were overwritten before they were read; the next read returns the oldest remaining one. */
                 if (n == 0 || (n < 0 && errno != EPIPE))
                         return libata;
                 record[MAX(n, 0)] = '\0';
@@ -79,7 +78,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-/* Until libata is quiet. */
+/* Starts the wait for libata to be quiet again. */
 static void link_watch_wait(LinkWatch *w) {
         int r = timer_start(w->event, &w->timer, QUIET_USEC, QUIET_USEC / 10, on_timer, w);
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Links that libata resets. The kernel's log is the one sign of what libata does to a drive that it keeps. The messages are not parsed:
- * any of libata's is a reason to read the errors that it notes in sysfs (device/kernel-view.h). Without a message nothing runs;
- * messages in quick succession are read together, once a second, and the links are polled when libata has been quiet for two
- * seconds. */
+/* Detects ATA links that libata reset. If the kernel keeps the drive, no event of udev reports the reset, only the kernel log does. The
+ * messages are not parsed: after any message of libata, the errors that libata notes in sysfs are read (device/kernel-view.h). The log is
+ * read at most once a second, and the links are polled when libata has logged nothing for two seconds. Without messages nothing runs. */
 
 #include "manager.h"
 
 typedef struct LinkWatch LinkWatch;
 
-/* `kmsg`: /dev/kmsg, which the service manager opened, as the service may not; stays the caller's. It is read from this moment on.
- * Something else is no error, but logged. */
+/* `kmsg`: a descriptor of /dev/kmsg, opened by the service manager, since the service may not open it; the caller keeps ownership. Reading
+ * begins at the end of the log. If `kmsg` is another file, that is logged, and is not an error. */
 int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret);
 LinkWatch *link_watch_free(LinkWatch *w);
 DEFINE_CLEANUP(LinkWatch *, link_watch_free);
 
-/* Polls all links. True: the kernel is still at one, call again soon. Exported for the fuzzer. */
+/* Polls all links. Returns true while the kernel is recovering one: call again soon. Exported for the fuzzer. */
 bool link_watch_poll(LinkWatch *w);

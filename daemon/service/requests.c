@@ -7,8 +7,8 @@
 /* A call of Apply(), Read(), SpinDown() or ReloadAndVisit() that waits for visits. */
 struct Request {
         sd_bus_message *message;
-        char **names;     /* as they were asked for, NULL-terminated … */
-        size_t n_waiting; /* … of which the first so many may still have to rest */
+        char **names;     /* the drives, in the order of the call; NULL-terminated */
+        size_t n_waiting; /* the first n_waiting of `names` may still have a visit */
         Request *next;
 };
 
@@ -34,7 +34,7 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
                         return sd_bus_error_setf(error, ERROR_NO_SUCH_DRIVE, "There is no drive '%s'.", *n);
 
         if (!q->names || !q->names[0]) {
-                /* Who names none, as by a variable that was not set, does not mean that all drives are to sleep. */
+                /* An empty list, for example from an unset variable, must not spin down all drives. */
                 if (reason == VISIT_SPIN_DOWN)
                         return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
                                                 "No drive named: SpinDown needs the name of each drive.");
@@ -47,7 +47,7 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
         return r;
 }
 
-/* Whoever asked may be gone by now: then this comes to nothing. */
+/* Sends the reply. If the caller has disconnected, the reply is dropped. */
 static void request_answer(Request *q) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         int r;
@@ -61,7 +61,7 @@ static void request_answer(Request *q) {
                 (void) sd_bus_reply_method_errno(q->message, r, NULL);
 }
 
-/* A visit that is deferred is as good as over: it may take hours. */
+/* Returns true if the caller need not wait for the visit any longer. A deferred visit may take hours, and counts as ended. */
 static bool is_over(const Target *t) {
         WaitKind waits = t->record->waiting_kind;
 
@@ -83,7 +83,7 @@ static bool request_is_over(Request *q, Manager *m) {
 static int requests_add(Requests *requests, Request *q) {
         q->next = requests->items;
         requests->items = q;
-        /* Some visits may be over already. */
+        /* Some visits may have ended already. */
         requests_visit_finished(requests);
         return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Calls that are answered when the visits that they ask for are over. */
+/* D-Bus calls that request visits. The reply is sent when the visits have ended. */
 
 #include <systemd/sd-bus.h>
 
@@ -16,14 +16,14 @@ typedef struct Requests {
         Request *items;
 } Requests;
 
-/* Apply(as names) → as visited, or the same for another reason: VISIT_RECHECK is Read(), and VISIT_SPIN_DOWN SpinDown(), which
- * takes no empty list. Returns as a method's handler does. */
+/* Handles Apply(as names) → as visited; with VISIT_RECHECK Read(), and with VISIT_SPIN_DOWN SpinDown(), which accepts no empty list.
+ * Returns what a method handler returns. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
-/* Answers as Apply() does, after all visits that are under way now, or the one to this drive (NULL: all). */
+/* Replies like Apply(), after the present visit to this drive has ended (NULL: after all present visits). */
 int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
 
-/* A visit is over or deferred, or a drive is gone: answers those who wait for no other. */
+/* A visit ended or was deferred, or a drive was unplugged: replies to calls that wait for no other visit. */
 void requests_visit_finished(Requests *r);
 
 void requests_done(Requests *r);

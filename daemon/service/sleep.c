@@ -17,20 +17,20 @@
 #define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
 
 struct Sleep {
-        sd_event *event; /* borrowed, as is … */
-        Broker *broker;  /* … this */
+        sd_event *event; /* borrowed */
+        Broker *broker;  /* borrowed */
         sd_event_source *post, *clock;
         const SleepWorld *world;
         const SleepEvents *events;
         void *userdata;
 
-        sd_bus *proxy;  /* while a call for an inhibitor is under way */
-        bool connected; /* to the bus */
+        sd_bus *proxy;  /* open while a call of Inhibit() is under way; else NULL */
+        bool connected; /* to the system bus */
         NameOwner logind;
-        bool writing;  /* settings are written to drives: an inhibitor is needed */
-        int inhibitor; /* logind delays sleep while this is open; < 0: there is none */
-        bool preparing;
-        unsigned long n_failures; /* the kernel's count, when that began */
+        bool writing;             /* the service writes settings, and needs an inhibitor */
+        int inhibitor;            /* logind delays suspend while this descriptor is open; < 0: none */
+        bool preparing;           /* logind announced a suspend that has not ended yet */
+        unsigned long n_failures; /* count_failures() when logind announced the suspend */
 
         int clock_fd;
         struct {
@@ -41,14 +41,14 @@ struct Sleep {
 
 const SleepWorld sleep_world = { proxy_open, suspended_usec, "/sys/power/suspend_stats" };
 
-/* Documentation/ABI/testing/sysfs-power. A kernel without suspend has no such file, and never sleeps. */
+/* Reads a count (Documentation/ABI/testing/sysfs-power). A kernel without suspend has no such files. */
 static unsigned long read_count(const Sleep *s, const char *name) {
         char text[32];
 
         return attribute_read(text, sizeof text, "%s/%s", s->world->stats, name) < 0 ? 0 : strtoul(text, NULL, 10);
 }
 
-/* Has the machine slept since the last call? Setting the time has no effect, as nobody can set these two clocks. */
+/* Returns true if the machine was suspended since the last call. Setting the time has no effect on the two clocks that are compared. */
 static bool sleep_detect(Sleep *s) {
         unsigned long n = read_count(s, "success");
         uint64_t now = s->world->suspended_usec();
@@ -56,19 +56,19 @@ static bool sleep_detect(Sleep *s) {
 
         if (slept) {
                 s->slept.usec = now;
-                /* The kernel counts a little later than it resumes this process: the next count is the same sleep. */
+                /* The kernel increments its count shortly after it resumes this process: the next increment belongs to the same suspend. */
                 s->slept.n = clocks && n == s->slept.n ? n + 1 : n;
         }
         return slept;
 }
 
-/* How often suspending failed with some or all devices suspended. Not when freezing programs failed, as that touches no device. */
+/* Returns how often suspend failed after devices had been suspended. A failure to freeze processes does not count: it affects no device. */
 static unsigned long count_failures(const Sleep *s) {
         return read_count(s, "failed_suspend") + read_count(s, "failed_suspend_late") +
                read_count(s, "failed_suspend_noirq");
 }
 
-/* The sleep that logind announced is over, or failed. */
+/* The suspend that logind announced has ended or failed. */
 static void sleep_end(Sleep *s) {
         bool slept = sleep_detect(s) || count_failures(s) != s->n_failures;
 
@@ -76,17 +76,18 @@ static void sleep_end(Sleep *s) {
         s->events->awake(s->userdata, slept);
 }
 
-/* After every event of the loop. */
+/* Runs after every event of the loop. */
 static int on_post(sd_event_source *source _unused_, void *userdata) {
         Sleep *s = userdata;
 
-        /* Between logind's two signals the second one ends the sleep. */
+        /* If logind announced the suspend, its second signal ends the suspend. */
         if (!s->preparing && sleep_detect(s))
                 s->events->awake(s->userdata, true);
         return 0;
 }
 
-/* The kernel cancels timers on the wall clock when it jumps, as at the end of a sleep. That wakes the loop for on_post(). */
+/* Starts a timer on the wall clock. The kernel cancels such timers when the clock jumps, as after a suspend, and the event loop runs
+ * on_post(). */
 static void clock_arm(Sleep *s) {
         const struct itimerspec never = { .it_value.tv_sec = (time_t) INT64_MAX };
 
@@ -160,13 +161,14 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
         Sleep *s = userdata;
         int fd;
 
-        /* Without logind or its permission sleep is noticed afterwards. */
+        /* Without logind or an inhibitor, suspend is detected afterwards. */
         if (!sd_bus_message_is_method_error(m, NULL) && sd_bus_message_read(m, "h", &fd) >= 0) {
                 sleep_ready(s);
                 s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
 
-        /* sd-bus keeps the connection until this dispatch ends. An open one would be used again after a time-out, and sd-bus would abort. */
+        /* Closes the connection explicitly: sd-bus keeps a reference until this dispatch ends, and aborts if it uses an open one after a
+         * timeout. */
         s->proxy = sd_bus_close_unref(s->proxy);
         return 1;
 }
@@ -218,7 +220,7 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         return 0;
 }
 
-/* A logind that ended between its two signals never sends the second one, and a new one has no inhibitor of ours. */
+/* If logind ended between its two signals, the second one never comes. A new logind does not know the inhibitor. */
 static void on_logind_changed(void *userdata) {
         Sleep *s = userdata;
 
@@ -248,7 +250,7 @@ void sleep_bus_lost(Sleep *s) {
         s->proxy = sd_bus_close_unref(s->proxy);
         sleep_ready(s);
 
-        /* The signal for the end of the sleep will not come. */
+        /* The signal for the end of the suspend cannot arrive. */
         if (s->preparing)
                 sleep_end(s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Suspend and hibernation. logind signals their begin and end, and delays the begin for us. Sleep without logind shows at the next event of
- * any kind, by the difference of two clocks and by the kernel's count. */
+/* Suspend and hibernation. logind signals their begin and end, and delays the begin while the service holds an inhibitor. Suspend without
+ * logind is detected at the next event of any kind, by the difference of two clocks and by the kernel's count of suspends. */
 
 #include <systemd/sd-bus.h>
 
@@ -12,15 +12,15 @@ typedef struct Sleep Sleep;
 
 typedef struct SleepEvents {
         void (*preparing)(void *userdata); /* stop sending commands, then call sleep_ready() */
-        /* The machine is awake; `slept`: the machine or some of its devices were suspended before. */
+        /* The machine is running again. `slept`: the machine or some of its devices were suspended. */
         void (*awake)(void *userdata, bool slept);
 } SleepEvents;
 
-/* The machine, which tests replace. */
+/* Access to the machine, replaced in tests. */
 typedef struct SleepWorld {
-        int (*open_proxy)(Broker *broker, sd_bus **ret); /* to logind */
-        uint64_t (*suspended_usec)(void);                /* the time asleep since boot */
-        const char *stats;                               /* the directory with the kernel's counts */
+        int (*open_proxy)(Broker *broker, sd_bus **ret); /* opens a connection to logind */
+        uint64_t (*suspended_usec)(void);                /* time in suspend since boot; µs */
+        const char *stats;                               /* directory with the kernel's counts of suspends */
 } SleepWorld;
 extern const SleepWorld sleep_world;
 
@@ -29,12 +29,12 @@ int sleep_new(sd_event *event, Broker *broker, const SleepWorld *world, const Sl
 Sleep *sleep_free(Sleep *s);
 DEFINE_CLEANUP(Sleep *, sleep_free);
 
-/* The Sleep must outlive the connection. */
+/* The system bus is connected. The Sleep must outlive the connection. */
 void sleep_bus_connected(Sleep *s, sd_bus *bus);
 void sleep_bus_lost(Sleep *s);
 
-/* Settings will be written to drives: takes a delay inhibitor from now on. Without writes there is none, and no proxy is started for it. */
+/* The service will write settings: takes a delay inhibitor from now on. Without writes no inhibitor is needed, and no proxy is started. */
 void sleep_writing(Sleep *s);
 
-/* No commands are under way: releases the inhibitor. */
+/* No command is under way: releases the inhibitor. */
 void sleep_ready(Sleep *s);
