@@ -7,8 +7,8 @@
 
 /* The last bridge that disconnected at its first ATA command. */
 typedef struct BridgeFall {
-        char *port;    /* the syspath of its USB port; owned; NULL: none yet */
-        uint64_t usec; /* when it disconnected; CLOCK_MONOTONIC, µs */
+        char *port;    /* the syspath of the bridge's USB port; owned; NULL: none yet */
+        uint64_t usec; /* when the bridge disconnected; CLOCK_MONOTONIC, µs */
 } BridgeFall;
 
 /* The drive was unplugged. Notes its port if the drive was just getting its first ATA command through a USB bridge. */

@@ -14,8 +14,8 @@
 
 /* Reads the log at most this often, since the kernel may log a lot. */
 #define LOG_USEC (1000ULL * 1000)
-/* Polls the links after this time without messages of libata, which logs several messages per reset. Longer than LOG_USEC, so that the next
- * read of the log comes before. */
+/* Polls the links after this time without messages of libata, which logs several messages per reset. Longer than LOG_USEC, so that the log
+ * is read again before the links are polled. */
 #define QUIET_USEC (2000ULL * 1000)
 #define MAX_USEC (10ULL * 1000 * 1000) /* polls the links after this time even if libata keeps logging */
 /* The kernel returns one record per read, and fails if the buffer is smaller than the record (CONSOLE_EXT_LOG_MAX, PRINTK_MESSAGE_MAX). */
@@ -78,7 +78,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-/* Starts the wait for libata to be quiet again. */
+/* Restarts the wait until libata is quiet. */
 static void link_watch_wait(LinkWatch *w) {
         int r = timer_start(w->event, &w->timer, QUIET_USEC, QUIET_USEC / 10, on_timer, w);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The work of the next visit to a drive: all requests since the last visit began, merged. Pure: no I/O, no state. */
+/* The work of the next visit to a drive: all requests since the last visit began, merged. Pure. */
 
 #include "visit-reason.h"
 

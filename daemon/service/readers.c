@@ -12,8 +12,8 @@ typedef struct Reader Reader;
 
 struct Reader {
         Target *target;
-        sd_bus *bus;          /* borrowed; readers_forget() is called before it is freed */
-        sd_bus_message *call; /* waits for a reply; NULL: none */
+        sd_bus *bus;          /* borrowed; readers_forget() is called before the connection is freed */
+        sd_bus_message *call; /* the unanswered call; NULL: none */
         FsckTicket *ticket;
         sd_event_source *timeout;
         Reader *next;

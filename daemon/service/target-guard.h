@@ -19,8 +19,8 @@ bool target_guard_is_same_drive(const Target *a, const Target *b);
 /* Returns true if the drive is not visited because the machine or the drive did not survive earlier visits. */
 bool target_guard_alone(const Target *t);
 
-/* Returns true if the drive must not be visited, and records the cause as the verdicts: the kernel command line forbids writing in this
- * boot, or target_guard_alone(). */
+/* Returns true if the drive must not be visited, because the kernel command line forbids writing in this boot, or because of
+ * target_guard_alone(). Records that in the verdicts of all settings. */
 bool target_guard_blocks(Target *t);
 
 /* The visit of the drive got its worker. */

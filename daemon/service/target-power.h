@@ -18,7 +18,7 @@ const PowerWatch *target_power(const Target *t);
 /* Reads the kernel's counters. I/O means reads and writes, and with commands_are_use = true also other commands by programs. The
  * service's own commands are not counted. */
 PowerCounters target_counters(const Target *t);
-/* Returns when the drive's time without I/O ends; a time that is not in the future: it has ended. */
+/* Returns when the drive's time without I/O ends. A time that is not in the future means that it has already ended. */
 uint64_t target_idle_at(const Target *t);
 
 /* A visit probed the power mode (VisitJobEvents.power). */

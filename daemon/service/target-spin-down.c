@@ -19,7 +19,7 @@ typedef struct TargetSpindown {
         bool is_uncounted;     /* not spun down because the kernel does not count its I/O; already logged */
         bool on_request;       /* a user requested the last spin-down */
         unsigned n_short;      /* how many times in a row the drive was in standby for less than SHORT_USEC */
-        uint64_t active_until; /* the drive is not spun down before, because of n_short; CLOCK_MONOTONIC, µs */
+        uint64_t active_until; /* no spin-down before this time, because of n_short; CLOCK_MONOTONIC, µs */
         Verdict failed;        /* the verdict of the last spin-down; VERDICT_APPLIED: it did not fail */
         int failed_error;      /* Step.error of the last spin-down */
 } TargetSpindown;
@@ -38,7 +38,7 @@ static void note_reason(Target *t, const char *reason) {
         target_note_text(t, &t->record->awake_reason, reason);
 }
 
-/* Returns true if the kernel did not count the I/O of the drive until now. */
+/* Notes that the kernel counts the I/O of the drive. Returns true if it did not before. */
 static bool forget_uncounted(Target *t) {
         TargetSpindown *d = spindown_of(t);
         bool was = d->is_uncounted;
@@ -164,7 +164,7 @@ void target_spindown_step(Target *t, const Step *s) {
         }
 }
 
-/* A spin-up ends a spin-down by the service: counts short ones. */
+/* Counts spin-ups soon after a spin-down by the service. */
 static void spindown_woken(Target *t, const PowerNews *n) {
         TargetSpindown *d = spindown_of(t);
         uint64_t now = monotonic_usec();

@@ -78,7 +78,8 @@ static void values_replace(Target *t, TemporaryValues *h) {
         values_of(t)->values = h && h->n_items > 0 ? h : temporary_free(h);
 }
 
-/* Takes ownership of `h`. The file must have the values before the drive, so that the next run of the service can restore them. */
+/* Takes ownership of `h`. The values must be in the file before the drive gets them, so that the next run of the service
+ * can restore the previous ones. */
 static int values_change(Target *t, TemporaryValues *h, sd_bus_error *error) {
         if (values_write(t, h) < 0) {
                 (void) temporary_free(h);
@@ -123,7 +124,7 @@ static int values_parse(const Target *t, bool until_boot, const char *setting, c
         return 0;
 }
 
-/* Adds a value. If the setting already has a temporary value, keeps the previous value from then. */
+/* Adds a value. If the setting already has a temporary value, keeps the previous value of that one. */
 static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
         const char *name = setting_state(v->setting);
         const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
@@ -347,8 +348,8 @@ void target_temporary_step(Target *t, const Step *s) {
                         v->returned = verdict_is_wanted(s->verdict) || s->verdict == VERDICT_UNSUPPORTED;
                 else if (mine && until_boot)
                         note_given(t, v, s);
-                /* Another rule sets this setting now, so nothing has to be restored. The value of a client overrides one until the next
-                 * boot. */
+                /* Another rule sets this setting now, so the previous value is not restored. A value of a client overrides a value that
+                 * holds until the next boot. */
                 else if (v && !mine && v->returns && (s->wish->line > 0 || !until_boot))
                         v->returned = s->verdict != VERDICT_DEFERRED;
         }

@@ -6,7 +6,7 @@
 #include "target-power.h"
 #include "target-together.h"
 
-/* Delay before the next spin-up. A program that waited for this drive may make the next one spin up by itself. */
+/* Delay before the next spin-up. A program that waited for this drive may spin up the next one itself. */
 #define TURN_USEC (1000ULL * 1000)
 
 typedef struct TargetTogether {
@@ -116,7 +116,7 @@ static void together_spun_up(Target *t, const Wake *w) {
         if (!any)
                 return;
 
-        /* The drive already spins up. The visit ends when it has, and until then the drive takes a turn. */
+        /* The drive spins up already. Its visit ends when the drive is active, and until then the drive has a turn. */
         if (t->env->files->config->spin_up_at_once > 0)
                 spin_up(t);
         spin_up_next(t);

@@ -29,7 +29,8 @@ static int use_attach(Target *t, bool again) {
         text = target_guard_kept(t);
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
                 return 0;
-        /* The record continues the stored statistics, or has a newer timer. Only a drive that was identified late began again. */
+        /* The record is kept if it continues the stored statistics, or has a newer timer. The statistics of a drive that was identified
+         * late began again, and are replaced. */
         if (t->record->use.setting &&
             (t->record->use.since <= kept->use.since || !streq_ptr(t->record->use.key, kept->use.key)))
                 return 0;

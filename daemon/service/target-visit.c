@@ -164,7 +164,7 @@ int target_begin(Target *t) {
         if (v->selected.n_items == t->wishes.n_items + spins_down)
                 log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
-        /* An earlier spin-down must not look like a reason to skip this one. */
+        /* The plan would skip the standby command because of an earlier one. */
         if (r >= 0 && spins_down)
                 v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
@@ -365,7 +365,7 @@ static void on_ended(void *userdata, VisitEnd end, const char *lost) {
         (void) visit_job_free(v->job);
         visit_done(v);
         (void) string_replace(&v->reported_wait, NULL);
-        /* Other visits leave I/O to the poll of recheck.c, which waits for the drive to become active. */
+        /* If settings are still deferred, the poll of recheck.c must see I/O that happened during a partial visit. */
         if (read_all || !target_has_deferred(t))
                 target_note_counters(t);
         target_save(t);

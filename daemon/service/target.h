@@ -171,7 +171,7 @@ static inline bool target_is_about(const Target *t, VisitWork work) {
 /* Returns true if the drive has a motor and reports its power mode. */
 bool target_can_sleep(const Target *t);
 
-/* Returns what spins the drive down after a time without I/O: its own timer or the service. Does not consider the kernel. */
+/* Returns what spins the drive down after a time without I/O: its own timer or the service. The kernel's runtime PM is not considered. */
 SpinDown target_spin_down(const Target *t);
 
 /* Returns true if the service spins the drive down. */
@@ -194,9 +194,9 @@ int target_note_step(Target *t, const Step *s);
 /* Sets a text field of the record; NULL: no text. */
 void target_note_text(Target *t, char **field, const char *text);
 
-/* Counts the word in a tally of the record (tally_add()). */
+/* Increments the count of `word` in a tally of the record (tally_add()). */
 void target_count(const Target *t, char **tally, const char *word);
 
-/* Returns true if the step differs from the record. A visit that only checks settings reports no others: neither settings that are still
- * in order, nor those that it could not read. The step may lack its verdict. */
+/* Returns true if a step is worth reporting, since it differs from the record. A visit that only checks settings does not report settings
+ * that are still in order or that cannot be read. The step may have no verdict yet. */
 bool target_finds_news(const Target *t, VisitWork work, const Step *s);
