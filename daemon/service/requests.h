@@ -16,8 +16,8 @@ typedef struct Requests {
         Request *items;
 } Requests;
 
-/* Handles Apply(as names) → as visited. With VISIT_RECHECK, handles Read(). With VISIT_SPIN_DOWN, handles SpinDown(), which rejects an empty
- * list. Returns what a method handler returns. */
+/* Handles Apply(as names) → as visited. With VISIT_RECHECK, handles Read(). With VISIT_SPIN_DOWN, handles SpinDown(), which rejects an
+ * empty list. Returns what a method handler returns. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
 /* Replies like Apply(), after the present visit to this drive has ended (NULL: after all present visits). */

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Temporary values (core/temporary.h), which override the files until the next boot, or while the client that set them is connected.
- * Afterwards the drive gets the value of the files, or its previous value. A temporary value is stored in a file in /run before it is written to
- * the drive, so that the next run of the service can restore the previous value. */
+ * Afterwards the drive gets the value of the files, or its previous value. A temporary value is stored in a file in /run before it is
+ * written to the drive, so that the next run of the service can restore the previous value. */
 
 #include "target.h"
 
