@@ -106,6 +106,20 @@ static int read_own_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error 
         return read_drive(b, m, ret, error);
 }
 
+/* Reads the first two arguments: a drive's name and one of its settings. `*ret_setting` is NULL for "", which means all settings. */
+static int read_drive_and_setting(Bus *b, sd_bus_message *m, Target **ret, const char **ret_setting,
+                                  sd_bus_error *error) {
+        const char *setting;
+        int r;
+
+        r = read_drive(b, m, ret, error);
+        if (r >= 0)
+                r = sd_bus_message_read(m, "s", &setting);
+        if (r >= 0)
+                *ret_setting = *setting ? setting : NULL;
+        return r;
+}
+
 static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         const char *setting;
         Bus *b = userdata;
@@ -113,12 +127,8 @@ static int method_release(sd_bus_message *m, void *userdata, sd_bus_error *error
         int r;
 
         monitor_settle(b->monitor);
-        r = read_drive(b, m, &t, error);
-        if (r >= 0)
-                r = sd_bus_message_read(m, "s", &setting);
-        if (r < 0)
-                return r;
-        return sd_bus_reply_method_return(m, "u", target_release(t, *setting ? setting : NULL));
+        r = read_drive_and_setting(b, m, &t, &setting, error);
+        return r < 0 ? r : sd_bus_reply_method_return(m, "u", target_release(t, setting));
 }
 
 static int method_get_read_permission(sd_bus_message *m, void *userdata, sd_bus_error *error) {
@@ -185,11 +195,9 @@ static int method_undo(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         int r;
 
         monitor_settle(b->monitor);
-        r = read_drive(b, m, &t, error);
+        r = read_drive_and_setting(b, m, &t, &setting, error);
         if (r >= 0)
-                r = sd_bus_message_read(m, "s", &setting);
-        if (r >= 0)
-                r = target_temporary_undo(t, *setting ? setting : NULL, error);
+                r = target_temporary_undo(t, setting, error);
         return r < 0 ? r : requests_wait(&b->requests, m, t);
 }
 
