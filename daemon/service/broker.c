@@ -232,7 +232,7 @@ static int request_wait(int fd, int idle_ms) {
 
 int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         pid_t self = getpid();
-        bool asked = false, leaving = false;
+        bool requested = false, leaving = false;
 
         /* The manager notices the end of a worker by its socket. */
         if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
@@ -244,7 +244,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
                 pid_t pid;
 
                 /* A manager connects only to send a request, so the first wait has no limit. */
-                r = leaving ? 1 : request_wait(fd, asked ? idle_ms : -1);
+                r = leaving ? 1 : request_wait(fd, requested ? idle_ms : -1);
                 if (r < 0)
                         return r;
                 if (r == 0) {
@@ -260,7 +260,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
                 if (r <= 0)
                         return r < 0 ? r : leaving;
 
-                asked = true;
+                requested = true;
                 /* If there is no process, the manager finds the socket closed. */
                 pid = n_workers < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
@@ -291,7 +291,7 @@ int broker_run(int listener, BrokerChildFn run) {
                 if (fd < 0)
                         return -errno;
                 /* The socket's mode says so, too. */
-                r = unix_knows_peer(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
+                r = unix_peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;
 

@@ -97,7 +97,7 @@ static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *err
 }
 
 /* The same, of a method that is for a connection of the caller's own: on the bus it would not be noticed that somebody goes. */
-static int read_own_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
+static int read_drive_privately(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
         if (sd_bus_is_bus_client(sd_bus_message_get_bus(m)) > 0) {
                 (void) sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
                                         "That is asked at the service's own socket only.");
@@ -135,7 +135,7 @@ static int method_get_read_permission(sd_bus_message *m, void *userdata, sd_bus_
         Target *t;
         int r;
 
-        r = read_own_drive(userdata, m, &t, error);
+        r = read_drive_privately(userdata, m, &t, error);
         return r < 0 ? r : readers_request(t, m);
 }
 
@@ -145,7 +145,7 @@ static int method_set_temporary(sd_bus_message *m, void *userdata, sd_bus_error 
         Target *t;
         int r;
 
-        r = read_own_drive(userdata, m, &t, error);
+        r = read_drive_privately(userdata, m, &t, error);
         if (r >= 0)
                 r = sd_bus_message_read(m, "sss", &setting, &value, &before);
         if (r < 0)
@@ -162,7 +162,7 @@ static int method_end_temporary(sd_bus_message *m, void *userdata, sd_bus_error 
         Target *t;
         int r;
 
-        r = read_own_drive(userdata, m, &t, error);
+        r = read_drive_privately(userdata, m, &t, error);
         if (r < 0)
                 return r;
         readers_forget(t, bus);
@@ -380,7 +380,7 @@ static BusPeer *peer_free(BusPeer *p) {
 }
 DEFINE_CLEANUP(BusPeer *, peer_free);
 
-static int on_peer_gone(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
+static int on_peer_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         _cleanup_(peer_freep) BusPeer *peer = userdata;
         BusPeer **p = &peer->bus->peers;
 
@@ -403,7 +403,7 @@ static int peer_start(BusPeer *p, int *fd) {
                 r = sd_bus_add_object_vtable(p->connection, NULL, BUS_PATH, BUS_INTERFACE, vtable, p->bus);
         if (r >= 0)
                 r = sd_bus_match_signal(p->connection, NULL, "org.freedesktop.DBus.Local", NULL,
-                                        "org.freedesktop.DBus.Local", "Disconnected", on_peer_gone, p);
+                                        "org.freedesktop.DBus.Local", "Disconnected", on_peer_disconnected, p);
         if (r >= 0)
                 r = sd_bus_start(p->connection);
         if (r >= 0)

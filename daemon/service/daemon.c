@@ -150,12 +150,12 @@ static void on_preparing(void *userdata) {
         manager_pause(d->manager, true);
 }
 
-static void on_awake(void *userdata, bool slept) {
+static void on_sleep_ended(void *userdata, bool suspended) {
         Daemon *d = userdata;
 
         if (d->stopping_since == 0)
                 manager_pause(d->manager, false);
-        if (!slept)
+        if (!suspended)
                 return;
 
         manager_visit_all(d->manager, VISIT_RESUME);
@@ -165,7 +165,7 @@ static void on_awake(void *userdata, bool slept) {
 
 static const SleepEvents sleep_events = {
         .preparing = on_preparing,
-        .awake = on_awake,
+        .awake = on_sleep_ended,
 };
 
 /* ---- the end ---- */

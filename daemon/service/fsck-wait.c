@@ -17,7 +17,7 @@ struct FsckTicket {
         FsckTicket *next;
         char *disk;
         Readiness known;     /* of the disk itself, when the ticket was made */
-        bool asked;          /* the present question to PID 1 is for this ticket, too … */
+        bool queried;        /* the present question to PID 1 is for this ticket, too … */
         FsckDevices devices; /* … and about these devices; none: it has permission, and there was no check */
         FsckWaitFn fn;
         void *userdata;
@@ -145,9 +145,9 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
 
         for (FsckTicket *t = g->tickets, *next; t; t = next) {
                 next = t->next;
-                if (t->asked && error < 0)
+                if (t->queried && error < 0)
                         ticket_report(t, (Wait){ error == -ENOMEM ? WAIT_MEMORY : WAIT_SYSTEMD });
-                else if (t->asked)
+                else if (t->queried)
                         ticket_report(t, ticket_blocker(t, status, &soon));
         }
 
@@ -193,7 +193,7 @@ static void fsck_wait_query_pid1(FsckWait *g) {
         g->asking = true;
         g->again = false;
         for (FsckTicket *t = g->tickets; t; t = t->next) {
-                t->asked = true;
+                t->queried = true;
                 fsck_devices_done(&t->devices);
                 if (r >= 0 && (!has_permission(t) || g->checks))
                         r = fsck_devices_read(&t->devices, t->disk, g->checks ? NULL : &t->known);

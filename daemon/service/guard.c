@@ -19,10 +19,10 @@
 #include "timer.h"
 
 /* A file system that is busy writes back for some seconds; a visit waits no longer. */
-#define GUARD_PATIENCE_USEC (5ULL * 1000 * 1000)
+#define GUARD_TIMEOUT_USEC (5ULL * 1000 * 1000)
 
 /* A full or lost /var is rarely mended sooner. */
-#define GUARD_AGAIN_USEC (30ULL * 1000 * 1000)
+#define GUARD_RETRY_USEC (30ULL * 1000 * 1000)
 
 /* Notes that visits are under way. No drive's key is as short. */
 #define GUARD_VISITS "visits"
@@ -212,7 +212,7 @@ static int guard_start_writer(Guard *g) {
                 each->writing = each->changed;
                 each->changed = false;
         }
-        return timer_start(g->event, &g->timer, GUARD_PATIENCE_USEC, 0, on_timer, g);
+        return timer_start(g->event, &g->timer, GUARD_TIMEOUT_USEC, 0, on_timer, g);
 }
 
 /* ---- the writer's result ---- */
@@ -241,7 +241,7 @@ static void guard_answer(Guard *g, int error) {
 static void guard_failed(Guard *g, int error) {
         guard_log_error(g, error);
         if (!g->writer)
-                (void) timer_start(g->event, &g->timer, GUARD_AGAIN_USEC, 0, on_timer, g);
+                (void) timer_start(g->event, &g->timer, GUARD_RETRY_USEC, 0, on_timer, g);
 }
 
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
@@ -393,12 +393,12 @@ static void log_quarantined(const GuardRecord *r, uint64_t since) {
 }
 
 static void note_judge(GuardNote *n) {
-        bool alone = guard_record_alone(n->record);
+        bool was_excluded = guard_record_alone(n->record);
         uint64_t now = now_usec();
 
         if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) != 0) {
                 log_quarantined(n->record, now);
-                if (guard_record_alone(n->record) && !alone)
+                if (guard_record_alone(n->record) && !was_excluded)
                         journal_quarantined(n->record, NULL);
                 (void) guard_note_write(n);
         }
@@ -488,7 +488,7 @@ static void guard_sweep(Guard *g) {
 }
 
 /* If this drive is a twin: from now on its entries are kept apart, and so are those of the twin that was there before. */
-static void note_part(GuardNote *n, const GuardedDrive *d) {
+static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         const GuardedDrive *twin = n->drives;
 
         while (twin && streq(twin->place, d->place))
@@ -545,7 +545,7 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
         /* For people. */
         (void) string_replace(&n->record->model, drive->model);
         (void) string_replace(&n->record->serial, drive->serial);
-        note_part(n, d);
+        note_separate_twins(n, d);
 
         d->note = n;
         d->next = n->drives;

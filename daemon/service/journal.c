@@ -235,12 +235,12 @@ static const char *standby_format(uint64_t usec, char *buf, size_t size) {
 }
 
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
-        char who[WAKE_TEXT_MAX], buf[WAKE_TEXT_MAX], sent[WAKE_TEXT_MAX], slept[32];
+        char waker[WAKE_TEXT_MAX], buf[WAKE_TEXT_MAX], sent[WAKE_TEXT_MAX], standby[32];
         const char *what = wake_format_action(w, buf);
         Record r = record_new(LOG_INFO, JOURNAL_ID_WAKE);
 
         record_add(&r, "MESSAGE", "%s: woken by %s, which %s; it had slept for %s or more.", d->name,
-                   wake_format_process(w, who), what, standby_format(standby_usec, slept, sizeof slept));
+                   wake_format_process(w, waker), what, standby_format(standby_usec, standby, sizeof standby));
         record_add_drive(&r, d);
         record_add(&r, "DRIVEKEEP_STANDBY_USEC", "%" PRIu64, standby_usec);
         record_add_string(&r, "DRIVEKEEP_WAKE_KIND", wake_kind_to_string(w->kind));
@@ -336,7 +336,7 @@ void journal_waiting(const Drive *d, Wait w, bool deferred) {
         record_send(&r);
 }
 
-static void journal_about(const Drive *d, int priority, const char *id, const char *format, va_list ap) {
+static void journal_drive_message(const Drive *d, int priority, const char *id, const char *format, va_list ap) {
         _cleanup_free_ char *text = text_format(format, ap);
         Record r = record_new(priority, id);
 
@@ -349,7 +349,7 @@ void journal_worker(const Drive *d, const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        journal_about(d, LOG_ERR, JOURNAL_ID_WORKER, format, ap);
+        journal_drive_message(d, LOG_ERR, JOURNAL_ID_WORKER, format, ap);
         va_end(ap);
 }
 
@@ -357,7 +357,7 @@ void journal_spindown(const Drive *d, int priority, const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        journal_about(d, priority, JOURNAL_ID_SPINDOWN, format, ap);
+        journal_drive_message(d, priority, JOURNAL_ID_SPINDOWN, format, ap);
         va_end(ap);
 }
 
@@ -381,7 +381,7 @@ void journal_wear(const Drive *d, const char *format, ...) {
         va_list ap;
 
         va_start(ap, format);
-        journal_about(d, LOG_WARNING, JOURNAL_ID_WEAR, format, ap);
+        journal_drive_message(d, LOG_WARNING, JOURNAL_ID_WEAR, format, ap);
         va_end(ap);
 }
 

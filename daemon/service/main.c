@@ -18,7 +18,7 @@
 
 /* With autogroups (sched_autogroup_enabled, sched(7)) a unit's Nice= counts only within its session, so the session gets the same. Kernels
  * without autogroups have no such file. */
-static void session_be_nice(void) {
+static void session_set_nice(void) {
         _cleanup_close_ int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
         int nice = getpriority(PRIO_PROCESS, 0);
 
@@ -99,7 +99,7 @@ int main(int argc, char *argv[]) {
                 errx(EXIT_FAILURE,
                      "version " DRIVEKEEP_VERSION ", started by systemd as drivekeep.service; see drivekeepd(8)");
 
-        session_be_nice();
+        session_set_nice();
         r = is_broker ? run_broker() : is_tracer ? run_tracer() : run_service();
         if (r < 0)
                 journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));

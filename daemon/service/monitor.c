@@ -38,7 +38,7 @@ static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         static const struct {
                 const char *key, *value;
                 VisitReason reason;
-        } news[] = {
+        } disturbances[] = {
                 { "SDEV_UA", "POWER_ON_RESET_OCCURRED", VISIT_RESET },
                 { "SDEV_UA", "MODE_PARAMETERS_CHANGED", VISIT_PARAMETERS },
                 { "NVME_EVENT", "connected", VISIT_CONTROLLER },
@@ -46,9 +46,9 @@ static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
 
         if (!streq_ptr(udev_device_get_action(device), "change"))
                 return;
-        for (size_t i = 0; i < ELEMENTSOF(news); i++)
-                if (streq_ptr(udev_device_get_property_value(device, news[i].key), news[i].value))
-                        manager_disturbed(m->manager, udev_device_get_syspath(device), news[i].reason,
+        for (size_t i = 0; i < ELEMENTSOF(disturbances); i++)
+                if (streq_ptr(udev_device_get_property_value(device, disturbances[i].key), disturbances[i].value))
+                        manager_disturbed(m->manager, udev_device_get_syspath(device), disturbances[i].reason,
                                           udev_device_get_seqnum(device));
 }
 

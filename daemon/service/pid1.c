@@ -172,7 +172,7 @@ static void status_fail(Pid1 *p) {
 }
 
 /* May close the connection. So a reply's handler must return 1: after a time-out sd-bus would else use the closed connection, and abort. */
-static void status_answered(Pid1 *p, int r) {
+static void status_reply_received(Pid1 *p, int r) {
         if (r < 0)
                 p->error = r;
         if (--p->outstanding > 0)
@@ -199,12 +199,12 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
                         r = stack_disks_below(INVENTORY_CLASSDIR, u->sysname, &u->disks);
         }
 
-        status_answered(u->pid1, r);
+        status_reply_received(u->pid1, r);
         return 1;
 }
 
 /* systemd-fsck@NAME.service checks what NAME.device is (systemd-fsck@.service has BindsTo=%i.device). */
-static int ask_what_is_checked(FsckUnit *u) {
+static int query_checked_device(FsckUnit *u) {
         const char *at = strchr(u->name, '@'), *dot = strrchr(u->name, '.');
         _cleanup_free_ char *device = NULL, *path = NULL;
         int r;
@@ -252,8 +252,8 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unus
 
         /* The array stays where it is from here on. */
         for (size_t i = n_known; i < p->status.n_units && r >= 0; i++)
-                r = ask_what_is_checked(p->status.units + i);
-        status_answered(p, r);
+                r = query_checked_device(p->status.units + i);
+        status_reply_received(p, r);
         return 1;
 }
 
@@ -342,7 +342,7 @@ static int add_device(FsckDevices *d, const char *name, char *const *above, cons
         else
                 r = inventory_readiness(name, &item->ready);
         item->gone = r == -ENODEV;
-        item->held = r >= 0 && item->ready.container && stack_has_holders(INVENTORY_CLASSDIR, name, above);
+        item->has_holders = r >= 0 && item->ready.container && stack_has_holders(INVENTORY_CLASSDIR, name, above);
         if (r < 0 || !item->ready.plugged)
                 return item->gone ? 0 : r;
 
@@ -388,7 +388,7 @@ static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
  * not open yet. */
 static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
         return device->gone ||
-               (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->held));
+               (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->has_holders));
 }
 
 bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {

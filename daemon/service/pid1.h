@@ -60,8 +60,8 @@ typedef struct FsckDevice {
         char *name;
         char *unit; /* its device unit; NULL: it has none */
         Readiness ready;
-        bool held; /* a container whose content is among these devices */
-        bool gone; /* the device does not exist any more */
+        bool has_holders; /* a container whose content is among these devices */
+        bool gone;        /* the device does not exist any more */
 } FsckDevice;
 
 typedef struct FsckDevices {

@@ -118,7 +118,7 @@ static void unref_message(void *m) {
         (void) sd_bus_message_unref(m);
 }
 
-static int pass_on(sd_bus_message *m, sd_bus *to, const char *destination) {
+static int forward(sd_bus_message *m, sd_bus *to, const char *destination) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *call = NULL;
         sd_bus_slot *slot;
         int r;
@@ -204,7 +204,7 @@ static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _un
 
         r = proxy_connect(a, call->login);
         if (r >= 0)
-                r = call->login ? pass_on(m, a->login, LOGIN_DESTINATION) : pass_on(m, a->systemd, SYSTEMD_DESTINATION);
+                r = call->login ? forward(m, a->login, LOGIN_DESTINATION) : forward(m, a->systemd, SYSTEMD_DESTINATION);
         if (r < 0)
                 (void) sd_bus_reply_method_errno(m, r, NULL);
         return 1;

@@ -304,7 +304,7 @@ int tracer_run(int listener, const char *instance) {
         if (t.manager < 0)
                 return -errno;
         /* The socket's mode says so, too. */
-        r = unix_knows_peer(t.manager) ? sandbox_tracer(instance) : -EPERM;
+        r = unix_peer_owns_socket(t.manager) ? sandbox_tracer(instance) : -EPERM;
         if (r >= 0)
                 r = tracer_serve(&t);
 

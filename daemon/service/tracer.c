@@ -10,7 +10,7 @@
 #include "wire.h"
 
 /* No new attempt before that: a kernel without tracefs gets none, and a tracer may have been killed for lack of memory. */
-#define LOST_USEC (600ULL * 1000 * 1000)
+#define RETRY_USEC (600ULL * 1000 * 1000)
 
 /* ---- messages ---- */
 
@@ -143,7 +143,7 @@ static int tracer_open(Tracer *t) {
 
         if (t->fd >= 0)
                 return 0;
-        if (t->lost_at > 0 && monotonic_usec() - t->lost_at < LOST_USEC)
+        if (t->lost_at > 0 && monotonic_usec() - t->lost_at < RETRY_USEC)
                 return -EBUSY;
 
         r = unix_connect(t->path, SOCK_SEQPACKET);

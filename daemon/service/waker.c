@@ -13,7 +13,7 @@
 #define COMM_WIDTH 16U
 
 /* Skips the expected text. */
-static bool trace_take(const char **p, const char *expected) {
+static bool skip_text(const char **p, const char *expected) {
         bool there = starts_with(*p, expected);
 
         *p += there ? strlen(expected) : 0;
@@ -49,16 +49,16 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
 
         n = (size_t) (*p + COMM_WIDTH - name);
         *p += COMM_WIDTH;
-        if (!trace_take(p, "-") || !take_number(p, INT_MAX, &pid) || !trace_take(p, " "))
+        if (!skip_text(p, "-") || !take_number(p, INT_MAX, &pid) || !skip_text(p, " "))
                 return false;
 
         *p += strspn(*p, " ");
-        if (!trace_take(p, "[") || !take_number(p, UINT_MAX, &ignored) || !trace_take(p, "] "))
+        if (!skip_text(p, "[") || !take_number(p, UINT_MAX, &ignored) || !skip_text(p, "] "))
                 return false;
 
         for (flags = *p; isalnum((unsigned char) **p) || **p == '.'; ++*p)
                 ;
-        if (*p - flags < 4 || !trace_take(p, " "))
+        if (*p - flags < 4 || !skip_text(p, " "))
                 return false;
 
         *ret_named = pid > 0 && flags[2] == '.';
@@ -69,8 +69,8 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         }
 
         *p += strspn(*p, " ");
-        return take_number(p, UINT64_MAX, &ignored) && trace_take(p, ".") && take_number(p, UINT64_MAX, &ignored) &&
-               trace_take(p, ": ");
+        return take_number(p, UINT64_MAX, &ignored) && skip_text(p, ".") && take_number(p, UINT64_MAX, &ignored) &&
+               skip_text(p, ": ");
 }
 
 /* "8,16 WS 2048 + 8 [COMM]": this name is exact. */
@@ -78,14 +78,14 @@ static bool parse_bio(const char *p, TraceEvent *e, bool named) {
         const char *flags;
         size_t n;
 
-        if (!take_unsigned(&p, &e->major) || !trace_take(&p, ",") || !take_unsigned(&p, &e->minor) ||
-            !trace_take(&p, " "))
+        if (!take_unsigned(&p, &e->major) || !skip_text(&p, ",") || !take_unsigned(&p, &e->minor) ||
+            !skip_text(&p, " "))
                 return false;
 
         for (flags = p; isupper((unsigned char) *p); p++)
                 ;
-        if (p == flags || !trace_take(&p, " ") || !take_number(&p, UINT64_MAX, &e->sector) || !trace_take(&p, " + ") ||
-            !take_unsigned(&p, &e->n_sectors) || !trace_take(&p, " ["))
+        if (p == flags || !skip_text(&p, " ") || !take_number(&p, UINT64_MAX, &e->sector) || !skip_text(&p, " + ") ||
+            !take_unsigned(&p, &e->n_sectors) || !skip_text(&p, " ["))
                 return false;
 
         n = strlen(p);
@@ -101,7 +101,7 @@ static bool parse_bio(const char *p, TraceEvent *e, bool named) {
 static bool find_number(const char *p, const char *key, unsigned *ret) {
         const char *found = strstr(p, key);
 
-        return found && trace_take(&found, key) && take_unsigned(&found, ret) && *found == ' ';
+        return found && skip_text(&found, key) && take_unsigned(&found, ret) && *found == ' ';
 }
 
 /* "host_no=2 channel=0 id=0 lun=0 … cmnd=(READ_10 lba=2048 … raw=28 00 00)" */
@@ -128,17 +128,17 @@ static bool parse_command(const char *p, TraceEvent *e) {
 
 /* "2:0:1:3 flags-4 cnt-0  dep-0  auto-1 p-0 irq-0 child-0" */
 static bool parse_resume(const char *p, TraceEvent *e) {
-        return take_unsigned(&p, &e->host) && trace_take(&p, ":") && take_unsigned(&p, &e->channel) &&
-               trace_take(&p, ":") && take_unsigned(&p, &e->id) && trace_take(&p, ":") &&
-               take_number(&p, UINT64_MAX, &e->lun) && trace_take(&p, " flags-");
+        return take_unsigned(&p, &e->host) && skip_text(&p, ":") && take_unsigned(&p, &e->channel) &&
+               skip_text(&p, ":") && take_unsigned(&p, &e->id) && skip_text(&p, ":") &&
+               take_number(&p, UINT64_MAX, &e->lun) && skip_text(&p, " flags-");
 }
 
 /* "bdi 8:16: ino=12 index=0", "bdi btrfs-1: ino=257 index=0" */
 static bool parse_dirty(const char *p, TraceEvent *e) {
-        bool device = trace_take(&p, "bdi ") && (trace_take(&p, "btrfs-") || (take_unsigned(&p, &e->major) &&
-                                                                              e->major != 0 && trace_take(&p, ":")));
+        bool device = skip_text(&p, "bdi ") && (skip_text(&p, "btrfs-") ||
+                                                (take_unsigned(&p, &e->major) && e->major != 0 && skip_text(&p, ":")));
 
-        return device && take_unsigned(&p, &e->minor) && trace_take(&p, ": ino=") &&
+        return device && take_unsigned(&p, &e->minor) && skip_text(&p, ": ino=") &&
                take_number(&p, UINT64_MAX, &e->inode) && *p == ' ';
 }
 
@@ -149,19 +149,19 @@ bool trace_line_parse(const char *line, TraceEvent *ret) {
         if (!take_head(&line, &e, &named))
                 return false;
 
-        if (trace_take(&line, "block_bio_queue: ")) {
+        if (skip_text(&line, "block_bio_queue: ")) {
                 e.kind = TRACE_BIO;
                 whole = parse_bio(line, &e, named);
-        } else if (trace_take(&line, "scsi_dispatch_cmd_start: ")) {
+        } else if (skip_text(&line, "scsi_dispatch_cmd_start: ")) {
                 e.kind = TRACE_COMMAND;
                 whole = parse_command(line, &e);
-        } else if (trace_take(&line, "rpm_resume: ")) {
+        } else if (skip_text(&line, "rpm_resume: ")) {
                 e.kind = TRACE_RESUME;
                 whole = parse_resume(line, &e);
         } else {
                 e.kind = TRACE_DIRTY;
-                e.content = trace_take(&line, "writeback_dirty_folio: ") || trace_take(&line, "writeback_dirty_page: ");
-                whole = (e.content || trace_take(&line, "writeback_mark_inode_dirty: ")) && parse_dirty(line, &e);
+                e.content = skip_text(&line, "writeback_dirty_folio: ") || skip_text(&line, "writeback_dirty_page: ");
+                whole = (e.content || skip_text(&line, "writeback_mark_inode_dirty: ")) && parse_dirty(line, &e);
         }
 
         if (whole)

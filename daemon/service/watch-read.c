@@ -76,14 +76,14 @@ static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
 static int is_kernel_thread(const char *proc, pid_t pid) {
         unsigned long flags;
         char stat[1024];
-        const char *rest;
+        const char *tail;
         int r;
 
         r = attribute_read_all(stat, sizeof stat, "%s/%d/stat", proc, pid);
-        rest = r >= 0 ? strrchr(stat, ')') : NULL;
+        tail = r >= 0 ? strrchr(stat, ')') : NULL;
         /* Numbers of the kernel's fit. */
         /* NOLINTNEXTLINE(cert-err34-c) */
-        if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
+        if (!tail || sscanf(tail + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
                 return -ESRCH;
         return !!(flags & PF_KTHREAD);
 }

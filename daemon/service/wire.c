@@ -177,7 +177,7 @@ int unix_connect(const char *path, int type) {
         return TAKE_FD(fd);
 }
 
-bool unix_knows_peer(int fd) {
+bool unix_peer_owns_socket(int fd) {
         struct sockaddr_un address = {};
         struct ucred peer;
         /* There is always a NUL behind the path. */

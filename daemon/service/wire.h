@@ -81,4 +81,4 @@ int unix_connect(const char *path, int type);
 
 /* Does the listening socket's file belong to the user at the other end (SocketUser= of its unit)? Needs no lookup of names. The file must be
  * in a directory where nobody else can replace it. */
-bool unix_knows_peer(int fd);
+bool unix_peer_owns_socket(int fd);

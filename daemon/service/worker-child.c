@@ -16,7 +16,7 @@
 #include "worker-message.h"
 
 /* The drive may be slow, and the manager takes a silent worker for stuck. */
-#define GOES_ON_USEC (5ULL * 1000 * 1000)
+#define ALIVE_USEC (5ULL * 1000 * 1000)
 /* A drive that was reset answers its first command with a unit attention, of which the kernel sends an event at once. CHECK POWER MODE, its
  * repetition or IDENTIFY come before the third command: any later unit attention is another event. */
 #define SETTLED_COMMANDS 3U
@@ -27,22 +27,22 @@ typedef struct Child {
         const Wishes *wishes;
         size_t writing, reported; /* index of the wish, or NO_WISH; the one last reported to the manager */
         unsigned n_commands;
-        uint64_t said_usec;
+        uint64_t sent_usec;
         bool stopped;
 } Child;
 
-static void child_say(Child *c, const WorkerMessage *m) {
+static void child_send(Child *c, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(m, message);
 
         /* The manager has gone. */
         if (send(c->fd, message, size, MSG_NOSIGNAL) != (ssize_t) size)
                 _exit(EXIT_FAILURE);
-        c->said_usec = monotonic_usec();
+        c->sent_usec = monotonic_usec();
 }
 
 /* Returns false if there is no order, with MSG_DONTWAIT. */
-static bool child_listen(Child *c, int flags, WorkerOrder *ret) {
+static bool child_receive(Child *c, int flags, WorkerOrder *ret) {
         int r = wire_receive(c->fd, worker_order_fields, ret, flags);
 
         if (r == -EAGAIN && flags & MSG_DONTWAIT)
@@ -57,7 +57,7 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
         Child *c = userdata;
         WorkerOrder order;
 
-        if (!c->stopped && child_listen(c, MSG_DONTWAIT, &order) && order != ORDER_STOP)
+        if (!c->stopped && child_receive(c, MSG_DONTWAIT, &order) && order != ORDER_STOP)
                 _exit(EXIT_FAILURE);
         if (c->stopped) {
                 *ret_why = "not now: the machine goes to sleep, or the service stops";
@@ -66,10 +66,10 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
 
         if (c->writing != c->reported) {
                 c->reported = c->writing;
-                child_say(c, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = c->writing });
+                child_send(c, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = c->writing });
         }
-        if (++c->n_commands == SETTLED_COMMANDS || monotonic_usec() - c->said_usec >= GOES_ON_USEC)
-                child_say(c, &(WorkerMessage){ .type = MESSAGE_ALIVE });
+        if (++c->n_commands == SETTLED_COMMANDS || monotonic_usec() - c->sent_usec >= ALIVE_USEC)
+                child_send(c, &(WorkerMessage){ .type = MESSAGE_ALIVE });
         return 0;
 }
 
@@ -85,9 +85,9 @@ static int child_intend(void *userdata, const Step *s) {
         if (c->stopped)
                 return 0;
 
-        child_say(c, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = child_wish(c, s) });
+        child_send(c, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = child_wish(c, s) });
         do
-                (void) child_listen(c, 0, &order);
+                (void) child_receive(c, 0, &order);
         while (order == ORDER_STOP);
         return order == ORDER_GO ? 0 : -EIO;
 }
@@ -101,15 +101,15 @@ static void child_writing(void *userdata, const Step *s) {
 static void child_ended(void *userdata, const Step *s) {
         Child *c = userdata;
 
-        child_say(c, &(WorkerMessage){ .type = MESSAGE_STEP, .wish = child_wish(c, s), .step = *s });
+        child_send(c, &(WorkerMessage){ .type = MESSAGE_STEP, .wish = child_wish(c, s), .step = *s });
 }
 
 static void child_power(void *userdata, PowerMode power) {
-        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_POWER, .power = power });
+        child_send(userdata, &(WorkerMessage){ .type = MESSAGE_POWER, .power = power });
 }
 
 static void child_wear(void *userdata, const Wear *w) {
-        child_say(userdata, &(WorkerMessage){ .type = MESSAGE_WEAR, .wear = *w });
+        child_send(userdata, &(WorkerMessage){ .type = MESSAGE_WEAR, .wear = *w });
 }
 
 static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
@@ -117,7 +117,7 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
 
         if (identity)
                 m.identity = *identity;
-        child_say(userdata, &m);
+        child_send(userdata, &m);
 }
 
 /* Is `syspath` the drive's real place? The kernel's link in /sys/class/block points there. */
@@ -146,7 +146,7 @@ static int child_confine(const Visit *v) {
 _Noreturn void worker_main(int fd) {
         static char request[VISIT_REQUEST_MAX_BYTES];
         static VisitRequest q;
-        Child c = { .fd = fd, .writing = NO_WISH, .reported = NO_WISH, .said_usec = monotonic_usec() };
+        Child c = { .fd = fd, .writing = NO_WISH, .reported = NO_WISH, .sent_usec = monotonic_usec() };
         DeviceIO io = device_io_real;
         char name[32];
         ssize_t n;
@@ -185,7 +185,7 @@ _Noreturn void worker_main(int fd) {
         if (visit_run(v, &p) < 0)
                 _exit(EXIT_FAILURE);
 
-        child_say(&c, &(WorkerMessage){ .type = MESSAGE_END });
+        child_send(&c, &(WorkerMessage){ .type = MESSAGE_END });
         /* exit() would flush the broker's buffers and run its handlers. */
         _exit(EXIT_SUCCESS);
 }

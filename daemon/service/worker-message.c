@@ -215,7 +215,7 @@ int worker_start(Broker *broker, const Visit *visit) {
         return r < 0 ? r : TAKE_FD(ours);
 }
 
-WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
+WorkerState worker_state_after(WorkerState s, WorkerMessageType type) {
         static const WorkerState table[_WORKER_STATE_MAX][_MESSAGE_MAX] = {
                 [WORKER_VISITS] = {
                         [MESSAGE_ALIVE] = WORKER_VISITS,
@@ -230,7 +230,7 @@ WorkerState worker_state_after(WorkerState s, WorkerMessageType said) {
                 [WORKER_BRIDGED] = { [MESSAGE_END] = WORKER_ENDED },
         };
 
-        return table[s][said];
+        return table[s][type];
 }
 
 /* ---- messages ---- */

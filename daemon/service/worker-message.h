@@ -32,7 +32,7 @@ typedef enum WorkerState {
         _WORKER_STATE_MAX,
 } WorkerState;
 
-WorkerState worker_state_after(WorkerState s, WorkerMessageType said);
+WorkerState worker_state_after(WorkerState s, WorkerMessageType type);
 
 /* One datagram, which has the fields of its type alone (worker-message.c). The pointers of `step` do not cross: `wish` says what it is about. */
 typedef struct WorkerMessage {

@@ -13,7 +13,7 @@
 
 /* sda has the partition sda1. What is said of sda is in order. */
 static const struct {
-        bool gone, initialized, held_back, container, held, no_unit, inactive; /* sda1 */
+        bool gone, initialized, not_ready, container, has_holders, no_unit, inactive; /* sda1 */
         bool settled;
         bool hides; /* a check of something unknown may lie on it */
 } cases[] = {
@@ -22,9 +22,9 @@ static const struct {
         { .gone = true, .settled = true },
         { .initialized = true, .inactive = true, .hides = true },
         { .initialized = true, .inactive = true, .no_unit = true, .settled = true },
-        { .initialized = true, .held_back = true, .settled = true, .hides = true },
+        { .initialized = true, .not_ready = true, .settled = true, .hides = true },
         { .initialized = true, .container = true, .settled = true, .hides = true }, /* nothing is stacked on it */
-        { .initialized = true, .container = true, .held = true, .settled = true },
+        { .initialized = true, .container = true, .has_holders = true, .settled = true },
 };
 
 START_TEST(test_disk) {
@@ -34,9 +34,9 @@ START_TEST(test_disk) {
                 { .name = (char *) "nonesuch1",
                   .unit = cases[_i].no_unit ? NULL : (char *) UNIT,
                   .gone = cases[_i].gone,
-                  .held = cases[_i].held,
+                  .has_holders = cases[_i].has_holders,
                   .ready = { .initialized = cases[_i].initialized,
-                             .ready = !cases[_i].held_back,
+                             .ready = !cases[_i].not_ready,
                              .container = cases[_i].container } },
         };
         const FsckDevices d = { items, ELEMENTSOF(items) }, first = { items, 1 }, second = { items + 1, 1 };
@@ -108,7 +108,7 @@ static const struct {
         { "sda1",
           { .initialized = true, .ready = true, .plugged = true, .container = true },
           false,
-          "sda1 dev-sda1.device held" },
+          "sda1 dev-sda1.device has holders" },
         { "dm-0", { .initialized = true, .container = true }, false, "dm-0 -" },
         { "sda2", { .plugged = true }, true, "sda2 - gone" },
 };
@@ -168,7 +168,7 @@ START_TEST(test_read) {
                 for (size_t k = 0; k < d.n_items; k++) {
                         const FsckDevice *item = d.items + k;
 
-                        note("%s %s%s%s", item->name, item->unit ?: "-", item->held ? " held" : "",
+                        note("%s %s%s%s", item->name, item->unit ?: "-", item->has_holders ? " has holders" : "",
                              item->gone ? " gone" : "");
                         ck_assert(starts_with(all_done(), machine[k].found));
                         if (!item->gone)

@@ -503,7 +503,7 @@ START_TEST(test_owner) {
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         (void) snprintf(command, sizeof command, "cd %s && { %s; }", dir, owners[_i].change);
         ck_assert_int_eq(system(command), 0);
-        ck_assert_msg(unix_knows_peer(fd) == owners[_i].ours, "%s", owners[_i].change);
+        ck_assert_msg(unix_peer_owns_socket(fd) == owners[_i].ours, "%s", owners[_i].change);
         (void) close(fd);
         (void) close(client);
         (void) close(listener);
