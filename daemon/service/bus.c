@@ -100,7 +100,7 @@ static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *err
 static int read_drive_privately(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
         if (sd_bus_is_bus_client(sd_bus_message_get_bus(m)) > 0) {
                 (void) sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
-                                        "That is asked at the service's own socket only.");
+                                        "This method is available only on the service's private socket.");
                 return -EOPNOTSUPP;
         }
         return read_drive(b, m, ret, error);
@@ -267,10 +267,12 @@ static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *err
         uint32_t reply;
 
         if (sd_bus_message_is_method_error(m, NULL))
-                journal_log(LOG_WARNING, "The name " BUS_NAME " is refused, so only root can ask: %s",
+                journal_log(LOG_WARNING,
+                            "The system bus refused the name " BUS_NAME ", so only root can call the service: %s",
                             sd_bus_message_get_error(m)->message);
         else if (sd_bus_message_read(m, "u", &reply) >= 0 && reply != 1)
-                journal_log(LOG_WARNING, "The name " BUS_NAME " has another owner, so only root can ask.");
+                journal_log(LOG_WARNING,
+                            "Another process owns the bus name " BUS_NAME ", so only root can call the service.");
         return 1;
 }
 
@@ -281,7 +283,8 @@ void bus_offer(Bus *b, sd_bus *bus) {
         if (r >= 0)
                 r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, on_name, b);
         if (r < 0)
-                journal_log(LOG_WARNING, "Nobody can ask over the system bus, ignoring: %s", strerror(-r));
+                journal_log(LOG_WARNING, "Failed to offer the service on the system bus, so only root can call it: %s",
+                            strerror(-r));
 }
 
 static int on_connected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
@@ -298,7 +301,7 @@ static void reconnect_later(Bus *b, uint64_t usec) {
         int r = timer_start(b->event, &b->reconnect, usec, 0, on_reconnect, b);
 
         if (r < 0)
-                journal_log(LOG_ERR, "There will be no connection to the system bus: %s", strerror(-r));
+                journal_log(LOG_ERR, "Failed to schedule a new connection to the system bus: %s", strerror(-r));
 }
 
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
@@ -350,7 +353,7 @@ static int on_reconnect(sd_event_source *source _unused_, uint64_t usec _unused_
 
         r = system_bus_open(b);
         if (r < 0) {
-                journal_log(LOG_WARNING, "No connection to the system bus, trying again: %s", strerror(-r));
+                journal_log(LOG_WARNING, "Failed to reconnect to the system bus, retrying: %s", strerror(-r));
                 reconnect_later(b, RETRY_USEC);
         }
         return 0;
@@ -365,7 +368,7 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep) {
         r = system_bus_open(b);
         /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
         if (r < 0)
-                journal_log(LOG_NOTICE, "No system bus, ignoring: %s", strerror(-r));
+                journal_log(LOG_NOTICE, "Failed to connect to the system bus, ignoring: %s", strerror(-r));
 }
 
 /* ---- our own socket ---- */
@@ -470,7 +473,7 @@ int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monito
         b->socket = socket_listen(path);
         r = b->socket < 0 ? b->socket : sd_event_add_io(event, &b->listen, b->socket, EPOLLIN, on_listen, b);
         if (r < 0)
-                journal_log(LOG_WARNING, "%s cannot be offered, ignoring: %s", path, strerror(-r));
+                journal_log(LOG_WARNING, "Failed to listen on the private socket %s, ignoring: %s", path, strerror(-r));
 
         *ret = b;
         return 0;

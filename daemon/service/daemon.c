@@ -77,7 +77,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         state_notify(STATE_DIR, STATE_NEWS);
 
         if (files->config->complaints.n_errors > 0) {
-                journal_log(LOG_ERR, "The files have errors; what was in force before stays in force.");
+                journal_log(LOG_ERR, "The configuration files have errors; the previous configuration stays in force.");
                 *ret_sentence = files_first_error(files);
                 return -EINVAL;
         }
@@ -88,7 +88,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         manager_reconfigure(d->manager, files, daemon_is_on_battery(d), VISIT_RELOAD);
         recheck_every(d->recheck, files->config->recheck_ms * 1000);
         daemon_tidy_later(d);
-        journal_log(LOG_INFO, "The files have been read anew, and are in force.");
+        journal_log(LOG_INFO, "The configuration files have been reloaded.");
         return 0;
 }
 
@@ -103,7 +103,8 @@ static int on_hangup(sd_event_source *source _unused_, const struct signalfd_sig
 
         r = on_reload(d, &sentence);
         if (r < 0 && r != -EINVAL)
-                journal_log(LOG_ERR, "The files cannot be read anew; what was in force before stays in force: %s",
+                journal_log(LOG_ERR,
+                            "Failed to reload the configuration files; the previous configuration stays in force: %s",
                             strerror(-r));
         return 0;
 }
@@ -128,10 +129,10 @@ static void on_lost(void *userdata) {
         Daemon *d = userdata;
         int r;
 
-        journal_log(LOG_NOTICE, "Some events of udev's were lost; looking at all drives anew.");
+        journal_log(LOG_NOTICE, "Events from udev were lost; all drives are enumerated and visited again.");
         r = manager_enumerate(d->manager, VISIT_ATTACH);
         if (r < 0)
-                journal_log(LOG_ERR, "The drives cannot be enumerated: %s", strerror(-r));
+                journal_log(LOG_ERR, "Failed to enumerate the drives: %s", strerror(-r));
         /* A lost event may have been a reset, after which settings that cannot be read must be written. */
         manager_visit_all(d->manager, VISIT_RESET);
         on_power(d);
@@ -259,8 +260,8 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
         /* Logged here once, and not by each worker. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
-                            "The kernel has no Landlock, or it is switched off: a process that visits a drive could open "
-                            "other drives and other files, too; what its unit forbids stays forbidden.");
+                            "The kernel has no Landlock, or Landlock is disabled: only drivekeep-broker.service limits "
+                            "which drives and files a worker can open.");
 
         manager_reconfigure(d->manager, NULL, daemon_is_on_battery(d), VISIT_BOOT);
         recheck_every(d->recheck, d->files->config->recheck_ms * 1000);

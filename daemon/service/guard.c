@@ -221,7 +221,7 @@ static int guard_start_writer(Guard *g) {
 static void guard_log_error(Guard *g, int error) {
         if (!g->logged)
                 journal_log(LOG_WARNING,
-                            "%s cannot be written, so dangerous settings are not written to drives, and the others are "
+                            "%s cannot be written, so dangerous settings are not written to drives, and other settings are written "
                             "without the crash guard: %s",
                             g->dir, strerror(-error));
         g->logged = true;
@@ -500,8 +500,8 @@ static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         if (n->guard->judged)
                 guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,
-                    "%s and %s say that they are one drive (WWN, or model and serial number): the crash guard tells "
-                    "them apart by where they are plugged in.",
+                    "%s and %s report the same identity (WWN, or model and serial number): the crash guard "
+                    "distinguishes the drives by their ports.",
                     twin->name, d->name);
         n->twins = true;
         if (!guard_record_is_empty(n->record))
@@ -537,8 +537,8 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
                         return r;
                 if (n->unreadable)
                         journal_log(LOG_ERR,
-                                    "%s/%s cannot be read: dangerous settings are not written to its drive until 'drivekeep release' "
-                                    "removes it.",
+                                    "%s/%s cannot be read: dangerous settings are not written to the drive until 'drivekeep release' "
+                                    "removes this file.",
                                     g->dir, key);
         }
 

@@ -92,7 +92,7 @@ static int send_waiting(JournalSocket *j) {
 
         (void) snprintf(record, sizeof record,
                         "PRIORITY=%i\nSYSLOG_IDENTIFIER=drivekeepd\n"
-                        "MESSAGE=%u record%s of drivekeep %s lost here: the journal took none for too long.\n",
+                        "MESSAGE=%u record%s of drivekeep %s lost: the journal accepted no records for too long.\n",
                         LOG_WARNING, j->n_lost, j->n_lost == 1 ? "" : "s", j->n_lost == 1 ? "is" : "are");
         r = socket_put(j, record);
         if (r >= 0)

@@ -115,8 +115,8 @@ static void record_add_drive(Record *r, const Drive *d) {
 void journal_started(size_t n_drives, size_t n_rules) {
         Record r = record_new(LOG_INFO, JOURNAL_ID_STARTED);
 
-        record_add(&r, "MESSAGE", "Looking after %zu drive%s by %zu rule%s.", n_drives, n_drives == 1 ? "" : "s",
-                   n_rules, n_rules == 1 ? "" : "s");
+        record_add(&r, "MESSAGE", "Managing %zu drive%s with %zu rule%s.", n_drives, n_drives == 1 ? "" : "s", n_rules,
+                   n_rules == 1 ? "" : "s");
         record_send(&r);
 }
 
@@ -201,10 +201,10 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
 
 static const char *drift_outcome(const Step *s, char *buf, size_t size) {
         if (s->verdict == VERDICT_DRIFTED)
-                return "it is left so (on_drift = \"report\").";
+                return "the value is not restored (on_drift = \"report\").";
         if (verdict_is_in_order(s->verdict))
-                return "it is set back.";
-        (void) snprintf(buf, size, "it %s set back: %s%s%s.",
+                return "the value is restored.";
+        (void) snprintf(buf, size, "the value %s restored: %s%s%s.",
                         s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "may not be" : "is not",
                         verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
         return buf;
@@ -214,8 +214,8 @@ void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char
         Record r = record_new(LOG_WARNING, JOURNAL_ID_DRIFT);
         char outcome[STEP_REASON_MAX + 64];
 
-        record_add(&r, "MESSAGE", "%s: %s has drifted: it was left at %s, and something made it %s; %s", d->name,
-                   s->wish->name, from, to, drift_outcome(s, outcome, sizeof outcome));
+        record_add(&r, "MESSAGE", "%s: %s has drifted from %s to %s; %s", d->name, s->wish->name, from, to,
+                   drift_outcome(s, outcome, sizeof outcome));
         record_add_step(&r, d, reason, s);
         record_add_string(&r, "DRIVEKEEP_DRIFT_FROM", from);
         record_add_string(&r, "DRIVEKEEP_DRIFT_TO", to);
@@ -239,7 +239,7 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec) {
         const char *what = wake_format_action(w, buf);
         Record r = record_new(LOG_INFO, JOURNAL_ID_WAKE);
 
-        record_add(&r, "MESSAGE", "%s: woken by %s, which %s; it had slept for %s or more.", d->name,
+        record_add(&r, "MESSAGE", "%s: woken by %s, which %s, after at least %s in standby.", d->name,
                    wake_format_process(w, waker), what, standby_format(standby_usec, standby, sizeof standby));
         record_add_drive(&r, d);
         record_add(&r, "DRIVEKEEP_STANDBY_USEC", "%" PRIu64, standby_usec);
@@ -267,8 +267,8 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
         Record r = record_new(LOG_WARNING, JOURNAL_ID_STORM);
 
         record_add(&r, "MESSAGE",
-                   "%s: it is reset, or something else changes its settings, again and again (%s); until that ends it is "
-                   "looked after only every %u minutes.",
+                   "%s: the drive is reset, or another program changes its settings, repeatedly (%s); visits are limited "
+                   "to one every %u minutes until that stops.",
                    d->name, visit_reason_to_string(reason), minutes);
         record_add_drive(&r, d);
         record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));
@@ -281,12 +281,12 @@ void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
 
         if (e)
                 record_add(&r, "MESSAGE",
-                           "%s %s: %s = %s is not written to it again, because %s; 'drivekeep release' or another value "
-                           "in the file lets it be written.",
+                           "%s %s: %s = %s is quarantined, because %s; 'drivekeep release' or another value in the "
+                           "configuration ends the quarantine.",
                            strna(d->model), strna(d->serial), e->setting, e->value, strna(why));
         else
                 record_add(&r, "MESSAGE",
-                           "%s %s: the drive is left alone, because %s; 'drivekeep release' has it visited again.",
+                           "%s %s: no commands are sent to the drive, because %s; 'drivekeep release' permits visits again.",
                            strna(d->model), strna(d->serial), why);
         record_add_string(&r, "DRIVEKEEP_SERIAL", d->serial);
         record_add_string(&r, "DRIVEKEEP_MODEL", d->model);
@@ -326,10 +326,11 @@ void journal_waiting(const Drive *d, Wait w, bool deferred) {
                               w.kind == WAIT_CHECK ? JOURNAL_ID_WAITING : JOURNAL_ID_UNREADY);
 
         if (deferred)
-                record_add(&r, "MESSAGE", "%s: still waiting for %s; its settings are deferred until that ends.",
-                           d->name, what);
+                record_add(&r, "MESSAGE",
+                           "%s: still waiting for %s; the drive's settings are deferred until the wait ends.", d->name,
+                           what);
         else
-                record_add(&r, "MESSAGE", "%s: waiting for %s before its settings are touched.", d->name, what);
+                record_add(&r, "MESSAGE", "%s: waiting for %s before the visit starts.", d->name, what);
         record_add_drive(&r, d);
         record_add_string(&r, "DRIVEKEEP_WAITING_KIND", wait_kind_to_string(w.kind));
         record_add_string(&r, "DRIVEKEEP_WAITING_FOR", w.name);
@@ -367,14 +368,12 @@ void journal_no_spin_down(const Drive *d, const Wake *w) {
         if (w)
                 journal_spindown(
                                 d, LOG_NOTICE,
-                                "three times in a row it was woken within ten minutes of its spin-down, the last time by "
-                                "%s, which %s; it is left awake for an hour.",
+                                "woken within ten minutes of three spin-downs in a row, last by %s, which %s; no spin-down "
+                                "for one hour.",
                                 wake_format_process(w, who), wake_format_action(w, what));
         else
-                journal_spindown(
-                                d, LOG_NOTICE,
-                                "three times in a row it was woken within ten minutes of its spin-down; it is left awake "
-                                "for an hour.");
+                journal_spindown(d, LOG_NOTICE,
+                                 "woken within ten minutes of three spin-downs in a row; no spin-down for one hour.");
 }
 
 void journal_wear(const Drive *d, const char *format, ...) {

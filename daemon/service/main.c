@@ -70,7 +70,7 @@ static int run_service(void) {
         if (state < 0)
                 journal_log(LOG_WARNING,
                             STATE_DIR
-                            " cannot be locked, and 'drivekeep status' will say that the service does not run: %s",
+                            " cannot be locked, so 'drivekeep status' reports that the service is not running: %s",
                             strerror(-state));
 
         r = broker_new(BROKER_SOCKET, &broker);
@@ -102,7 +102,7 @@ int main(int argc, char *argv[]) {
         session_set_nice();
         r = is_broker ? run_broker() : is_tracer ? run_tracer() : run_service();
         if (r < 0)
-                journal_log(LOG_ERR, "drivekeepd ends: %s", strerror(-r));
+                journal_log(LOG_ERR, "drivekeepd failed: %s", strerror(-r));
         journal_finish();
         return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

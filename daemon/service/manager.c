@@ -101,7 +101,8 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                 m->events->writing(m->userdata);
                 r = target_work(t);
                 if (r == -ESHUTDOWN) {
-                        journal_log(LOG_ERR, "drivekeep-broker.socket stays closed: starting anew, and that with it.");
+                        journal_log(LOG_ERR,
+                                    "drivekeep-broker.socket refuses connections; drivekeepd exits, and systemd restarts both.");
                         return sd_event_exit(m->env.event, -ECONNREFUSED);
                 }
                 busy++;
@@ -109,7 +110,8 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                         continue;
                 /* The cause may be the drive's own, such as a request that is too large for its socket: others do not wait. */
                 if (!m->lacks_worker && !lacks_worker)
-                        journal_log(LOG_ERR, "No worker for %s, trying again (see drivekeep-broker): %s",
+                        journal_log(LOG_ERR,
+                                    "%s: failed to start a worker, retrying (see drivekeep-broker.service): %s",
                                     t->drive->name, strerror(-r));
                 lacks_worker = true;
                 m->retry_at = monotonic_usec() + RETRY_USEC;
@@ -152,7 +154,8 @@ static int on_settled(sd_event_source *source _unused_, void *userdata) {
         else if (due != m->due)
                 r = timer_start(m->env.event, &m->timer, due > now ? due - now : 0, 0, on_timer, m);
         if (r < 0)
-                journal_log(LOG_ERR, "No timer: what is put off waits for the next event: %s", strerror(-r));
+                journal_log(LOG_ERR, "Failed to start the timer; deferred visits wait for the next event: %s",
+                            strerror(-r));
         m->due = due;
 
         manager_update_status(m);
@@ -199,7 +202,8 @@ void manager_pause(Manager *m, bool pause) {
 void manager_finish(Manager *m, uint64_t until) {
         for (const Target *t = m->env.drives; t; t = t->next)
                 if (target_has_worker(t))
-                        journal_worker(t->drive, "its worker process still waits for the kernel, and is left to it.");
+                        journal_worker(t->drive,
+                                       "the worker still waits for the kernel, and runs on after the service ends.");
         for (Target *t = m->env.drives; t; t = t->next) {
                 target_guard_finish(t);
                 target_use_keep(t);
@@ -239,7 +243,7 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
 
         r = target_new(&m->env, drive, &t);
         if (r < 0) {
-                journal_log(LOG_ERR, "%s cannot be looked after: %s", drive->name, strerror(-r));
+                journal_log(LOG_ERR, "%s: the drive cannot be managed: %s", drive->name, strerror(-r));
                 (void) drive_free(drive);
                 return;
         }

@@ -246,6 +246,6 @@ _Noreturn void proxy_main(int fd) {
         if (r >= 0)
                 r = proxy_serve(fd, &targets);
         if (r < 0)
-                journal_log(LOG_ERR, "systemd and logind cannot be asked: %s", strerror(-r));
+                journal_log(LOG_ERR, "The proxy to systemd and logind failed: %s", strerror(-r));
         _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }

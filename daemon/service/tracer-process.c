@@ -192,7 +192,7 @@ static int end_untraced(const Trace *t, WatchDevice disk, int error) {
                                                                : TRACING_DENIED };
 
         if (error == -ENODEV)
-                journal_log(LOG_NOTICE, "tracefs is not mounted, or %s cannot be made in it.", t->instance);
+                journal_log(LOG_NOTICE, "tracefs is not mounted, or the instance %s cannot be created.", t->instance);
         (void) send_answer(t, &a);
         return a.tracing == TRACING_DENIED ? error : 0;
 }

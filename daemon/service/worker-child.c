@@ -60,7 +60,7 @@ static int child_gate(void *userdata, const Drive *drive _unused_, const char **
         if (!c->stopped && child_receive(c, MSG_DONTWAIT, &order) && order != ORDER_STOP)
                 _exit(EXIT_FAILURE);
         if (c->stopped) {
-                *ret_why = "not now: the machine goes to sleep, or the service stops";
+                *ret_why = "stopped: the machine suspends, or the service stops";
                 return END_DEFERRED;
         }
 
@@ -161,7 +161,8 @@ _Noreturn void worker_main(int fd) {
         r = visit_request_parse(request, n, &all_settings, &q);
         if (r == -EPROTONOSUPPORT)
                 journal_log(LOG_ERR,
-                            "drivekeep.service runs another build of the program than this one, %s, so its drive is not visited; 'systemctl restart drivekeep' starts both anew.",
+                            "drivekeep.service and this worker (%s) are different builds, so the drive is not visited; "
+                            "run 'systemctl restart drivekeep'.",
                             build_identity());
         if (r < 0)
                 _exit(EXIT_FAILURE);

@@ -254,7 +254,7 @@ static const struct {
 
 START_TEST(test_own_socket) {
         call(user, own[_i].method, own[_i].types, "sda", "read_ahead_kb", "1MiB", "128KiB");
-        ck_assert_msg(strstr(answer, "That is asked at the service's own socket only."), "%s", answer);
+        ck_assert_msg(strstr(answer, "This method is available only on the service's private socket."), "%s", answer);
 }
 END_TEST
 

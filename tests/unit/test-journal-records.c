@@ -177,15 +177,15 @@ static const struct {
         Verdict verdict;
         const char *reason, *outcome;
 } drifts[] = {
-        { VERDICT_APPLIED, "", "it is set back." },
-        { VERDICT_ADJUSTED, "to 128", "it is set back." },
-        { VERDICT_UNVERIFIABLE, "", "it is set back." },
-        { VERDICT_DRIFTED, "", "it is left so (on_drift = \"report\")." },
-        { VERDICT_IGNORED, "", "it is not set back: ignored." },
+        { VERDICT_APPLIED, "", "the value is restored." },
+        { VERDICT_ADJUSTED, "to 128", "the value is restored." },
+        { VERDICT_UNVERIFIABLE, "", "the value is restored." },
+        { VERDICT_DRIFTED, "", "the value is not restored (on_drift = \"report\")." },
+        { VERDICT_IGNORED, "", "the value is not restored: ignored." },
         { VERDICT_REFUSED, "the drive aborted the command",
-          "it is not set back: refused: the drive aborted the command." },
-        { VERDICT_FAILED, "", "it may not be set back: failed." },
-        { VERDICT_VANISHED, "pulled", "it may not be set back: vanished: pulled." },
+          "the value is not restored: refused: the drive aborted the command." },
+        { VERDICT_FAILED, "", "the value may not be restored: failed." },
+        { VERDICT_VANISHED, "pulled", "the value may not be restored: vanished: pulled." },
 };
 
 START_TEST(test_drift) {
@@ -193,12 +193,11 @@ START_TEST(test_drift) {
         _cleanup_free_ char *record = NULL;
 
         (void) strcpy(s.reason, drifts[_i].reason);
-        ck_assert_int_gt(
-                        asprintf(&record,
-                                 "MESSAGE=sda: apm has drifted: it was left at 127, and something made it 254; %s\n" OF(
-                                                 "%s", "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n",
-                                 drifts[_i].outcome, verdict_to_string(s.verdict)),
-                        0);
+        ck_assert_int_gt(asprintf(&record,
+                                  "MESSAGE=sda: apm has drifted from 127 to 254; %s\n" OF(
+                                                  "%s", "recheck") "DRIVEKEEP_DRIFT_FROM=127\nDRIVEKEEP_DRIFT_TO=254\n",
+                                  drifts[_i].outcome, verdict_to_string(s.verdict)),
+                         0);
         journal_drift(&disk, VISIT_RECHECK, &s, "127", "254");
         expect(LOG_WARNING, JOURNAL_ID_DRIFT, record);
 }
@@ -252,13 +251,13 @@ static const struct {
           false,
           LOG_INFO,
           JOURNAL_ID_WAITING,
-          "MESSAGE=sda: waiting for " CHECK " before its settings are touched.\n" DISK
+          "MESSAGE=sda: waiting for " CHECK " before the visit starts.\n" DISK
           "DRIVEKEEP_WAITING_KIND=check\nDRIVEKEEP_WAITING_FOR=" CHECK "\n" },
         { { WAIT_CHECK, CHECK },
           true,
           LOG_WARNING,
           JOURNAL_ID_WAITING,
-          "MESSAGE=sda: still waiting for " CHECK "; its settings are deferred until that ends.\n" DISK
+          "MESSAGE=sda: still waiting for " CHECK "; the drive's settings are deferred until the wait ends.\n" DISK
           "DRIVEKEEP_WAITING_KIND=check\nDRIVEKEEP_WAITING_FOR=" CHECK "\n" },
         { { .kind = WAIT_UDEV }, false, LOG_INFO, JOURNAL_ID_UNREADY, NULL },
         { { .kind = WAIT_SYSTEMD }, true, LOG_WARNING, JOURNAL_ID_UNREADY, NULL },
@@ -270,8 +269,8 @@ START_TEST(test_waiting) {
 
         (void) snprintf(record, sizeof record, "MESSAGE=sda: %s %s%s\n" DISK "DRIVEKEEP_WAITING_KIND=%s\n",
                         waits[_i].deferred ? "still waiting for" : "waiting for", wait_describe(w),
-                        waits[_i].deferred ? "; its settings are deferred until that ends."
-                                           : " before its settings are touched.",
+                        waits[_i].deferred ? "; the drive's settings are deferred until the wait ends."
+                                           : " before the visit starts.",
                         wait_kind_to_string(w.kind));
         journal_waiting(&disk, w, waits[_i].deferred);
         expect(waits[_i].priority, waits[_i].id, waits[_i].record ?: record);
@@ -300,8 +299,8 @@ static const struct {
             .cdb = { 0x2a, 0, 0, 0, 8, 0, 0, 0, 8, 0 },
             .cdb_len = 10 },
           11279 * SECOND,
-          "MESSAGE=sda: woken by dd (PID 812, backup.service), which wrote sector 2048 by way of md0_raid1; it had slept "
-          "for 3 h 7 min or more.\n" DISK "DRIVEKEEP_STANDBY_USEC=11279000000\nDRIVEKEEP_WAKE_KIND=write\n"
+          "MESSAGE=sda: woken by dd (PID 812, backup.service), which wrote sector 2048 by way of md0_raid1, after at "
+          "least 3 h 7 min in standby.\n" DISK "DRIVEKEEP_STANDBY_USEC=11279000000\nDRIVEKEEP_WAKE_KIND=write\n"
           "DRIVEKEEP_WAKE_WHAT=wrote sector 2048 by way of md0_raid1\nDRIVEKEEP_WAKE_PROCESS=dd\n"
           "DRIVEKEEP_WAKE_PID=812\nDRIVEKEEP_WAKE_UNIT=backup.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=dd if=a of=b\nDRIVEKEEP_WAKE_THREAD=md0_raid1\nDRIVEKEEP_WAKE_SENT=WRITE\n"
@@ -310,14 +309,14 @@ static const struct {
         { &bare,
           { .kind = WAKE_READ },
           0,
-          "MESSAGE=sdb: woken by an unknown process, which read from the drive; it had slept for 0 s or more.\n"
+          "MESSAGE=sdb: woken by an unknown process, which read from the drive, after at least 0 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive\n" },
         /* It had ended. The first sector has a number, too. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
           120 * SECOND - 1,
-          "MESSAGE=sdb: woken by cat (PID 7), which read sector 0; it had slept for 119 s or more.\n"
+          "MESSAGE=sdb: woken by cat (PID 7), which read sector 0, after at least 119 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=119999999\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read sector 0\nDRIVEKEEP_WAKE_PROCESS=cat\nDRIVEKEEP_WAKE_PID=7\n"
           "DRIVEKEEP_WAKE_SECTOR=0\n" },
@@ -327,16 +326,16 @@ static const struct {
             .cdb = SMART,
             .cdb_len = 16 },
           120 * SECOND,
-          "MESSAGE=sdb: woken by a process (PID 7, smartd.service), which sent SMART READ DATA; it had slept for 2 min "
-          "or more.\n"
+          "MESSAGE=sdb: woken by a process (PID 7, smartd.service), which sent SMART READ DATA, after at least 2 min "
+          "in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=120000000\nDRIVEKEEP_WAKE_KIND=command\n"
           "DRIVEKEEP_WAKE_WHAT=sent SMART READ DATA\nDRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_UNIT=smartd.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=/usr/sbin/smartd -n\nDRIVEKEEP_WAKE_SENT=SMART READ DATA\n" },
         { &bare,
           { .kind = WAKE_FLUSH, .process = { .comm = "vim" }, .thread = "kworker/u8:2", .inode = UINT64_MAX },
           7200 * SECOND - 1,
-          "MESSAGE=sdb: woken by vim, which changed inode 18446744073709551615, which kworker/u8:2 wrote out; it had "
-          "slept for 119 min or more.\n"
+          "MESSAGE=sdb: woken by vim, which changed inode 18446744073709551615, which kworker/u8:2 wrote out, after "
+          "at least 119 min in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7199999999\nDRIVEKEEP_WAKE_KIND=flush\n"
           "DRIVEKEEP_WAKE_WHAT=changed inode 18446744073709551615, which kworker/u8:2 wrote out\n"
           "DRIVEKEEP_WAKE_PROCESS=vim\nDRIVEKEEP_WAKE_THREAD=kworker/u8:2\n"
@@ -344,30 +343,29 @@ static const struct {
         { &bare,
           { .kind = WAKE_FLUSH, .thread = "jbd2/sdb1-8" },
           60 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote out what an unknown process had changed; it "
-          "had slept for 60 s or more.\n"
+          "MESSAGE=sdb: woken by the kernel thread jbd2/sdb1-8, which wrote out what an unknown process had changed, "
+          "after at least 60 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=60000000\nDRIVEKEEP_WAKE_KIND=flush\n"
           "DRIVEKEEP_WAKE_WHAT=wrote out what an unknown process had changed\nDRIVEKEEP_WAKE_THREAD=jbd2/sdb1-8\n" },
         { &bare,
           { .kind = WAKE_SWAP, .thread = "kswapd0" },
           7200 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread kswapd0, which needed swap space; it had slept for 2 h 0 min or "
-          "more.\n"
+          "MESSAGE=sdb: woken by the kernel thread kswapd0, which needed swap space, after at least 2 h 0 min in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=7200000000\nDRIVEKEEP_WAKE_KIND=swap\n"
           "DRIVEKEEP_WAKE_WHAT=needed swap space\nDRIVEKEEP_WAKE_THREAD=kswapd0\n" },
         { &bare,
           { .kind = WAKE_MD, .thread = "md0_resync", .has_sector = true, .sector = UINT64_MAX },
           270000 * SECOND,
-          "MESSAGE=sdb: woken by the kernel thread md0_resync, which worked on its array; it had slept for 75 h 0 min or "
-          "more.\n"
+          "MESSAGE=sdb: woken by the kernel thread md0_resync, which worked on its array, after at least 75 h 0 min "
+          "in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=270000000000\nDRIVEKEEP_WAKE_KIND=md\n"
           "DRIVEKEEP_WAKE_WHAT=worked on its array\nDRIVEKEEP_WAKE_THREAD=md0_resync\n"
           "DRIVEKEEP_WAKE_SECTOR=18446744073709551615\n" },
         { &bare,
           { .kind = WAKE_UDEV, .process = { .pid = 300, .comm = "(udev-worker)", .unit = "systemd-udevd.service" } },
           SECOND,
-          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which probed the drive, as it does after a "
-          "device node that was open for writing is closed; it had slept for 1 s or more.\n"
+          "MESSAGE=sdb: woken by (udev-worker) (PID 300, systemd-udevd.service), which probed the drive, as it does after "
+          "a device node that was open for writing is closed, after at least 1 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=1000000\nDRIVEKEEP_WAKE_KIND=udev\n"
           "DRIVEKEEP_WAKE_WHAT=probed the drive, as it does after a device node that was open for writing is closed\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
@@ -378,8 +376,8 @@ static const struct {
             .process = { .pid = 7, .comm = "a\nMESSAGE=b", .command_line = "a\nPRIORITY=0\t\x1b" },
             .thread = "c\nd" },
           0,
-          "MESSAGE=sdb: woken by a\\x0aMESSAGE=b (PID 7), which read from the drive by way of c\\x0ad; it had slept for 0 s or "
-          "more.\n"
+          "MESSAGE=sdb: woken by a\\x0aMESSAGE=b (PID 7), which read from the drive by way of c\\x0ad, after at least 0 s in "
+          "standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive by way of c\\x0ad\nDRIVEKEEP_WAKE_PROCESS=a\\x0aMESSAGE=b\n"
           "DRIVEKEEP_WAKE_PID=7\nDRIVEKEEP_WAKE_COMMAND_LINE=a\\x0aPRIORITY=0\\x09\\x1b\n"
@@ -400,20 +398,19 @@ START_TEST(test_spindown) {
         expect(LOG_WARNING, JOURNAL_ID_SPINDOWN, "MESSAGE=sda: it cannot be put into standby: no.\n" DISK);
         journal_no_spin_down(&disk, &w);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down, the last time by du (PID "
-               "7, cron.service), which read from the drive; it is left awake for an hour.\n" DISK);
+               "MESSAGE=sda: woken within ten minutes of three spin-downs in a row, last by du (PID 7, cron.service), "
+               "which read from the drive; no spin-down for one hour.\n" DISK);
         journal_no_spin_down(&disk, NULL);
         expect(LOG_NOTICE, JOURNAL_ID_SPINDOWN,
-               "MESSAGE=sda: three times in a row it was woken within ten minutes of its spin-down; it is left awake for an "
-               "hour.\n" DISK);
+               "MESSAGE=sda: woken within ten minutes of three spin-downs in a row; no spin-down for one hour.\n" DISK);
 }
 END_TEST
 
 START_TEST(test_storm) {
         journal_storm(&disk, VISIT_RESET, 10);
         expect(LOG_WARNING, JOURNAL_ID_STORM,
-               "MESSAGE=sda: it is reset, or something else changes its settings, again and again (reset); until that "
-               "ends it is looked after only every 10 minutes.\n" DISK "DRIVEKEEP_VISIT=reset\n");
+               "MESSAGE=sda: the drive is reset, or another program changes its settings, repeatedly (reset); visits "
+               "are limited to one every 10 minutes until that stops.\n" DISK "DRIVEKEEP_VISIT=reset\n");
 }
 END_TEST
 
@@ -424,14 +421,14 @@ START_TEST(test_quarantined) {
 
         journal_quarantined(&known, &e);
         expect(LOG_ERR, JOURNAL_ID_QUARANTINED,
-               "MESSAGE=M S: apm = 127 is not written to it again, because it went down; 'drivekeep release' or another "
-               "value in the file lets it be written.\nDRIVEKEEP_SERIAL=S\nDRIVEKEEP_MODEL=M\n"
+               "MESSAGE=M S: apm = 127 is quarantined, because it went down; 'drivekeep release' or another value in "
+               "the configuration ends the quarantine.\nDRIVEKEEP_SERIAL=S\nDRIVEKEEP_MODEL=M\n"
                "DRIVEKEEP_VERDICT=quarantined\nDRIVEKEEP_REASON=it went down\nDRIVEKEEP_SETTING=apm\n"
                "DRIVEKEEP_WANTED=127\n");
         journal_quarantined(&unknown, NULL);
         expect(LOG_ERR, JOURNAL_ID_ALONE,
-               "MESSAGE=n/a n/a: the drive is left alone, because " GUARD_ALONE_WHY
-               "; 'drivekeep release' has it visited again.\nDRIVEKEEP_VERDICT=quarantined\n"
+               "MESSAGE=n/a n/a: no commands are sent to the drive, because " GUARD_ALONE_WHY
+               "; 'drivekeep release' permits visits again.\nDRIVEKEEP_VERDICT=quarantined\n"
                "DRIVEKEEP_REASON=" GUARD_ALONE_WHY "\n");
 }
 END_TEST
@@ -448,8 +445,8 @@ static const struct {
         size_t n_drives, n_rules;
         const char *message;
 } starts[] = {
-        { 0, 1, "MESSAGE=Looking after 0 drives by 1 rule.\n" },
-        { 1, 2, "MESSAGE=Looking after 1 drive by 2 rules.\n" },
+        { 0, 1, "MESSAGE=Managing 0 drives with 1 rule.\n" },
+        { 1, 2, "MESSAGE=Managing 1 drive with 2 rules.\n" },
 };
 
 START_TEST(test_started) {

@@ -52,7 +52,7 @@ static unsigned hear(int fd, Heard *h, unsigned most) {
                 message = strstr(record, "MESSAGE=");
                 if (message && sscanf(message, "MESSAGE=%u record", &number) == 1) {
                         (void) snprintf(expected, sizeof expected,
-                                        "PRIORITY=4\nSYSLOG_IDENTIFIER=drivekeepd\nMESSAGE=%u record%s of drivekeep %s lost here",
+                                        "PRIORITY=4\nSYSLOG_IDENTIFIER=drivekeepd\nMESSAGE=%u record%s of drivekeep %s lost",
                                         number, number == 1 ? "" : "s", number == 1 ? "is" : "are");
                         ck_assert_msg(starts_with(record, expected), "%s", record);
                         h->lost += number;

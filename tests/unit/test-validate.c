@@ -461,7 +461,7 @@ START_TEST(test_other_build_is_told) {
         ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE);
         rewind(printed);
         ck_assert_uint_gt(fread(text, 1, sizeof text - 1, printed), 0);
-        ck_assert_ptr_eq(strstr(text, "<3>drivekeep.service runs another build of the program than this one, "), text);
+        ck_assert_ptr_eq(strstr(text, "<3>drivekeep.service and this worker ("), text);
         ck_assert_ptr_nonnull(strstr(text, build_identity()));
         (void) fclose(printed);
         (void) close(fds[0]);

@@ -171,7 +171,7 @@ static void note_step(const Step *s) {
         note("step:%s",
              s->error == 0 ? s->end == VERDICT_APPLIED ? "ok" : verdict_to_string(s->end) : strerror(-s->error));
         if (s->end == VERDICT_DEFERRED)
-                ck_assert(starts_with(s->reason, "not now: "));
+                ck_assert(starts_with(s->reason, "stopped: "));
 }
 
 /* All that it says until its end of the socket is closed; at each question, these orders are given. */

@@ -138,7 +138,7 @@ class Events(Keeping):
             back += machine.run(f"cat {queue}/read_ahead_kb").stdout == "512\n"
         self.equal("it is set back five times in all", back, 4)
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
-        self.equal("then it is said, once", said.count("again and again"), 1)
+        self.equal("then it is said, once", said.count("visits are limited"), 1)
         is_back = f"test $(cat {queue}/read_ahead_kb) = 512"
         self.leap(machine, 600, lambda: machine.run(is_back, check=False).status == 0, step=300)
         self.claim("and ten minutes later it is set back once more", True)

@@ -116,7 +116,7 @@ class Hotplug(Keeping):
         machine.run("udevadm settle; kill -CONT $(systemctl show -P MainPID drivekeep)")
         self.wait_for(machine, "SN-UNHEARD", "spindown_time", "unverifiable")
         self.match("lost events are noticed", machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
-                   r"^Some events of udev's were lost; looking at all drives anew\.$")
+                   r"^Events from udev were lost; all drives are enumerated and visited again\.$")
         self.equal("and the drive that came unheard is configured", (drive["apm"], drive["lookahead"]), (127, True))
         self.settle(machine)
         self.equal("what another drive may have lost meanwhile is set again, and nothing else",

@@ -36,11 +36,11 @@ class Killed(Striking):
         machine.start("systemctl reload drivekeep")
         machine.wait_until("systemctl is-failed --quiet drivekeep-broker.socket", 60)
         machine.run(f"rm {BROKEN}; systemctl daemon-reload")
-        self.hurry(machine, "journalctl -b -u drivekeep -o cat | grep -q 'socket stays closed'", step=5)
+        self.hurry(machine, "journalctl -b -u drivekeep -o cat | grep -q 'socket refuses connections'", step=5)
         machine.wait_until(self.are_right, 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
         self.match("the broker cannot be started for a while: the service says so", machine.run("journalctl -b -u drivekeep -o cat").stdout,
-                   r"(?m)^drivekeep-broker\.socket stays closed: starting anew, and that with it\.$")
+                   r"(?m)^drivekeep-broker\.socket refuses connections; drivekeepd exits, and systemd restarts both\.$")
         machine.wait_until(lambda: self.says_right(machine), 60, 1)
         self.claim("and afterwards every drive has what is wanted", self.are_right())
         self.fault("the broker cannot start", "systemd's start limit", len(self.all), "unverifiable/applied", delay)

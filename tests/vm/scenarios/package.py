@@ -136,7 +136,7 @@ class Package(Keeping):
         machine.run(f"drivekeep apply {node}", 120, check=False)
         self.equal("unpacked: the old service has the new version's worker send nothing", (settings(awake, marks[0]), awake["apm"]), ([], 128))
         self.match("and the journal says what to do", machine.run("journalctl -b -o cat --no-pager").stdout,
-                   "runs another build of the program .* 'systemctl restart drivekeep' starts both anew")
+                   "this worker .* are different builds, .* run 'systemctl restart drivekeep'")
         machine.run("dpkg --configure drivekeep", 120)
         self.settle(machine)
         self.equal("configured: the drive has its setting again", (self.version(machine), awake["apm"]), ("0.1.0", WANTED[0]))

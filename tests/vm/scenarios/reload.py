@@ -80,9 +80,9 @@ class Reload(Keeping):
         """A signal has nobody to answer."""
         process = "systemctl show -P MainPID drivekeep"
         pid = machine.run(process).stdout
-        for text, said, sent in ((file(b="apm = 60;"), "The files have been read anew", ["EF/05 3C 000000"]),
-                                 (file(apm=50, b="apm = = 3;"), "The files have errors", []),
-                                 (file(b="apm = 100;"), "The files have been read anew", ["EF/05 64 000000"])):
+        for text, said, sent in ((file(b="apm = 60;"), "The configuration files have been reloaded", ["EF/05 3C 000000"]),
+                                 (file(apm=50, b="apm = = 3;"), "The configuration files have errors", []),
+                                 (file(b="apm = 100;"), "The configuration files have been reloaded", ["EF/05 64 000000"])):
             machine.push(CONF, text)
             marks = self.marks()
             count = f"journalctl -b -u drivekeep -o cat --no-pager | grep -c '{said}'"

@@ -23,7 +23,7 @@ SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
 ASLEEP = power.SPUN_DOWN | scsi.SPUN_DOWN | {"sleep"}
 MEDIUM = model.READ | model.WRITE | {0x28, 0x88, 0x2a, 0x8a}
 # What the journal has in it, once, of a drive that was woken too often, and of one that does not heed its timer.
-LEFT_AWAKE, NOT_HEEDED = "left awake for an hour", "from now on the service"
+LEFT_AWAKE, NOT_HEEDED = "no spin-down for one hour", "from now on the service"
 # How often the daemon has been put to sleep, and so woken; and what the kernel has said.
 WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
 MESSAGES = "dmesg | wc -l"
