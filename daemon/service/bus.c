@@ -22,7 +22,7 @@
 #define RETRY_USEC (30ULL * 1000 * 1000)
 #define ERROR_BAD_CONFIGURATION "org.drivekeep1.Error.BadConfiguration"
 
-/* Whoever has connected to our own socket. */
+/* A client of the private socket. */
 typedef struct BusPeer BusPeer;
 struct BusPeer {
         sd_bus *connection;
@@ -38,10 +38,10 @@ struct Bus {
         BusReloadFn reload;
         void *userdata;
         Requests requests;
-        const char *address; /* of the system bus */
-        sd_bus *connection;  /* … to it */
+        const char *address; /* the system bus's; borrowed */
+        sd_bus *connection;  /* the connection to the system bus; NULL: not connected */
         sd_event_source *reconnect;
-        int socket; /* our own */
+        int socket; /* the private listening socket */
         sd_event_source *listen;
         BusPeer *peers;
 };
@@ -82,7 +82,7 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
                                                              : requests_wait(&b->requests, m, NULL);
 }
 
-/* The first argument is the name of a drive. */
+/* Reads the first argument, the name of a drive, and finds the drive. */
 static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
         const char *name;
         int r;
@@ -96,7 +96,8 @@ static int read_drive(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *err
         return 0;
 }
 
-/* The same, of a method that is for a connection of the caller's own: on the bus it would not be noticed that somebody goes. */
+/* Like read_drive(), for methods that need a private connection: on the system bus the service does not notice that a client
+ * disconnects. */
 static int read_drive_privately(Bus *b, sd_bus_message *m, Target **ret, sd_bus_error *error) {
         if (sd_bus_is_bus_client(sd_bus_message_get_bus(m)) > 0) {
                 (void) sd_bus_error_set(error, SD_BUS_ERROR_NOT_SUPPORTED,
@@ -151,7 +152,7 @@ static int method_set_temporary(sd_bus_message *m, void *userdata, sd_bus_error 
         if (r < 0)
                 return r;
 
-        /* Whoever measures the drive keeps visits from it, but not this one. */
+        /* The read permission of the same caller must not block the visit that writes this value. */
         readers_forget(t, bus);
         r = target_temporary_set(t, bus, setting, value, before, error);
         return r < 0 ? r : sd_bus_reply_method_return(m, "");
@@ -208,7 +209,7 @@ static int method_settle(sd_bus_message *m, void *userdata, sd_bus_error *error 
         return sd_bus_reply_method_return(m, "");
 }
 
-/* Anybody may ask, as often as they like: what is known is told, and nothing is looked at for it. */
+/* Reports only what the service already knows: every user may call this at any rate, so the call must not cause I/O. */
 static int method_list_drives(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
         Bus *b = userdata;
@@ -231,7 +232,7 @@ static int property_version(sd_bus *bus _unused_, const char *path _unused_, con
         return sd_bus_message_append(reply, "s", DRIVEKEEP_VERSION);
 }
 
-/* Methods without UNPRIVILEGED are for root, and for our own user (ExecReload=); sd-bus refuses the others. */
+/* sd-bus refuses methods without UNPRIVILEGED to all users except root and the service's own user, which ExecReload= runs as. */
 static const sd_bus_vtable vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Apply", SD_BUS_ARGS("as", names), SD_BUS_RESULT("as", visited), method_apply, 0),
@@ -262,7 +263,7 @@ static const sd_bus_vtable vtable[] = {
 
 /* ---- the system bus ---- */
 
-/* Without a handler of ours a refusal would close the connection, and what else it is good for with it. */
+/* Handles a refusal of the name. sd-bus's default handler would close the connection, which is also used for logind. */
 static int on_name(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error _unused_) {
         uint32_t reply;
 
@@ -322,12 +323,12 @@ static int system_bus_open(Bus *b) {
                 r = sd_bus_set_address(bus, b->address);
         if (r >= 0)
                 r = sd_bus_set_bus_client(bus, true);
-        /* Where there is no socket yet, an inotify watch waits for it, without waking us up. */
+        /* If the bus's socket does not exist yet, sd-bus watches for it by inotify, without polling. */
         if (r >= 0)
                 r = sd_bus_set_watch_bind(bus, true);
         if (r >= 0)
                 r = sd_bus_set_connected_signal(bus, true);
-        /* The loop's end would flush it, and wait for that. */
+        /* By default the end of the event loop flushes the connection, which can block. */
         if (r >= 0)
                 r = sd_bus_set_close_on_exit(bus, false);
         if (r >= 0)
@@ -366,17 +367,17 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep) {
         b->sleep = sleep;
 
         r = system_bus_open(b);
-        /* Without a bus nobody but root can ask, and sleep is noticed afterwards; all else works. */
+        /* Without a bus only root can call the service, and sleep is noticed only after the resume. Everything else works. */
         if (r < 0)
                 journal_log(LOG_NOTICE, "Failed to connect to the system bus, ignoring: %s", strerror(-r));
 }
 
-/* ---- our own socket ---- */
+/* ---- the private socket ---- */
 
 static BusPeer *peer_free(BusPeer *p) {
         for (Target *t = manager_first(p->bus->manager); t && p->connection; t = t->next)
                 readers_forget(t, p->connection);
-        /* Also while it is being dispatched: sd-bus keeps it until that is over. */
+        /* Safe while the connection is being dispatched: sd-bus holds its own reference until the dispatch ends. */
         (void) sd_bus_close_unref(p->connection);
         free(p);
         return NULL;
@@ -432,7 +433,7 @@ static int on_listen(sd_event_source *source _unused_, int listen_fd, uint32_t r
         return 0;
 }
 
-/* Root and our own user alone may connect: the mode says so, and the methods ask again. */
+/* The mode 0600 lets only root and the service's own user connect. The methods check the caller, too. */
 static int socket_listen(const char *path) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd, r;
@@ -484,7 +485,7 @@ Bus *bus_free(Bus *b) {
                 return NULL;
 
         sd_event_source_disable_unref(b->reconnect);
-        /* Not flushed: a bus that does not answer would hold up the service's end. */
+        /* Closed without a flush: a bus that does not answer would delay the end of the service. */
         (void) sd_bus_close_unref(b->connection);
         requests_done(&b->requests);
         sd_event_source_disable_unref(b->listen);

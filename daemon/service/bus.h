@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* org.drivekeep1 on the system bus, object /org/drivekeep1, interface org.drivekeep1.Manager: anybody may read, only the
- * privileged may make it act. The same object for root on a socket of our own, which works without a bus too.
+/* The D-Bus interface org.drivekeep1.Manager of the object /org/drivekeep1. On the system bus, every user may read properties and list
+ * drives; all other methods are for root. A private socket offers the same object to root and works without a bus.
  *
- *   Apply(as names) → as visited      visits these drives (none: all), and answers when that is over
+ *   Apply(as names) → as visited      visits the named drives (none: all), and replies after the visits
  *   ApplyPermanent(as names) → as visited
- *                                     the same, and also what drives keep themselves
- *   GetReadPermission(s name)                   answers when a command that reads may be sent to that drive (readers.h)
- *   Read(as names) → as visited       looks whether these drives (none: all) are as they were left, writes nothing, wakes none
- *   Release(s name, s setting) → u    takes a setting ("": all) out of quarantine, and visits; how many values that were
- *   Reload()                          reads the files anew; answers when that is done, or with what is wrong in them
- *   ReloadAndVisit() → as visited     the same; answers after the visits that follow and those under way
- *   SpinDown(as names) → as visited      puts these drives (at least one) into standby, and answers when that is over
- *   Settle()                         looks at once at what udev has told by now, which is gathered for a moment else
- *   ListDrives() → a(sss)             kernel name, state, identity, as far as is known
- *   Version s */
+ *                                     like Apply, and also writes settings that drives store permanently
+ *   GetReadPermission(s name)         replies when the caller may send commands that read to the drive (readers.h)
+ *   Read(as names) → as visited       checks the named drives (none: all) for drift; writes nothing, and wakes no drive
+ *   Release(s name, s setting) → u    ends the quarantine of a setting ("": all), visits the drive, and returns the number of values
+ *   Reload()                          reloads the files, and replies after that or with the first error in the files
+ *   ReloadAndVisit() → as visited     like Reload, and replies after the visits that the reload causes and the visits under way
+ *   SpinDown(as names) → as visited   puts the named drives (at least one) into standby, and replies after the visits
+ *   Settle()                          processes pending udev events at once, which are otherwise collected for a moment
+ *   ListDrives() → a(sss)             returns kernel name, state and identity of each drive, as far as known
+ *   Version s                         the version of the service */
 
 #include <systemd/sd-bus.h>
 
 #include "monitor.h"
 #include "sleep.h"
 
-/* Anybody can fill its queue with questions: workers, udev and root at our own socket come first. */
+/* Lower than the priority of workers, udev and the private socket, since any user can fill the bus connection's queue with calls. */
 #define BUS_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
 
 #define BUS_ADDRESS "unix:path=/run/dbus/system_bus_socket"
@@ -30,20 +30,20 @@
 
 typedef struct Bus Bus;
 
-/* Reads the files anew: 0, or -EINVAL with a sentence for who asked, which is freed here. */
+/* Reloads the configuration files. Returns 0, or -EINVAL with the first error as a sentence for the caller; bus.c frees the sentence. */
 typedef int (*BusReloadFn)(void *userdata, char **ret_sentence);
 
-/* `path`: of the socket. `monitor` is asked what udev told of a moment ago before drives are looked for. */
+/* Listens on the private socket `path`. Methods process the pending events of `monitor` before they look up a drive. */
 int bus_new(sd_event *event, const char *path, Manager *manager, Monitor *monitor, BusReloadFn reload, void *userdata,
             Bus **ret);
 Bus *bus_free(Bus *b);
 
-/* Connects to the system bus (`address` stays the caller's) when there is one, and again when that breaks; nobody waits for it. `sleep`
- * is told of a new connection, and when that is gone, with all its slots. */
+/* Connects to the system bus when it appears, and again after each disconnect, without blocking. The caller owns `address`. Calls
+ * sleep_bus_connected() for each new connection, and sleep_bus_lost() before a connection and its slots are freed. */
 void bus_connect(Bus *b, const char *address, Sleep *sleep);
 
-/* Offers the object there. Exported for tests. */
+/* Offers the object on this connection. Exported for tests. */
 void bus_offer(Bus *b, sd_bus *bus);
 
-/* A drive's visit is over, or deferred; callers may be waiting for it. */
+/* Replies to callers that wait for a visit. Must be called after each visit that finished or was deferred. */
 void bus_visit_finished(Bus *b);

@@ -18,14 +18,14 @@
 #include "state-file.h"
 #include "timer.h"
 
-/* For a plug with a bad contact, and for supplies with several events for one change. */
+/* Merges the events of a plug with a bad contact, and of power supplies that send several events for one change. */
 #define POWER_DEBOUNCE_USEC (2ULL * 1000 * 1000)
-/* systemd waits for five seconds at most (TimeoutStopSec= in the unit). After STOP_USEC the service no longer waits for visits, and writes the
- * notes of those that have ended until STOP_NOTES_USEC. */
+/* systemd kills the service after five seconds (TimeoutStopSec= in the unit). The service waits for visits until STOP_USEC, and then writes
+ * the crash guard's notes of the finished visits until STOP_NOTES_USEC. */
 #define STOP_USEC (3ULL * 1000 * 1000)
 #define STOP_NOTES_USEC (4ULL * 1000 * 1000)
 #define STOP_ACCURACY_USEC (10ULL * 1000)
-/* Later than the crash guard removes its notes of a visit. */
+/* Longer than the ten seconds after which the crash guard removes its notes of a visit. */
 #define TIDY_USEC (15ULL * 1000 * 1000)
 
 struct Daemon {
@@ -37,7 +37,7 @@ struct Daemon {
         LinkWatch *links;
         Sleep *sleep;
         Bus *bus;
-        uint64_t stopping_since; /* on the monotonic clock; 0: it is not stopping */
+        uint64_t stopping_since; /* CLOCK_MONOTONIC, µs; 0: the service is not stopping */
         sd_event_source *power_timer, *stop_timer, *tidy;
 };
 
@@ -53,7 +53,7 @@ static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         return 0;
 }
 
-/* After visits and reloads: the next one may be weeks away. */
+/* Releases unused memory some time after a visit or reload, since the next one may be weeks away. */
 static void daemon_tidy_later(Daemon *d) {
         (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
 }
@@ -64,7 +64,7 @@ static bool daemon_is_on_battery(Daemon *d) {
         return config_uses_battery(d->files->config) && power_on_battery(POWER_SUPPLY_CLASSDIR) > 0;
 }
 
-/* With errors in the new files the old ones stay in force. */
+/* Reloads the files. If the new files have errors, the previous configuration stays in force. */
 static int on_reload(void *userdata, char **ret_sentence) {
         Daemon *d = userdata;
         _cleanup_(files_unrefp) Files *files = NULL;
@@ -73,7 +73,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         r = files_load(&files);
         if (r < 0)
                 return r;
-        /* The metrics have the number of errors. */
+        /* The metrics include the number of errors in the files. */
         state_notify(STATE_DIR, STATE_NEWS);
 
         if (files->config->complaints.n_errors > 0) {
@@ -92,7 +92,7 @@ static int on_reload(void *userdata, char **ret_sentence) {
         return 0;
 }
 
-/* The journal has the files' errors, and a signal has no answer. */
+/* Reloads on SIGHUP. Errors in the files go to the journal alone, since a signal has no reply. */
 static int on_hangup(sd_event_source *source _unused_, const struct signalfd_siginfo *si _unused_, void *userdata) {
         _cleanup_free_ char *sentence = NULL;
         Daemon *d = userdata;
@@ -120,7 +120,7 @@ static int on_power_timer(sd_event_source *source _unused_, uint64_t usec _unuse
 static void on_power(void *userdata) {
         Daemon *d = userdata;
 
-        /* Further events do not push this back: a supply may send them all the time. */
+        /* Further events do not restart the timer, since a power supply may send events continuously. */
         if (!timer_runs(d->power_timer) && config_uses_battery(d->files->config))
                 (void) timer_start(d->event, &d->power_timer, POWER_DEBOUNCE_USEC, 0, on_power_timer, d);
 }
@@ -133,7 +133,7 @@ static void on_lost(void *userdata) {
         r = manager_enumerate(d->manager, VISIT_ATTACH);
         if (r < 0)
                 journal_log(LOG_ERR, "Failed to enumerate the drives: %s", strerror(-r));
-        /* A lost event may have been a reset, after which settings that cannot be read must be written. */
+        /* One of the lost events may have been a reset, after which settings without read-back must be written again. */
         manager_visit_all(d->manager, VISIT_RESET);
         on_power(d);
 }
@@ -160,7 +160,7 @@ static void on_sleep_ended(void *userdata, bool suspended) {
                 return;
 
         manager_visit_all(d->manager, VISIT_RESUME);
-        /* Some supplies send no event for a change during the sleep. */
+        /* Some power supplies send no event for a change during system sleep. */
         on_power(d);
 }
 
@@ -231,7 +231,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 return -ENOMEM;
         d->event = event;
 
-        /* Floating sources: they live as long as the loop. */
+        /* Floating sources: the event loop owns them. */
         r = sd_event_add_signal(event, NULL, SIGTERM, on_signal, d);
         if (r >= 0)
                 r = sd_event_add_signal(event, NULL, SIGINT, on_signal, d);
@@ -247,7 +247,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = link_watch_new(event, d->manager, STDIN_FILENO, &d->links);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
-        /* Events from now on wait in the socket until the present drives are enumerated. */
+        /* udev events queue in the monitor's socket until the present drives are enumerated. */
         if (r >= 0)
                 r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
         if (r >= 0)
@@ -257,7 +257,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
 
         files_write_in_force(d->files, STATE_DIR);
 
-        /* Logged here once, and not by each worker. */
+        /* Logged once by the service instead of by each worker. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
                             "The kernel has no Landlock, or Landlock is disabled: only drivekeep-broker.service limits "
@@ -284,7 +284,7 @@ Daemon *daemon_free(Daemon *d) {
         if (!d)
                 return NULL;
 
-        (void) bus_free(d->bus); /* its readers hold the manager's drives */
+        (void) bus_free(d->bus); /* before the manager: clients' read permissions point to drives */
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) link_watch_free(d->links);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The service as a whole: leads the events of udev, sleep, power supplies, reload, the bus and signals to the manager. */
+/* The service as a whole: forwards events of udev, sleep, power supplies, reload, the bus and signals to the manager. */
 
 #include <systemd/sd-event.h>
 
@@ -9,7 +9,7 @@
 
 typedef struct Daemon Daemon;
 
-/* Reads the files, listens, and enumerates the drives. Visits start when the loop runs. */
+/* Reads the configuration files, starts to listen for events, and enumerates the drives. Visits start when the event loop runs. */
 int daemon_new(sd_event *event, Broker *broker, Daemon **ret);
 Daemon *daemon_free(Daemon *d);
 DEFINE_CLEANUP(Daemon *, daemon_free);

@@ -16,8 +16,8 @@
 #include "tracer.h"
 #include "worker-message.h"
 
-/* With autogroups (sched_autogroup_enabled, sched(7)) a unit's Nice= counts only within its session, so the session gets the same. Kernels
- * without autogroups have no such file. */
+/* Gives the session's autogroup the nice value of the process. With autogroups (sched_autogroup_enabled, sched(7)) Nice= of a unit has
+ * effect only within the session. Kernels without autogroups have no such file. */
 static void session_set_nice(void) {
         _cleanup_close_ int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
         int nice = getpriority(PRIO_PROCESS, 0);
@@ -32,7 +32,7 @@ static void broker_child(BrokerChild child, int fd) {
         worker_main(fd);
 }
 
-/* In a unit of its own, which has the right to send commands to drives. */
+/* Runs in drivekeep-broker.service, which has the right to send commands to drives. */
 static int run_broker(void) {
         int r;
 
@@ -44,7 +44,7 @@ static int run_broker(void) {
         return broker_run(SD_LISTEN_FDS_START, broker_child);
 }
 
-/* In a unit of its own, which may read the kernel's trace. */
+/* Runs in drivekeep-tracer.service, which may read the kernel's trace. */
 static int run_tracer(void) {
         if (sd_listen_fds(true) != 1)
                 return -EINVAL;

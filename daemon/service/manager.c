@@ -21,9 +21,9 @@
 #include "target-visit.h"
 #include "timer.h"
 
-/* Enough to hide the latency of many drives; few enough that a machine with a thousand does not fork itself to death. */
+/* The limit on concurrent workers: enough to hide the latency of many drives, and few enough for a machine with a thousand drives. */
 #define WORKERS_MAX 16U
-#define RETRY_USEC (1000ULL * 1000) /* when a process cannot be made */
+#define RETRY_USEC (1000ULL * 1000) /* after a worker could not be started */
 
 struct Manager {
         TargetEnv env;
@@ -31,12 +31,13 @@ struct Manager {
         void *userdata;
         BridgeFall fall;
         bool paused;
-        bool lacks_worker;                  /* a worker could not be started; the journal has that */
-        bool judged;                        /* what earlier runs intended */
-        sd_event_source *settle, *schedule; /* each runs once when it is enabled, and once when the loop begins */
-        sd_event_source *timer; /* one for all drives, which runs only while one of them waits for a time … */
-        uint64_t due;           /* … until then (CLOCK_MONOTONIC, µs); UINT64_MAX: it does not run */
-        uint64_t retry_at;      /* the same, for a worker that could not be started */
+        bool lacks_worker; /* a worker could not be started, which has been logged */
+        bool judged;       /* the crash guard has judged the notes of earlier runs */
+        sd_event_source *settle,
+                        *schedule; /* defer sources: each runs once when enabled, and once when the event loop starts */
+        sd_event_source *timer;    /* shared by all drives; armed only while a drive waits for a time */
+        uint64_t due;              /* expiry of `timer` (CLOCK_MONOTONIC, µs); UINT64_MAX: not armed */
+        uint64_t retry_at;         /* next attempt to start a worker (CLOCK_MONOTONIC, µs); UINT64_MAX: none */
 };
 
 /* ---- the list ---- */
@@ -54,7 +55,7 @@ Target *manager_find(Manager *m, const char *name) {
 
 /* ---- visits ---- */
 
-/* The line that `systemctl status drivekeep.service` shows. */
+/* Sends the status line that `systemctl status drivekeep.service` shows. */
 static void manager_update_status(const Manager *m) {
         char line[RECORD_SUM_MAX];
         RecordSum sum = {};
@@ -68,7 +69,7 @@ static void manager_changed(Manager *m) {
         (void) sd_event_source_set_enabled(m->settle, SD_EVENT_ONESHOT);
 }
 
-/* A worker that is stuck is the kernel's, and takes no place. */
+/* Counts running workers. Workers that are stuck in the kernel do not count toward the limit. */
 static unsigned count_busy(const Manager *m) {
         unsigned n = 0;
 
@@ -108,7 +109,7 @@ static int on_schedule(sd_event_source *source _unused_, void *userdata) {
                 busy++;
                 if (r >= 0)
                         continue;
-                /* The cause may be the drive's own, such as a request that is too large for its socket: others do not wait. */
+                /* The cause may concern this drive alone, such as a request that is too large for the socket. Other drives do not wait. */
                 if (!m->lacks_worker && !lacks_worker)
                         journal_log(LOG_ERR,
                                     "%s: failed to start a worker, retrying (see drivekeep-broker.service): %s",
@@ -133,7 +134,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         Manager *m = userdata;
 
         m->due = m->retry_at = UINT64_MAX;
-        /* What had no process may have one now. */
+        /* Retries visits whose worker could not be started. */
         manager_schedule(m);
         for (Target *t = m->env.drives; t; t = t->next)
                 target_tick(t);
@@ -141,7 +142,7 @@ static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, vo
         return 0;
 }
 
-/* When the loop has nothing more urgent: many drives change at once, and what one waited for may be over. */
+/* Sets the timer and the status line when the event loop has nothing more urgent, since many drives often change at once. */
 static int on_settled(sd_event_source *source _unused_, void *userdata) {
         Manager *m = userdata;
         uint64_t due = m->retry_at, now = monotonic_usec();
@@ -227,7 +228,7 @@ static void manager_remove(Manager *m, Target *t) {
         (void) target_free(t);
 }
 
-/* Takes over `drive`; `reason` is what a new one is visited for. */
+/* Adds or updates a drive. Takes ownership of `drive`. `reason`: of the visit of a new drive. */
 static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
         Target *t, **end;
         int r;
@@ -237,7 +238,7 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
                 target_update(t, drive);
                 return;
         }
-        /* Another drive has taken over the name, or another medium has come into it. */
+        /* The kernel name now belongs to another drive, or the drive has another medium. */
         if (t)
                 manager_remove(m, t);
 
@@ -274,7 +275,7 @@ void manager_unplugged(Manager *m, const char *name) {
         fsck_wait_poke(m->env.fsck_wait);
 }
 
-/* The links of a partition or of something stacked are links of the drives below: match them again. */
+/* Matches the drives below this device again, since rules may name a drive by the links of its partitions and of stacked devices. */
 void manager_stack_changed(Manager *m, const char *name, bool removed) {
         _cleanup_(names_freep) char **disks = NULL;
 
@@ -324,8 +325,8 @@ int manager_enumerate(Manager *m, VisitReason reason) {
         for (size_t k = 0; k < i.n_drives; k++)
                 manager_add(m, TAKE_PTR(i.drives[k]), reason);
 
-        /* Once: what is left behind from now on, this run of the daemon has seen itself. Nobody is visited before, as a drive may
-         * have to be left alone. */
+        /* Judges the notes of earlier runs once, before the first visit: the judgement may forbid all commands to a drive. This run of the
+         * daemon observes all later notes itself. */
         if (!m->judged) {
                 guard_judge(m->env.guard);
                 m->judged = true;

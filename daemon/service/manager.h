@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* All drives, and the bound on workers. Triggers come in here or at a drive itself (target.h), and all of them end in
- * target_decide() (target.c). What triggers there are, monitor.c, daemon.c and recheck.c know. */
+/* All drives, and the limit on concurrent workers. Triggers of monitor.c, daemon.c and recheck.c arrive here or at one drive (target.h),
+ * and all of them end in target_decide() (target-decide.c). */
 
 #include <systemd/sd-event.h>
 
@@ -13,9 +13,10 @@ struct udev_device;
 typedef struct Manager Manager;
 
 typedef struct ManagerEvents {
-        void (*rested)(void *userdata, const Target *t); /* see TargetEnv; also for one that was unplugged */
-        void (*writing)(void *userdata);                 /* a worker is about to begin */
-        void (*quiet)(void *userdata);                   /* no worker is at a drive, but those that are stuck */
+        void (*rested)(void *userdata,
+                       const Target *t); /* a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
+        void (*writing)(void *userdata); /* a worker is about to start */
+        void (*quiet)(void *userdata);   /* no worker is running except stuck ones */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
@@ -28,23 +29,23 @@ void manager_visit_all(Manager *m, VisitReason reason);
 Target *manager_first(Manager *m); /* the list of drives, by ->next */
 Target *manager_find(Manager *m, const char *name);
 
-/* Everything that udev knows; drives that are new are visited for `reason`, those that are gone are dropped. */
+/* Enumerates the drives that udev knows. Visits new drives for `reason`, and removes drives that are gone. */
 int manager_enumerate(Manager *m, VisitReason reason);
 
-void manager_plugged(Manager *m, struct udev_device *device); /* the drive is there, or changed */
+void manager_plugged(Manager *m, struct udev_device *device); /* the drive appeared or changed */
 void manager_unplugged(Manager *m, const char *name);
 void manager_stack_changed(Manager *m, const char *name, bool removed); /* a partition, md or dm device */
 
-/* The drives that hang on this device may have lost their state. */
+/* Visits the drives below this device in sysfs, since they may have lost their state. */
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum);
 
-/* What is wanted changes: other files (NULL: the same), another power source. Visits the drives concerned. */
+/* Applies other files (NULL: the same files) or another power source. Visits the drives whose settings change. */
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason);
 
-/* Begin no visits, and end those under way after the command they are at; `quiet` comes when that is done, maybe at once.
- * Or go on. */
+/* `pause`: starts no visits, and stops visits under way after their current command; calls `quiet` when no worker is left, perhaps at once.
+ * Otherwise resumes visits. */
 void manager_pause(Manager *m, bool pause);
 
-/* The daemon ends: the journal is told which drives still have a worker; what was written to the others and did no harm so far is not
- * held against it. Waits for that to be on stable storage, until then (CLOCK_MONOTONIC, µs) at most. */
+/* Called when the service ends. Logs which drives still have a worker. Removes the crash guard's notes of all other drives, since their
+ * writes did no harm so far, and waits until that is on stable storage, but not beyond `until` (CLOCK_MONOTONIC, µs). */
 void manager_finish(Manager *m, uint64_t until);

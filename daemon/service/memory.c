@@ -8,8 +8,8 @@
 #include "macro.h"
 #include "memory.h"
 
-/* Read-only segments have no relocations and are the same as in the file. The segment with the program headers comes last, as reading the
- * next header would map it again, with 64 KiB around it. */
+/* Releases the read-only segments of one object. They have no relocations and equal the file. The segment with the program headers is
+ * released last, since a read of the next header would map the segment again, with 64 KiB around the header. */
 static int on_object(struct dl_phdr_info *info, size_t size _unused_, void *userdata) {
         const uintptr_t *page = userdata, headers = (uintptr_t) info->dlpi_phdr;
         uintptr_t last = 0, last_end = 0;
