@@ -12,16 +12,17 @@
 #include "clock.h"
 #include "wire.h"
 
-/* How often a broker without a manager polls for the end of its last worker. */
+/* The interval at which a broker without a manager polls for the end of its last worker. */
 #define WORKERS_MS 500
 
-/* A worker is killed so long after the manager released it: the worker has reported all, broke the protocol, or its drive is gone. */
+/* The time from the release of a worker by the manager until the broker kills the worker. The manager releases a worker that has reported
+ * everything, broke the protocol, or lost its drive. */
 #define RELEASED_USEC (5ULL * 1000 * 1000)
-/* A manager that ends releases all workers, and one may be between two steps that belong together, such as turning the write cache on and
- * informing the kernel. This is enough time for these few commands, even if the kernel gives up on each. */
+/* The time that workers have after their manager ended. A worker may be between two steps that belong together, such as enabling the write
+ * cache and informing the kernel. The time is enough for these few commands, even if each of them times out. */
 #define ORPHAN_USEC (600ULL * 1000 * 1000)
 
-/* Two descriptors for each: LimitNOFILE= of the unit. */
+/* The broker holds two descriptors per worker; LimitNOFILE= of its unit allows for that. */
 #define WORKERS_MAX 8000U
 
 typedef union Control {
@@ -31,14 +32,14 @@ typedef union Control {
 
 /* ---- the manager's half ---- */
 
-/* After so long without a broker its socket has failed, too (StartLimitBurst=). systemd opens the socket again when the manager
- * restarts. */
+/* If the broker is unreachable for this time, its socket unit has failed, too (StartLimitBurst=). systemd opens the socket again when the
+ * manager restarts. */
 #define REFUSED_USEC (30ULL * 1000 * 1000)
 
 struct Broker {
         const char *path;
         int fd;
-        uint64_t refused_since; /* on the monotonic clock; 0: it is not */
+        uint64_t refused_since; /* CLOCK_MONOTONIC, µs; 0: the last connection attempt succeeded */
 };
 
 int broker_new(const char *path, Broker **ret) {
@@ -62,7 +63,7 @@ Broker *broker_free(Broker *b) {
         return NULL;
 }
 
-/* Sends the child's kind as one byte, with a socket. */
+/* Sends the child's kind as one byte, and the socket as SCM_RIGHTS. */
 static int broker_request(const Broker *b, BrokerChild child, int fd) {
         Control control = {};
         struct iovec iov = { .iov_base = &(char){ child }, .iov_len = 1 };
@@ -87,7 +88,7 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
         if (r != -EPIPE && r != -ECONNRESET)
                 return r;
 
-        /* There is no broker yet, or it was idle and ended: systemd starts one. */
+        /* The broker has not been started yet, or it was idle and exited: systemd starts it for this connection. */
         closep(&b->fd);
         b->fd = -EBADF;
         r = unix_connect(b->path, SOCK_SEQPACKET);
@@ -104,7 +105,7 @@ int broker_fork(Broker *b, BrokerChild child, int fd) {
 
 /* ---- the broker itself ---- */
 
-/* Returns 1 with a child's socket; 0: the manager has gone. */
+/* Returns 1 and the child's kind and socket, or 0 if the manager has disconnected. */
 static int request_receive(int fd, BrokerChild *ret_child, int *ret) {
         Control control = {};
         unsigned char byte;
@@ -140,7 +141,7 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
         if (getppid() != broker)
                 _exit(EXIT_FAILURE);
 
-        /* The child keeps its own socket and the standard streams, and not the broker's socket. */
+        /* The child keeps only its own socket and the standard streams. */
         if (dup2(fd, STDERR_FILENO + 1) < 0 || close_range(STDERR_FILENO + 2, ~0U, 0) < 0)
                 _exit(EXIT_FAILURE);
 
@@ -150,16 +151,16 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
 
 typedef struct BrokerWorker {
         int pidfd;
-        /* A copy of the worker's end of the socket, which shows when the manager releases the worker; < 0: it has. While this copy is open,
-         * the manager does not take a worker that closes its own end for one that has ended. */
+        /* A copy of the worker's end of the socket, to notice that the manager closes the other end; < 0: the manager has released the
+         * worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
         int end;
-        uint64_t kill_usec; /* on the monotonic clock; UINT64_MAX: not */
+        uint64_t kill_usec; /* CLOCK_MONOTONIC, µs; UINT64_MAX: no kill is due */
 } BrokerWorker;
 
 static BrokerWorker workers[WORKERS_MAX];
 static size_t n_workers;
 
-/* Takes over the fd. */
+/* Takes ownership of `fd`. */
 static void workers_add(pid_t pid, int fd) {
         int pidfd;
 
@@ -174,14 +175,14 @@ static void workers_add(pid_t pid, int fd) {
         workers[n_workers++] = (BrokerWorker){ .pidfd = pidfd, .end = fd, .kill_usec = UINT64_MAX };
 }
 
-/* The worker is killed in `usec`. */
+/* Schedules the kill of the worker in `usec`. */
 static void worker_release(BrokerWorker *w, uint64_t usec) {
         closep(&w->end);
         w->end = -EBADF;
         w->kill_usec = monotonic_usec() + usec;
 }
 
-/* `polls`: two of each worker, its process and its end of the socket. */
+/* Handles poll results. `polls` has two entries per worker: the pidfd and the copy of the worker's socket. */
 static void workers_poll(const struct pollfd *polls) {
         for (size_t i = n_workers; i-- > 0;) {
                 BrokerWorker *w = workers + i;
@@ -194,7 +195,7 @@ static void workers_poll(const struct pollfd *polls) {
                 }
                 if (polls[2 * i + 1].revents)
                         worker_release(w, RELEASED_USEC);
-                /* A worker that waits for its drive in the kernel ends when the command ends: this aborts no command. */
+                /* SIGKILL aborts no command: a worker that waits for its drive in the kernel dies when the command has ended. */
                 if (w->kill_usec <= monotonic_usec()) {
                         (void) syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
                         w->kill_usec = UINT64_MAX;
@@ -202,7 +203,7 @@ static void workers_poll(const struct pollfd *polls) {
         }
 }
 
-/* Returns 1: there is a message; 0: there was none for idle_ms (< 0: no limit), and no worker is left. */
+/* Waits for a message. Returns 1 if `fd` is readable, and 0 after idle_ms (< 0: no limit) without a message if no worker is left. */
 static int request_wait(int fd, int idle_ms) {
         static struct pollfd polls[1 + 2 * WORKERS_MAX];
 
@@ -234,7 +235,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         pid_t self = getpid();
         bool requested = false, leaving = false;
 
-        /* The manager notices the end of a worker by its socket. */
+        /* Workers are reaped automatically; the manager notices the end of a worker by the worker's socket. */
         if (signal(SIGCHLD, SIG_IGN) == SIG_ERR)
                 return -errno;
 
@@ -248,7 +249,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
                 if (r < 0)
                         return r;
                 if (r == 0) {
-                        /* Requests that have been sent are read. The next one fails, and the manager sends it to the next broker. */
+                        /* Requests already sent are still served. The manager's next request fails with EPIPE and goes to a new broker. */
                         leaving = true;
                         if (shutdown(fd, SHUT_RD) < 0)
                                 return -errno;
@@ -261,7 +262,7 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
                         return r < 0 ? r : leaving;
 
                 requested = true;
-                /* If there is no process, the manager finds the socket closed. */
+                /* If the fork fails, the manager finds the socket closed. */
                 pid = n_workers < WORKERS_MAX ? fork() : -1;
                 if (pid == 0)
                         child_main(child, worker_fd, self, run);
@@ -272,7 +273,8 @@ int broker_serve(int fd, int idle_ms, BrokerChildFn run) {
         }
 }
 
-/* After an upgrade of the package the next manager is of another build, and workers of this one do not understand it. */
+/* Returns true if a package upgrade replaced the running program. The next manager is then of another build, and this broker's workers
+ * would reject its messages. */
 static bool program_is_replaced(void) {
         static const char gone[] = " (deleted)";
         char path[PATH_MAX];
@@ -290,13 +292,13 @@ int broker_run(int listener, BrokerChildFn run) {
 
                 if (fd < 0)
                         return -errno;
-                /* The socket's mode says so, too. */
+                /* Redundant with the socket's mode. */
                 r = unix_peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;
 
-                /* Workers of a manager that has ended end after their present command, or are killed. The broker waits for them; the
-                 * next manager does not. */
+                /* Workers of a manager that ended stop after their current command, or are killed. The broker waits for these workers, and
+                 * the next manager does not. */
                 for (size_t i = 0; i < n_workers; i++)
                         worker_release(workers + i, ORPHAN_USEC);
                 r = n_workers > 0 ? request_wait(listener, WORKERS_MS) : 0;

@@ -9,14 +9,14 @@
 
 #define BROKER_SOCKET "/run/drivekeep-broker"
 
-/* The broker ends after so long without a request. systemd starts another for the next request. */
+/* The broker exits after this time without a request. systemd starts a new broker for the next request. */
 #define BROKER_IDLE_MS (30 * 1000)
 
 /* ---- the manager's half ---- */
 
 typedef struct Broker Broker;
 
-/* Connects for the first child, which has systemd start the broker. `path` must outlive the Broker. */
+/* Does not connect yet: the first broker_fork() connects, and systemd then starts the broker. `path` must outlive the Broker. */
 int broker_new(const char *path, Broker **ret);
 Broker *broker_free(Broker *b);
 DEFINE_CLEANUP(Broker *, broker_free);
@@ -27,20 +27,20 @@ typedef enum BrokerChild {
         _BROKER_CHILD_MAX,
 } BrokerChild;
 
-/* Requests a child at this end of a socket, and does not wait for it. The fd stays the caller's. The broker closes its copy if it cannot
- * start a child. A child whose other end is closed, or shut down for writing, is killed after five seconds. -ESHUTDOWN: the broker has not
- * been reachable for so long that the caller should restart. */
+/* Requests a child process that serves `fd`, one end of a socket pair, and does not wait for the child. The caller keeps `fd`. If the
+ * broker cannot start a child, it closes its copy. The broker kills the child five seconds after the manager closes its own end or shuts it
+ * down for writing. Returns -ESHUTDOWN if the broker has been unreachable for so long that the caller should restart. */
 int broker_fork(Broker *b, BrokerChild child, int fd);
 
 /* ---- the broker itself ---- */
 
-/* The main function of such a child; never returns. */
+/* The main function of a child; never returns. */
 typedef void (*BrokerChildFn)(BrokerChild child, int fd);
 
-/* Serves one manager at this connection until the manager disconnects: 0. 1: there was no request for idle_ms, and no worker is left; the
- * manager's next request fails with EPIPE. */
+/* Serves one manager on this connection. Returns 0 after the manager disconnected, and 1 after idle_ms without a request and without a
+ * worker; after a 1 the manager's next request fails with EPIPE. */
 int broker_serve(int fd, int idle_ms, BrokerChildFn run);
 
-/* Serves one manager after the other at a listening socket. Ends with the last manager or when idle, after all workers: they have ten
- * minutes. Ends also when the program's file was replaced, so that the next manager gets a broker of its own build. */
+/* Serves one manager after the other on a listening socket. Returns when idle or when no manager is left, after all workers have ended, for
+ * which they have ten minutes. Returns also if the program's file was replaced, so that the next manager gets a broker of its own build. */
 int broker_run(int listener, BrokerChildFn run);

@@ -14,7 +14,7 @@ typedef struct Proxy {
         sd_event *event;
         const ProxyTargets *targets;
         sd_bus *manager;
-        sd_bus *systemd, *login; /* NULL before the first call to it */
+        sd_bus *systemd, *login; /* NULL before the first call to the service */
 } Proxy;
 
 int bus_new_at(int *fd, bool server, sd_bus **ret) {
@@ -32,7 +32,7 @@ int bus_new_at(int *fd, bool server, sd_bus **ret) {
         if (r < 0)
                 return r;
 
-        /* From here on the connection owns the descriptor. */
+        /* The connection now owns the descriptor. */
         (void) TAKE_FD(*fd);
         *ret = TAKE_PTR(bus);
         return 0;
@@ -64,8 +64,8 @@ int proxy_open(Broker *broker, sd_bus **ret) {
 
 typedef struct Call {
         const char *path, *interface, *member, *signature;
-        bool below; /* the object is below the path */
-        bool login; /* logind's, and not PID 1's */
+        bool below; /* `path` is a prefix of the object path */
+        bool login; /* goes to logind; false: to PID 1 */
 } Call;
 
 static const Call calls[] = {
@@ -86,7 +86,7 @@ static const Call *find_call(sd_bus_message *m) {
         return NULL;
 }
 
-/* A lock of another kind could keep the machine from being switched off. */
+/* Returns true if the call requests the lock that delays sleep. Other kinds of lock could block a shutdown. */
 static bool delays_sleep(sd_bus_message *m) {
         const char *what, *who, *why, *mode;
 
@@ -132,7 +132,7 @@ static int forward(sd_bus_message *m, sd_bus *to, const char *destination) {
         if (r < 0)
                 return r;
 
-        /* The reply needs the message. */
+        /* The reply handler needs the message. */
         (void) sd_bus_message_ref(m);
         (void) sd_bus_slot_set_destroy_callback(slot, unref_message);
         (void) sd_bus_slot_set_floating(slot, true);
@@ -154,8 +154,8 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         return 0;
 }
 
-/* The proxy ends with any of its connections, so that the manager notices the end of the signals and starts a new proxy.
- * sd_bus_set_exit_on_disconnect() would have the loop return an error in newer versions of libsystemd. */
+/* Exits when any of the connections ends, so that the manager notices the end of the signals and starts a new proxy.
+ * sd_bus_set_exit_on_disconnect() is not used: with it the event loop returns an error in newer versions of libsystemd. */
 static int on_disconnected(sd_bus_message *m _unused_, void *userdata, sd_bus_error *error _unused_) {
         Proxy *a = userdata;
 
@@ -193,7 +193,7 @@ static int proxy_connect(Proxy *a, bool login) {
         return 0;
 }
 
-/* sd-bus refuses all other calls, as there is no object for them. */
+/* Forwards permitted calls. sd-bus itself rejects all other calls, since no object handles them. */
 static int on_message(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const Call *call = find_call(m);
         Proxy *a = userdata;

@@ -46,7 +46,7 @@ static const struct {
         { SCMP_SYS(ppoll),                   ALL },
         { SCMP_SYS(ppoll_time64),            ALL },
 
-        /* Files: Landlock says which. */
+        /* Files; Landlock limits the paths. */
         { SCMP_SYS(open),                    FILES },
         { SCMP_SYS(openat),                  FILES },
         { SCMP_SYS(pread64),                 FILES },
@@ -63,20 +63,20 @@ static const struct {
         { SCMP_SYS(readlinkat),              FILES },
         { SCMP_SYS(getdents),                FILES },
         { SCMP_SYS(getdents64),              FILES },
-        /* libsystemd, for the unit of a process. */
+        /* libsystemd uses these to find the unit of a process. */
         { SCMP_SYS(statfs),                  TRACER },
         { SCMP_SYS(statfs64),                TRACER },
         { SCMP_SYS(fstatfs),                 TRACER },
         { SCMP_SYS(fstatfs64),               TRACER },
 
-        /* The socket that the process has. Workers have no sendmsg(), since CAP_SYS_ADMIN may name any process as the sender, and the
-         * journal believes that. socketcall() is missing, since libseccomp allows it for the calls of this table. */
+        /* The inherited socket. Workers have no sendmsg(): with CAP_SYS_ADMIN it can name any process as the sender, which the journal
+         * trusts. libseccomp itself allows socketcall() for the calls of this table. */
         { SCMP_SYS(send),                    ALL },
         { SCMP_SYS(sendto),                  ALL },
         { SCMP_SYS(recv),                    ALL },
         { SCMP_SYS(recvfrom),                ALL },
 
-        /* sd-bus. */
+        /* Used by sd-bus. */
         { SCMP_SYS(socket),                  PROXY },
         { SCMP_SYS(bind),                    PROXY },
         { SCMP_SYS(connect),                 PROXY },
@@ -103,7 +103,7 @@ static const struct {
         { SCMP_SYS(getegid),                 PROXY },
         { SCMP_SYS(getegid32),               PROXY },
 
-        /* Memory, time and the end. No signals: abort() ends the process without one. */
+        /* Memory, time and exit. Signals are not needed: abort() ends the process without one. */
         { SCMP_SYS(brk),                     ALL },
         { SCMP_SYS(mmap),                    ALL },
         { SCMP_SYS(mmap2),                   ALL },
@@ -133,18 +133,18 @@ static const struct {
         { SCMP_SYS(exit_group),              ALL },
 };
 
-/* Calls with a command as the second argument, and the bits that are forbidden in the third. */
+/* Calls that are allowed only with this command as the second argument, and without these bits in the third. */
 static const struct {
         int call;
         unsigned users;
         uint32_t command, without;
 } commands[] = {
-        /* SG_IO and NVMe's admin commands, the kernel's read-only flag, the number that tells one attach of a drive from another. */
+        /* SG_IO and NVMe admin commands, the kernel's read-only flag, and diskseq, the sequence number of the drive's attach. */
         { SCMP_SYS(ioctl),   WORKER, SG_IO,                0 },
         { SCMP_SYS(ioctl),   WORKER, NVME_IOCTL_ADMIN_CMD, 0 },
         { SCMP_SYS(ioctl),   WORKER, BLKROSET,             0 },
         { SCMP_SYS(ioctl),   WORKER, BLKGETDISKSEQ,        0 },
-        /* The commands that C libraries and libsystemd use. None of them has the kernel signal a process, or wait for one. */
+        /* The commands that C libraries and libsystemd use. None makes the kernel signal a process or wait for a process. */
         { SCMP_SYS(fcntl),   ALL,    F_GETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_SETFD,              0 },
         { SCMP_SYS(fcntl),   ALL,    F_GETFL,              0 },
@@ -158,7 +158,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* libseccomp exports a filter to files only. */
+/* Reads the filter back from a memory file, since libseccomp exports filters only to files. */
 static int filter_export(scmp_filter_ctx c, struct sock_fprog *ret) {
         _cleanup_close_ int fd = -EBADF;
         struct sock_filter *code;
@@ -191,7 +191,7 @@ static int filter_add(scmp_filter_ctx c, CallUser user) {
         for (size_t i = 0; i < ELEMENTSOF(calls) && r >= 0; i++) {
                 if (calls[i].users & 1U << user)
                         r = seccomp_rule_add(c, SCMP_ACT_ALLOW, calls[i].call, 0);
-                /* Not on this architecture. */
+                /* The system call does not exist on this architecture. */
                 if (r == -EDOM)
                         r = 0;
         }
@@ -219,7 +219,7 @@ int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *re
                 if (r >= 0)
                         r = seccomp_arch_add(c, architecture);
         }
-        /* A tree: the kernel runs the filter once for each system call that there is when it is loaded. */
+        /* Optimizes the filter as a binary tree: when a filter is loaded, the kernel evaluates it once for each system call number. */
         if (r >= 0)
                 r = seccomp_attr_set(c, SCMP_FLTATR_CTL_OPTIMIZE, 2);
         if (r >= 0)
@@ -230,15 +230,15 @@ int call_filter_make(uint32_t architecture, CallUser user, struct sock_fprog *re
         return r;
 }
 
-/* The broker makes the filters, and its children inherit them. */
+/* Filters that the broker prepares and its children inherit. */
 static struct sock_fprog filters[_CALL_USER_MAX];
 
-/* Makes the filter for this process and its children, once. */
+/* Creates the filter once, for this process and its children. */
 static int call_filter_prepare(CallUser user) {
         return filters[user].len > 0 ? 0 : call_filter_make(SCMP_ARCH_NATIVE, user, filters + user);
 }
 
-/* From now on this process makes no other calls. It needs PR_SET_NO_NEW_PRIVS. */
+/* Restricts this process to the permitted calls. Requires PR_SET_NO_NEW_PRIVS. */
 static int call_filter_load(CallUser user) {
         int r;
 
@@ -252,11 +252,11 @@ static int call_filter_load(CallUser user) {
 
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define WRITING (READING | LANDLOCK_ACCESS_FS_WRITE_FILE)
-/* All rights of Landlock's first version; a right that is not allowed below is forbidden. The filters of system calls limit ioctl() and
- * truncation, which are rights of later versions. */
+/* All rights of Landlock's first version. Rights in this mask are forbidden unless a rule allows them. Later versions add rights for
+ * ioctl() and truncation, which the system call filters limit instead. */
 #define HANDLED ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
-/* Linux 6.12 has these; the headers may be older. An older kernel takes the longer structure if the members that it does not know are 0. */
+/* Scopes of Linux 6.12, defined here for older headers. An older kernel accepts the longer structure if the members unknown to it are 0. */
 #define SCOPE_VERSION 6
 #ifndef LANDLOCK_SCOPE_SIGNAL
 #define LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET (1ULL << 0)
@@ -274,8 +274,8 @@ bool sandbox_lacks_landlock(void) {
         return landlock_version() < 0 && (errno == ENOSYS || errno == EOPNOTSUPP);
 }
 
-/* Rules that allow nothing yet; *ret is negative where the kernel has no Landlock. From Linux 6.12 on the process can signal no process
- * outside, nor connect to its abstract sockets. Landlock does not cover sockets with a path. */
+/* Creates a ruleset that allows nothing yet; *ret is negative if the kernel has no Landlock. From Linux 6.12 on, the process cannot signal
+ * processes outside the sandbox or connect to their abstract sockets. Landlock does not cover sockets with a path. */
 static int rules_new(int *ret) {
         const uint64_t scopes = LANDLOCK_SCOPE_SIGNAL | LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET;
         const RulesetAttr attr = { .handled_access_fs = HANDLED,
@@ -285,7 +285,7 @@ static int rules_new(int *ret) {
         return *ret >= 0 || errno == ENOSYS || errno == EOPNOTSUPP ? 0 : -errno;
 }
 
-/* A path that does not exist needs no rule. */
+/* Allows `access` below `path`. Does nothing if the path does not exist. */
 static int rules_allow(int rules, const char *path, uint64_t access) {
         _cleanup_close_ int fd = -EBADF;
         struct landlock_path_beneath_attr attr = { .allowed_access = access };
@@ -328,12 +328,12 @@ size_t sandbox_own(const char *syspath) {
                         if (starts_with(p, ports[i]) && isdigit((unsigned char) p[strlen(ports[i])]))
                                 return p + 1 + strcspn(p + 1, "/") - syspath;
 
-        /* Other drives have a directory of their own, above "block". */
+        /* All other drives have their own directory, the parent of "block". */
         end = strstr(syspath, "/block/");
         return end ? (size_t) (end - syspath) : strlen(syspath);
 }
 
-/* With NVMe multipathing a disk is below its subsystem, which has a link to each controller. */
+/* Allows access to the NVMe controllers: with multipathing a disk is below its subsystem, which has a link to each controller. */
 static int rules_allow_controllers(int rules, const char *own, uint64_t access) {
         char pattern[PATH_MAX];
         glob_t found = {};
@@ -368,7 +368,7 @@ static int rules_allow_worker(int rules, const char *node, char *const *partitio
         if (!own)
                 return -ENOMEM;
         r = rules_allow_controllers(rules, own, WRITING);
-        /* The link "bdi" leads to a directory elsewhere in sysfs. */
+        /* The link "bdi" points to a directory elsewhere in sysfs. */
         (void) snprintf(path, sizeof path, "%s/bdi", syspath);
         if (r >= 0 && *syspath)
                 r = rules_allow(rules, path, WRITING);
@@ -407,7 +407,7 @@ int sandbox_proxy(void) {
 
 /* ---- the tracer ---- */
 
-/* The rest of tracefs lies below /sys/kernel, which stays closed. */
+/* The rest of tracefs is below /sys/kernel, which stays forbidden. */
 int sandbox_tracer(const char *instance) {
         static const char *const read_paths[] = { "/proc", "/sys/class/block", "/sys/devices", "/sys/fs/cgroup" };
         _cleanup_close_ int rules = -EBADF;

@@ -152,7 +152,7 @@ int wire_receive(int fd, const WireField *fields, void *object, int flags) {
         uint8_t message[WIRE_MESSAGE_MAX_BYTES];
         ssize_t n;
 
-        /* With MSG_TRUNC recv() returns the size of the whole datagram. */
+        /* With MSG_TRUNC recv() returns the full size of the datagram, so that a longer datagram is detected. */
         n = recv(fd, message, sizeof message, flags | MSG_TRUNC);
         if (n < 0)
                 return -errno;
@@ -180,7 +180,7 @@ int unix_connect(const char *path, int type) {
 bool unix_peer_owns_socket(int fd) {
         struct sockaddr_un address = {};
         struct ucred peer;
-        /* There is always a NUL behind the path. */
+        /* Leaves room for a NUL after the path. */
         socklen_t address_size = sizeof address - 1, peer_size = sizeof peer;
         struct stat st;
 

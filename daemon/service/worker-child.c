@@ -15,17 +15,18 @@
 #include "stack.h"
 #include "worker-message.h"
 
-/* The drive may be slow, and the manager takes a silent worker for stuck. */
+/* The interval between signs of life. The manager treats a silent worker as stuck, even if only the drive is slow. */
 #define ALIVE_USEC (5ULL * 1000 * 1000)
-/* A drive that was reset answers its first command with a unit attention, of which the kernel sends an event at once. CHECK POWER MODE, its
- * repetition or IDENTIFY come before the third command: any later unit attention is another event. */
+/* After so many commands a unit attention from before the visit has been reported: a drive that was reset answers its first command with a
+ * unit attention, for which the kernel sends an event at once. CHECK POWER MODE, its repetition or IDENTIFY precede the third command. Any
+ * later unit attention is a new event. */
 #define SETTLED_COMMANDS 3U
 
-/* The child's half. */
+/* The worker's state. */
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing, reported; /* index of the wish, or NO_WISH; the one last reported to the manager */
+        size_t writing, reported; /* index of the wish being written, and the index last reported to the manager; NO_WISH: none */
         unsigned n_commands;
         uint64_t sent_usec;
         bool stopped;
@@ -35,13 +36,13 @@ static void child_send(Child *c, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(m, message);
 
-        /* The manager has gone. */
+        /* The manager has disconnected. */
         if (send(c->fd, message, size, MSG_NOSIGNAL) != (ssize_t) size)
                 _exit(EXIT_FAILURE);
         c->sent_usec = monotonic_usec();
 }
 
-/* Returns false if there is no order, with MSG_DONTWAIT. */
+/* Receives an order. Returns false if MSG_DONTWAIT is set and no order is waiting. */
 static bool child_receive(Child *c, int flags, WorkerOrder *ret) {
         int r = wire_receive(c->fd, worker_order_fields, ret, flags);
 
@@ -120,7 +121,7 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_send(userdata, &m);
 }
 
-/* Is `syspath` the drive's real place? The kernel's link in /sys/class/block points there. */
+/* Returns true if `syspath` is the drive's real path, to which the kernel's link in /sys/class/block points. */
 static bool is_in_place(const Drive *d) {
         char link[PATH_MAX], target[PATH_MAX] = "";
 
@@ -137,9 +138,9 @@ static int child_confine(const Visit *v) {
         if (stat(v->drive->node, &st) >= 0 && !S_ISBLK(st.st_mode))
                 return -ENOTBLK;
 
-        /* Partitions have a read-only flag each. */
+        /* Each partition has its own read-only flag. */
         r = wishes_find(v->wishes, "read_only") ? stack_partitions(INVENTORY_CLASSDIR, v->drive->name, &partitions) : 0;
-        /* Nothing below a wrong path may be written. */
+        /* If the path is wrong, no write access is granted. */
         return r < 0 ? r : sandbox_worker(v->drive->node, partitions, is_in_place(v->drive) ? v->drive->syspath : "");
 }
 
@@ -154,7 +155,7 @@ _Noreturn void worker_main(int fd) {
         Plan p;
         int r;
 
-        /* With MSG_TRUNC recv() returns the size of the whole datagram. */
+        /* With MSG_TRUNC recv() returns the full size of the datagram, so that a longer datagram is detected. */
         n = recv(fd, request, sizeof request, MSG_TRUNC);
         if (n < 0 || n > (ssize_t) sizeof request)
                 _exit(EXIT_FAILURE);

@@ -12,11 +12,11 @@
 
 /* ---- a request: fields ---- */
 
-/* Longer texts are cut: they are for messages alone. */
+/* The limit of texts that are only used in messages; longer texts are cut. */
 #define TEXT_MAX 512U
 
 /* clang-format off */
-/* udev's properties and links do not cross. */
+/* udev's properties and links are not transmitted. */
 static const WireField drive_fields[] = {
         WIRE_POINTER(Drive, name, TEXT_MAX),
         WIRE_POINTER(Drive, node, TEXT_MAX),
@@ -89,14 +89,15 @@ const char *build_identity(void) {
         if (identity[0])
                 return identity;
 
-        /* Each build is another file; this one may have been removed. */
+        /* Each build has its own inode, and stat() works even if the file was removed. */
         (void) stat("/proc/self/exe", &st);
         (void) snprintf(identity, sizeof identity, DRIVEKEEP_VERSION " (build %jx-%jx)", (uintmax_t) st.st_ino,
                         (uintmax_t) st.st_mtim.tv_sec * 1000000000 + (uintmax_t) st.st_mtim.tv_nsec);
         return identity;
 }
 
-/* A request has the build (first in every build), the drive, its bridge, the visit, the number of wishes, and each wish with its memory. */
+/* A request consists of the build identity (first in every build), the drive, its bridge, the visit, the number of wishes, and each wish
+ * with its memory. */
 static size_t request_size(size_t n_wishes) {
         return BUILD_MAX + wire_size(drive_fields) + wire_size(wire_bridge) + wire_size(visit_fields) +
                wire_size(wishes_fields) + n_wishes * (wire_size(wish_fields) + wire_size(memory_fields));
@@ -131,7 +132,8 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
 
 /* ---- a request: reading ---- */
 
-/* Is it the path of a whole disk? Disks are below "block", namespaces directly below a controller or subsystem, partitions below a disk. */
+/* Returns true if `path` is the path of a whole disk. Disks are below "block", NVMe namespaces directly below a controller or subsystem,
+ * and partitions below a disk. */
 static bool syspath_is_valid(const char *path) {
         static const char disk[] = "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/+([!/])";
 
@@ -139,14 +141,15 @@ static bool syspath_is_valid(const char *path) {
                !strstr(path, "/../");
 }
 
-/* Have the paths the inventory's form? */
+/* Returns true if the drive's paths have the inventory's form. */
 static bool drive_paths_are_valid(const Drive *d) {
         return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
                streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_kept(d->name) &&
                starts_with(d->node, "/dev/") && streq(d->node + strlen("/dev/"), d->name);
 }
 
-/* The manager read the value from a file. The worker checks again that a file can name it. */
+/* Returns true if a configuration file can contain this wish. The manager read the wish from a file, and the worker checks the wish
+ * again. */
 static bool wish_is_valid(Wish *w, const SettingTable *settings, const Drive *d) {
         const Setting *s = w->name ? setting_find(settings, w->name) : NULL;
 
@@ -208,7 +211,7 @@ int worker_start(Broker *broker, const Visit *visit) {
         ours = fds[0];
         theirs = fds[1];
 
-        /* Sent before the worker exists: without a request there is no need for one. */
+        /* The request is sent before the worker is started, which needs no worker if the request cannot be sent. */
         if (send(ours, request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size)
                 return -errno;
         r = broker_fork(broker, BROKER_WORKER, theirs);
@@ -281,7 +284,7 @@ static const WireField head_fields[] = {
         {}
 };
 
-/* Behind the head. */
+/* The fields after the common head, by message type. */
 static const WireField body_fields[_MESSAGE_MAX][3] = {
         [MESSAGE_STEP] = { WIRE_PART(WorkerMessage, step, step_fields) },
         [MESSAGE_POWER] = { WIRE_WORD(WorkerMessage, power, _POWER_MODE_MAX) },
@@ -340,9 +343,9 @@ int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret) {
         WorkerMessage m = {};
         ssize_t n;
 
-        /* With MSG_TRUNC recv() returns the size of the whole datagram. */
+        /* With MSG_TRUNC recv() returns the full size of the datagram, so that a longer datagram is detected. */
         n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
-        /* The worker ended with an unread order. Its messages are still in the socket. */
+        /* The worker ended with an unread order in its socket. The worker's own messages can still be received. */
         if (n < 0 && errno == ECONNRESET)
                 n = recv(fd, message, sizeof message, MSG_DONTWAIT | MSG_TRUNC);
         if (n < 0)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that does one visit, since opening a drive, SG_IO and sysfs can block for minutes. The worker reports each verdict at once and
- * checks for the order to stop before each command. It waits for the manager only before it writes, for the crash guard's note. */
+/* The worker: a process that performs one visit, since open(), SG_IO and sysfs can block for minutes. The worker reports each verdict at
+ * once, and checks for the order to stop before each command. The worker waits for the manager only before a write, for the crash guard's
+ * note. */
 #include "broker.h"
 #include "drive-record.h"
 #include "visit.h"
 #include "wire.h"
 
 typedef enum WorkerMessageType {
-        MESSAGE_ALIVE, /* sends its third command, or is still sending commands after a while without a message */
-        MESSAGE_SENDS, /* the following commands write `wish`; NO_WISH: they read */
+        MESSAGE_ALIVE, /* sends its third command, or sends a command after some time without a message */
+        MESSAGE_SENDS, /* the following commands write `wish`; NO_WISH: the commands read */
         MESSAGE_INTENDS, /* is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits for ORDER_GO or
                           * ORDER_UNGUARDED */
         MESSAGE_STEP,    /* `wish` has its verdict */
@@ -21,12 +22,12 @@ typedef enum WorkerMessageType {
         _MESSAGE_MAX,
 } WorkerMessageType;
 
-/* The manager's view of a worker. The table of worker_state_after() has the messages that each state allows, and the state that follows.
- * After any other message the manager reads no more. */
+/* The manager's view of a worker. The table in worker_state_after() lists the messages that each state allows, and the next state. After
+ * any other message the manager stops reading. */
 typedef enum WorkerState {
-        WORKER_BROKE, /* it sent a message that is not allowed */
+        WORKER_BROKE, /* sent a message that is not allowed */
         WORKER_VISITS,
-        WORKER_WAITS, /* for the answer to MESSAGE_INTENDS, which is worker_order()'s to give */
+        WORKER_WAITS, /* waits for the reply to MESSAGE_INTENDS, which worker_order() sends */
         WORKER_BRIDGED,
         WORKER_ENDED,
         _WORKER_STATE_MAX,
@@ -34,7 +35,8 @@ typedef enum WorkerState {
 
 WorkerState worker_state_after(WorkerState s, WorkerMessageType type);
 
-/* One datagram, which has the fields of its type alone (worker-message.c). The pointers of `step` do not cross: `wish` says what it is about. */
+/* One datagram, which contains only the fields of its type (worker-message.c). The pointers in `step` are not transmitted: `wish`
+ * identifies the setting. */
 typedef struct WorkerMessage {
         WorkerMessageType type;
         size_t wish;     /* index in the visit's wishes */
@@ -42,7 +44,7 @@ typedef struct WorkerMessage {
         PowerMode power; /* MESSAGE_POWER */
         Wear wear;       /* MESSAGE_WEAR */
         Bridge bridge;
-        DriveIdentity identity; /* without a serial number it is not known */
+        DriveIdentity identity; /* without a serial number: not known */
 } WorkerMessage;
 
 #define NO_WISH SIZE_MAX
@@ -54,37 +56,38 @@ typedef enum WorkerOrder {
         _ORDER_MAX,
 } WorkerOrder;
 
-/* Ignores `io`, `userdata` and the functions of the visit, as the worker has its own. Does not wait for the process. Returns a socket, whose
- * other end closes with the process. */
+/* Starts a worker for this visit. Ignores `io`, `userdata` and the functions of the visit, since the worker has its own. Does not wait for
+ * the process. Returns a socket, whose other end closes when the process ends. */
 int worker_start(Broker *broker, const Visit *visit);
 
-/* The worker's main function, with its end of the socket. */
+/* The worker's main function. `fd`: the worker's end of the socket. */
 _Noreturn void worker_main(int fd);
 
 #define WORKER_MESSAGE_MAX_BYTES 2048U
 
-/* Returns the size of the datagram. */
+/* Encodes the message, and returns the size of the datagram. */
 size_t worker_message_write(const WorkerMessage *m, uint8_t ret[static WORKER_MESSAGE_MAX_BYTES]);
 
-/* 1 and a message; 0: the other end is closed; -EAGAIN: nothing now. A malformed message is -EBADMSG. */
+/* Receives a message. Returns 1 after success, 0 if the other end is closed, -EAGAIN if no message is waiting, and -EBADMSG for a malformed
+ * message. */
 int worker_receive(int fd, size_t n_wishes, WorkerMessage *ret);
 int worker_order(int fd, WorkerOrder order);
 extern const WireField worker_order_fields[];
 
 /* ---- a request ---- */
 
-/* A Visit as one message: the drive, the work, the wishes, and what is known of their settings. The worker does not trust it: tables in
- * worker-message.c have the valid fields, paths must have the inventory's form, and the setting's row must allow the value. */
+/* A Visit as one message: the drive, the work, the wishes, and the known state of their settings. The worker does not trust the message:
+ * tables in worker-message.c list the valid values, paths must have the inventory's form, and the setting's row must allow the value. */
 
-/* The running program's file, as "0.1.0 (build 40f1c-18a2…)". During an upgrade the service and its workers may be two builds, whose
- * messages have different fields. */
+/* Identifies the running program's file, as "0.1.0 (build 40f1c-18a2…)". During an upgrade the service and its workers may be different
+ * builds, whose messages have different fields. */
 const char *build_identity(void);
 #define BUILD_MAX 64U
 
-/* A socket takes about 200 KiB at once. */
+/* Below the capacity of a socket, which is about 200 KiB. */
 #define VISIT_REQUEST_MAX_BYTES (160U * 1024U)
 
-/* The caller frees *ret. -E2BIG: too many wishes for one message. */
+/* Encodes the visit; the caller frees *ret. Returns -E2BIG if one message cannot contain all wishes. */
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size);
 
 typedef struct VisitRequest {
@@ -96,6 +99,6 @@ typedef struct VisitRequest {
         Memory memories[RECORD_MAX_SETTINGS];
 } VisitRequest;
 
-/* Reads the request. Texts stay in `request`, which must outlive *ret. -EPROTONOSUPPORT: the request is of another build; -EBADMSG: it is
- * malformed. */
+/* Decodes a request. *ret points to texts in `request`, which must outlive *ret. Returns -EPROTONOSUPPORT for a request of another build,
+ * and -EBADMSG for a malformed request. */
 int visit_request_parse(const void *request, size_t size, const SettingTable *settings, VisitRequest *ret);
