@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Structures of guard.c, for it and for tests. */
+/* Private structures of guard.c, shared only with its tests. */
 
 #include <systemd/sd-event.h>
 
@@ -11,15 +11,15 @@ typedef struct Guard Guard;
 typedef struct GuardedDrive GuardedDrive;
 typedef struct GuardNote GuardNote;
 
-/* A drive that is there, by one path. */
+/* One path to a drive that is present. */
 struct GuardedDrive {
         GuardNote *note;
-        GuardNote *awaited; /* must be on stable storage before the drive is written to; NULL: the visit does not wait */
+        GuardNote *awaited; /* the note that must be on stable storage before the drive is written to; NULL: the visit does not wait */
         void *userdata;
-        char *name;  /* the kernel's */
-        char *place; /* guard_place() */
+        char *name;  /* the kernel name */
+        char *place; /* the port, from guard_place() */
         uint64_t diskseq;
-        GuardEntry underway; /* is being written now */
+        GuardEntry underway; /* the value being written at present */
         GuardedDrive *next;
 };
 
@@ -29,13 +29,13 @@ struct GuardNote {
         GuardedDrive *drives; /* paths to one drive, or drives with the same identity (twins) */
         unsigned n_visits;
 
-        bool continues;  /* the drive has been plugged in since an earlier run wrote its intents */
-        bool unreadable; /* the file cannot be read: it stays, and no dangerous value is written */
-        bool twins;      /* some of `drives` are or were twins, and that is logged */
+        bool continues;  /* the drive has stayed plugged in since an earlier run of the service wrote its intents */
+        bool unreadable; /* the file cannot be read: the file stays, and no dangerous value is written */
+        bool twins;      /* some of `drives` are or were twins, which has been logged */
 
-        char *kept;   /* guarded_keep(): must be written; NULL: none */
+        char *kept;   /* the text of guarded_keep() that must be written; NULL: none */
         bool changed; /* the file must be written, or removed */
-        bool writing; /* the writer writes the file, with the record's state at its start */
+        bool writing; /* the writer is writing the file, with the record's state at the writer's start */
 
         GuardNote *next;
 };
@@ -46,12 +46,12 @@ struct Guard {
         const char *boot_id;
         const SettingTable *settings;
         void (*stored)(void *userdata, int error); /* GuardFn */
-        GuardNote *notes;  /* among those of absent drives, the drive that went last comes first */
-        GuardNote *visits; /* one of them, without a drive: some visit that writes is under way */
+        GuardNote *notes;  /* notes of absent drives are in the order of removal, last removed first */
+        GuardNote *visits; /* the note without a drive, which says that some visit is writing */
         bool judged;       /* guard_judge() was called */
-        bool cautious;     /* the machine crashed during visits: each drive's visits are noted on their own */
+        bool cautious; /* the machine crashed during visits: each drive's visits are noted in the drive's own file */
 
-        sd_event_source *writer; /* the process that writes; NULL: there is none */
-        sd_event_source *timer;  /* the limit of the wait for the writer; after a failure, until the next attempt */
-        bool logged;             /* that the directory cannot be written */
+        sd_event_source *writer; /* the process that writes; NULL: none */
+        sd_event_source *timer;  /* limits the wait for the writer; after a failure, starts the next attempt */
+        bool logged;             /* the failure to write the directory has been logged */
 };

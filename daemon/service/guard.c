@@ -18,16 +18,17 @@
 #include "safe-file.h"
 #include "timer.h"
 
-/* A file system that is busy writes back for some seconds; a visit waits no longer. */
+/* How long a visit waits for its note. Writeback on a busy file system takes some seconds. */
 #define GUARD_TIMEOUT_USEC (5ULL * 1000 * 1000)
 
-/* A full or lost /var is rarely mended sooner. */
+/* The time between attempts to write. A full or lost /var is rarely repaired sooner. */
 #define GUARD_RETRY_USEC (30ULL * 1000 * 1000)
 
-/* Notes that visits are under way. No drive's key is as short. */
+/* The file which notes that visits are under way. Keys of drives are longer, so the name cannot clash. */
 #define GUARD_VISITS "visits"
 
-/* Enough for a shelf that loses its power during its visits, and a limit for drives that come and go for a year. */
+/* The number of notes kept for absent drives: enough for a disk shelf that loses power during visits, and a limit to the memory that
+ * hot-plugged drives take over a year. */
 #define GUARD_ABSENT_MAX 256U
 
 /* ---- notes: files below the guard's directory ---- */
@@ -63,7 +64,7 @@ DEFINE_CLEANUP(GuardNote *, guard_note_free);
 
 static int guard_note_write(GuardNote *n);
 
-/* Reads the file, and sets `unreadable` if that failed. Returns 0 or -ENOMEM. */
+/* Creates a note and reads its file; sets `unreadable` if the read fails. Returns 0 or -ENOMEM. */
 static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
         _cleanup_(guard_note_freep) GuardNote *n = NULL;
         _cleanup_free_ char *text = NULL;
@@ -96,14 +97,14 @@ static int guard_note_new(Guard *g, const char *key, GuardNote **ret) {
 
         n->next = g->notes;
         g->notes = n;
-        /* Some entries have expired. */
+        /* Expired entries were dropped, so the file must be written again. */
         if (known > 0)
                 (void) guard_note_write(n);
         *ret = TAKE_PTR(n);
         return 0;
 }
 
-/* Not beside the notes, which are found by listing the directory. */
+/* The texts of guarded_keep() have a subdirectory, since notes are found by listing the guard's directory. */
 #define KEPT_DIR "drives"
 
 static void guard_kept_name(const GuardNote *n, char ret[static NAME_MAX + 1]) {
@@ -128,7 +129,7 @@ void guarded_keep(GuardedDrive *d, char *text) {
         (void) guard_note_write(n);
 }
 
-/* ---- the process that writes: one at a time, all that has changed ---- */
+/* ---- the writer: at most one process, which writes all changed files ---- */
 
 static int kept_store(const GuardNote *n, int dir_fd) {
         char name[NAME_MAX + 1];
@@ -173,14 +174,14 @@ static int writer_main(const Guard *g) {
 
                 error = MIN(error, r);
         }
-        /* Without this a power cut could bring back the old files. */
+        /* Makes the renames durable: without this a power cut could restore the old files. */
         return fsync(dir_fd) < 0 ? -errno : error;
 }
 
 static int on_writer(sd_event_source *source, const siginfo_t *si, void *userdata);
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
 
-/* Starts the writer if there is none and a file must be written. */
+/* Starts the writer if none is running and a file must be written. */
 static int guard_start_writer(Guard *g) {
         const GuardNote *n = g->notes;
         pid_t pid;
@@ -198,7 +199,7 @@ static int guard_start_writer(Guard *g) {
                 sigset_t none;
 
                 (void) prctl(PR_SET_NAME, "keep-note");
-                /* "systemctl kill -s HUP", to reload the service, signals this process, too. */
+                /* A reload by "systemctl kill -s HUP" also signals this process. */
                 (void) signal(SIGHUP, SIG_IGN);
                 (void) sigemptyset(&none);
                 (void) sigprocmask(SIG_SETMASK, &none, NULL);
@@ -217,7 +218,7 @@ static int guard_start_writer(Guard *g) {
 
 /* ---- the writer's result ---- */
 
-/* Logs once that the directory cannot be written, until it can. */
+/* Logs that the directory cannot be written. Stays silent until a write has succeeded. */
 static void guard_log_error(Guard *g, int error) {
         if (!g->logged)
                 journal_log(LOG_WARNING,
@@ -227,7 +228,7 @@ static void guard_log_error(Guard *g, int error) {
         g->logged = true;
 }
 
-/* Answers the drives that wait: with an error all; else those whose note's present state is on stable storage. */
+/* Calls GuardFn for waiting drives: after an error for all, otherwise for those whose note is on stable storage in its present state. */
 static void guard_answer(Guard *g, int error) {
         for (GuardNote *n = g->notes; n; n = n->next)
                 for (GuardedDrive *d = n->drives; d; d = d->next)
@@ -237,7 +238,7 @@ static void guard_answer(Guard *g, int error) {
                         }
 }
 
-/* Tries again later: a note that stays counts against the drive at the next boot. */
+/* Schedules another attempt: an intent that stays on storage would count against the drive at the next boot. */
 static void guard_failed(Guard *g, int error) {
         guard_log_error(g, error);
         if (!g->writer)
@@ -269,10 +270,10 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         for (GuardNote *n = g->notes; n; n = n->next) {
                 bool written = n->writing && error >= 0;
 
-                /* A file was written, not only removed: there is room. */
+                /* A file was written and not only removed, so there is space again and the next failure is logged. */
                 if (written && !n->changed && !guard_record_is_empty(n->record))
                         g->logged = false;
-                /* No second attempt: nothing depends on it, and it is written every day. */
+                /* A kept text that failed is not retried: nothing depends on the text, and it is stored every day. */
                 if (n->writing && !n->changed) {
                         free(n->kept);
                         n->kept = NULL;
@@ -289,8 +290,8 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         return 0;
 }
 
-/* Writes a changed record to its file, after the present writer has ended. Then Guard.stored is called for the drives that wait, never from
- * within. Errors are logged, and the file is written later. */
+/* Writes a changed record to its file, after the present writer has ended. Guard.stored is then called for waiting drives, but never from
+ * within this function. Errors are logged, and the write is retried. */
 static int guard_note_write(GuardNote *n) {
         int r;
 
@@ -329,7 +330,7 @@ void guard_flush(Guard *g, uint64_t until) {
 
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
         Guard *g = d->note->guard;
-        /* After a crash in the previous boot each drive has its own note, until a visit of it has ended well. */
+        /* After a crash in the previous boot each drive has its own note, until a visit of the drive has ended well. */
         GuardNote *n = setting || d->note->record->deaths > 0 ? d->note : g->visits;
         bool noted = !setting && n->record->visiting && !n->changed;
         int r;
@@ -338,7 +339,7 @@ int guarded_intend(GuardedDrive *d, const char *setting, const char *value) {
                 return -EBADMSG;
         if (noted && !n->writing)
                 return 1;
-        /* The writer is late already. */
+        /* The writer has already exceeded its time limit. */
         if (g->writer && !timer_runs(g->timer))
                 return -ETIMEDOUT;
 
@@ -384,7 +385,7 @@ bool guarded_clear(GuardedDrive *d) {
         return true;
 }
 
-/* ---- what is known ---- */
+/* ---- judgement ---- */
 
 static void log_quarantined(const GuardRecord *r, uint64_t since) {
         for (size_t i = 0; i < r->n_entries; i++)
@@ -403,7 +404,7 @@ static void note_judge(GuardNote *n) {
                 (void) guard_note_write(n);
         }
 
-        /* The previous boot ended during some drive's visit. */
+        /* The previous boot ended during the visit of an unknown drive, so this drive counts as suspect, too. */
         if (n->guard->cautious && n->record->deaths == 0)
                 n->record->deaths = 1;
 }
@@ -470,8 +471,8 @@ static bool note_matters(const GuardNote *n) {
         return n->changed || n->writing || guard_record_suspects(n->record) || guard_record_intends(n->record);
 }
 
-/* Frees notes of absent drives that hold no more than the file, and of the others the least recently seen, so that drives that come and go do
- * not fill the memory. */
+/* Frees notes of absent drives that hold no more than the file, and of the others the least recently seen, so that drives that come and go
+ * do not fill the memory. */
 static void guard_sweep(Guard *g) {
         unsigned n_absent = 0;
 
@@ -487,7 +488,7 @@ static void guard_sweep(Guard *g) {
         }
 }
 
-/* If this drive is a twin: from now on its entries are kept apart, and so are those of the twin that was there before. */
+/* If the new drive is a twin of an attached drive, gives both drives separate entries from now on. */
 static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         const GuardedDrive *twin = n->drives;
 
@@ -496,7 +497,7 @@ static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         if (!twin || n->twins)
                 return;
 
-        /* An intent of an earlier run may have been about any of them. */
+        /* Before the judgement the note may have intents of an earlier run, which may concern any of the twins. */
         if (n->guard->judged)
                 guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,
@@ -542,7 +543,7 @@ int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **re
                                     g->dir, key);
         }
 
-        /* For people. */
+        /* Model and serial number are only for people who read the file. */
         (void) string_replace(&n->record->model, drive->model);
         (void) string_replace(&n->record->serial, drive->serial);
         note_separate_twins(n, d);
@@ -580,7 +581,7 @@ void guarded_detach(GuardedDrive *d) {
         guard_sweep(g);
 }
 
-/* ---- begin and end ---- */
+/* ---- creation and end ---- */
 
 int guard_new(sd_event *event, const char *dir, const char *boot_id, const SettingTable *settings, GuardFn stored,
               Guard **ret) {

@@ -15,7 +15,7 @@ static int socket_connect(JournalSocket *j) {
 
         if (r >= 0)
                 j->fd = r;
-        /* RestrictAddressFamilies= of the unit answers EAFNOSUPPORT, and the process's own filter EPERM. */
+        /* RestrictAddressFamilies= of the unit fails with EAFNOSUPPORT, and the seccomp filter of the process with EPERM. */
         return r == -EPERM ? -EAFNOSUPPORT : MIN(r, 0);
 }
 
@@ -25,7 +25,7 @@ static void socket_close(JournalSocket *j) {
         j->fd = -EBADF;
 }
 
-/* -EAGAIN: the journal takes none now. */
+/* Sends one record. Returns -EAGAIN if the journal accepts no record at present. */
 static int socket_put(JournalSocket *j, const char *record) {
         for (bool again = false;; again = true) {
                 int r = j->fd < 0 ? socket_connect(j) : 0;
@@ -38,7 +38,7 @@ static int socket_put(JournalSocket *j, const char *record) {
                 if (again || r == -EAGAIN)
                         return r;
 
-                /* journald may have made a new socket. */
+                /* journald may have created a new socket. */
                 socket_close(j);
         }
 }
@@ -73,7 +73,7 @@ static bool add_waiting(JournalSocket *j, const char *record) {
         return true;
 }
 
-/* Sends waiting records, and then the number of lost ones. -EAGAIN: some still wait. */
+/* Sends waiting records, and then the number of lost records. Returns -EAGAIN if records still wait. */
 static int send_waiting(JournalSocket *j) {
         char record[192];
         size_t n = 0;
@@ -111,17 +111,17 @@ static int on_writable(sd_event_source *source _unused_, int fd _unused_, uint32
 int journal_socket_send(JournalSocket *j, const char *record) {
         int r;
 
-        /* In order: waiting records first. */
+        /* Keeps the order: waiting records go first. */
         r = send_waiting(j);
         if (r >= 0)
                 r = socket_put(j, record);
         if (r >= 0 || r == -EAFNOSUPPORT)
                 return r;
 
-        /* After a loss no record is queued before the loss was logged. */
+        /* After a loss, records are queued again only after the loss has been logged. */
         if (r != -EAGAIN || j->n_lost > 0 || !add_waiting(j, record))
                 j->n_lost++;
-        /* If this fails, the next record tries again. */
+        /* If this fails, the next record causes another attempt. */
         if (r == -EAGAIN && j->event && !j->io)
                 (void) sd_event_add_io(j->event, &j->io, j->fd, EPOLLOUT, on_writable, j);
         return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The journal's socket (https://systemd.io/JOURNAL_NATIVE_PROTOCOL), without waiting: sd_journal_sendv() hangs while journald is stuck.
- * Records that journald does not take at once are queued here. When the queue is full, records are lost, and their number is logged
- * afterwards. */
+/* Sends records to the journal's socket (https://systemd.io/JOURNAL_NATIVE_PROTOCOL) without blocking: sd_journal_sendv() hangs while
+ * journald is stuck. Records that journald does not accept at once are queued here. When the queue is full, records are lost, and their
+ * number is logged later. */
 
 #include <systemd/sd-event.h>
 
@@ -16,22 +16,23 @@
 
 typedef struct JournalSocket {
         const char *path; /* JOURNAL_SOCKET */
-        int fd;           /* -EBADF in the beginning: it is opened for the first record */
+        int fd;           /* -EBADF until the first record opens the socket */
 
         GROWING_ARRAY(char *, waiting);
         size_t n_bytes;
-        unsigned n_lost; /* after the queue became full */
+        unsigned n_lost; /* records lost since the queue became full */
         sd_event *event;
-        sd_event_source *io; /* while records wait */
+        sd_event_source *io; /* enabled while records wait; NULL: none wait */
 } JournalSocket;
 
 void journal_socket_done(JournalSocket *j);
 
-/* `record`: lines "FIELD=value". -EAFNOSUPPORT: this process may not open such a socket, and the record was not queued. Otherwise 0. */
+/* Sends or queues `record`, which consists of lines "FIELD=value". Returns 0, or -EAFNOSUPPORT if this process may not open the socket; the
+ * record is then not queued. */
 int journal_socket_send(JournalSocket *j, const char *record);
 
-/* From now on this loop sends waiting records. Without a loop they are sent with the next record. */
+/* Sends waiting records from this event loop from now on. Without a loop, waiting records are sent with the next record. */
 void journal_socket_attach(JournalSocket *j, sd_event *event);
 
-/* Tries to send waiting records for so long at most, and detaches from the loop. */
+/* Tries to send waiting records for at most `ms`, and detaches from the event loop. */
 void journal_socket_finish(JournalSocket *j, unsigned ms);

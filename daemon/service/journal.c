@@ -12,16 +12,16 @@
 #include "journal.h"
 #include "drive-record.h"
 
-/* The wait for a journal that takes nothing, at the end. */
+/* The limit of the wait for the journal at the end of the process. */
 #define FINISH_MS 500U
 
-/* One record in the making. Fields without a value are left out; running out of memory loses a field, not the record. */
+/* A record under construction. Fields without a value are omitted. If memory runs out, a field is lost and the record stays. */
 typedef struct Record {
         char *text; /* lines "FIELD=value" */
         int priority;
 } Record;
 
-/* NULL when there is no memory for it; the caller frees it. */
+/* Returns the formatted text, which the caller frees, or NULL without memory. */
 _printf_(1, 0) static char *text_format(const char *format, va_list ap) {
         char *text;
 
@@ -32,7 +32,7 @@ _printf_(3, 0) static void record_add_format(Record *r, const char *name, const 
         _cleanup_free_ char *value = text_format(format, ap), *clean = NULL;
         char *text;
 
-        /* Without line feeds values do not need the protocol's binary form. */
+        /* Line feeds are escaped, so that no value needs the protocol's binary form. */
         clean = value ? text_escape(value, NULL) : NULL;
         if (!clean || asprintf(&text, "%s%s=%s\n", r->text ?: "", name, clean) < 0)
                 return;
@@ -67,7 +67,7 @@ static Record record_new(int priority, const char *message_id) {
 
 static JournalSocket journal = { .path = JOURNAL_SOCKET, .fd = -EBADF };
 
-/* Workers and the tracer may open no socket. Their standard error goes to the journal. */
+/* Prints the record to standard error, which goes to the journal. For workers and the tracer, which may not open sockets. */
 static void record_print(const Record *r) {
         const char *message = strstr(r->text, "\nMESSAGE=");
         _cleanup_free_ char *text = NULL;
@@ -82,7 +82,7 @@ static void record_print(const Record *r) {
                 return;
         }
 
-        /* Standard error may be a file or a terminal, of a program started by hand. */
+        /* Standard error may be a file or a terminal if the program was started by hand. */
         if (send(STDERR_FILENO, text, n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == ENOTSOCK &&
             write(STDERR_FILENO, text, n) < 0)
                 return;
@@ -146,7 +146,7 @@ static const char *reading_format(const Step *s, const Reading *reading, char bu
 
 static int step_priority(const Step *s) {
         static const int priorities[_VERDICT_MAX] = {
-                /* All is well, and nothing was written. */
+                /* Success without a write. */
                 [VERDICT_UNCHANGED] = LOG_DEBUG,    [VERDICT_UNVERIFIABLE] = LOG_DEBUG, [VERDICT_APPLIED] = LOG_INFO,
                 [VERDICT_ADJUSTED] = LOG_NOTICE,    [VERDICT_DRIFTED] = LOG_NOTICE,     [VERDICT_DEFERRED] = LOG_NOTICE,
                 [VERDICT_UNSUPPORTED] = LOG_NOTICE, [VERDICT_VANISHED] = LOG_NOTICE,    [VERDICT_IGNORED] = LOG_WARNING,
@@ -311,7 +311,7 @@ void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summa
                               verdict_to_string(v));
         }
 
-        /* A visit that wrote nothing and found all as wanted is for debugging. */
+        /* A visit that wrote nothing and found every setting as configured is logged at debug level. */
         r = record_new(!wanted ? LOG_NOTICE : summary->n_written > 0 ? LOG_INFO : LOG_DEBUG, JOURNAL_ID_VISIT);
         record_add(&r, "MESSAGE", "%s (%s %s): visited at %s: %s", d->name, strna(d->model), strna(d->serial),
                    visit_reason_to_string(reason), n > 0 ? text : "nothing to do");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The records that the service writes to the journal: their message IDs and fields. Every message ID has a text in units/drivekeep.catalog
- * (a test compares). No other file sends records. Sending does not wait: see journal-socket.h. */
+/* The records that the service writes to the journal, with their message IDs and fields. Every message ID has a text in
+ * units/drivekeep.catalog, which a test verifies. No other file sends records. Sending does not block: see journal-socket.h. */
 
 #include <sys/types.h>
 #include <systemd/sd-event.h>
@@ -28,38 +28,40 @@
 #define JOURNAL_ID_WEAR "3e9a61f0c7d24b5f8d20b6a9e1547c83"
 #define JOURNAL_ID_STORM "a6a5b6b9be6a4c43a0a9fd6f1d2a4c11"
 
-/* `fields` of one record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL; about a setting also _SETTING, _WANTED,
+/* Fields of a record about a drive: DRIVEKEEP_DRIVE, _SERIAL, _WWN, _MODEL. A record about a setting also has _SETTING, _WANTED,
  * _BEFORE, _AFTER, _VERDICT, _REASON, _RULE. */
 
-/* From now on this loop sends records that the journal did not take at once. */
+/* Makes this event loop send records that the journal did not accept at once. */
 void journal_attach(sd_event *event);
 
-/* After the last record of this process: waits a moment for records that the journal has not taken yet. */
+/* Waits up to half a second for records that the journal has not accepted yet. Must follow the last record of the process. */
 void journal_finish(void);
 
 void journal_started(size_t n_drives, size_t n_rules);
 void journal_complaint(const Complaint *c);
 void journal_step(const Drive *d, VisitReason reason, const Step *s);
 
-/* A setting was found changed, and nothing that happened to the drive explains it; _DRIFT_FROM, _DRIFT_TO. */
+/* Logs drift: a setting changed, and no known event on the drive explains the change. Fields _DRIFT_FROM, _DRIFT_TO. */
 void journal_drift(const Drive *d, VisitReason reason, const Step *s, const char *from, const char *to);
 
-/* The drive was woken after at least `standby_usec` in standby: JOURNAL_ID_WAKE (wake.h), with _WAKE_KIND, _WAKE_WHAT; of the process
- * _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE; and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE, _SLEPT_USEC. */
+/* Logs that the drive was woken after at least `standby_usec` in standby, as JOURNAL_ID_WAKE (wake.h). Fields _WAKE_KIND, _WAKE_WHAT; for
+ * the process _WAKE_PROCESS, _WAKE_PID, _WAKE_UNIT, _WAKE_COMMAND_LINE; and _WAKE_THREAD, _WAKE_SENT, _WAKE_SECTOR, _WAKE_INODE,
+ * _WAKE_CONTENT, _STANDBY_USEC. */
 void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec);
 
-/* About the spin-down by the service. */
+/* Logs a message about the spin-down by the service. */
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
-/* The drive was woken too often soon after its spin-down, the last time by this waker; NULL: it is not known. */
+/* Logs that the service temporarily stops to spin down the drive, since the drive was repeatedly woken soon after a spin-down. `w`: the
+ * last waker; NULL: not known. */
 void journal_no_spin_down(const Drive *d, const Wake *w);
 
-/* The drive would be worn out in less than USE_LEAST_YEARS (use.h). */
+/* Logs that the drive would be worn out in less than USE_LEAST_YEARS (use.h). */
 void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);
 
-/* The drive is reset or changed so often that it is visited only every so many minutes. */
+/* Logs that the drive is reset, or changed by another program, so often that visits are limited to one every `minutes`. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
 
-/* This value is not written again; NULL: no command is sent to this drive, which need not be present. */
+/* Logs that the value `e` is quarantined, or, if `e` is NULL, that no commands are sent to the drive. The drive may be absent. */
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
 
 typedef struct VisitSummary {
@@ -68,11 +70,12 @@ typedef struct VisitSummary {
 } VisitSummary;
 void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary);
 
-/* A drive's visit waits: _WAITING_KIND, and _WAITING_FOR where it has a name. `deferred`: it has waited as long as it may. */
+/* Logs that a drive's visit waits. Fields _WAITING_KIND, and _WAITING_FOR if the obstacle has a name. `deferred`: the wait has exceeded its
+ * limit. */
 void journal_waiting(const Drive *d, Wait w, bool deferred);
 
-/* The worker of a drive ended early, or is silent. */
+/* Logs that the worker of a drive ended early or is silent. */
 void journal_worker(const Drive *d, const char *format, ...) _printf_(2, 3);
 
-/* Any other message, at a syslog priority. It must have no strings from drives. */
+/* Logs any other message at a syslog priority. The message must not contain strings from drives. */
 void journal_log(int priority, const char *format, ...) _printf_(2, 3);
