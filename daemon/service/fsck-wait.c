@@ -6,22 +6,22 @@
 #include "stack.h"
 #include "timer.h"
 
-#define SETTLE_RETRY_USEC (250ULL * 1000)   /* PID 1 knows devices a little later than udev */
-#define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 cannot be asked */
-#define SAFETY_USEC (5000ULL * 1000)        /* while a ticket waits, also without a signal */
-#define LINGER_USEC (3000ULL * 1000)        /* the next visit may follow at once */
-#define TIMER_ACCURACY_USEC 1ULL            /* sd-event's own is a quarter of a second */
+#define SETTLE_RETRY_USEC (250ULL * 1000)   /* PID 1 learns of devices shortly after udev */
+#define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 is not reachable */
+#define SAFETY_USEC (5000ULL * 1000)        /* queries without a signal while a ticket waits */
+#define LINGER_USEC (3000ULL * 1000)        /* keeps the connection for a visit that follows at once */
+#define TIMER_ACCURACY_USEC 1ULL            /* sd-event's default is 250 ms */
 
 struct FsckTicket {
         FsckWait *wait;
         FsckTicket *next;
         char *disk;
-        Readiness known;     /* of the disk itself, when the ticket was made */
-        bool queried;        /* the present question to PID 1 is for this ticket, too … */
-        FsckDevices devices; /* … and about these devices; none: it has permission, and there was no check */
+        Readiness known; /* the disk's own state when the ticket was created */
+        bool queried;    /* the query under way covers this ticket */
+        FsckDevices devices; /* the devices in the query under way; none: the ticket has permission, and no check was pending */
         FsckWaitFn fn;
         void *userdata;
-        WaitKind reported; /* to the holder: WAIT_NOTHING is permission; _WAIT_KIND_MAX: nothing yet */
+        WaitKind reported; /* last value given to FsckWaitFn; _WAIT_KIND_MAX: none yet */
         char *reported_name;
 };
 
@@ -29,9 +29,9 @@ struct FsckWait {
         sd_event *event; /* borrowed */
         Pid1 *pid1;
         FsckTicket *tickets;
-        bool asking, again;
-        bool checks;            /* the last answer had checks: the next question covers all devices of all tickets */
-        sd_event_source *timer; /* next question, or the end of an idle connection */
+        bool querying, repeat;
+        bool checks;            /* the last reply had checks: the next query covers all devices of all tickets */
+        sd_event_source *timer; /* the next query, or the end of an idle connection */
 };
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
@@ -40,18 +40,18 @@ static int fsck_wait_set_timer(FsckWait *g, uint64_t usec) {
         return timer_start(g->event, &g->timer, usec, TIMER_ACCURACY_USEC, on_timer, g);
 }
 
-/* There is no ticket. Closes the connection later, as PID 1's signals wake up its listeners. */
+/* Called when no ticket is left. Schedules the end of the connection, since each signal of PID 1 wakes up its subscribers. */
 static void fsck_wait_stop_polling(FsckWait *g) {
-        g->again = false;
+        g->repeat = false;
         (void) fsck_wait_set_timer(g, LINGER_USEC);
 }
 
-/* Asks PID 1 from the event loop. */
+/* Schedules a query of PID 1 from the event loop. */
 static void fsck_wait_query_soon(void *userdata) {
         FsckWait *g = userdata;
 
-        if (g->asking)
-                g->again = true;
+        if (g->querying)
+                g->repeat = true;
         else if (g->tickets)
                 (void) fsck_wait_set_timer(g, 0);
 }
@@ -105,11 +105,11 @@ static bool any_ticket_waits(const FsckWait *g) {
         return false;
 }
 
-/* What this ticket waits for. *ret_soon: ask again in a moment, without a signal. */
+/* Returns what this ticket waits for. *ret_soon: the query must be repeated after SETTLE_RETRY_USEC, since no signal will follow. */
 static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_soon) {
         bool settled;
 
-        /* There are no checks, as nearly always. */
+        /* The common case: no checks. */
         if (s->n_units == 0 && has_permission(t))
                 return (Wait){ WAIT_NOTHING };
 
@@ -121,7 +121,7 @@ static Wait ticket_blocker(const FsckTicket *t, const FsckStatus *s, bool *ret_s
         return (Wait){ settled || has_permission(t) ? WAIT_NOTHING : WAIT_UDEV };
 }
 
-/* The holder may free the ticket. */
+/* Calls FsckWaitFn, which may free the ticket. */
 static void ticket_report(FsckTicket *t, Wait w) {
         if (t->reported == w.kind && streq_ptr(t->reported_name, w.name))
                 return;
@@ -136,9 +136,9 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && g->tickets, soon = false;
 
         g->checks = checks;
-        /* The question was made without checks, and did not cover all devices: asks again. */
+        /* The query assumed no checks and did not cover all devices: it is repeated. */
         if (overlooked) {
-                g->asking = false;
+                g->querying = false;
                 fsck_wait_query_soon(g);
                 return;
         }
@@ -151,17 +151,17 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
                         ticket_report(t, ticket_blocker(t, status, &soon));
         }
 
-        g->asking = false;
+        g->querying = false;
         if (!g->tickets)
                 fsck_wait_stop_polling(g);
-        else if (g->again)
+        else if (g->repeat)
                 fsck_wait_query_soon(g);
-        /* Signals and udev's events cause the next question; the timer is for what they miss. */
+        /* Signals and udev events cause the next query. The timer covers changes that cause neither. */
         else if (any_ticket_waits(g))
                 (void) fsck_wait_set_timer(g, error < 0 ? FAILURE_RETRY_USEC : soon ? SETTLE_RETRY_USEC : SAFETY_USEC);
 }
 
-/* The names belong to the devices. */
+/* The device units in a query. The names are borrowed from the devices. */
 typedef struct UnitNames {
         GROWING_ARRAY(char *, items);
 } UnitNames;
@@ -190,8 +190,8 @@ static void fsck_wait_query_pid1(FsckWait *g) {
         _cleanup_(unit_names_done) UnitNames units = {};
         int r = 0;
 
-        g->asking = true;
-        g->again = false;
+        g->querying = true;
+        g->repeat = false;
         for (FsckTicket *t = g->tickets; t; t = t->next) {
                 t->queried = true;
                 fsck_devices_done(&t->devices);
@@ -212,7 +212,7 @@ static void fsck_wait_query_pid1(FsckWait *g) {
 static int on_timer(sd_event_source *source _unused_, uint64_t usec _unused_, void *userdata) {
         FsckWait *g = userdata;
 
-        if (g->asking)
+        if (g->querying)
                 return 0;
         if (g->tickets)
                 fsck_wait_query_pid1(g);
@@ -231,7 +231,7 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret) {
 
         g->event = event;
         r = pid1_new(event, broker, &pid1_ways, on_fsck_status, fsck_wait_query_soon, g, &g->pid1);
-        /* Makes the timer now, where an error can be returned. */
+        /* The timer is created here, where an error can be returned. */
         if (r >= 0)
                 r = fsck_wait_set_timer(g, LINGER_USEC);
         if (r < 0)
@@ -248,7 +248,7 @@ int fsck_wait_request(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *user
         if (!t)
                 return -ENOMEM;
 
-        /* A question under way is older than this ticket and not for it. */
+        /* A query that is already under way does not cover this ticket. */
         *t = (FsckTicket){
                 .wait = g,
                 .next = g->tickets,

@@ -8,11 +8,11 @@
 #include "monitor.h"
 #include "timer.h"
 
-/* Enough for the coldplug of a machine with hundreds of drives, if net.core.rmem_max allows it. */
+/* In bytes. Enough for the coldplug events of hundreds of drives, if net.core.rmem_max permits this size. */
 #define RECEIVE_BUFFER (8 * 1024 * 1024)
 
-/* Events that belong together come one by one: they are dispatched after a pause, or after a limit. At boot the pause is longer, as systemd
- * is behind udev, and mounts wait for these drives. */
+/* Related events arrive one by one, so events are collected until a pause or a time limit, and dispatched together. At boot the pause is
+ * longer, since systemd lags behind udev, and mounts wait for the same drives. */
 #define QUIET_USEC (100ULL * 1000)
 #define QUIET_BOOT_USEC (500ULL * 1000)
 #define BOOT_USEC (60ULL * 1000 * 1000)
@@ -24,8 +24,8 @@ struct Monitor {
         struct udev_monitor *monitor;
         MonitorSource from;
         sd_event_source *source, *timer;
-        uint64_t gathering_since;                     /* on the monotonic clock; 0: no event waits */
-        GROWING_ARRAY(struct udev_device *, devices); /* the events that wait */
+        uint64_t gathering_since;                     /* CLOCK_MONOTONIC, µs; 0: no event waits */
+        GROWING_ARRAY(struct udev_device *, devices); /* collected events */
         bool lost, urgent;
         Manager *manager;
         DebianRule debian;
@@ -33,7 +33,8 @@ struct Monitor {
         void *userdata;
 };
 
-/* Events of a drive's parent, after which the drive may have lost its state (Linux drivers/scsi/scsi_lib.c, drivers/nvme/host/core.c). */
+/* Handles an event of a drive's parent after which the drive may have lost its state (Linux drivers/scsi/scsi_lib.c,
+ * drivers/nvme/host/core.c). */
 static void monitor_dispatch_parent(Monitor *m, struct udev_device *device) {
         static const struct {
                 const char *key, *value;
@@ -80,7 +81,8 @@ static void monitor_dispatch(Monitor *m, struct udev_device *device) {
         drive = inventory_is_drive(device);
         if (drive)
                 monitor_dispatch_drive(m, device, name, action);
-        /* A rule may name an md or dm device as a drive, another the drives below it. */
+        /* An md or dm device can be both: one rule may name the device as a drive, and another rule may name the drives below the
+         * device. */
         if (!drive || starts_with(name, "md") || starts_with(name, "dm-"))
                 manager_stack_changed(m->manager, name, streq_ptr(action, "remove"));
 }
@@ -90,7 +92,7 @@ static int keep_device(Monitor *m, struct udev_device *device) {
                 return -ENOMEM;
 
         m->devices[m->n_devices++] = device;
-        /* A visit to a removed drive must end at once. */
+        /* A removal is urgent, since a visit to a removed drive must end at once. */
         m->urgent = m->urgent || streq_ptr(udev_device_get_action(device), "remove");
         return 0;
 }
@@ -175,7 +177,7 @@ static int monitor_open_udev(Monitor *m) {
         if (!m->monitor)
                 return -errno;
 
-        /* Lost events are noticed, so a smaller buffer is no error. */
+        /* A smaller buffer is not an error, since lost events are noticed. */
         (void) udev_monitor_set_receive_buffer_size(m->monitor, RECEIVE_BUFFER);
 
         for (size_t i = 0; i < ELEMENTSOF(matches) && r >= 0; i++)

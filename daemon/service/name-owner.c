@@ -9,7 +9,7 @@
 
 static void owner_set(NameOwner *o, const char *unique) {
         free(o->unique);
-        /* Without memory no signal is believed until the next change. */
+        /* If memory runs out, all signals are rejected until the next change of the owner. */
         o->unique = *unique ? strdup(unique) : NULL;
 }
 
@@ -25,7 +25,7 @@ static int on_owner_changed(sd_bus_message *m, void *userdata, sd_bus_error *err
         const char *name, *old_owner, *new_owner;
         NameOwner *o = userdata;
 
-        /* The bus alone sends under this name. */
+        /* Only the bus itself can send under this name. */
         if (!streq_ptr(sd_bus_message_get_sender(m), BUS_NAME) ||
             sd_bus_message_read(m, "sss", &name, &old_owner, &new_owner) < 0)
                 return 0;

@@ -12,19 +12,19 @@
 #include "unit-status.h"
 
 struct Pid1 {
-        sd_event *event; /* borrowed, as is … */
-        Broker *broker;  /* … this */
+        sd_event *event; /* borrowed */
+        Broker *broker;  /* borrowed */
         const Pid1Ways *ways;
         sd_bus *bus;
-        NameOwner systemd; /* on the bus */
-        bool by_proxy;     /* there is no bus, and PID 1 itself talks to root alone */
+        NameOwner systemd; /* PID 1's connection to the bus */
+        bool by_proxy;     /* the connection goes through the proxy, since without a bus PID 1 accepts only root */
 
         FsckStatusFn answered;
         Pid1NewsFn news;
         void *userdata;
 
-        unsigned outstanding; /* replies still to come */
-        int error;            /* < 0: one of them was an error */
+        unsigned outstanding; /* number of expected replies */
+        int error;            /* < 0: the error of one of the replies */
         FsckStatus status;
 };
 
@@ -60,7 +60,7 @@ int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn
 }
 
 void pid1_disconnect(Pid1 *p) {
-        /* Without a flush: the open question is given up. */
+        /* Closes without a flush: the open query is abandoned. */
         p->bus = sd_bus_close_unref(p->bus);
         name_owner_forget(&p->systemd);
 }
@@ -83,7 +83,7 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         Pid1 *p = userdata;
         uint32_t id;
 
-        /* The proxy passes on PID 1's signals alone, and its connection has no names. */
+        /* The proxy forwards only signals of PID 1, and its connection has no bus names. */
         if (!p->by_proxy && !name_owner_sent(&p->systemd, m))
                 return 0;
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
@@ -104,7 +104,7 @@ static int pid1_request_signals(Pid1 *p) {
                                         SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
 }
 
-/* PID 1 has executed itself anew, and its signals in between are lost. */
+/* PID 1 has re-executed itself, and its signals during the re-execution are lost. */
 static void on_pid1_changed(void *userdata) {
         Pid1 *p = userdata;
 
@@ -113,7 +113,7 @@ static void on_pid1_changed(void *userdata) {
         p->news(p->userdata);
 }
 
-/* Before the first question, so that each later job is signalled. */
+/* Subscribes to job signals before the first query, so that each later job is signalled. */
 static int pid1_subscribe(Pid1 *p) {
         static const char *const members[] = { "JobNew", "JobRemoved" };
         int r = 0;
@@ -126,7 +126,7 @@ static int pid1_subscribe(Pid1 *p) {
         if (r >= 0)
                 r = sd_bus_match_signal_async(p->bus, NULL, "org.freedesktop.DBus.Local", NULL,
                                               "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, NULL, p);
-        /* The proxy subscribes by itself. */
+        /* The proxy subscribes to PID 1 itself. */
         if (r >= 0 && !p->by_proxy)
                 r = pid1_request_signals(p);
         return r;
@@ -145,12 +145,12 @@ static int pid1_connect(Pid1 *p) {
         if (r < 0)
                 r = p->ways->open_proxy(p->broker, &p->bus);
         if (r < 0) {
-                /* Both are gone, as while PID 1 executes itself anew: start from the beginning next time. */
+                /* Neither the bus nor the proxy works, for example while PID 1 re-executes itself: the next attempt starts with the bus. */
                 p->by_proxy = false;
                 return r;
         }
 
-        /* At the loop's end it would be flushed, which waits. */
+        /* By default the end of the event loop flushes the connection, which can block. */
         r = sd_bus_set_close_on_exit(p->bus, false);
         if (r >= 0)
                 r = pid1_subscribe(p);
@@ -163,7 +163,7 @@ static int pid1_connect(Pid1 *p) {
 
 /* ---- the checks ---- */
 
-/* Tries the other kind of connection next. */
+/* Reports the failure, and selects the other kind of connection for the next query. */
 static void status_fail(Pid1 *p) {
         pid1_disconnect(p);
         p->by_proxy = !p->by_proxy;
@@ -171,7 +171,8 @@ static void status_fail(Pid1 *p) {
         status_done(&p->status);
 }
 
-/* May close the connection. So a reply's handler must return 1: after a time-out sd-bus would else use the closed connection, and abort. */
+/* Counts a reply. May close the connection, so each reply handler must return 1: otherwise sd-bus uses the closed connection after a
+ * timeout, and aborts. */
 static void status_reply_received(Pid1 *p, int r) {
         if (r < 0)
                 p->error = r;
@@ -184,7 +185,8 @@ static void status_reply_received(Pid1 *p, int r) {
         status_done(&p->status);
 }
 
-/* For a name that the kernel may take back at any time: the last component of its sysfs path. Empty: there is no such device. */
+/* Handles the reply with a device's sysfs path, whose last component is the kernel name. Empty: the device does not exist. The kernel may
+ * reuse the name at any time. */
 static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const char *path;
         FsckUnit *u = userdata;
@@ -203,7 +205,7 @@ static int on_sysfs_path(sd_bus_message *m, void *userdata, sd_bus_error *error 
         return 1;
 }
 
-/* systemd-fsck@NAME.service checks what NAME.device is (systemd-fsck@.service has BindsTo=%i.device). */
+/* Queries the sysfs path of the device that systemd-fsck@NAME.service checks, which is NAME.device (BindsTo=%i.device in the template). */
 static int query_checked_device(FsckUnit *u) {
         const char *at = strchr(u->name, '@'), *dot = strrchr(u->name, '.');
         _cleanup_free_ char *device = NULL, *path = NULL;
@@ -234,7 +236,7 @@ static int status_add_unit(Pid1 *p, const char *unit) {
         return s->units[s->n_units].name ? (int) s->n_units++ : -ENOMEM;
 }
 
-/* Handles both answers, for checks and for devices. */
+/* Handles the replies to both calls: for checks and for devices. */
 static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         Pid1 *p = userdata;
         size_t n_known = p->status.n_units;
@@ -250,7 +252,7 @@ static int on_units(sd_bus_message *m, void *userdata, sd_bus_error *error _unus
                 else if (u.pending)
                         r = status_add_unit(p, u.name);
 
-        /* The array stays where it is from here on. */
+        /* The array no longer grows, so pointers to its items stay valid. */
         for (size_t i = n_known; i < p->status.n_units && r >= 0; i++)
                 r = query_checked_device(p->status.units + i);
         status_reply_received(p, r);
@@ -285,7 +287,7 @@ int pid1_query_fsck_status(Pid1 *p, char *const *device_units) {
         r = pid1_connect(p);
         if (r < 0)
                 return r;
-        /* In this order: once a device is active, the jobs for its checks are queued. */
+        /* Devices are queried before checks: once a device is active, the jobs for its checks are already queued. */
         if (device_units && device_units[0])
                 r = status_call(p, "ListUnitsByNames", NULL, device_units);
         if (r >= 0)
@@ -322,7 +324,7 @@ int device_unit_name(const char *node, char **ret) {
 
 /* ---- devices: what udev reports ---- */
 
-/* `above`: the devices above the disk, as read a moment ago. */
+/* Adds a device. `above`: the devices above the disk, as read a moment ago. */
 static int add_device(FsckDevices *d, const char *name, char *const *above, const Readiness *known) {
         _cleanup_free_ char *node = NULL;
         FsckDevice *item;
@@ -374,18 +376,18 @@ void fsck_devices_done(FsckDevices *d) {
 
 /* ---- devices: what follows for checks ---- */
 
-/* Does PID 1 know this device? PID 1 is a little behind udev and queues a check's job after it knows the device. */
+/* Returns true if PID 1 knows this device. PID 1 lags behind udev, and queues a check's job after the device unit is active. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
 }
 
-/* No check can come from a device that is gone. */
+/* Returns true if this device needs no further wait. A device that is gone can cause no check. */
 static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
         return device->gone || (device->ready.initialized && is_plugged(s, device));
 }
 
-/* Are all devices above this one known? New ones may come while udev or PID 1 have not processed it, and on LUKS, LVM or RAID members that are
- * not open yet. */
+/* Are all devices above this one known? New ones may come while udev or PID 1 have not processed it, and on LUKS, LVM or RAID members that
+ * are not open yet. */
 static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
         return device->gone ||
                (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->has_holders));
@@ -403,7 +405,7 @@ bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s) {
 bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u) {
         assert(d->n_items > 0);
 
-        /* At boot the root file system's check ends before the service starts. A later one makes all drives wait. */
+        /* At boot the check of the root file system ends before the service starts. A later check makes all drives wait. */
         if (u->root || names_contain(u->disks, d->items[0].name))
                 return true;
         for (size_t i = 0; i < d->n_items; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Questions to systemd's manager: which file system checks are queued or running, and on which devices. Asynchronous, one at a time. */
+/* Queries systemd's manager for the file system checks that are queued or running, and for the devices they check. Queries are
+ * asynchronous; at most one is open. */
 
 #include <systemd/sd-bus.h>
 
@@ -11,26 +12,26 @@
 typedef struct Pid1 Pid1;
 
 typedef struct FsckUnit {
-        Pid1 *pid1;    /* for pid1.c alone */
+        Pid1 *pid1;    /* used only by pid1.c */
         char *name;    /* systemd-fsck@….service */
-        char *sysname; /* kernel name of the checked device; NULL: it does not exist yet */
-        char **disks;  /* the disks below it, which may be new since the question */
-        bool root;     /* checks the root file system; both are NULL */
+        char *sysname; /* kernel name of the checked device; NULL: the device does not exist yet */
+        char **disks;  /* the disks below the device, which may be newer than the query */
+        bool root;     /* the check of the root file system; `sysname` and `disks` are NULL */
 } FsckUnit;
 
 typedef struct FsckStatus {
         GROWING_ARRAY(FsckUnit, units); /* queued or running */
-        char **inactive;                /* the queried device units that are not active; NULL-terminated */
+        char **inactive;                /* those of the queried device units that are not active; NULL-terminated */
 } FsckStatus;
 
-/* `error` < 0: PID 1 cannot be asked at present, and *status is empty. */
+/* Receives the reply to a query. `error` < 0: PID 1 is not reachable at present, and *status is empty. */
 typedef void (*FsckStatusFn)(void *userdata, int error, const FsckStatus *status);
 
-/* The answer may have changed: a job for a check was queued or ended, a job for a device ended (so that its checks may start), or the
- * connection broke. Called from the first question on, so that no change between two questions is missed. */
+/* Reports that the status may have changed: a job for a check was queued or ended, a job for a device ended (so that its checks may start),
+ * or the connection broke. Called from the first query on, so that no change between two queries is missed. */
 typedef void (*Pid1NewsFn)(void *userdata);
 
-/* How PID 1 is reached: by the system bus, else by the proxy. */
+/* Opens the connection to PID 1: over the system bus, or through the proxy if there is no bus. */
 typedef struct Pid1Ways {
         int (*open_bus)(sd_bus **ret);
         int (*open_proxy)(Broker *broker, sd_bus **ret);
@@ -42,11 +43,11 @@ int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
-/* Asks also for the states of `device_units` (NULL-terminated, or NULL). `answered` is called once, later, and not after an error; it must
- * not ask again itself. No other question may be open. */
+/* Queries the checks and the states of `device_units` (NULL-terminated, or NULL). After success, `answered` is called once from the event
+ * loop, and must not start another query itself. No other query may be open. */
 int pid1_query_fsck_status(Pid1 *p, char *const *device_units);
 
-/* Closes the connection; the next question opens another. */
+/* Closes the connection. The next query opens another connection. */
 void pid1_disconnect(Pid1 *p);
 
 /* "/dev/sda1" → "dev-sda1.device"; systemd.unit(5), "String escaping for inclusion in unit names". */
@@ -54,26 +55,26 @@ int device_unit_name(const char *node, char **ret);
 
 /* ---- devices ---- */
 
-/* A disk and the devices above it, for one question to PID 1, with what udev knew of each at that time. */
+/* A disk and the devices above the disk, for one query of PID 1, with the state of each in udev's database at that time. */
 
 typedef struct FsckDevice {
         char *name;
-        char *unit; /* its device unit; NULL: it has none */
+        char *unit; /* the device unit; NULL: the device has none */
         Readiness ready;
-        bool has_holders; /* a container whose content is among these devices */
-        bool gone;        /* the device does not exist any more */
+        bool has_holders; /* a container (LUKS, LVM, RAID) whose content is among these devices */
+        bool gone;        /* the device no longer exists */
 } FsckDevice;
 
 typedef struct FsckDevices {
         GROWING_ARRAY(FsckDevice, items); /* the disk itself is the first */
 } FsckDevices;
 
-/* `known`: the disk's own state, enough for fsck_devices_settled(); NULL: reads it from udev. */
+/* Reads the disk and the devices above. `known`: the disk's own state if the caller has it; NULL: reads the state from udev. */
 int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known);
 void fsck_devices_done(FsckDevices *d);
 
-/* Do udev and PID 1 know all devices? Only then PID 1 queues jobs for checks. */
+/* Returns true if udev and PID 1 know all devices. PID 1 queues the jobs for checks after that. */
 bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s);
 
-/* Is this check on one of the devices, or may it be? */
+/* Returns true if this check is, or may be, on one of the devices. */
 bool fsck_devices_covered(const FsckDevices *d, const FsckStatus *s, const FsckUnit *u);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* How systemd's manager tells of its units, for the service and for the command: both must agree on which file system checks are
- * still to be waited for. */
+/* Reads the status of units from systemd's manager. Shared by the service and the command, which must agree on the file system checks that
+ * a visit waits for. */
 
 #include <systemd/sd-bus.h>
 
@@ -16,23 +16,24 @@
 /* An entry of ListUnits…(), borrowed from the message. */
 typedef struct UnitStatus {
         const char *name, *active_state;
-        bool pending; /* queued or running: a check that waits for its device is inactive, with a job; one that has run stays active */
+        bool pending; /* queued or running; a check that waits for its device is inactive with a job, and a finished check stays active */
 } UnitStatus;
 
 #define UNIT_STATUS_SIGNATURE "(ssssssouso)"
 
-/* The units that check file systems; for ListUnitsByPatterns(). */
+/* Patterns for the units that check file systems, for ListUnitsByPatterns(). */
 extern char *const fsck_unit_patterns[];
 
-/* Opens a socket at which one process alone speaks D-Bus, without a bus between. */
+/* Opens a direct D-Bus connection to one process, without a message bus. */
 int systemd_open_socket(const char *address, sd_bus **ret);
 
-/* The same with systemd's private socket: works for root, with and without a bus. */
+/* Opens a direct connection to systemd's private socket, which works only for root, with and without a bus. */
 int systemd_open_private(sd_bus **ret);
 
-/* The next entry of the array entered; 0 at its end. */
+/* Reads the next entry of the open array. Returns 0 at the end of the array. */
 int unit_status_read(sd_bus_message *m, UnitStatus *ret);
 
-/* Is a file system check queued or running, on whatever drive? 1 and its unit, which the caller frees; 0; negative when
- * PID 1 cannot be asked. The service waits for those of each drive; the command does not wait, and so is more careful. */
+/* Finds a file system check that is queued or running on any drive. Returns 1 and the check's unit, which the caller frees; 0 if there is
+ * none; a negative errno if PID 1 is not reachable. For the command, which stops at a check on any drive; the service waits only for checks
+ * on the drive of the visit. */
 int systemd_find_fsck(char **ret_unit);
