@@ -15,13 +15,13 @@
 #include "watch-read.h"
 #include "wire.h"
 
-/* Per processor. An idle drive has few events, and a lost event costs a name at most. */
+/* The size of the trace buffer per processor. A drive in standby has few events, and a lost event only makes a waker unknown. */
 #define BUFFER_KB 16
-/* The kernel takes no longer text (event_filter_write()), with its NUL. */
+/* The kernel's limit for the text of a filter, including the NUL (event_filter_write()). */
 #define FILTER_MAX 4096U
 #define LINE_MAX_BYTES 512U
 
-/* `other`: the name in kernels before 5.18. `optional`: without this event some wakers have no name. */
+/* `other`: the event's name in kernels before 5.18. `optional`: tracing works without this event, but some wakers stay unknown. */
 static const struct {
         const char *name, *other;
         TraceKind kind;
@@ -36,11 +36,11 @@ static const struct {
 
 typedef struct Trace {
         const char *instance;
-        int manager, pipe; /* pipe < 0: nothing is traced yet */
+        int manager, pipe; /* pipe < 0: tracing has not started */
         Watch watches[TRACER_DRIVES_MAX];
         unsigned n_watches;
         char line[LINE_MAX_BYTES];
-        size_t line_len; /* of a line that has not ended yet; LINE_MAX_BYTES: it is too long, and is left out */
+        size_t line_len; /* length of the incomplete line; LINE_MAX_BYTES: the line is too long and is skipped */
 } Trace;
 
 /* ---- tracefs ---- */
@@ -70,7 +70,7 @@ static int trace_write_event(const Trace *t, size_t event, const char *file, con
                                                    : r;
 }
 
-/* -ENODEV: the unit could not make the instance. */
+/* Opens the tracefs instance. Returns -ENODEV if the unit could not create the instance. */
 static int trace_open(Trace *t) {
         char path[512], size[16];
         int r;
@@ -95,7 +95,7 @@ typedef struct Filter {
         size_t len;
 } Filter;
 
-/* Adds an alternative. Returns whether there was room for it. */
+/* Adds an alternative to the filter. Returns false if there is no room. */
 _printf_(2, 3) static bool filter_add(Filter *f, const char *format, ...) {
         size_t start = f->len;
         va_list ap;
@@ -114,7 +114,7 @@ _printf_(2, 3) static bool filter_add(Filter *f, const char *format, ...) {
         return true;
 }
 
-/* Device numbers are as in the kernel, not as in the C library. */
+/* Encodes device numbers like the kernel (20 bits for the minor number), which differs from the C library. */
 static bool filter_add_device(Filter *f, TraceKind kind, WatchDevice d) {
         if (d.major == WATCH_BTRFS)
                 return kind == TRACE_BIO || filter_add(f, "name==\"btrfs-%u\"", d.minor);
@@ -142,7 +142,7 @@ static int trace_filter(const Trace *t, size_t event) {
 
                 room = filter_add_drive(&f, kind, d) && room;
         }
-        /* If there is no room for the devices above a drive, a wake may only have a kernel thread's name. */
+        /* If the filter has no room for the devices above a drive, the waker may be reported as a kernel thread. */
         for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND && kind != TRACE_RESUME; i++)
                 for (unsigned k = 0; k < t->watches[i].drive.n_above; k++)
                         (void) filter_add_device(&f, kind, t->watches[i].drive.above[k]);
@@ -177,14 +177,14 @@ static unsigned find_watch(const Trace *t, WatchDevice disk) {
         return i;
 }
 
-/* Returns 1. */
+/* Sends an answer to the manager. Returns 1. */
 static int send_answer(const Trace *t, const TracerAnswer *a) {
         int r = wire_send(t->manager, tracer_answer_fields, a, 0);
 
         return r < 0 ? r : 1;
 }
 
-/* Reports that nothing can be traced. Returns 0 if the machine has no tracing, which is no failure of this unit. */
+/* Reports to the manager that tracing is not possible. Returns 0 if the machine has no tracing, which is not a failure of this unit. */
 static int end_untraced(const Trace *t, WatchDevice disk, int error) {
         const TracerAnswer a = { .disk = disk,
                                  .tracing = error == -ENODEV   ? TRACING_UNMOUNTED
@@ -197,7 +197,7 @@ static int end_untraced(const Trace *t, WatchDevice disk, int error) {
         return a.tracing == TRACING_DENIED ? error : 0;
 }
 
-/* Returns 1; 0: the manager has gone, or nothing can be traced. */
+/* Handles a request of the manager. Returns 1, or 0 if the manager has disconnected or tracing is not possible. */
 static int take_request(Trace *t) {
         TracerRequest q = {};
         unsigned i;
@@ -239,7 +239,7 @@ static int take_line(Trace *t) {
 
                 if (!watch_feed(w, &e, process_lookup, NULL, &a.wake))
                         continue;
-                /* A flush before a write has the same waker as the write. */
+                /* Resets after the wake, but not after a doubtful command, such as a flush: the write after a flush has the same waker. */
                 if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))
                         watch_reset(w);
                 r = send_answer(t, &a);
@@ -247,7 +247,7 @@ static int take_line(Trace *t) {
         return MIN(r, 0);
 }
 
-/* Reads once, so that requests are taken between two reads even while events come faster than they are read. */
+/* Reads the trace once. Requests are handled between two reads, even if events arrive faster than they can be read. */
 static int take_trace(Trace *t) {
         char text[4096];
         ssize_t n = read(t->pipe, text, sizeof text);
@@ -287,7 +287,7 @@ static int tracer_serve(Trace *t) {
                         r = take_request(t);
                 else if (r >= 0)
                         r = 1;
-                /* The manager has gone. */
+                /* The manager has disconnected. */
                 if (r == -EPIPE || r == -ECONNRESET)
                         return 0;
                 if (r <= 0)
@@ -303,7 +303,7 @@ int tracer_run(int listener, const char *instance) {
         t.manager = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (t.manager < 0)
                 return -errno;
-        /* The socket's mode says so, too. */
+        /* Redundant with the socket's mode. */
         r = unix_peer_owns_socket(t.manager) ? sandbox_tracer(instance) : -EPERM;
         if (r >= 0)
                 r = tracer_serve(&t);

@@ -9,20 +9,21 @@
 #include "tracer.h"
 #include "wire.h"
 
-/* No new attempt before that: a kernel without tracefs gets none, and a tracer may have been killed for lack of memory. */
+/* The time from the loss of the tracer to the next attempt. The kernel may lack tracefs, or the tracer may have been killed for lack of
+ * memory. */
 #define RETRY_USEC (600ULL * 1000 * 1000)
 
 /* ---- messages ---- */
 
 /* clang-format off */
-/* The kernel's numbers have 12 and 20 bits. */
+/* Device numbers of the kernel: 12 bits for the major, 20 bits for the minor number. */
 static const WireField disk_fields[] = {
         WIRE_WORD(WatchDevice, major, 1U << 12),
         WIRE_WORD(WatchDevice, minor, 1U << 20),
         {}
 };
 
-/* The N of btrfs-N has no limit. */
+/* Like disk_fields, but N of btrfs-N, which stands for the minor number, has no limit. */
 static const WireField above_fields[] = {
         WIRE_WORD(WatchDevice, major, 1U << 12),
         WIRE(WatchDevice, minor, WIRE_INT),
@@ -83,9 +84,9 @@ struct Tracer {
         const char *path;
         const TracerEvents *events;
         void *userdata;
-        int fd; /* < 0: not connected */
+        int fd; /* negative: not connected */
         sd_event_source *io;
-        uint64_t lost_at; /* CLOCK_MONOTONIC; 0: it was not */
+        uint64_t lost_at; /* when the tracer was lost (CLOCK_MONOTONIC, µs); 0: never */
         Tracing tracing;
         WatchDevice watched[TRACER_DRIVES_MAX];
         unsigned n_watched;
@@ -126,7 +127,7 @@ static int on_answer(sd_event_source *source _unused_, int fd, uint32_t events _
                 tracer_lose(t, TRACING_ENDED);
         else if (a.tracing != TRACING_FINE)
                 tracer_lose(t, a.tracing);
-        /* The answer may have crossed the request to unwatch this drive. */
+        /* The message may have crossed the request to unwatch this drive. */
         else if (tracer_find(t, a.disk) == t->n_watched)
                 return 0;
         else if (a.woken)
@@ -187,7 +188,7 @@ void tracer_unwatch(Tracer *t, WatchDevice disk) {
                 return;
 
         t->watched[i] = t->watched[--t->n_watched];
-        /* If the message is lost, the tracer reports one drive too many. It ends with the last drive anyway. */
+        /* If this message is lost, the tracer continues to report the drive, which is harmless, and still ends after the last drive. */
         (void) tracer_request(t, &(TracerRequest){ .drive.disk = disk });
         if (t->n_watched == 0)
                 tracer_close(t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that finds out what wakes a drive. Its unit (drivekeep-tracer.service) alone may read the kernel's trace, and it runs only
- * while a drive is in standby whose wakes are logged. It has an instance of tracefs of its own (Documentation/trace/ftrace.rst,
- * "Instances"), with five events and filters for these drives: without I/O to them it does not run. It takes one kind of message, from the
- * manager alone. */
+/* The process that finds out what wakes a drive. Only its unit (drivekeep-tracer.service) may read the kernel's trace. The process exists
+ * only while a drive is in standby whose wakes are logged. It uses a separate instance of tracefs (Documentation/trace/ftrace.rst,
+ * "Instances") with five events, filtered for the watched drives, so that it consumes no CPU time without I/O to these drives. It accepts
+ * one kind of message, only from the manager. */
 
 #include <systemd/sd-event.h>
 
@@ -14,7 +14,7 @@
 #define TRACER_SOCKET "/run/drivekeep-tracer"
 #define TRACER_INSTANCE "/sys/kernel/tracing/instances/drivekeep"
 
-/* How many drives can be watched at once: the kernel takes filters of one page. */
+/* The number of drives that can be watched at once, since the kernel limits filters to one page. */
 #define TRACER_DRIVES_MAX 64U
 
 /* ---- the manager's half ---- */
@@ -22,26 +22,26 @@
 typedef struct Tracer Tracer;
 
 typedef struct TracerEvents {
-        /* The drive is watched from now on. */
+        /* Called when the watch of a drive has started. */
         void (*watched)(void *userdata, WatchDevice disk);
-        /* The drive got a command that wakes it, or (WAKE_COMMAND) may wake it. The drive is still watched. */
+        /* Called when the drive gets a command that wakes it or, for WAKE_COMMAND, may wake it. The watch continues. */
         void (*woken)(void *userdata, WatchDevice disk, const Wake *w);
-        /* No drive is watched any more: the process has ended, or did not start (tracer_tracing()). */
+        /* Called when all watches have ended, because the process ended or did not start; see tracer_tracing(). */
         void (*lost)(void *userdata);
 } TracerEvents;
 
-/* Connects for the first drive to watch, which has systemd start the process; disconnects, and so ends the process, after the last.
- * `path` and `events` must outlive the Tracer. */
+/* Does not connect yet. The first watched drive opens the connection, for which systemd starts the process; after the last drive the
+ * connection is closed, which ends the process. `path` and `events` must outlive the Tracer. */
 int tracer_new(sd_event *event, const char *path, const TracerEvents *events, void *userdata, Tracer **ret);
 Tracer *tracer_free(Tracer *t);
 DEFINE_CLEANUP(Tracer *, tracer_free);
 
-/* Watches a drive in standby; once more: with other devices above it. -ENOSPC: too many drives; -EBUSY: the process was lost within the
- * last ten minutes. */
+/* Watches a drive in standby. A second call for the same drive updates the devices above. Returns -ENOSPC if too many drives are watched,
+ * and -EBUSY if the process was lost within the last ten minutes. */
 int tracer_watch(Tracer *t, const WatchDrive *d);
-void tracer_unwatch(Tracer *t, WatchDevice disk); /* does nothing for a drive that is not watched */
+void tracer_unwatch(Tracer *t, WatchDevice disk); /* does nothing for a drive without a watch */
 
-/* Whether the last drive given to tracer_watch() could be watched, and if not, why. */
+/* Returns whether the last tracer_watch() succeeded, or why it failed. */
 Tracing tracer_tracing(const Tracer *t);
 
 /* ---- messages: wire_send(), wire_receive() ---- */
@@ -50,18 +50,18 @@ extern const WireField tracer_request_fields[], tracer_answer_fields[];
 
 typedef struct TracerRequest {
         bool watch;
-        WatchDrive drive; /* not `watch`: `disk` alone */
+        WatchDrive drive; /* without `watch`: only `disk` is set */
 } TracerRequest;
 
 typedef struct TracerAnswer {
         WatchDevice disk;
-        Tracing tracing; /* not TRACING_FINE: no drive can be watched, and the process ends */
-        bool woken;      /* false: the drive is watched from now on */
+        Tracing tracing; /* other than TRACING_FINE: no drive can be watched, and the process ends */
+        bool woken;      /* false: reports that the watch has started */
         Wake wake;
 } TracerAnswer;
 
 /* ---- the tracer itself: tracer-process.c ---- */
 
-/* Serves one manager at a listening socket until the manager disconnects. `instance`: TRACER_INSTANCE, which the unit makes before this
- * process and removes after it, as the process itself has no right to. */
+/* Serves one manager on a listening socket until the manager disconnects. `instance`: TRACER_INSTANCE, which the unit creates before this
+ * process and removes afterwards, since the process itself has no right to do so. */
 int tracer_run(int listener, const char *instance);

@@ -8,8 +8,8 @@
 
 /* ---- a line of the trace ---- */
 
-/* The kernel pads the name on the left to so many bytes, which is also its limit: all behind it is the kernel's own text, whatever the name
- * holds. Neither half of a name with a line break in it parses as a line. */
+/* The kernel pads the name on the left to this width, which is also the limit of a name: all later bytes are text of the kernel, whatever
+ * the name contains. If a name contains a line break, neither half parses as a line. */
 #define COMM_WIDTH 16U
 
 /* Skips the expected text. */
@@ -38,7 +38,8 @@ static bool take_unsigned(const char **p, unsigned *ret) {
         return r;
 }
 
-/* "COMM-PID [CPU] FLAGS TIME: ". *ret_named is false in an interrupt (the third flag), as the interrupted thread did not cause the event. */
+/* Parses "COMM-PID [CPU] FLAGS TIME: ". *ret_named is false in an interrupt (the third flag), since the interrupted thread did not cause
+ * the event. */
 static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
         const char *name = *p + strspn(*p, " "), *flags;
         uint64_t pid, ignored;
@@ -73,7 +74,7 @@ static bool take_head(const char **p, TraceEvent *e, bool *ret_named) {
                skip_text(p, ": ");
 }
 
-/* "8,16 WS 2048 + 8 [COMM]": this name is exact. */
+/* Parses "8,16 WS 2048 + 8 [COMM]", which has the exact name of the thread. */
 static bool parse_bio(const char *p, TraceEvent *e, bool named) {
         const char *flags;
         size_t n;
@@ -94,7 +95,7 @@ static bool parse_bio(const char *p, TraceEvent *e, bool named) {
 
         if (named && n > 1)
                 *(char *) mempcpy(e->comm, p, n - 1) = '\0';
-        e->write = strchr("WDFZ", *flags); /* write, discard, flush, and what is done to zones */
+        e->write = strchr("WDFZ", *flags); /* write, discard, flush, zone operations */
         return true;
 }
 
@@ -104,7 +105,7 @@ static bool find_number(const char *p, const char *key, unsigned *ret) {
         return found && skip_text(&found, key) && take_unsigned(&found, ret) && *found == ' ';
 }
 
-/* "host_no=2 channel=0 id=0 lun=0 … cmnd=(READ_10 lba=2048 … raw=28 00 00)" */
+/* Parses "host_no=2 channel=0 id=0 lun=0 … cmnd=(READ_10 lba=2048 … raw=28 00 00)". */
 static bool parse_command(const char *p, TraceEvent *e) {
         const char *raw = strstr(p, " raw=");
         unsigned lun, n = 0;
@@ -126,14 +127,14 @@ static bool parse_command(const char *p, TraceEvent *e) {
         return streq(raw, ")");
 }
 
-/* "2:0:1:3 flags-4 cnt-0  dep-0  auto-1 p-0 irq-0 child-0" */
+/* Parses "2:0:1:3 flags-4 cnt-0  dep-0  auto-1 p-0 irq-0 child-0". */
 static bool parse_resume(const char *p, TraceEvent *e) {
         return take_unsigned(&p, &e->host) && skip_text(&p, ":") && take_unsigned(&p, &e->channel) &&
                skip_text(&p, ":") && take_unsigned(&p, &e->id) && skip_text(&p, ":") &&
                take_number(&p, UINT64_MAX, &e->lun) && skip_text(&p, " flags-");
 }
 
-/* "bdi 8:16: ino=12 index=0", "bdi btrfs-1: ino=257 index=0" */
+/* Parses "bdi 8:16: ino=12 index=0" and "bdi btrfs-1: ino=257 index=0". */
 static bool parse_dirty(const char *p, TraceEvent *e) {
         bool device = skip_text(&p, "bdi ") && (skip_text(&p, "btrfs-") ||
                                                 (take_unsigned(&p, &e->major) && e->major != 0 && skip_text(&p, ":")));
@@ -171,18 +172,18 @@ bool trace_line_parse(const char *line, TraceEvent *ret) {
 
 /* ---- a watched drive ---- */
 
-/* Device numbers as the kernel has them: the numbers of inodes that stand for block devices. */
+/* Width of the minor number in the kernel's device numbers, which are the inode numbers of block devices. */
 #define DEVICE_MINOR_BITS 20U
 #define DEVICE_MAJOR_EXTENDED 259U
 #define SCSI_START_STOP_UNIT 0x1B
-/* The inode of all that a btrfs has besides files (BTRFS_BTREE_INODE_OBJECTID). */
+/* The inode of all btrfs metadata (BTRFS_BTREE_INODE_OBJECTID). */
 #define BTRFS_BTREES 1U
 
 static bool begins_with_number(const char *comm, const char *prefix) {
         return starts_with(comm, prefix) && isdigit((unsigned char) comm[strlen(prefix)]);
 }
 
-/* Whether a thread that has ended was the kernel's, by its name alone: mdadm and xfs_repair are not. */
+/* Returns true if the name is that of a kernel thread. Used for threads that have ended. mdadm and xfs_repair are not kernel threads. */
 static bool is_kernel_name(const char *comm) {
         return starts_with(comm, "kworker/") || starts_with(comm, "jbd2/") || begins_with_number(comm, "md") ||
                starts_with(comm, "md_") || begins_with_number(comm, "kswapd") || starts_with(comm, "dm-") ||
@@ -190,12 +191,12 @@ static bool is_kernel_name(const char *comm) {
                STR_IN_SET(comm, "btrfs-transacti", "btrfs-cleaner");
 }
 
-/* This thread of the md driver serves no process's requests. */
+/* Returns true for the md driver's resync thread, which serves no requests of processes. */
 static bool is_resync(const char *comm) {
         return ends_with(comm, "_resync");
 }
 
-/* md0_raid1, md_home_raid5, and mdX_raid6 of device-mapper. */
+/* Returns true for the md driver's other threads, such as md0_raid1, md_home_raid5, and mdX_raid6 of device-mapper. */
 static bool is_md(const char *comm) {
         return begins_with_number(comm, "md") || starts_with(comm, "md_") || starts_with(comm, "mdX_");
 }
@@ -214,13 +215,13 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
         bool kernel = false;
         int r;
 
-        /* Not a file: metadata of the file system, or the device itself. */
+        /* The inode is not a file, but file system metadata or the block device itself. */
         if (e->major == WATCH_BTRFS ? e->inode == BTRFS_BTREES
                                     : e->inode >> DEVICE_MINOR_BITS == e->major ||
                                                       e->inode >> DEVICE_MINOR_BITS == DEVICE_MAJOR_EXTENDED)
                 t.inode = 0;
 
-        /* In an interrupt the process is not known. */
+        /* The process is not known in an interrupt. */
         if (e->pid <= 0) {
                 t.kernel = true;
                 return t;
@@ -231,7 +232,7 @@ static Touch touch(const TraceEvent *e, ProcessLookup lookup, void *userdata) {
                 p = (WakeProcess){ .pid = e->pid };
                 kernel = is_kernel_name(e->comm);
         }
-        /* /proc adds to a kernel thread's name what it works at. */
+        /* /proc appends the current work to the name of a kernel thread, so the event's name is preferred. */
         if (e->comm[0] && (kernel || !p.comm[0]))
                 memcpy(p.comm, e->comm, sizeof p.comm);
 
@@ -248,7 +249,7 @@ static int above_index(const WatchDrive *d, WatchDevice device) {
         return -1;
 }
 
-/* Was the request for swap space? */
+/* Returns true if the request was for swap space. */
 static bool is_swap(const Watch *w, const Touch *by) {
         const Touch *above = &w->above;
         int i = above->is_set ? above_index(&w->drive, above->device) : -1;
@@ -262,13 +263,14 @@ static bool is_swap(const Watch *w, const Touch *by) {
                (by->kernel ? above->kernel : !above->kernel && by->process.pid == above->process.pid);
 }
 
-/* Processes of udev that read drives. Since systemd 262 the last of these reads the partitions of a drive that was written to. */
+/* Returns true for processes of udev that read drives. Since systemd 262 the last of these names reads the partitions of a drive after a
+ * write. */
 static bool is_udev(const WakeProcess *p) {
         return STR_IN_SET(p->comm, "systemd-udevd", "(udev-worker)", "(udev-synth)") &&
                (!p->unit[0] || streq(p->unit, "systemd-udevd.service"));
 }
 
-/* Finds the waker by the request that the command serves. */
+/* Finds the waker: the sender of the request that the command serves. */
 static void find_waker(const Watch *w, Wake *wake) {
         const Touch *did = w->bio.is_set ? &w->bio : &w->above, *wanted = NULL;
         const char *thread = did->process.comm;
@@ -312,7 +314,8 @@ static bool is_at(const TraceEvent *e, const WatchDrive *d) {
         return e->host == d->host && e->channel == d->channel && e->id == d->id && e->lun == d->lun;
 }
 
-/* The kernel resumes a suspended drive by START STOP UNIT, and the process that needs the drive waits for that. */
+/* Returns true if the command is part of a resume: the kernel resumes a suspended drive by START STOP UNIT, and the process that needs the
+ * drive waits for the resume. */
 static bool is_resume(const TraceEvent *e, const Touch *by) {
         return e->cdb_len > 0 && e->cdb[0] == SCSI_START_STOP_UNIT && by->kernel &&
                starts_with(by->process.comm, "kworker/");
@@ -371,7 +374,7 @@ bool watch_feed(Watch *w, const TraceEvent *e, ProcessLookup lookup, void *userd
                 if (!w->dirty.is_set || !t.kernel)
                         w->dirty = t;
         } else if (e->kind == TRACE_DIRTY && watch_device_equal(w->dirty.device, device) && e->inode == w->dirty.inode)
-                /* A write to a file changes its inode before its content. */
+                /* A write to a file changes the inode before the content. */
                 w->dirty.content = w->dirty.content || e->content;
         else if (e->kind == TRACE_BIO && (disk || above) && (!w->bio.is_set || w->bio.n_sectors == 0)) {
                 t = touch(e, lookup, userdata);

@@ -27,7 +27,7 @@ int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d,
         if (r < 0)
                 return r;
 
-        /* …/2:0:0:0/block/sda; numbers of the kernel's fit. */
+        /* The path ends like "/2:0:0:0/block/sda". Numbers from the kernel cannot overflow. */
         name = strstr(d->syspath, "/block/");
         while (name && name > d->syspath && name[-1] != '/')
                 name--;
@@ -57,7 +57,7 @@ int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d,
 
 #define PF_KTHREAD 0x00200000UL /* include/linux/sched.h */
 
-/* Reads the process of a thread. */
+/* Reads the process (thread group) ID of a thread. */
 static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
         char status[2048];
         const char *line;
@@ -66,13 +66,13 @@ static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
         r = attribute_read_all(status, sizeof status, "%s/%d/status", proc, tid);
         if (r < 0)
                 return -ESRCH;
-        /* The kernel escapes line feeds in the name, which comes before (proc_pid_status()). */
+        /* The name, which precedes "Tgid:", cannot fake this line: the kernel escapes its line feeds (proc_pid_status()). */
         line = strstr(status, "\nTgid:");
         *ret = line ? (pid_t) strtol(line + strlen("\nTgid:"), NULL, 10) : 0;
         return *ret > 0 ? 0 : -ESRCH;
 }
 
-/* proc(5): the name in parentheses may hold any character; the flags are the seventh word behind it. */
+/* Reads the flags from stat (proc(5)), the seventh word after the name. The name is in parentheses and may contain any character. */
 static int is_kernel_thread(const char *proc, pid_t pid) {
         unsigned long flags;
         char stat[1024];
@@ -81,14 +81,14 @@ static int is_kernel_thread(const char *proc, pid_t pid) {
 
         r = attribute_read_all(stat, sizeof stat, "%s/%d/stat", proc, pid);
         tail = r >= 0 ? strrchr(stat, ')') : NULL;
-        /* Numbers of the kernel's fit. */
+        /* Numbers from the kernel cannot overflow. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         if (!tail || sscanf(tail + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
                 return -ESRCH;
         return !!(flags & PF_KTHREAD);
 }
 
-/* The words have NULs between them. Reads as many as fit. */
+/* Reads as many words of the command line as fit. NULs separate the words. */
 static void read_command_line(const char *proc, pid_t pid, char *buf, size_t size) {
         char path[64];
         FILE *f;
@@ -127,7 +127,7 @@ int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_k
         return 0;
 }
 
-/* The unit of a user's own service is below user@UID.service. */
+/* Finds the unit of a process. For a user's service this is the user unit, below user@UID.service. */
 static void find_unit(WakeProcess *p) {
         _cleanup_free_ char *unit = NULL, *user_unit = NULL;
 
@@ -157,7 +157,7 @@ static uint64_t read_number(const char *classdir, const char *name, const char *
                                                                                             : strtoull(text, NULL, 10);
 }
 
-/* `name`: a block device that is swap space. */
+/* Adds the block device `name`, which is swap space, to the watch. */
 static void add_swap(const char *classdir, const char *name, Watch *w) {
         char whole[WAKE_TEXT_MAX];
         WatchDevice d, disk;
@@ -168,7 +168,7 @@ static void add_swap(const char *classdir, const char *name, Watch *w) {
                 if (watch_device_equal(w->drive.above[i], d))
                         w->swap_above[i] = true;
 
-        /* The whole disk, or a partition of it. */
+        /* The directory of the whole disk: that of `name`, or its parent if `name` is a partition. */
         (void) snprintf(whole, sizeof whole, "%s%s", name,
                         attribute_exists("%s/%s/partition", classdir, name) ? "/.." : "");
         if (stack_number(classdir, whole, &disk.major, &disk.minor) < 0 || !watch_device_equal(disk, w->drive.disk) ||
@@ -178,7 +178,7 @@ static void add_swap(const char *classdir, const char *name, Watch *w) {
         w->swap[w->n_swap++].size = read_number(classdir, name, "size");
 }
 
-/* Only the last part of the path counts: the process may see another /dev than the kernel. */
+/* Uses only the last component of each path, since this process may see another /dev than the kernel. */
 void process_find_swap(const char *swaps, const char *classdir, Watch *w) {
         char line[512], path[256], type[16];
         FILE *f;
