@@ -10,7 +10,7 @@
 #include "settings.h"
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        return ata_feature_read(d, s, ret) ?: cache_reading_judge(d, ret);
+        return ata_feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
 static int cache_flush(Device *d) {
@@ -111,7 +111,7 @@ static int cache_set(Device *d, bool enable, const Setting *forced) {
                 return r;
         r = forced ? sct_feature_write(d, forced, &(Value){ .type = VALUE_NAME, .name = "off" })
                    : cache_set(d, false, NULL);
-        return r < 0 ? r : cache_was_turned_off(d);
+        return r < 0 ? r : cache_fail_turned_off(d);
 }
 
 static int write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
@@ -134,7 +134,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
 }
 
 static int forced_read(Device *d, const Setting *s, Reading *ret) {
-        return sct_feature_read(d, s, ret) ?: cache_reading_judge(d, ret);
+        return sct_feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
 static int forced_write(Device *d, const Setting *s, const Value *v) {

@@ -30,7 +30,7 @@ bool identify_checksum_ok(const uint16_t id[static 256]) {
 }
 
 /* Bits 15:14 of a marked word are 01 when it is valid: a word of an old drive is 0000h or FFFFh. */
-static bool marked(uint16_t word) {
+static bool word_is_marked(uint16_t word) {
         return (word & 0xC000) == 0x4000;
 }
 
@@ -38,16 +38,16 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word) {
         switch (word) {
         case 82:
         case 83:
-                return marked(id[83]);
+                return word_is_marked(id[83]);
         case 85 ... 87:
-                return marked(id[87]);
+                return word_is_marked(id[87]);
         case 119 ... 120:
-                return (id[86] & 0x8000) && marked(id[word]);
+                return (id[86] & 0x8000) && word_is_marked(id[word]);
         case 76 ... 79:
                 return id[76] != 0x0000 && id[76] != 0xFFFF;
         case 50:
         case 84:
-                return marked(id[word]);
+                return word_is_marked(id[word]);
         case 206:
                 return id[206] != 0xFFFF;
         default:
@@ -141,7 +141,7 @@ static uint64_t image_size(const uint16_t *id) {
         return __builtin_mul_overflow(sectors, identify_sector_size(id), &bytes) ? 0 : bytes;
 }
 
-static bool is_text(const uint16_t id[static 256]) {
+static bool image_is_text(const uint16_t id[static 256]) {
         for (const uint8_t *b = (const uint8_t *) id; b < (const uint8_t *) (id + 256); b++)
                 if (*b < ' ' && !isspace(*b))
                         return false;
@@ -152,7 +152,7 @@ static bool is_text(const uint16_t id[static 256]) {
 const char *identify_image_objection(const uint16_t id[static 256]) {
         if (identify_is_empty(id))
                 return "holds no IDENTIFY data: all its words are the same";
-        if (is_text(id))
+        if (image_is_text(id))
                 return "holds text, and no IDENTIFY data";
         if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && id[255] >> 8 == IDENTIFY_CHECKSUM_MARK)
                 return "has the two bytes of each word in the wrong order";
@@ -235,12 +235,12 @@ _printf_(2, 3) static void fact_add(char text[static IDENTIFY_FACT_MAX], const c
 }
 
 /* 1 is for a drive that does not rotate, which is said elsewhere. */
-static void tell_rotation(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_rotation(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (id[217] >= 0x0401 && id[217] != 0xFFFF)
                 fact_add(text, "%u rpm", id[217]);
 }
 
-static void tell_form_factor(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_form_factor(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         static const char *const names[] = {
                 NULL,    "5.25 inch", "3.5 inch", "2.5 inch", "1.8 inch", "less than 1.8 inch",
                 "mSATA", "M.2",       "MicroSSD", "CFast",
@@ -250,7 +250,7 @@ static void tell_form_factor(const uint16_t id[static 256], char text[static IDE
                 fact_add(text, "%s", names[id[168]]);
 }
 
-static void tell_sectors(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_sectors(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         uint64_t logical = identify_sector_size(id);
 
         fact_add(text, "%" PRIu64 " B logical", logical);
@@ -260,7 +260,7 @@ static void tell_sectors(const uint16_t id[static 256], char text[static IDENTIF
 }
 
 /* Word 76 has a bit for each generation, word 77 the number of the one in use. */
-static void tell_link(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_link(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         static const char *const speeds[] = { NULL, "1.5 Gb/s", "3.0 Gb/s", "6.0 Gb/s" };
         uint64_t now = identify_field(id, &(IdentifyField){ 77, 1, 3 });
 
@@ -272,7 +272,7 @@ static void tell_link(const uint16_t id[static 256], char text[static IDENTIFY_F
 }
 
 /* Started by the host, where the kernel decides; by the drive; and DevSleep. */
-static void tell_link_power(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_link_power(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (identify_bit(id, 76, 9))
                 fact_add(text, "HIPM");
         if (identify_bit(id, 78, 3))
@@ -282,7 +282,7 @@ static void tell_link_power(const uint16_t id[static 256], char text[static IDEN
 }
 
 /* What a trimmed sector reads as: by word 69, and nobody knows without its bit 14. */
-static void tell_trim(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_trim(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (!(id[169] & 1U << 0))
                 return;
         fact_add(text, "yes");
@@ -290,18 +290,18 @@ static void tell_trim(const uint16_t id[static 256], char text[static IDENTIFY_F
                 fact_add(text, id[69] & 1U << 5 ? "reads zeros then (RZAT)" : "reads the same each time then (DRAT)");
 }
 
-static void tell_standby_timer(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_standby_timer(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         fact_add(text, id[49] & 1U << 13 ? "values as in the standard" : "values of the vendor's own");
         if (identify_bit(id, 50, 0))
                 fact_add(text, "has a minimum");
 }
 
-static void tell_acoustic(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_acoustic(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (identify_bit(id, 83, 9))
                 fact_add(text, "%u recommended", id[94] >> 8);
 }
 
-static void tell_security(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
+static void print_security(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         static const struct {
                 uint8_t bit;
                 const char *yes, *no;
@@ -324,15 +324,15 @@ static void tell_security(const uint16_t id[static 256], char text[static IDENTI
 
 /* clang-format off */
 const IdentifyFact identify_facts[] = {
-        { "rotation",      "rotation",   tell_rotation },
-        { "form_factor",   "form",       tell_form_factor },
-        { "sectors",       "sectors",    tell_sectors },
-        { "link",          "link",       tell_link },
-        { "link_power",    "link power", tell_link_power },
-        { "trim",          "trim",       tell_trim },
-        { "standby_timer", "timer",      tell_standby_timer },
-        { "acoustic",      "acoustic",   tell_acoustic },
-        { "security",      "security",   tell_security },
+        { "rotation",      "rotation",   print_rotation },
+        { "form_factor",   "form",       print_form_factor },
+        { "sectors",       "sectors",    print_sectors },
+        { "link",          "link",       print_link },
+        { "link_power",    "link power", print_link_power },
+        { "trim",          "trim",       print_trim },
+        { "standby_timer", "timer",      print_standby_timer },
+        { "acoustic",      "acoustic",   print_acoustic },
+        { "security",      "security",   print_security },
         {}
 };
 /* clang-format on */

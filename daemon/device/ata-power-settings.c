@@ -41,7 +41,7 @@ static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
 }
 
 /* Whether this timer of the drive is wanted, and on. */
-static bool is_on(const Device *d, const char *name) {
+static bool timer_is_on(const Device *d, const char *name) {
         for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
                 const Step *s = d->plan->steps + i;
 
@@ -56,7 +56,7 @@ static bool is_on(const Device *d, const char *name) {
 /* While extended power conditions are enabled, IDLE and STANDBY set the timer of standby_z. Where only one of the two settings is
  * on, "off" of the other would stop it. */
 static int check_same_timer(Device *d, const char *own, const char *other) {
-        if (!identify_bit(d->identify, 120, 7) || is_on(d, own) || !is_on(d, other))
+        if (!identify_bit(d->identify, 120, 7) || timer_is_on(d, own) || !timer_is_on(d, other))
                 return 0;
 
         return device_fail(d, END_UNCHANGED, "left as it is: on this drive it is the same timer as %s, which is on",
@@ -226,12 +226,12 @@ static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
 }
 
 /* The drive has the feature set, and has it disabled. */
-static bool is_disabled(const Device *d) {
+static bool epc_is_disabled(const Device *d) {
         return identify_bit(d->identify, 119, 7) && !identify_bit(d->identify, 120, 7);
 }
 
 /* In a dry run: is the feature set, which is disabled, to be enabled before these timers have their turn? */
-static bool is_to_be_enabled(const Device *d) {
+static bool will_be_enabled(const Device *d) {
         const Step *epc = device_planned(d, "epc");
 
         return epc && epc->wanted.number;
@@ -239,7 +239,7 @@ static bool is_to_be_enabled(const Device *d) {
 
 /* While the feature set is disabled no timer runs, whatever the log says. Enabling it makes the saved ones the current
  * ones (WD's manual of the Ultrastar HC310, 11.46.6.5). */
-static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
+static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
         Descriptor c = {};
         int r;
 
@@ -259,14 +259,14 @@ static int condition_ask(Device *d, const AtaFeature *f, Reading *ret) {
         if (c.flags & CONDITION_SAVED_ENABLED)
                 ret->saved.number = (int64_t) le32toh(c.saved ?: c.usual) * UNIT_MS;
 
-        if (is_disabled(d) && is_to_be_enabled(d))
+        if (epc_is_disabled(d) && will_be_enabled(d))
                 ret->value = ret->saved;
-        else if (!is_disabled(d) && (c.flags & CONDITION_ENABLED))
+        else if (!epc_is_disabled(d) && (c.flags & CONDITION_ENABLED))
                 ret->value.number = (int64_t) le32toh(c.current) * UNIT_MS;
         return 0;
 }
 
-static int fail_disabled(Device *d) {
+static int fail_epc_disabled(Device *d) {
         int r = device_fail(d, END_UNSUPPORTED,
                             "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
                             "epc = true, by 'drivekeep apply --permanent', enables them");
@@ -282,8 +282,8 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         Descriptor now = {};
         int r;
 
-        if (is_disabled(d))
-                return fail_disabled(d);
+        if (epc_is_disabled(d))
+                return fail_epc_disabled(d);
         r = read_descriptor(d, f, &now);
         if (r < 0)
                 return r;
@@ -307,8 +307,8 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
 /* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before
  * anything is written, so that a dry run says so too; a drive that sleeps has not been asked. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
-        if (v->number != s->range.off && d->identify_valid && is_disabled(d) && !is_to_be_enabled(d))
-                return fail_disabled(d);
+        if (v->number != s->range.off && d->identify_valid && epc_is_disabled(d) && !will_be_enabled(d))
+                return fail_epc_disabled(d);
 
         if (v->number > (int64_t) TIMER_MAX * UNIT_MS)
                 v->number = (v->number + MINUTE_MS - 1) / MINUTE_MS * MINUTE_MS;
@@ -327,7 +327,7 @@ static const Remedy no_idle_remedy = { "apm is what parks its heads", { "apm" } 
                 .brief = brief_, \
                 ATA_ROW(key, ata_feature_read, condition_write, order_, "power, where it is not saved", \
                         "openSeaChest_PowerControl --" key, "ACS-4 SET FEATURES 4Ah, log 08h", what " (1092 h at most)", \
-                        .supported = { { 119, 7 }, { 84, 5 } }, .ask = condition_ask, .code = offset, \
+                        .supported = { { 119, 7 }, { 84, 5 } }, .query = condition_query, .code = offset, \
                         .on = EPC_COMMAND(.count = id, .lbal = EPC_SET_TIMER | EPC_ON), \
                         .off = EPC_COMMAND(.count = id, .lbal = EPC_SET_STATE)), \
                 .range = { .type = VALUE_DURATION, .min = UNIT_MS, .max = (int64_t) UINT32_MAX * UNIT_MS, .step = UNIT_MS, \

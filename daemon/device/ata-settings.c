@@ -58,7 +58,7 @@ int ata_feature_read(Device *d, const Setting *s, Reading *ret) {
                 return r;
 
         identify_read(d, s, ret);
-        return ret->supported && f->ask ? f->ask(d, f, ret) : 0;
+        return ret->supported && f->query ? f->query(d, f, ret) : 0;
 }
 
 int ata_feature_write(Device *d, const Setting *s, const Value *v) {
@@ -93,7 +93,7 @@ static const ValueWord wrv_words[] = {
 };
 
 /* The level is the number of sectors, of mode 3 alone. */
-static int wrv_ask(Device *d, const AtaFeature *f, Reading *ret) {
+static int wrv_query(Device *d, const AtaFeature *f, Reading *ret) {
         int mode = d->identify[220] & 0xFF;
 
         if (all_set(d, f->enabled) && mode < 3)
@@ -158,7 +158,7 @@ const Setting ata_settings[] = {
                   "ACS-4 SET FEATURES 0Bh/8Bh",
                   "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
                   "as the vendor chose, or of a number of sectors",
-                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } }, .level = { 210, 0, 32 }, .ask = wrv_ask,
+                  .supported = { { 119, 1 } }, .enabled = { { 120, 1 } }, .level = { 210, 0, 32 }, .query = wrv_query,
                   .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
           .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                      .off = 0, .words = wrv_words },
@@ -208,7 +208,7 @@ static int dco_identify(Device *d, Registers *ret) {
 
 /* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, the
  * state of the drive is not known. */
-static int dco_ask(Device *d, const AtaFeature *f _unused_, Reading *ret) {
+static int dco_query(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         Registers regs = {};
         int r;
 
@@ -239,7 +239,7 @@ static int dco_write(Device *d, const Setting *s, const Value *v) {
         return 0;
 }
 
-static int sanitize_ask(Device *d, const AtaFeature *f _unused_, Reading *ret) {
+static int sanitize_query(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         Registers regs;
         int r;
 
@@ -270,13 +270,13 @@ const Setting ata_lock_settings[] = {
           LOCK("dco_freeze", dco_write, 310, "power", "dco-freeze",
                "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
                "no change of the device configuration (capacity, features) until the next power-on",
-               .supported = { { 83, 11 } }, .ask = dco_ask, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
+               .supported = { { 83, 11 } }, .query = dco_query, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
         /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
         { .brief = "no sanitize until power-on",
           LOCK("sanitize_freeze", ata_feature_write, 320, "power", "sanitize-freeze-lock",
                "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",
                "no sanitize commands, which erase the whole drive, until the next power-on",
-               .supported = { { 59, 12 } }, .ask = sanitize_ask,
+               .supported = { { 59, 12 } }, .query = sanitize_query,
                .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
                        .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }) },
         {},

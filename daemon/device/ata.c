@@ -165,7 +165,7 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
 
 /* A pulled drive: the kernel looks for it for seconds, gives the command back as aborted, and takes the disk away a moment
  * later. A drive that refuses does so at once. */
-static bool pulled(const Device *d, uint64_t took_ms) {
+static bool was_unplugged(const Device *d, uint64_t took_ms) {
         if (took_ms < SLOW_ERROR_MS)
                 return false;
 
@@ -179,7 +179,7 @@ static bool pulled(const Device *d, uint64_t took_ms) {
 
 /* By that many bytes of CDB. */
 static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *q, Registers *regs) {
-        char buf[COMMAND_NAME_MAX], said[SENSE_TEXT_MAX];
+        char buf[COMMAND_NAME_MAX], sense_text[SENSE_TEXT_MAX];
         const char *name;
         Sense s;
         int r;
@@ -205,7 +205,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
         else if (r == END_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
                  (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
                 r = device_fail(d, END_UNSUPPORTED, "%s is not let through to the drive (%s)", name,
-                                sense_describe(s.key, s.asc, s.ascq, said));
+                                sense_describe(s.key, s.asc, s.ascq, sense_text));
         /* An ATA drive aborts what it does not know. */
         else if (r == END_REFUSED && s.key == SENSE_ABORTED_COMMAND)
                 d->failure.rejected = true;
@@ -215,7 +215,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
         /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
         if (r == END_REFUSED && q->took_ms + 500 >= q->timeout_ms)
                 r = device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
-        if (r < 0 && pulled(d, q->took_ms))
+        if (r < 0 && was_unplugged(d, q->took_ms))
                 r = device_fail(d, END_VANISHED, "the drive was unplugged (%s)", name);
         return r;
 }
@@ -258,7 +258,7 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
         return r;
 }
 
-static int identify_ask(Device *d, uint16_t data[static 256]) {
+static int identify_query(Device *d, uint16_t data[static 256]) {
         /* By udev or by an earlier visit. */
         bool serial_is_from_identify = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
         int r;
@@ -304,7 +304,7 @@ int ata_identify(Device *d) {
         if (d->identify_failure.error < 0)
                 return device_fail_again(d, &d->identify_failure);
 
-        r = identify_ask(d, data);
+        r = identify_query(d, data);
         failure_keep(&d->identify_failure, d, r);
         if (r < 0)
                 return r;

@@ -78,7 +78,7 @@ struct AtaFeature {
         const char *no_off; /* why the drive cannot turn it off; NULL: it can */
         uint16_t code;      /* for functions of the row's own: what it is called in SCT, or where it is in a log */
         /* Goes on reading where IDENTIFY does not say all of a feature that the drive has. NULL: it does */
-        int (*ask)(Device *d, const AtaFeature *f, Reading *ret);
+        int (*query)(Device *d, const AtaFeature *f, Reading *ret);
 };
 
 /* What IDENTIFY says of it, and the row's ask(). A drive that has no such feature is as good as "off", and the value is that. */

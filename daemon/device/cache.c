@@ -8,8 +8,8 @@
 #include "sysfs.h"
 
 #define QUEUE_WRITE_CACHE "queue/write_cache"
-#define FOLLOW_TRIES 20
-#define FOLLOW_INTERVAL_USEC (100 * 1000)
+#define KERNEL_POLLS 20
+#define KERNEL_POLL_USEC (100 * 1000)
 
 const ValueWord cache_words[] = { { CACHE_WRITE_BACK, 0 }, { CACHE_WRITE_THROUGH, 0 }, {} };
 
@@ -31,7 +31,7 @@ int cache_kernel_view(Device *d) {
         return view;
 }
 
-int cache_reading_judge(Device *d, Reading *r) {
+int cache_check_kernel_view(Device *d, Reading *r) {
         bool on = r->value.type == VALUE_NAME ? streq(r->value.name, "on") : r->value.number;
 
         if (r->known && on && cache_kernel_view(d) == 0)
@@ -41,7 +41,7 @@ int cache_reading_judge(Device *d, Reading *r) {
 
 /* Waits until the kernel has seen that the cache was turned on or off. Drivers other than libata's own hear of nothing and are
  * asked to look. -ETIME: it goes on believing something else. */
-static int kernel_follow(Device *d, bool enabled) {
+static int kernel_wait_for_cache(Device *d, bool enabled) {
         int r;
 
         /* Since Linux 6.11 the queue keeps a "write through" that was written to it, whatever the drive says. Linux 6.5 to 6.10
@@ -58,11 +58,11 @@ static int kernel_follow(Device *d, bool enabled) {
                         return r;
         }
 
-        for (unsigned i = 0; i < FOLLOW_TRIES; i++) {
+        for (unsigned i = 0; i < KERNEL_POLLS; i++) {
                 r = cache_kernel_view(d);
                 if (r < 0 || r == enabled)
                         return 0;
-                (void) usleep(FOLLOW_INTERVAL_USEC);
+                (void) usleep(KERNEL_POLL_USEC);
         }
 
         return -ETIME;
@@ -81,7 +81,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
                         return r;
         }
 
-        r = kernel_follow(d, enabled);
+        r = kernel_wait_for_cache(d, enabled);
         if (r == 0 && enabled && was_unknown) {
                 r = flush(d);
                 /* The cache is on all the same, and the kernel's own flushes come from now on. */
@@ -91,7 +91,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         return r == -ETIME && !enabled ? 0 : r;
 }
 
-int cache_was_turned_off(Device *d) {
+int cache_fail_turned_off(Device *d) {
         return device_fail(
                         d, END_FORBIDDEN,
                         "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
@@ -131,7 +131,7 @@ static int cache_known_off(Device *d) {
 
 const Remedy drive_cache_remedy = { "write_cache sets the drive's own", { "write_cache" } };
 
-int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
+int cache_view_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = sysfs_setting_read(d, s, ret);
@@ -147,7 +147,7 @@ int cache_belief_read(Device *d, const Setting *s, Reading *ret) {
         return 0;
 }
 
-int cache_belief_write(Device *d, const Setting *s, const Value *v) {
+int cache_view_write(Device *d, const Setting *s, const Value *v) {
         static const Value safe = { .type = VALUE_NAME, .name = CACHE_WRITE_BACK };
         int r, told = 0;
 

@@ -136,7 +136,7 @@ int device_fail_again(Device *d, const Failure *f) {
         return f->error;
 }
 
-int device_lacks(Device *d, const Setting *s) {
+int device_fail_with_remedy(Device *d, const Setting *s) {
         Failure *f = &d->failure;
         size_t n = strlen(f->why);
 

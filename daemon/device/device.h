@@ -113,7 +113,7 @@ int device_gate(Device *d);
 int device_begin(Device *d);
 
 /* Adds the remedy in the setting's row to the failure's sentence. Returns END_UNSUPPORTED. */
-int device_lacks(Device *d, const Setting *s);
+int device_fail_with_remedy(Device *d, const Setting *s);
 
 /* Record the sentence and return `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);

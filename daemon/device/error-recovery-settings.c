@@ -41,7 +41,7 @@ static int limits_set(Device *d, const AtaFeature *f, SctFunction function, int6
         return r;
 }
 
-static int error_recovery_ask(Device *d, const AtaFeature *f, Reading *ret) {
+static int error_recovery_query(Device *d, const AtaFeature *f, Reading *ret) {
         int r;
 
         r = limits_get(d, f, SCT_GET_ERC, &ret->value.number);
@@ -88,7 +88,7 @@ static const Harm endless_recovery_harm = {
 #define LIMIT(key, order_, what, limits) \
         ATA_ROW(key, ata_feature_read, error_recovery_write, order_, "power, link reset", "smartctl -l scterc", \
                 "ACS-4 SCT Error Recovery Control", what, .supported = { { 206, 0 }, { 206, 3 } }, \
-                .ask = error_recovery_ask, .code = limits), \
+                .query = error_recovery_query, .code = limits), \
         .range = RANGE_RECOVERY, .harm = &endless_recovery_harm, .remedy = &recovery_remedy
 
 const Setting error_recovery_settings[] = {

@@ -100,9 +100,9 @@ static const Remedy io_timeout_remedy = { "io_timeout is what an NVMe drive has"
                                           1U << BACKEND_NVME };
 
 /* clang-format off */
-static const Remedy split = { "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place",
+static const Remedy split_remedy = { "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place",
                               { "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown" } };
-static const Remedy whole = { "manage_start_stop is what it has", { "manage_start_stop" } };
+static const Remedy whole_remedy = { "manage_start_stop is what it has", { "manage_start_stop" } };
 
 static const ValueWord max_retries_words[] = { { "unlimited", -1 }, {} };
 static const ValueWord link_power_words[] = {
@@ -178,13 +178,13 @@ const Setting kernel_scsi_settings[] = {
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
           .remedy = &drive_cache_remedy,
-          SYSFS_ROW_BY(cache_belief_read, sysfs_setting_permit, cache_belief_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ") },
-        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", split, "stops and starts the drive with the machine (up to 6.5)"),
-        MANAGE("manage_system_start_stop", "stop it when suspending", 411, " (6.6)", whole,
+          SYSFS_ROW_BY(cache_view_read, sysfs_setting_permit, cache_view_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ") },
+        MANAGE("manage_start_stop", "stop and start with the machine", 410, "", split_remedy, "stops and starts the drive with the machine (up to 6.5)"),
+        MANAGE("manage_system_start_stop", "stop it when suspending", 411, " (6.6)", whole_remedy,
                "stops the drive when the machine is suspended, and starts it again"),
-        MANAGE("manage_runtime_start_stop", "stop it when idle", 412, " (6.6)", whole,
+        MANAGE("manage_runtime_start_stop", "stop it when idle", 412, " (6.6)", whole_remedy,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
-        MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", whole, "stops the drive when the machine is switched off"),
+        MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", whole_remedy, "stops the drive when the machine is switched off"),
         /* Before runtime_pm, which makes it count. */
         { .brief = "idle time until it is suspended", .also = "autosuspend autosuspend_delay_ms",
           POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
@@ -351,7 +351,7 @@ const Setting kernel_block_settings[] = {
           .range = { .type = VALUE_NAME, .words = cache_words },
           .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
           .remedy = &drive_cache_remedy,
-          SYSFS_ROW_BY(cache_belief_read, sysfs_setting_permit, cache_belief_write, .path = "queue/write_cache") },
+          SYSFS_ROW_BY(cache_view_read, sysfs_setting_permit, cache_view_write, .path = "queue/write_cache") },
         { .brief = "hold writes to their share", .also = "strictlimit bdi_strict_limit",
           .name = "strict_limit", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 830, .lost_by = "re-add",
           .summary = "whether its unwritten pages in memory are limited to its share even while there is room for more (Linux 6.2)",

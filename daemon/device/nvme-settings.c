@@ -129,7 +129,7 @@ static int feature_write(Device *d, const Setting *s, const Value *v) {
 }
 
 static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
-        return feature_read(d, s, ret) ?: cache_reading_judge(d, ret);
+        return feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
 /* The kernel knows from Identify Controller that there is a cache, and never asks whether it is on: it sends flushes, unless
@@ -145,7 +145,7 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
                 return feature_write(d, s, v);
 
         r = feature_write(d, s, &VALUE_BOOLEAN(false));
-        return r < 0 ? r : cache_was_turned_off(d);
+        return r < 0 ? r : cache_fail_turned_off(d);
 }
 
 /* Has the controller a table of the power states that it goes to by itself, and does it go by that? 1: yes. */

@@ -97,7 +97,7 @@ static int ata_power_mode(Device *d) {
 }
 
 /* What power_probe() has found out is true no more: the next one asks again. */
-static void power_forget(Device *d) {
+static void power_invalidate(Device *d) {
         d->power = POWER_UNKNOWN;
         d->power_reported = false;
         d->busy = NULL;
@@ -150,19 +150,19 @@ enum {
         /* Where these stand in SMART's data, and what they say while something runs. */
         OFFLINE_STATUS = 362,
         SELF_TEST_STATUS = 363,
-        OFFLINE_RUNS = 0x03,
-        SELF_TEST_RUNS = 0xF, /* the upper four bits; below is how much is left */
+        OFFLINE_RUNNING = 0x03,
+        SELF_TEST_RUNNING = 0xF, /* the upper four bits; below is how much is left */
 };
 
 /* Is it known that the USB bridge takes no ATA commands, so that SCSI's is left? One that has fallen off the bus in this very visit is
  * left alone. */
-static bool is_without_ata(const Device *d) {
+static bool bridge_blocks_ata(const Device *d) {
         return d->bridge.without_sat || (d->bridge.fragile && d->bridge.asked);
 }
 
 /* The drive cannot be asked. As in power_probe(), it is taken to be awake only when it has just been in use, or has nothing to
  * spin up. */
-static int untold_read(Device *d, const Setting *s, Reading *ret) {
+static int standby_read_unreported(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
                 return device_fail(d, END_DEFERRED,
                                    "nothing tells whether the drive sleeps; it is done when it is in use");
@@ -175,8 +175,8 @@ int standby_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
         r = power_probe(d, s->backend);
-        if ((r == END_UNSUPPORTED || r == END_FORBIDDEN) && is_without_ata(d))
-                return untold_read(d, s, ret);
+        if ((r == END_UNSUPPORTED || r == END_FORBIDDEN) && bridge_blocks_ata(d))
+                return standby_read_unreported(d, s, ret);
         if (r < 0)
                 return r;
 
@@ -204,9 +204,9 @@ static int ata_check_free(Device *d) {
         if (r < 0)
                 return r == END_UNSUPPORTED ? 0 : r;
 
-        if (data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNS)
+        if (data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNNING)
                 return device_fail(d, END_DEFERRED, "a self-test runs, and spinning down would end it");
-        if (data[OFFLINE_STATUS] == OFFLINE_RUNS)
+        if (data[OFFLINE_STATUS] == OFFLINE_RUNNING)
                 return device_fail(d, END_DEFERRED, "an off-line data collection runs, and spinning down would end it");
         return 0;
 }
@@ -218,7 +218,7 @@ static int ata_standby(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
 
-        power_forget(d);
+        power_invalidate(d);
         return ata_feature_write(d, s, v);
 }
 
@@ -231,7 +231,7 @@ static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
         };
         int r;
 
-        power_forget(d);
+        power_invalidate(d);
         r = scsi_command(d, &q);
         *ret = sg_sense(&q);
         return r;
@@ -284,7 +284,7 @@ int standby_write(Device *d, const Setting *s, const Value *v) {
 
         if (s->backend != BACKEND_ATA)
                 return scsi_standby(d);
-        return is_without_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
+        return bridge_blocks_ata(d) ? bridge_stop(d) : ata_standby(d, s, v);
 }
 
 int power_spin_up(Device *d, Backend by) {
@@ -301,7 +301,7 @@ int power_spin_up(Device *d, Backend by) {
         if (r < 0 || !d->power_reported)
                 return r;
 
-        power_forget(d);
+        power_invalidate(d);
         r = by == BACKEND_ATA ? ata_command(d, &verify, NULL) : start_stop_unit(d, START, &sense);
         return r < 0 ? r : power_probe(d, by);
 }

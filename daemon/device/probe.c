@@ -8,13 +8,13 @@ bool probe_needs_root(int error) {
 }
 
 void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, void *userdata) {
-        unsigned asked = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
+        unsigned probed = backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE);
         Failure power = {};
         int r;
 
         /* A drive that nobody has used just now is not taken to be awake. */
-        if (asked)
-                failure_keep(&power, d, power_probe(d, power_backend(asked)));
+        if (probed)
+                failure_keep(&power, d, power_probe(d, power_backend(probed)));
 
         SETTING_TABLE_FOREACH(s, t) {
                 Probed x = { .setting = s };
@@ -25,7 +25,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 d->failure.why[0] = '\0';
                 if (!(s->flags & SETTING_KERNEL) && d->power != POWER_ACTIVE && d->power != POWER_UNKNOWN)
                         x.reason = "the drive sleeps, and is not woken to be asked";
-                else if (power.error < 0 && (asked & 1U << s->backend))
+                else if (power.error < 0 && (probed & 1U << s->backend))
                         x.reason = probe_needs_root(power.error) ? PROBE_NEEDS_ROOT : power.why;
                 else if ((r = s->read(d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;

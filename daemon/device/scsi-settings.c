@@ -44,17 +44,17 @@ typedef enum ModeControl {
 typedef struct ModePage {
         uint8_t bytes[254]; /* with its header of two; PS is taken out */
         size_t len;
-        bool saveable; /* PS */
-        bool by_six;   /* the drive knows only the commands of six bytes */
+        bool saveable;          /* PS */
+        bool six_byte_commands; /* the drive knows only the commands of six bytes */
 } ModePage;
 
 /* The page in what came back: header, block descriptors that were not asked for, page. What is behind the drive's own data,
  * as far as the transport tells how much that is, may not be written back. */
 static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage *ret) {
-        bool six = q->cdb_len == 6;
+        bool six_byte = q->cdb_len == 6;
         const uint8_t *data = q->data;
-        size_t header = six ? 4 : 8, total = six ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
-        size_t at = header + (six ? data[3] : (unsigned) (data[6] << 8 | data[7])), len;
+        size_t header = six_byte ? 4 : 8, total = six_byte ? data[0] + 1U : (data[0] << 8 | data[1]) + 2U;
+        size_t at = header + (six_byte ? data[3] : (unsigned) (data[6] << 8 | data[7])), len;
 
         total = MIN(total, sg_received(q));
         if (at + 2 > total || (data[at] & 0x3F) != page || (data[at] & SUBPAGE_FORMAT))
@@ -64,7 +64,7 @@ static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage 
         if (at + len > total || len > sizeof ret->bytes)
                 return device_fail(d, -EBADMSG, "MODE SENSE was answered with a part of page %02Xh", page);
 
-        *ret = (ModePage){ .len = len, .saveable = data[at] & PARAMETERS_SAVEABLE, .by_six = six };
+        *ret = (ModePage){ .len = len, .saveable = data[at] & PARAMETERS_SAVEABLE, .six_byte_commands = six_byte };
         memcpy(ret->bytes, data + at, len);
         ret->bytes[0] &= 0x3F;
         return 0;
@@ -106,13 +106,13 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
 
 /* Has the drive save it, too, where the user wants that and the page can be saved: else SP is an error (SPC-4). */
 static int mode_select(Device *d, const ModePage *page) {
-        bool six = page->by_six;
-        size_t header = six ? 4 : 8, len = header + page->len;
+        bool six_byte = page->six_byte_commands;
+        size_t header = six_byte ? 4 : 8, len = header + page->len;
         uint8_t data[8 + sizeof page->bytes] = {};
         SgRequest q = {
-                .cdb = { six ? MODE_SELECT_6 : MODE_SELECT_10,
+                .cdb = { six_byte ? MODE_SELECT_6 : MODE_SELECT_10,
                          PAGE_FORMAT | (d->save && page->saveable ? SAVE_PAGES : 0) },
-                .cdb_len = six ? 6 : 10,
+                .cdb_len = six_byte ? 6 : 10,
                 .to_device = true,
                 .data = data,
                 .data_len = len,
@@ -123,9 +123,9 @@ static int mode_select(Device *d, const ModePage *page) {
         assert(page->len <= sizeof page->bytes);
         /* The header stays zero: length, medium type and block descriptors are reserved, or no drive reads them. */
         memcpy(data + header, page->bytes, page->len);
-        if (!six)
+        if (!six_byte)
                 q.cdb[7] = len >> 8;
-        q.cdb[six ? 4 : 8] = len;
+        q.cdb[six_byte ? 4 : 8] = len;
         return scsi_command(d, &q);
 }
 
@@ -182,7 +182,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
         if (r == END_UNSUPPORTED)
-                return device_lacks(d, s);
+                return device_fail_with_remedy(d, s);
         if (r < 0)
                 return r;
 
@@ -232,7 +232,7 @@ static int mode_cache_read(Device *d, const Setting *s, Reading *ret) {
         int r = mode_read(d, s, ret);
 
         if (r >= 0)
-                cache_reading_judge(d, ret);
+                cache_check_kernel_view(d, ret);
         return r;
 }
 
@@ -254,18 +254,18 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         r = mode_select(d, &page);
         if (r >= 0)
                 r = scsi_synchronize_cache(d);
-        return r < 0 ? r : cache_was_turned_off(d);
+        return r < 0 ? r : cache_fail_turned_off(d);
 }
 
 /* The drive has no such timer: whatever is wanted of it is somebody else's. */
-static int spindown_read(Device *d, const Setting *s, Reading *ret _unused_) {
+static int spindown_fail_read(Device *d, const Setting *s, Reading *ret _unused_) {
         d->failure.why[0] = '\0';
-        return device_lacks(d, s);
+        return device_fail_with_remedy(d, s);
 }
 
 /* Not reached, as no reading asks for it. */
-static int spindown_write(Device *d, const Setting *s, const Value *v _unused_) {
-        return spindown_read(d, s, &(Reading){});
+static int spindown_fail_write(Device *d, const Setting *s, const Value *v _unused_) {
+        return spindown_fail_read(d, s, &(Reading){});
 }
 
 static const Harm no_reallocation_harm = {
@@ -332,7 +332,7 @@ const Setting scsi_settings[] = {
           .spins_down = true,
           .remedy = &scsi_timer_remedy,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE | SETTING_ABSENT,
-          .read = spindown_read, .write = spindown_write },
+          .read = spindown_fail_read, .write = spindown_fail_write },
         /* The last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",

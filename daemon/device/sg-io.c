@@ -98,7 +98,7 @@ size_t sg_received(const SgRequest *q) {
 
 /* -EINTR: it has to be sent again. */
 static int scsi_result(Device *d, const SgRequest *q, const char *name) {
-        char said[SENSE_TEXT_MAX];
+        char sense_text[SENSE_TEXT_MAX];
         Sense s = sg_sense(q);
         int r;
 
@@ -128,7 +128,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
                 return -EINTR;
         default:
                 r = device_fail(d, END_REFUSED, "the drive rejected %s (%s)", name,
-                                sense_describe(s.key, s.asc, s.ascq, said));
+                                sense_describe(s.key, s.asc, s.ascq, sense_text));
                 d->failure.rejected = s.key == SENSE_ILLEGAL_REQUEST;
                 return r;
         }

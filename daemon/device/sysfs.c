@@ -121,7 +121,7 @@ static int row_unreadable(Device *d, const Setting *s, int error) {
         const SysfsAttribute *a = s->detail;
         int r = sysfs_unreadable(d, a->path, error);
 
-        return r == END_UNSUPPORTED ? device_lacks(d, s) : r;
+        return r == END_UNSUPPORTED ? device_fail_with_remedy(d, s) : r;
 }
 
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
@@ -162,7 +162,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
 }
 
 /* A store's errno, as a step's end. */
-static int sysfs_refused(Device *d, const Setting *s, const char *text, int r) {
+static int sysfs_fail_store(Device *d, const Setting *s, const char *text, int r) {
         const SysfsAttribute *a = s->detail;
 
         if (r == END_DEFERRED || r == END_VANISHED)
@@ -184,7 +184,7 @@ int sysfs_setting_permit(Device *d, const Setting *s, const Value *v _unused_) {
         if (sysfs_path(d, a->path, path) < 0 || stat(path, &st) < 0 || (st.st_mode & 0222))
                 return 0;
         (void) device_fail(d, END_UNSUPPORTED, "this kernel lets nobody write to %s", a->path);
-        return device_lacks(d, s);
+        return device_fail_with_remedy(d, s);
 }
 
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
@@ -197,7 +197,7 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
                 r = sysfs_write(d, a->path, a->reset);
                 /* Older kernels know no such word: what it means there has been worked out. */
                 if (r != -EINVAL)
-                        return r < 0 ? sysfs_refused(d, s, a->reset, r) : 0;
+                        return r < 0 ? sysfs_fail_store(d, s, a->reset, r) : 0;
         }
 
         if (v->type == VALUE_NAME)
@@ -209,5 +209,5 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
                         text = w->word;
 
         r = sysfs_write(d, a->path, text);
-        return r < 0 ? sysfs_refused(d, s, text, r) : 0;
+        return r < 0 ? sysfs_fail_store(d, s, text, r) : 0;
 }

@@ -17,16 +17,16 @@
 typedef enum Turn {
         TURN_FIRST,
         TURN_MAIN,
-        TURN_SPARE,
-        TURN_DEED,
+        TURN_FALLBACK,
+        TURN_AT_ATTACH,
         _TURN_MAX,
 } Turn;
 
 static Turn setting_turn(const Setting *s) {
         if (s && s->unless)
-                return TURN_SPARE;
+                return TURN_FALLBACK;
         if (s && s->flags & SETTING_AT_ATTACH)
-                return TURN_DEED;
+                return TURN_AT_ATTACH;
         return s && s->flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN;
 }
 
@@ -81,7 +81,7 @@ static void step_advise(Step *s) {
 }
 
 /* The service stops such a drive by START STOP UNIT (power.c), which is no ATA command. */
-static bool step_is_left_to_service(const Step *s, const Device *d) {
+static bool step_suits_service(const Step *s, const Device *d) {
         return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
                s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);
 }
@@ -90,7 +90,7 @@ static bool step_is_left_to_service(const Step *s, const Device *d) {
 static void step_fail(Step *s, const Device *d, int error) {
         step_error(s, error, d->failure.why);
         s->remediable = d->failure.remediable;
-        if (error == END_UNSUPPORTED && step_is_left_to_service(s, d)) {
+        if (error == END_UNSUPPORTED && step_suits_service(s, d)) {
                 (void) snprintf(s->reason, sizeof s->reason, "%.120s: %s", d->failure.why, by_service_remedy.how);
                 s->remediable = true;
         }
@@ -188,19 +188,19 @@ static void run_ended(Run *run, const Step *s) {
 }
 
 /* Before the first command that only an awake drive should get. */
-static void run_look_at_power(Run *run) {
+static void run_probe_power(Run *run) {
         Device *d = &run->device;
-        const Step *asks = NULL;
+        const Step *prober = NULL;
 
         FOREACH_OPEN_STEP(s, run) {
                 bool may_wake = !(s->setting->flags & SETTING_KERNEL) || step_resumes(s, d);
 
                 d->wake = d->wake || (s->wish->wake && (run->visit->work & WORK_WAKE) && may_wake);
                 if (step_needs_power_mode(s))
-                        asks = s;
+                        prober = s;
         }
 
-        failure_keep(&run->power_failure, d, asks ? power_probe(d, asks->setting->backend) : 0);
+        failure_keep(&run->power_failure, d, prober ? power_probe(d, prober->setting->backend) : 0);
 }
 
 /* What the rows see of the step whose turn it is. */
@@ -213,7 +213,7 @@ static void run_select(Run *run, const Step *s) {
         d->save = (run->visit->work & WORK_PERMANENT) && d->permanent;
 }
 
-static void run_settle(Run *run) {
+static void run_settle_from_memory(Run *run) {
         FOREACH_STEP(s, run) {
                 /* With an error, it was ended and told of before its turn. */
                 if (!step_has_turn(run, s) || step_has_error(s))
@@ -240,7 +240,7 @@ static void run_permit(Run *run, Step *s) {
 }
 
 /* Why the setting would have to wait for the drive; 0: it would not. */
-static DecideFlags run_sleep_flags(const Run *run, const Step *s) {
+static DecideFlags run_standby_flags(const Run *run, const Step *s) {
         const Device *d = &run->device;
 
         if (!step_would_wake(s, d))
@@ -261,7 +261,7 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
                 step_distrust(s);
         step_decide(s, run_memory(run, s),
                     (v->work & WORK_PERMANENT ? DECIDE_PERMANENT : 0) | (v->work & writes ? 0 : DECIDE_READ_ONLY) |
-                                    run_sleep_flags(run, s));
+                                    run_standby_flags(run, s));
         if (step_may_be_reset(s, after_writing))
                 s->verdict = _VERDICT_INVALID;
         if (step_is_open(s) && s->write)
@@ -293,7 +293,7 @@ static void run_read_step(Run *run, Step *s) {
 
 /* After all that can be read has been: nothing of it, or of the turns before, has shown a loss; or what rests on memory is read as
  * far as that goes, like anything else. */
-static void run_remember(Run *run) {
+static void run_check_memory(Run *run) {
         FOREACH_STEP(s, run) {
                 if (!s->remembered || !step_has_turn(run, s))
                         continue;
@@ -324,12 +324,12 @@ static void run_exclude(Run *run, bool after_writing) {
 static void run_read(Run *run) {
         bool writing = false;
 
-        run_settle(run);
-        run_look_at_power(run);
+        run_settle_from_memory(run);
+        run_probe_power(run);
         FOREACH_OPEN_STEP(s, run) {
                 run_read_step(run, s);
         }
-        run_remember(run);
+        run_check_memory(run);
 
         FOREACH_OPEN_STEP(s, run) {
                 if (plan_excludes(&run->plan, s))
@@ -342,7 +342,7 @@ static void run_read(Run *run) {
 
 /* Notes with the crash guard what is about to be written. Without a note what is harmless is written all the same; a harmless store
  * into the kernel's own state, which is gone with the kernel, needs none. */
-static int run_intend(Run *run, const Step *s) {
+static int run_note_write(Run *run, const Step *s) {
         bool dangerous = setting_is_dangerous(s->setting, &s->wish->value);
         const Visit *v = run->visit;
 
@@ -380,7 +380,7 @@ static void run_write(Run *run) {
                         run_ended(run, s);
                         continue;
                 }
-                r = run_intend(run, s);
+                r = run_note_write(run, s);
                 if (r >= 0) {
                         any = true;
                         if (v->writing)

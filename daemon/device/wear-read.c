@@ -18,7 +18,7 @@
 #define CELSIUS_MIN 1U
 #define CELSIUS_MAX 100U
 
-#define NOT_THERE UINT64_MAX /* all bits set: within no limits, and no byte of it is */
+#define NUMBER_MISSING UINT64_MAX /* all bits set: within no limits, and no byte of it is */
 
 static KnownNumber number_within(uint64_t n, uint64_t min, uint64_t max) {
         if (n < min || n > max)
@@ -51,9 +51,9 @@ enum {
         SELF_TEST_STATUS = 363, /* in the upper four bits */
 };
 
-#define SELF_TEST_RUNS 0x0FU /* also SCSI's self-test result */
+#define SELF_TEST_RUNNING 0x0FU /* also SCSI's self-test result */
 
-/* The raw value, of 48 bits; or NOT_THERE. */
+/* The raw value, of 48 bits; or NUMBER_MISSING. */
 static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         const uint8_t *a = data + ATTRIBUTES_OFFSET;
         uint64_t raw = 0;
@@ -65,7 +65,7 @@ static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
                         raw = raw << 8 | a[ATTRIBUTE_RAW + k - 1];
                 return raw;
         }
-        return NOT_THERE;
+        return NUMBER_MISSING;
 }
 
 /* Above the lowest byte most drives keep the lowest and highest temperature, each in its own place. A number of few hundreds is one in
@@ -90,7 +90,7 @@ static int ata_wear(Device *d, Wear *ret, bool *ret_testing) {
                 ret->load_cycles = cycles(attribute_raw(data, ATTRIBUTE_LOAD_CYCLES_OLD));
         ret->temperature = attribute_celsius(attribute_raw(data, ATTRIBUTE_TEMPERATURE));
         if (ret_testing)
-                *ret_testing = data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNS;
+                *ret_testing = data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNNING;
         return 0;
 }
 
@@ -139,7 +139,7 @@ static int log_sense(Device *d, uint8_t page, LogPage *ret) {
         return 0;
 }
 
-/* NOT_THERE: also where it has another length. */
+/* NUMBER_MISSING: also where it has another length. */
 static uint64_t log_parameter(const LogPage *p, uint16_t code, uint8_t len) {
         uint64_t n = 0;
         size_t end;
@@ -156,7 +156,7 @@ static uint64_t log_parameter(const LogPage *p, uint16_t code, uint8_t len) {
                         n = n << 8 | p->bytes[i];
                 return n;
         }
-        return NOT_THERE;
+        return NUMBER_MISSING;
 }
 
 /* All of this page are of four bytes. */
@@ -182,7 +182,7 @@ static int scsi_wear(Device *d, Wear *ret, bool *ret_testing) {
 
         if (ret_testing)
                 *ret_testing = tests.len > LOG_SELF_TEST_RESULT &&
-                               (tests.bytes[LOG_SELF_TEST_RESULT] & 0x0F) == SELF_TEST_RUNS;
+                               (tests.bytes[LOG_SELF_TEST_RESULT] & 0x0F) == SELF_TEST_RUNNING;
 
         *ret = (Wear){
                 .load_cycles = log_cycles(&starts, 6),
