@@ -127,8 +127,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
 
         /* The drive would accept the command and do nothing. */
         (void) snprintf(d->note, sizeof d->note,
-                        "the drive's cache is forced %s (SCT Feature Control), so that it takes no notice of this; "
-                        "write_cache_forced = \"normal\" ends that",
+                        "no effect: SCT Feature Control forces the write cache %s; set write_cache_forced = \"normal\" first",
                         v->number ? "off" : "on");
         return 0;
 }
@@ -166,16 +165,16 @@ const Setting ata_cache_settings[] = {
                   "ACS-4 SET FEATURES 02h/82h",
                   "volatile write cache", .supported = { { 82, 5 } }, .enabled = { { 85, 5 } }),
           .range = RANGE_BOOL },
-        { .brief = "write cache, whatever others set", .also = "wcache_sct",
+        { .brief = "override of write_cache (SCT)", .also = "wcache_sct",
           SCT_FEATURE("write_cache_forced", forced_read, forced_write, 95, "smartctl -s wcache-sct", "1",
-                      "the drive's own rule for its write cache: normal obeys write_cache, on and off do not", SCT_WRITE_CACHE),
+                      "whether SCT overrides write_cache: on and off force the state, normal obeys write_cache", SCT_WRITE_CACHE),
           .range = { .type = VALUE_NAME, .words = forced_words },
           .flags = SETTING_SAVEABLE | SETTING_FIRST,
-          .danger = "the drive then takes no notice of what kernel and programs ask of its cache",
+          .danger = "the drive then ignores cache commands of the kernel and of programs",
           .inert = "normal" },
-        { .brief = "write the cache in any order", .also = "wcreorder wcache_reorder",
+        { .brief = "reorder cached writes", .also = "wcreorder wcache_reorder",
           SCT_FEATURE("write_cache_reordering", sct_feature_read, sct_feature_write, 105, "smartctl -s wcreorder", "2",
-                      "whether the drive may write what is in its cache in another order", SCT_WRITE_CACHE_REORDERING),
+                      "whether the drive may write cached data in another order", SCT_WRITE_CACHE_REORDERING),
           .range = RANGE_BOOL,
           .flags = SETTING_SAVEABLE },
         {},

@@ -151,17 +151,17 @@ static bool image_is_text(const uint16_t id[static 256]) {
 
 const char *identify_image_objection(const uint16_t id[static 256]) {
         if (identify_is_empty(id))
-                return "holds no IDENTIFY data: all its words are the same";
+                return "holds no IDENTIFY data: all words are equal";
         if (image_is_text(id))
-                return "holds text, and no IDENTIFY data";
+                return "holds text instead of IDENTIFY data";
         if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && id[255] >> 8 == IDENTIFY_CHECKSUM_MARK)
                 return "has the two bytes of each word in the wrong order";
 
         /* CompactFlash has a number of its own, or another of some cards. */
         if (!(id[0] & 0x8000) || id[0] == 0x848A || id[0] == 0x844A)
                 return NULL;
-        return id[0] & 0x4000 ? "is of no ATA drive: its first word is that of no kind of device"
-                              : "is of an ATAPI device, such as a DVD drive, and drivekeep sends these no ATA commands";
+        return id[0] & 0x4000 ? "is not from an ATA drive: word 0 names no known kind of device"
+                              : "is from an ATAPI device, such as a DVD drive, and drivekeep sends no ATA commands to such devices";
 }
 
 static int copy_text(char **field, const char *text) {
@@ -287,11 +287,12 @@ static void print_trim(const uint16_t id[static 256], char text[static IDENTIFY_
                 return;
         fact_add(text, "yes");
         if (id[69] & 1U << 14)
-                fact_add(text, id[69] & 1U << 5 ? "reads zeros then (RZAT)" : "reads the same each time then (DRAT)");
+                fact_add(text, id[69] & 1U << 5 ? "trimmed sectors read as zeros (RZAT)"
+                                                : "trimmed sectors read the same each time (DRAT)");
 }
 
 static void print_standby_timer(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
-        fact_add(text, id[49] & 1U << 13 ? "values as in the standard" : "values of the vendor's own");
+        fact_add(text, id[49] & 1U << 13 ? "standard values" : "vendor-specific values");
         if (identify_bit(id, 50, 0))
                 fact_add(text, "has a minimum");
 }

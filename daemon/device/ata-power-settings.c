@@ -15,7 +15,7 @@
 
 /* What a SCSI drive has in the place of APM. */
 static const Remedy no_apm_remedy = {
-        "such a drive has idle_b and idle_c, which park its heads, and standby_z in the place of apm",
+        "SCSI drives have idle_b, idle_c (both park the heads) and standby_z instead of apm",
         { "idle_b", "idle_c", "standby_z" },
         1U << BACKEND_SCSI_MODE,
 };
@@ -30,8 +30,8 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
 
         return device_fail(
                         d, r,
-                        "the drive refused it: its extended power conditions are enabled, and a drive has these or APM; "
-                        "epc = false, by 'drivekeep apply --permanent', disables them");
+                        "the drive rejected the APM level: its extended power conditions (EPC) are enabled, and exclude APM; epc = "
+                        "false with 'drivekeep apply --permanent' disables them");
 }
 
 /* Nothing is sent, not even CHECK POWER MODE: a drive in ATA's SLEEP answers no command, and the kernel would reset it. */
@@ -59,8 +59,7 @@ static int check_same_timer(Device *d, const char *own, const char *other) {
         if (!identify_bit(d->identify, 120, 7) || timer_is_on(d, own) || !timer_is_on(d, other))
                 return 0;
 
-        return device_fail(d, END_UNCHANGED, "left as it is: on this drive it is the same timer as %s, which is on",
-                           other);
+        return device_fail(d, END_UNCHANGED, "not changed: the setting shares its timer with %s, which is on", other);
 }
 
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
@@ -82,18 +81,18 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
          * count of 0 as "disabled": that waits until the drive is awake. */
         if (d->power == POWER_STANDBY && v->number == 0 && !d->wake)
                 return device_fail(d, END_DEFERRED,
-                                   "the drive sleeps, and its timer can be disabled only while it is awake");
+                                   "the drive is in standby; its timer can be disabled only when the drive is active");
 
         if (d->power == POWER_STANDBY && v->number != 0)
                 tf.command = ATA_CMD_STANDBY;
         r = ata_command(d, &tf, &regs);
         if (r >= 0 && v->number != 0 && d->identify_valid && !(d->identify[49] & 1U << 13))
                 (void) snprintf(d->note, sizeof d->note,
-                                "accepted; the drive counts this time in a way of its vendor's, says its IDENTIFY (word 49), "
-                                "and it cannot be read back");
+                                "accepted; timer values of this drive are vendor-specific (IDENTIFY word 49), and the timer cannot be "
+                                "read back");
         /* Nothing else will ever tell. */
         if (r >= 0 && !regs.valid)
-                (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not tell what the drive made of it");
+                (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not return the drive's status");
         return r;
 }
 
@@ -111,7 +110,7 @@ const Setting ata_power_settings[] = {
         /* Before the standby timer. */
         { .brief = "power saving: 1 most, 254 none", .also = "apm_level ata_apm_level advanced_power_management",
           ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
-                  "Advanced Power Management: 1 saves most, 127 and below may spin down, 254 fastest",
+                  "Advanced Power Management level: 1 saves most power, 127 and below allow spin-down, 254 is fastest",
                   .supported = { { 83, 3 } }, .enabled = { { 86, 3 } }, .level = { 91, 0, 8 },
                   .on = { .feature = 0x05 }, .off = { .feature = 0x85 }),
           .range = RANGE_APM,
@@ -119,10 +118,10 @@ const Setting ata_power_settings[] = {
           .off_without = HAS_APM },
         { .brief = "apm while on battery",
           ALIAS("apm_battery", "apm", 200, LOST_WITHOUT_SSP, "hdparm -B", "hdparm.conf(5)",
-                "apm while the machine runs on battery, as hdparm.conf has it: on_battery = { apm = ... }"),
+                "apm while the machine runs on battery: hdparm.conf's name for on_battery = { apm = ... }"),
           .range = RANGE_APM,
           .flags = SETTING_ON_BATTERY },
-        { .brief = "idle time until it spins down",
+        { .brief = "idle time before spin-down",
           ATA_ROW(SETTING_SPINDOWN_TIME, standby_timer_read, standby_timer_write, 210, LOST_WITHOUT_SSP, "hdparm -S",
                   "ACS-4 IDLE E3h, STANDBY E2h",
                   "idle time after which the drive spins down", .supported = { { 82, 3 } }),
@@ -133,34 +132,34 @@ const Setting ata_power_settings[] = {
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
         { .brief = "same as spindown_time",
           ALIAS("force_spindown_time", "spindown_time", 210, LOST_WITHOUT_SSP, "hdparm -S", "hdparm.conf(5)",
-                "spindown_time, by hdparm.conf's other name; neither asks whether the drive has APM"),
+                "hdparm.conf's second name for spindown_time; neither depends on APM"),
           .range = RANGE_TIMER,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE },
-        { .brief = "stay asleep at power-on (PUIS)", .also = "puis power_up_in_standby",
+        { .brief = "standby at power-on (PUIS)", .also = "puis power_up_in_standby",
           ATA_FEATURE("poweron_standby", 220, "nothing: the drive keeps it", "hdparm -s", "ACS-4 SET FEATURES 06h/86h",
-                      "whether the drive stays asleep at power-on until it is told to spin up (PUIS)",
+                      "whether the drive stays in standby at power-on until a command spins it up (PUIS)",
                       .supported = { { 83, 5 } }, .enabled = { { 86, 5 } }, .on = { .feature = 0x06 }, .off = { .feature = 0x86 }),
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE,
-          .danger = "firmware, USB bridges and RAID controllers that do not know of it never find the drive again" },
+          .danger = "firmware, USB bridges and RAID controllers without support for PUIS never find the drive again" },
         /* These are the last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",
           ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
                   "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h, SMART READ DATA B0h/D0h",
-                  "spin the drive down when it is attached; \"resume\": after each resume, too",
+                  "spin the drive down when it is attached; \"resume\": also after each resume of the machine",
                   .on = { .command = ATA_CMD_STANDBY_IMMEDIATE, .timeout_ms = SG_TIMEOUT_SPINUP_MS }),
           .range = RANGE_STANDBY,
           .localize = standby_localize,
           .flags = SETTING_AT_ATTACH | SETTING_STANDBY_SAFE | SETTING_READ_SAFE },
-        { .brief = "deep sleep once when attached",
-          ATA_ROW("sleep", sleep_read, ata_feature_write, 910, "any command at all", "hdparm -Y", "ACS-4 SLEEP E6h",
-                  "put the drive to sleep when it is attached, so deep that only a reset wakes it",
+        { .brief = "ATA Sleep once when attached",
+          ATA_ROW("sleep", sleep_read, ata_feature_write, 910, "any command", "hdparm -Y", "ACS-4 SLEEP E6h",
+                  "put the drive into ATA Sleep mode when it is attached; only a reset ends this mode",
                   .on = { .command = ATA_CMD_SLEEP, .timeout_ms = SG_TIMEOUT_SPINUP_MS },
-                  .no_off = "no setting wakes drives; off does nothing"),
+                  .no_off = "off does nothing: no setting spins a drive up"),
           .range = RANGE_BOOL,
           .flags = SETTING_AT_ATTACH | SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_ATA_SLEEP,
-          .danger = "only a reset of the link wakes the drive, which takes other settings with it, and some bridges and "
-                    "controllers never manage it",
+          .danger = "only a link reset, which loses other settings, wakes the drive, and some bridges and controllers cannot reset the "
+                    "link",
           .excludes = "standby" },
         {},
 };
@@ -267,9 +266,10 @@ static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
 }
 
 static int fail_epc_disabled(Device *d) {
-        int r = device_fail(d, END_UNSUPPORTED,
-                            "the drive has its extended power conditions disabled, so that no timer of theirs runs; "
-                            "epc = true, by 'drivekeep apply --permanent', enables them");
+        int r = device_fail(
+                        d, END_UNSUPPORTED,
+                        "the drive's extended power conditions (EPC) are disabled, and their timers do not run; epc = true with "
+                        "'drivekeep apply --permanent' enables them");
 
         d->failure.remediable = true;
         return r;
@@ -288,14 +288,15 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
         if (!(now.flags & CONDITION_CHANGEABLE))
-                return device_fail(d, END_UNSUPPORTED, "the drive says that it cannot be changed");
+                return device_fail(d, END_UNSUPPORTED, "the drive reports that this timer cannot be changed");
 
         if (timer > TIMER_MAX) {
                 timer = v->number / MINUTE_MS;
                 tf.lbal |= EPC_MINUTES;
         }
         if (timer > TIMER_MAX)
-                return device_fail(d, END_UNSUPPORTED, "an ATA drive counts to %u minutes and no further", TIMER_MAX);
+                return device_fail(d, END_UNSUPPORTED, "the time is too long: timers of ATA drives end at %u minutes",
+                                   TIMER_MAX);
         if (d->save && (now.flags & CONDITION_SAVEABLE))
                 tf.lbal |= EPC_SAVE;
 
@@ -315,8 +316,8 @@ static int condition_localize(Device *d, const Setting *s, Value *v) {
         return 0;
 }
 
-static const Remedy no_standby_remedy = { "spindown_time is the timer that it has", { "spindown_time" } };
-static const Remedy no_idle_remedy = { "apm is what parks its heads", { "apm" } };
+static const Remedy no_standby_remedy = { "use spindown_time, the timer of drives without EPC", { "spindown_time" } };
+static const Remedy no_idle_remedy = { "use apm, which parks the heads of drives without EPC", { "apm" } };
 
 /* clang-format off */
 #define EPC_COMMAND(...) { .command = ATA_CMD_SET_FEATURES, .feature = EPC, __VA_ARGS__ }
@@ -325,7 +326,7 @@ static const Remedy no_idle_remedy = { "apm is what parks its heads", { "apm" } 
 #define TIMER(key, brief_, what, order_, id, offset, ...) \
         { \
                 .brief = brief_, \
-                ATA_ROW(key, ata_feature_read, condition_write, order_, "power, where it is not saved", \
+                ATA_ROW(key, ata_feature_read, condition_write, order_, "power, unless saved", \
                         "openSeaChest_PowerControl --" key, "ACS-4 SET FEATURES 4Ah, log 08h", what " (1092 h at most)", \
                         .supported = { { 119, 7 }, { 84, 5 } }, .query = condition_query, .code = offset, \
                         .on = EPC_COMMAND(.count = id, .lbal = EPC_SET_TIMER | EPC_ON), \
@@ -338,20 +339,21 @@ static const Remedy no_idle_remedy = { "apm is what parks its heads", { "apm" } 
 const Setting ata_epc_settings[] = {
         /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to bring APM back.
          * No manual at hand says how they are affected when APM is enabled then: nobody may want both. */
-        { .brief = "have idle and standby timers", .also = "extended_power_conditions",
+        { .brief = "idle and standby timers (EPC)", .also = "extended_power_conditions",
           ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
-                      "whether the drive has extended power conditions, each with its timer, in the place of apm",
+                      "whether the drive uses extended power conditions, each with a timer, instead of apm",
                       .supported = { { 119, 7 } }, .enabled = { { 120, 7 } },
                       .on = EPC_COMMAND(.lbal = EPC_ENABLE), .off = EPC_COMMAND(.lbal = EPC_DISABLE)),
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE | SETTING_FIRST,
           .excludes = "apm" },
-        TIMER("idle_a", "idle time until a light rest", "idle time after which the drive rests its electronics", 190, 0x81, 0),
-        TIMER("idle_b", "idle time until it parks heads", "idle time after which the drive parks its heads", 191, 0x82, 64, .remedy = &no_idle_remedy),
-        TIMER("idle_c", "idle time until it turns slower", "idle time after which the drive turns more slowly", 192, 0x83, 128),
-        TIMER("standby_y", "idle time until a light standby", "idle time after which the drive stops, ready to start sooner than from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
+        TIMER("idle_a", "idle time before light idle", "idle time after which the drive powers down some electronics", 190, 0x81, 0),
+        TIMER("idle_b", "idle time before heads park", "idle time after which the drive parks its heads", 191, 0x82, 64, .remedy = &no_idle_remedy),
+        TIMER("idle_c", "idle time before slower rotation", "idle time after which the drive rotates more slowly", 192, 0x83, 128),
+        TIMER("standby_y", "idle time before light standby", "idle time after which the drive stops rotating, but restarts sooner than "
+                                                             "from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
         /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
-        TIMER(STANDBY_Z, "idle time until a full standby", "idle time after which the drive stops", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true, .remedy = &no_standby_remedy),
+        TIMER(STANDBY_Z, "idle time before full standby", "idle time after which the drive stops rotating", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true, .remedy = &no_standby_remedy),
         {},
 };
 /* clang-format on */

@@ -122,7 +122,7 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
 const Setting ata_settings[] = {
         /* Before the settings that it preserves. */
         { .brief = "keep settings over link resets", .also = "ssp",
-          ATA_FEATURE("software_settings_preservation", 90, "power; most drives come with it on",
+          ATA_FEATURE("software_settings_preservation", 90, "power; most drives enable it at power-on",
                       "openSeaChest_Configure --sspFeature", "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
                       "whether the drive keeps its settings when the SATA link is reset",
                       .supported = { { 78, 6 } }, .enabled = { { 79, 6 } },
@@ -130,47 +130,45 @@ const Setting ata_settings[] = {
           .range = RANGE_BOOL },
         { .brief = "the drive's own read-ahead",
           ATA_FEATURE("lookahead", 110, LOST_WITHOUT_SSP, "hdparm -A", "ACS-4 SET FEATURES AAh/55h",
-                      "read look-ahead of the drive",
+                      "read look-ahead in the drive",
                       .supported = { { 82, 6 } }, .enabled = { { 85, 6 } }, .on = { .feature = 0xAA }, .off = { .feature = 0x55 }),
           .range = RANGE_BOOL },
-        { .brief = "128 is quiet, 254 is fast", .also = "aam aam_level ata_aam_level acoustic automatic_acoustic_management",
+        { .brief = "noise: 128 is quiet, 254 is fast", .also = "aam aam_level ata_aam_level acoustic automatic_acoustic_management",
           ATA_FEATURE("acoustic_management", 120, "power, link reset; some drives keep it", "hdparm -M",
                       "ATA-6 SET FEATURES 42h/C2h",
-                      "noise against seek speed: 128 quiet, 254 fast",
+                      "noise or seek speed: 128 is quietest, 254 is fastest",
                       .supported = { { 83, 9 } }, .enabled = { { 86, 9 } }, .level = { 94, 0, 8 },
                       .on = { .feature = 0x42 }, .off = { .feature = 0xC2 }),
           .range = { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 0 } },
-        { .brief = "park the heads in a fall", .also = "freefall freefall_protection",
+        { .brief = "park the heads during a fall", .also = "freefall freefall_protection",
           ATA_FEATURE("free_fall_control", 140, "power", "openSeaChest_Configure --freeFall", "ACS-4 SET FEATURES 41h/C1h",
-                      "whether the drive parks its heads when it feels that it falls, and from what force on: 1 least, "
-                      "255 most sensitive",
+                      "whether the drive parks its heads when it detects a fall, and its sensitivity: 1 least, 255 most",
                       .supported = { { 119, 5 } }, .enabled = { { 120, 5 } }, .level = { 53, 8, 8 },
                       .on = { .feature = 0x41 }, .off = { .feature = 0xC1 }),
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .has_off = true, .off = -1, .words = free_fall_words } },
-        { .brief = "tell when a statistic is high", .also = "dsn",
+        { .brief = "report statistics over threshold", .also = "dsn",
           ATA_FEATURE("device_statistics_notification", 141, "power", "smartctl -s dsn", "ACS-4 SET FEATURES 63h count 01h/02h",
-                      "whether the drive tells when a statistic passes its threshold",
+                      "whether the drive reports when a statistic passes its threshold",
                       .supported = { { 119, 9 } }, .enabled = { { 120, 9 } },
                       .on = { .feature = 0x63, .count = 0x01 }, .off = { .feature = 0x63, .count = 0x02 }),
           .range = RANGE_BOOL },
-        { .brief = "read back what was written", .also = "wrv",
-          ATA_ROW("write_read_verify", ata_feature_read, wrv_write, 150, "power, on some drives a link reset", "hdparm -R",
+        { .brief = "verify writes by reading back", .also = "wrv",
+          ATA_ROW("write_read_verify", ata_feature_read, wrv_write, 150, "power; on some drives also link reset", "hdparm -R",
                   "ACS-4 SET FEATURES 0Bh/8Bh",
-                  "whether the drive reads back what it wrote: of all writes, of the first 65536 sectors, of as many "
-                  "as the vendor chose, or of a number of sectors",
+                  "whether the drive verifies written sectors by reading them back: all, the first 65536, a number that the vendor "
+                  "chose, or a given number",
                   .supported = { { 119, 1 } }, .enabled = { { 120, 1 } }, .level = { 210, 0, 32 }, .query = wrv_query,
                   .on = { .command = ATA_CMD_SET_FEATURES, .feature = 0x0B }, .off = { .feature = 0x8B }),
           .range = { .type = VALUE_INT, .min = WRV_BLOCK, .max = 255 * WRV_BLOCK, .step = WRV_BLOCK, .has_off = true,
                      .off = 0, .words = wrv_words },
-          .danger = "writing takes twice as long or longer" },
+          .danger = "writes take at least twice as long" },
         { .brief = "sectors per PIO interrupt", .also = "multcount multiple_sectors",
           ATA_FEATURE("mult_sect_io", 160, LOST_WITHOUT_SSP, "hdparm -m", "ACS-4 SET MULTIPLE MODE C6h",
-                      "sectors per interrupt in PIO mode; with DMA it has no effect",
+                      "sectors per interrupt in PIO mode; no effect with DMA",
                       .supported = { { 47, 0, 8 } }, .enabled = { { 59, 8 }, { 59, 0, 8 } }, .level = { 59, 0, 8 },
                       .on = { .command = ATA_CMD_SET_MULTIPLE_MODE }, .off = { .command = ATA_CMD_SET_MULTIPLE_MODE }),
           .range = { .type = VALUE_INT, .min = 1, .max = 128, .has_off = true, .off = 0 },
-          .danger = "in PIO mode a kernel that has not noticed reads and writes wrong data, and some drives do even if "
-                    "it has; libata looks again afterwards" },
+          .danger = "in PIO mode, data is corrupted unless the kernel notices the change (libata does), and on some drives even then" },
         { .brief = "keep settings over soft resets",
           ATA_FEATURE("keep_features_over_reset", 170, "power", "hdparm -K", "ACS-4 SET FEATURES 66h/CCh",
                       "whether settings survive a software reset; for link resets see software_settings_preservation",
@@ -235,7 +233,7 @@ static int dco_write(Device *d, const Setting *s, const Value *v) {
                 return r;
 
         (void) snprintf(d->note, sizeof d->note,
-                        "the drive refuses it, and DEVICE CONFIGURATION IDENTIFY too, as a drive does that is frozen already");
+                        "the drive rejected this and DEVICE CONFIGURATION IDENTIFY, as a drive that is already frozen does");
         return 0;
 }
 
@@ -256,26 +254,26 @@ static int sanitize_query(Device *d, const AtaFeature *f _unused_, Reading *ret)
 /* clang-format off */
 #define LOCK(key, write_, order_, lost, option, ...) \
         ATA_ROW(key, ata_feature_read, write_, order_, lost, "hdparm --" option, __VA_ARGS__, \
-                .no_off = "only taking its power away thaws the drive"), \
+                .no_off = "only a power cycle ends the lock"), \
         .range = RANGE_BOOL
 
 const Setting ata_lock_settings[] = {
-        { .brief = "no passwords until power-on",
+        { .brief = "block passwords until power-on",
           LOCK("security_freeze", ata_feature_write, 300, LOST_WITHOUT_SSP, "security-freeze",
                "ACS-4 SECURITY FREEZE LOCK F5h",
-               "no passwords and no secure erase until the next power-on",
+               "block passwords and secure erase until the next power-on",
                .supported = { { 82, 1 }, { 128, 0 } }, .enabled = { { 128, 3 } },
                .on = { .command = ATA_CMD_SECURITY_FREEZE_LOCK }) },
-        { .brief = "no new capacity until power-on",
+        { .brief = "block resizing until power-on",
           LOCK("dco_freeze", dco_write, 310, "power", "dco-freeze",
                "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
-               "no change of the device configuration (capacity, features) until the next power-on",
+               "block changes of the device configuration (capacity, features) until the next power-on",
                .supported = { { 83, 11 } }, .query = dco_query, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
         /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
-        { .brief = "no sanitize until power-on",
+        { .brief = "block sanitize until power-on",
           LOCK("sanitize_freeze", ata_feature_write, 320, "power", "sanitize-freeze-lock",
                "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",
-               "no sanitize commands, which erase the whole drive, until the next power-on",
+               "block sanitize commands, which erase the whole drive, until the next power-on",
                .supported = { { 59, 12 } }, .query = sanitize_query,
                .on = { .command = ATA_CMD_SANITIZE_DEVICE, .feature = SANITIZE_FREEZE_LOCK, .ext = true,
                        .hob_lbal = 'F', .lbah = 'r', .lbam = 'L', .lbal = 'k' }) },

@@ -118,8 +118,8 @@ static int fail_uas(Device *d) {
         if (r >= 0)
                 r = attribute_read(product, sizeof product, "%.*s/../idProduct", n, d->drive->syspath);
         r = device_fail(d, END_UNSUPPORTED,
-                        "the kernel's uas driver blocks ATA commands: usb-storage.quirks=%s:%s:u on the kernel command "
-                        "line replaces it by usb-storage, which is slower (no command queueing)",
+                        "the kernel's uas driver blocks ATA commands: usb-storage.quirks=%s:%s:u on the kernel command line selects "
+                        "usb-storage instead, which is slower (no command queueing)",
                         r < 0 ? "VID" : vendor, r < 0 ? "PID" : product);
         d->failure.remediable = true;
         return r;
@@ -129,11 +129,12 @@ int bridge_check(Device *d) {
         if (d->bridge.fragile)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "the bridge did not survive its first ATA command, and is sent no more of them until it is plugged in again");
+                                "the bridge failed at its first ATA command; no further ATA commands are sent until it is plugged in "
+                                "again");
         if (d->bridge.uas_blocks)
                 return fail_uas(d);
         if (d->bridge.without_sat)
-                return device_fail(d, END_UNSUPPORTED, "the bridge passes no ATA commands to its drive");
+                return device_fail(d, END_UNSUPPORTED, "the bridge does not pass ATA commands to its drive");
         return 0;
 }
 
@@ -204,13 +205,13 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
         /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
         else if (r == END_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
                  (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
-                r = device_fail(d, END_UNSUPPORTED, "%s is not let through to the drive (%s)", name,
+                r = device_fail(d, END_UNSUPPORTED, "%s was not passed to the drive (%s)", name,
                                 sense_describe(s.key, s.asc, s.ascq, sense_text));
         /* An ATA drive aborts what it does not know. */
         else if (r == END_REFUSED && s.key == SENSE_ABORTED_COMMAND)
                 d->failure.rejected = true;
         else if (r == END_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
-                r = device_fail(d, END_UNSUPPORTED, "there is no medium");
+                r = device_fail(d, END_UNSUPPORTED, "the drive has no medium");
 
         /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
         if (r == END_REFUSED && q->took_ms + 500 >= q->timeout_ms)
@@ -231,17 +232,18 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 
         /* The code of ATA PASS-THROUGH(12) is BLANK for an optical drive, which erases the disc. No row for these comes here. */
         if (d->drive->optical)
-                return device_fail(d, END_FORBIDDEN, "an optical drive is never sent ATA commands");
+                return device_fail(d, END_FORBIDDEN, "ATA commands are never sent to an optical drive");
         r = bridge_check(d);
         if (r < 0)
                 return r;
         if (cdb_len == 12 && tf->ext) {
                 q = passthrough(tf, 16);
-                return device_fail(d, END_UNSUPPORTED, "the bridge takes no 48-bit commands (%s)",
+                return device_fail(d, END_UNSUPPORTED, "the bridge does not accept 48-bit commands (%s)",
                                    command_describe(q.cdb, q.cdb_len, name));
         }
         if (d->n_timeouts >= TIMEOUTS_MAX)
-                return device_fail(d, -ETIMEDOUT, "not sent: %u commands before it got no answer", d->n_timeouts);
+                return device_fail(d, -ETIMEDOUT, "not sent: the drive did not answer %u earlier commands",
+                                   d->n_timeouts);
 
         r = ata_send(d, tf, cdb_len, &q, &regs);
         /* A USB bridge whose first answer is "invalid operation code" may know (12); the driver sd takes no optical drives. */
@@ -280,17 +282,17 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
                 for (size_t i = 0; i < ELEMENTSOF(d->identify); i++)
                         data[i] = le16toh(data[i]);
                 if (!identify_checksum_ok(data))
-                        return device_fail(d, -EBADMSG, "its IDENTIFY data has a wrong checksum or is empty");
+                        return device_fail(d, -EBADMSG, "the drive's IDENTIFY data is empty or has a wrong checksum");
         }
 
         /* Words are left out until the drive has spun up (PUIS). Bit 2 of word 0 had another meaning in ATA-1. */
         if ((data[0] & 1U << 2) && (data[2] == 0x37C8 || data[2] == 0x8C73))
                 return device_fail(
                                 d, END_DEFERRED,
-                                "the drive has not spun up since its power came, and tells only a part of its IDENTIFY data before that");
+                                "the drive has not spun up since power-on (PUIS), and its IDENTIFY data is incomplete until then");
         /* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one. */
         if (d->drive->serial && serial_is_from_identify && !identify_serial_agrees(data, d->drive->serial))
-                return device_fail(d, END_VANISHED, "another drive answers under its name");
+                return device_fail(d, END_VANISHED, "another drive answered at this drive's device node");
         return 0;
 }
 
@@ -337,7 +339,7 @@ int smart_read_data(Device *d, uint8_t data[static 512]) {
 
         r = ata_identify(d);
         if (r >= 0 && !identify_bit(d->identify, 85, 0))
-                return device_fail(d, END_UNSUPPORTED, "the drive has no SMART, or it is turned off");
+                return device_fail(d, END_UNSUPPORTED, "the drive has no SMART, or SMART is disabled");
         if (r >= 0)
                 r = ata_command(d, &tf, NULL);
         if (r < 0)
@@ -345,7 +347,7 @@ int smart_read_data(Device *d, uint8_t data[static 512]) {
 
         for (size_t i = 0; i < 512; i++)
                 sum += data[i];
-        return sum == 0 ? 0 : device_fail(d, END_UNSUPPORTED, "its SMART data has a wrong checksum");
+        return sum == 0 ? 0 : device_fail(d, END_UNSUPPORTED, "the drive's SMART data has a wrong checksum");
 }
 
 /* SMART Command Transport (ACS-4). */
@@ -387,7 +389,7 @@ static int sct_check_free(Device *d) {
         format = data[0] | data[1] << 8;
         extended = data[14] | data[15] << 8;
         if (format != 2 && format != 3)
-                return device_fail(d, -EBADMSG, "its SCT status has format %u, not 2 or 3", format);
+                return device_fail(d, -EBADMSG, "the drive's SCT status has format %u instead of 2 or 3", format);
         if (extended == SCT_STATUS_RUNNING)
                 return device_fail(d, -EBUSY, "another SCT command is running in the drive");
 

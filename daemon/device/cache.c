@@ -94,7 +94,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
 int cache_fail_turned_off(Device *d) {
         return device_fail(
                         d, END_FORBIDDEN,
-                        "the kernel goes on believing that there is no cache and would not flush it, so it was turned off again");
+                        "the write cache was turned off again: the kernel still treats it as write-through, and would not flush it");
 }
 
 /* 0: the drive's cache is off, as far as it says. Else a step's end; END_FORBIDDEN: it is on, or that cannot be known. */
@@ -109,7 +109,7 @@ static int cache_known_off(Device *d) {
                 if (r >= 0 && d->power != POWER_ACTIVE && !d->wake)
                         return device_fail(
                                         d, END_DEFERRED,
-                                        "the drive sleeps, and whether its cache is off can be asked only when it is awake");
+                                        "the drive is in standby; the state of its cache can be read only when the drive is active");
         }
 
         if (s && r >= 0) {
@@ -121,15 +121,15 @@ static int cache_known_off(Device *d) {
         if (r < 0 || !reading.supported || !reading.known)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "whether its cache is off cannot be known, as the drive does not say, and over a live cache this loses data");
+                                "the drive does not report whether its cache is off; if the cache is on, this setting loses data");
         if (reading.value.type != VALUE_BOOL || reading.value.number)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "the drive's cache is on, and a power cut would lose data: turn it off first (write_cache)");
+                                "the drive's cache is on, and a power cut would lose data: set write_cache = false first");
         return 0;
 }
 
-const Remedy drive_cache_remedy = { "write_cache sets the drive's own", { "write_cache" } };
+const Remedy drive_cache_remedy = { "write_cache sets the drive's own cache", { "write_cache" } };
 
 int cache_view_read(Device *d, const Setting *s, Reading *ret) {
         int r;
@@ -143,7 +143,7 @@ int cache_view_read(Device *d, const Setting *s, Reading *ret) {
         if (r != END_FORBIDDEN)
                 return r;
 
-        (void) strcpy(ret->value.name, CACHE_WRITE_THROUGH ", over a live cache");
+        (void) strcpy(ret->value.name, CACHE_WRITE_THROUGH ", with the cache on");
         return 0;
 }
 

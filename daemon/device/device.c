@@ -87,7 +87,7 @@ int device_gate(Device *d) {
         int r;
 
         if (d->io.image)
-                return device_fail(d, -ENODATA, "the image does not tell");
+                return device_fail(d, -ENODATA, "not part of the IDENTIFY image");
         if (!d->io.gate || d->committed)
                 return 0;
 
@@ -104,7 +104,7 @@ int device_begin(Device *d) {
 
         r = d->io.open_node(d->io.userdata, d->drive);
         if (r == -ENXIO || r == -ENODEV || r == -ENOENT)
-                return device_fail(d, END_VANISHED, "%s is gone, or is another drive or has another medium by now",
+                return device_fail(d, END_VANISHED, "%s is gone, or now belongs to another drive or medium",
                                    d->drive->node);
         if (r < 0)
                 return device_fail(d, r, "%s cannot be opened: %s", d->drive->node, strerror(-r));

@@ -80,8 +80,8 @@ static int fallback_localize(Device *d, const Setting *s, Value *v) {
 
 static const Harm endless_recovery_harm = {
         .scope = HARM_MEMBER,
-        .why = "without a limit it tries longer than the kernel waits, and the array throws it out for one bad sector; use 7s, "
-               "or let the kernel wait (error_recovery_fallback_timeout = \"180s\")",
+        .why = "without a limit the drive retries longer than the kernel waits, and the array drops it for one bad sector; use 7s, or "
+               "make the kernel wait (error_recovery_fallback_timeout = \"180s\")",
 };
 
 /* clang-format off */
@@ -96,20 +96,19 @@ const Setting error_recovery_settings[] = {
           LIMIT("error_recovery", 130,
                 "how long the drive tries to recover a sector before it reports an error (SCT ERC, TLER)", READING | WRITING),
           .flags = SETTING_SAVEABLE },
-        { .brief = "error_recovery, reading only",
-          LIMIT("error_recovery_read", 131, "error_recovery for reading alone", READING),
+        { .brief = "error_recovery for reads only",
+          LIMIT("error_recovery_read", 131, "error_recovery for reads only", READING),
           .flags = SETTING_SAVEABLE | SETTING_SAME,
           .excludes = "error_recovery" },
-        { .brief = "error_recovery, writing only",
-          LIMIT("error_recovery_write", 132, "error_recovery for writing alone", WRITING),
+        { .brief = "error_recovery for writes only",
+          LIMIT("error_recovery_write", 132, "error_recovery for writes only", WRITING),
           .flags = SETTING_SAVEABLE | SETTING_SAME,
           .excludes = "error_recovery" },
         { .brief = "timeout without error_recovery",
           .name = "error_recovery_fallback_timeout", .backend = BACKEND_SCSI, SYSFS_ROW(.path = "device/timeout", .scale = 1000),
           .order = 25, .lost_by = "re-add", .equivalent = "/sys/block/*/device/timeout",
           .source = "https://raid.wiki.kernel.org/index.php/Timeout_Mismatch",
-          .summary = "timeout of a drive whose error_recovery is off or cannot be had, at least: so that it is not "
-                     "thrown out of its array while it tries",
+          .summary = "minimum of timeout for a drive without error_recovery, so that its array does not drop the drive while it retries",
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 },
           .flags = SETTING_KERNEL,
           .harm = &spin_up_harm,

@@ -112,7 +112,7 @@ static int set_flag(Device *d, const char *name, bool on) {
         if (r == -ENOENT || r == -ENXIO || r == -ENODEV)
                 return 0; /* a partition that has just gone; reading it back tells */
         if (r < 0)
-                return device_fail(d, END_REFUSED, "the kernel refused it for %s: %s", name, strerror(-r));
+                return device_fail(d, END_REFUSED, "the kernel rejected BLKROSET for %s: %s", name, strerror(-r));
         return 0;
 }
 
@@ -159,7 +159,7 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(n_set > 0) };
         if (n_set > 0 && n_set < n) {
                 ret->value = (Value){ .type = VALUE_NAME };
-                (void) snprintf(ret->value.name, sizeof ret->value.name, "of %u of %u devices", n_set, n);
+                (void) snprintf(ret->value.name, sizeof ret->value.name, "on for %u of %u devices", n_set, n);
         }
         return 0;
 }
@@ -173,12 +173,13 @@ static int read_only_permit(Device *d, const Setting *s _unused_, const Value *v
 
         r = find_writer(d, &use);
         if (r < 0)
-                return device_fail(d, r, "who writes to it cannot be found out: %s", strerror(-r));
+                return device_fail(d, r, "the search for writers of the drive failed: %s", strerror(-r));
         if (r > 0)
-                return device_fail(d, END_FORBIDDEN,
-                                   "it is in use (%s), and its writer would lose data; unmount it, or say "
-                                   "allow_dangerous = true in the block",
-                                   use.writer);
+                return device_fail(
+                                d, END_FORBIDDEN,
+                                "the drive is in use (%s), and its writer would lose data; unmount it, or set allow_dangerous = "
+                                "true in the block",
+                                use.writer);
         return 0;
 }
 
@@ -213,23 +214,22 @@ static int read_only_localize(Device *d, const Setting *s, Value *v) {
                 return r;
         return device_fail(
                         d, END_UNSUPPORTED,
-                        "the service opens SATA, SAS, SCSI, USB and NVMe drives alone, and this needs the node; 'blockdev --setro' or "
-                        "'--setrw' sets it, by a udev rule for example");
+                        "the service can open only SATA, SAS, SCSI, USB and NVMe drives; use 'blockdev --setro' or '--setrw', for "
+                        "example in a udev rule");
 }
 
 static const Harm all_read_only_harm = {
         .from = 1,
         .to = 1,
         .scope = HARM_UNIVERSAL,
-        .why = "this rule is for all drives, so that nothing writes to any drive that is not in use at its visit; name the drives "
-               "that are meant",
+        .why = "this rule matches all drives, and makes every drive read-only that is not in use at its visit; name the drives",
 };
 
 /* clang-format off */
 const Setting kernel_read_only_settings[] = {
-        { .brief = "no more writes by the kernel", .also = "ro setro",
+        { .brief = "make the disk read-only", .also = "ro setro",
           .name = "read_only", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 890, .lost_by = "re-add",
-          .summary = "the kernel takes no more writes for the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
+          .summary = "whether the kernel rejects writes to the disk and its partitions (SATA, SAS, SCSI, USB and NVMe)",
           .equivalent = "hdparm -r, blockdev --setro", .source = "Linux block/ioctl.c, BLKROSET",
           .range = RANGE_BOOL, .harm = &all_read_only_harm,
           .read = read_only_read, .permit = read_only_permit, .write = read_only_write, .localize = read_only_localize },

@@ -24,7 +24,7 @@ static int cdl_permit(Device *d, const Setting *s, const Value *v) {
         r = d->drive->ata ? power_probe(d, BACKEND_ATA) : 0;
         if (r >= 0 && d->drive->ata && d->power != POWER_ACTIVE && !d->wake)
                 r = device_fail(d, END_DEFERRED,
-                                "the drive sleeps, and the kernel would wake it for this; it is set the next time the drive is used");
+                                "the drive is in standby, and the kernel would spin it up for this; deferred until the drive is active");
         return r < 0 ? r : sysfs_setting_permit(d, s, v);
 }
 
@@ -73,7 +73,7 @@ static int link_power_read(Device *d, const Setting *s, Reading *ret) {
 
         if (r >= 0 && !ret->supported)
                 return device_fail(d, END_UNSUPPORTED,
-                                   "the kernel says that the link of its port has no state that saves power");
+                                   "the kernel reports no power-saving states for the link of the drive's port");
         return r;
 }
 
@@ -81,9 +81,8 @@ static int link_power_permit(Device *d, const Setting *s, const Value *v) {
         if (!streq(v->name, "max_performance") && !d->allow_dangerous && is_for_plugging(d))
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "its port is one for hot-plug, is external (eSATA) or is on a controller that can be "
-                                "unplugged, and may miss a drive that is plugged in while the link sleeps; "
-                                "allow_dangerous = true in the block says that it is meant");
+                                "the port is hot-pluggable, external (eSATA) or on a removable controller, and may not detect a drive "
+                                "plugged in while the link saves power; allow_dangerous = true in the block permits this");
 
         return sysfs_setting_permit(d, s, v);
 }
@@ -92,17 +91,15 @@ static int link_power_permit(Device *d, const Setting *s, const Value *v) {
 const Harm spin_up_harm = {
         .to = 20000 - 1,
         .scope = HARM_TURNING,
-        .why = "a drive that has to spin up answers later than that, and is reset again and again; 30s is the kernel's own",
+        .why = "a drive takes longer than this to spin up, and the kernel then resets it repeatedly; the kernel's default is 30s",
 };
 
-static const Remedy io_timeout_remedy = { "io_timeout is what an NVMe drive has",
-                                          { "io_timeout" },
-                                          1U << BACKEND_NVME };
+static const Remedy io_timeout_remedy = { "NVMe drives have io_timeout instead", { "io_timeout" }, 1U << BACKEND_NVME };
 
 /* clang-format off */
-static const Remedy split_remedy = { "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown have taken its place",
+static const Remedy split_remedy = { "manage_system_start_stop, manage_runtime_start_stop and manage_shutdown replace it",
                               { "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown" } };
-static const Remedy whole_remedy = { "manage_start_stop is what it has", { "manage_start_stop" } };
+static const Remedy whole_remedy = { "use manage_start_stop instead", { "manage_start_stop" } };
 
 static const ValueWord max_retries_words[] = { { "unlimited", -1 }, {} };
 static const ValueWord link_power_words[] = {
@@ -141,25 +138,25 @@ const Setting kernel_scsi_settings[] = {
           .excludes = "io_timeout", /* the same number, by another path */
           .harm = &spin_up_harm },
         /* Before nr_requests, which it resets. */
-        { .brief = "commands at once; 1: no NCQ", .also = "ncq ncq_depth tagged_queueing",
+        { .brief = "commands in flight; 1: no NCQ", .also = "ncq ncq_depth tagged_queueing",
           KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
-                 "commands outstanding at the drive at once; 1 turns NCQ off"),
+                 "highest number of outstanding commands at the drive; 1 disables NCQ"),
           .range = { .type = VALUE_INT, .min = 1, .max = 65535 },
           SYSFS_ROW(.path = "device/queue_depth") },
         { .brief = "timeout during error handling",
-          DEVICE("eh_timeout", 21, "how long the kernel waits for each command of its error handling") },
-        { .brief = "how often to try again",
-          DISK("max_retries", 22, "", "how often the kernel tries a failed read or write again"),
+          DEVICE("eh_timeout", 21, "how long the kernel waits for each command of error handling") },
+        { .brief = "retries of failed I/O",
+          DISK("max_retries", 22, "", "how often the kernel retries a failed read or write"),
           .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words } },
-        { .brief = "start a drive that was stopped",
-          DISK("allow_restart", 23, "", "whether the kernel starts a drive that says it was stopped"), .range = RANGE_BOOL },
+        { .brief = "start a stopped drive",
+          DISK("allow_restart", 23, "", "whether the kernel starts a drive that reports that it is stopped"), .range = RANGE_BOOL },
         /* Before ncq_prio_enable, which cannot be had together with it. */
         { .brief = "command duration limits",
           ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
-              "command duration limits, asked for by I/O priorities"),
+              "command duration limits, selected by I/O priorities"),
           .range = RANGE_BOOL,
           SYSFS_ROW_BY(sysfs_setting_read, cdl_permit, sysfs_setting_write, .path = "device/cdl_enable", .support = "device/cdl_supported") },
-        { .brief = "real-time I/O first",
+        { .brief = "NCQ priority for real-time I/O",
           KERNEL("ncq_prio_enable", 32, "re-add", "/sys/block/*/device/ncq_prio_enable, sas_ncq_prio_enable",
                  "ata/libata-sata.c, drivers/scsi/mpt3sas", "high NCQ priority for I/O of the real-time class"),
           .range = RANGE_BOOL,
@@ -174,28 +171,28 @@ const Setting kernel_scsi_settings[] = {
         /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
         { .brief = "the kernel's view of the cache",
           ROW("cache_type", 400, "re-add", "\"temporary ...\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
-              "what the kernel's SCSI disk believes of the write cache; the drive is left alone"),
+              "cache type that the kernel's SCSI disk driver assumes; the drive is not changed"),
           .range = { .type = VALUE_NAME, .words = cache_words },
-          .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
+          .danger = "this changes the kernel's assumption, not the drive's cache; without flushes a power cut loses data",
           .remedy = &drive_cache_remedy,
           SYSFS_ROW_BY(cache_view_read, sysfs_setting_permit, cache_view_write, .path = "device/scsi_disk/*/cache_type", .prefix = "temporary ") },
         MANAGE("manage_start_stop", "stop and start with the machine", 410, "", split_remedy, "stops and starts the drive with the machine (up to 6.5)"),
-        MANAGE("manage_system_start_stop", "stop it when suspending", 411, " (6.6)", whole_remedy,
+        MANAGE("manage_system_start_stop", "stop when the machine suspends", 411, " (6.6)", whole_remedy,
                "stops the drive when the machine is suspended, and starts it again"),
-        MANAGE("manage_runtime_start_stop", "stop it when idle", 412, " (6.6)", whole_remedy,
+        MANAGE("manage_runtime_start_stop", "stop when idle", 412, " (6.6)", whole_remedy,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
-        MANAGE("manage_shutdown", "stop it when powering off", 413, " (6.6)", whole_remedy, "stops the drive when the machine is switched off"),
+        MANAGE("manage_shutdown", "stop when powering off", 413, " (6.6)", whole_remedy, "stops the drive when the machine is switched off"),
         /* Before runtime_pm, which makes it count. */
-        { .brief = "idle time until it is suspended", .also = "autosuspend autosuspend_delay_ms",
+        { .brief = "idle time before suspend", .also = "autosuspend autosuspend_delay_ms",
           POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
                 "how long the drive is idle before the kernel suspends it"),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 7LL * 24 * 3600 * 1000, .step = 1,
                      .words = autosuspend_words } },
         { .brief = "auto: the kernel may suspend it", .also = "power_control",
           POWER("runtime_pm", 421, "device/power/control",
-                "whether the kernel may suspend the idle drive: auto it may, on it stays on"),
+                "whether the kernel may suspend an idle drive: auto allows this, on forbids it"),
           .range = { .type = VALUE_NAME, .words = runtime_pm_words,
-                     .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" never does" } },
+                     .yes_is = "\"auto\" lets the kernel suspend the drive, \"on\" prevents it" } },
         {},
 };
 /* clang-format on */
@@ -222,9 +219,9 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         stripe = sysfs_stripe(d->drive);
         if (stripe == 0)
                 return device_fail(d, END_UNSUPPORTED,
-                                   "it is no array, or one that has no stripes: give a size instead");
+                                   "the device is not a striped array: give a size instead of stripes");
         if (__builtin_mul_overflow(stripe, v->number, &bytes))
-                return device_fail(d, END_REFUSED, "that many stripes are more than the kernel can read ahead");
+                return device_fail(d, END_REFUSED, "that many stripes exceed the largest read-ahead of the kernel");
 
         *v = (Value){ .type = VALUE_SIZE, .number = bytes };
         return 0;
@@ -288,38 +285,39 @@ const Setting kernel_block_settings[] = {
         /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
         { .brief = "I/O scheduler of the kernel", .also = "elevator iosched io_scheduler",
           QUEUE("scheduler", 10, "re-add", "elevator.c",
-                "I/O scheduler of the kernel's request queue; deadline is mq-deadline, noop is none"),
+                "I/O scheduler of the kernel's request queue; deadline means mq-deadline, noop means none"),
           .range = { .type = VALUE_NAME },
           .known = schedulers,
           .localize = scheduler_localize },
         /* After scheduler and queue_depth, which both reset it. */
         { .brief = "length of the kernel's queue",
           QUEUE("nr_requests", 35, "re-add, change of scheduler or queue_depth", "blk-sysfs.c, block/blk-mq.c",
-                "requests that the kernel's queue holds, for each direction", .requests = true),
+                "requests in the kernel's queue, for each direction", .requests = true),
           .range = { .type = VALUE_INT, .min = 4, .max = 65536 } },
         /* After scheduler: bfq turns it off. */
-        { .brief = "throttle writes for late reads", .also = "wbt wbt_latency",
+        { .brief = "throttle writes when reads lag", .also = "wbt wbt_latency",
           QUEUE("wbt_lat_usec", 40, "re-add, change of scheduler", "blk-wbt.c",
-                "how late reads may be before the kernel throttles buffered writes",
+                "read latency above which the kernel throttles buffered writes",
                 .reset = "-1", .requests = true, .unset = true),
           .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true,
                      .words = default_words },
           .localize = wbt_localize },
         /* These and those after them commit queue limits, which may reset read_ahead_kb. */
-        { .brief = "treat it as a disk that turns",
+        { .brief = "treat as a rotating disk",
           QUEUE("rotational", 800, "re-add, revalidation", "blk-sysfs.c",
-                "whether the kernel takes it for a disk that turns"),
+                "whether the kernel treats the drive as a rotating disk"),
           .range = RANGE_BOOL },
-        { .brief = "its timing feeds random numbers",
+        { .brief = "I/O timing feeds random numbers",
           QUEUE("add_random", 801, "re-add, revalidation", "blk-sysfs.c",
-                "whether its timing feeds the kernel's random numbers"),
+                "whether I/O timing feeds the kernel's random number generator"),
           .range = RANGE_BOOL },
         { .brief = "count reads and writes",
-          QUEUE("iostats", 802, "re-add", "blk-sysfs.c", "whether the kernel counts its reads and writes; without that the service does not spin it down"),
+          QUEUE("iostats", 802, "re-add", "blk-sysfs.c", "whether the kernel counts reads and writes; spin-down by the service needs "
+                                                         "these counters"),
           .range = RANGE_BOOL },
-        { .brief = "which processor ends a request",
+        { .brief = "which CPU completes a request",
           QUEUE("rq_affinity", 803, "re-add", "blk-sysfs.c",
-                "which processor ends a request: 0 any, 1 the group of the one that asked, 2 that very one",
+                "which CPU completes a request: 0 any, 1 one in the group of the submitting CPU, 2 the submitting CPU",
                 .requests = true),
           .range = RANGE_CHOICE },
         { .brief = "merge requests: 0 all, 2 none",
@@ -329,7 +327,7 @@ const Setting kernel_block_settings[] = {
         /* The range is our own: the kernel takes any number but 0. */
         { .brief = "how long a request may take",
           QUEUE("io_timeout", 805, "re-add", "blk-sysfs.c",
-                "how long the kernel waits for a request; of SCSI drives the same as timeout", .requests = true),
+                "how long the kernel waits for a request; for SCSI drives the same as timeout", .requests = true),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
           .excludes = "error_recovery_fallback_timeout", /* which is a timeout, too */
           .harm = &spin_up_harm },
@@ -339,22 +337,22 @@ const Setting kernel_block_settings[] = {
           .range = { .type = VALUE_SIZE, .min = 512, .max = 0xFFFFFFFFLL << 9, .unit = 1, .has_off = true } },
         { .brief = "largest request of the kernel",
           QUEUE("max_sectors_kb", 810, "re-add, revalidation", "blk-sysfs.c, block/blk-settings.c",
-                "how much the kernel puts into one request", .scale = 1024, .reset = "0"),
+                "size of the kernel's largest request", .scale = 1024, .reset = "0"),
           .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024,
                      .words = default_words },
           .localize = max_sectors_localize },
         /* After write_cache and cache_type, which tell the kernel anew. */
         { .brief = "the queue's view of the cache",
           .name = "queue_write_cache", .backend = BACKEND_BLOCK, .order = 820, .lost_by = "re-add, revalidation",
-          .summary = "what the kernel believes of the write cache: whether it sends flushes",
+          .summary = "cache type that the block layer assumes; it sends flushes only for write back",
           .equivalent = "/sys/block/*/queue/write_cache", .source = "Linux block/blk-sysfs.c",
           .range = { .type = VALUE_NAME, .words = cache_words },
-          .danger = "this is the kernel's belief and not the drive's cache, and without flushes a power cut loses data",
+          .danger = "this changes the kernel's assumption, not the drive's cache; without flushes a power cut loses data",
           .remedy = &drive_cache_remedy,
           SYSFS_ROW_BY(cache_view_read, sysfs_setting_permit, cache_view_write, .path = "queue/write_cache") },
-        { .brief = "hold writes to their share", .also = "strictlimit bdi_strict_limit",
+        { .brief = "limit dirty pages to a share", .also = "strictlimit bdi_strict_limit",
           .name = "strict_limit", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 830, .lost_by = "re-add",
-          .summary = "whether its unwritten pages in memory are limited to its share even while there is room for more (Linux 6.2)",
+          .summary = "whether the drive's dirty pages are limited to its share even while memory is free (Linux 6.2)",
           .equivalent = "/sys/block/*/bdi/strict_limit", .source = "Linux mm/backing-dev.c",
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "bdi/strict_limit") },
@@ -362,7 +360,7 @@ const Setting kernel_block_settings[] = {
         { .brief = "stripes of RAID 5 in memory",
           .name = "stripe_cache_size", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 840,
           .lost_by = "start of the array, change of its level",
-          .summary = "stripes that an array of RAID 4, 5 or 6 holds in memory, each with a page for each of its disks",
+          .summary = "stripes that a RAID 4, 5 or 6 array caches in memory, each with one page per disk",
           .equivalent = "/sys/block/md*/md/stripe_cache_size", .source = "Linux drivers/md/raid5.c",
           .range = { .type = VALUE_INT, .min = 17, .max = 32768 },
           SYSFS_ROW(.path = "md/stripe_cache_size") },
@@ -373,7 +371,7 @@ const Setting kernel_block_settings[] = {
           .localize = read_ahead_localize,
           SYSFS_ROW(.path = "queue/read_ahead_kb", .scale = 1024) },
         { .brief = "read_ahead_kb, in sectors",
-          READ_AHEAD("read_ahead_sect", 512, "read_ahead_kb in sectors of 512 bytes, as hdparm.conf has it",
+          READ_AHEAD("read_ahead_sect", 512, "read_ahead_kb in sectors of 512 bytes, as in hdparm.conf",
                      "hdparm -a", "hdparm.conf(5)"),
           .alias_of = "read_ahead_kb" },
         {},

@@ -185,7 +185,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (v->number > d->nvme_identify[NVME_ID_NPSS])
-                return device_fail(d, END_UNSUPPORTED, "the controller's power states are 0...%u",
+                return device_fail(d, END_UNSUPPORTED, "the controller has only the power states 0...%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
         /* APST and any I/O move the controller to another state. */
@@ -194,10 +194,10 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                 return r;
         if (is_idle_state(d, v->number))
                 (void) snprintf(d->note, sizeof d->note,
-                                "accepted; it does no I/O in state %i, so the next I/O ends it", (int) v->number);
+                                "accepted; state %i is non-operational, so the next I/O ends it", (int) v->number);
         else if (r > 0)
                 (void) snprintf(d->note, sizeof d->note,
-                                "accepted; with APST on it leaves this state by itself when idle (apst_latency = \"off\" turns that off)");
+                                "accepted; APST changes the state when the controller is idle (apst_latency = \"off\" disables APST)");
         return feature_write(d, s, v);
 }
 
@@ -218,7 +218,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
         if (!thermal_is_taken(d, field))
-                return device_fail(d, END_UNSUPPORTED, "the controller takes %i...%i C for it",
+                return device_fail(d, END_UNSUPPORTED, "the controller accepts only %i...%i C",
                                    nvme_identify_word(d, NVME_ID_MNTMT) - NVME_KELVIN,
                                    nvme_identify_word(d, NVME_ID_MXTMT) - NVME_KELVIN);
 
@@ -232,7 +232,7 @@ static int thermal_write(Device *d, const Setting *s, const Value *v) {
         if (other && !other->failed && thermal_is_taken(d, (uint32_t) (other->wanted.number + NVME_KELVIN)))
                 both[!mine] = (uint32_t) (other->wanted.number + NVME_KELVIN);
         if (both[0] != 0 && both[1] != 0 && both[1] >= both[0])
-                return device_fail(d, END_FORBIDDEN, "thermal_light (%i C) has to be below thermal_heavy (%i C)",
+                return device_fail(d, END_FORBIDDEN, "thermal_light (%i C) must be below thermal_heavy (%i C)",
                                    (int) both[1] - NVME_KELVIN, (int) both[0] - NVME_KELVIN);
 
         return feature_store(d, s, 0, both[1] << THERMAL_LIGHT_SHIFT | both[0]);
@@ -281,7 +281,7 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
         r = apst_enabled(d);
         if (r == 0)
                 (void) snprintf(d->note, sizeof d->note,
-                                "the kernel took it, and APST is off all the same: no power state is left as quickly as that");
+                                "the kernel accepted it, but APST stays off: no power state has such a short latency");
         return MIN(r, 0);
 }
 
@@ -297,7 +297,7 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
         .read = read_, .write = write_, .detail = &(const NvmeFeature) { __VA_ARGS__ }
 
 #define THERMAL(key, brief_, shift_, order_, what) \
-        { .brief = brief_, FEATURE(key, SETTING_CONTROLLER, order_, "temperature from which on the controller slows down " what, "0x10", "10h", \
+        { .brief = brief_, FEATURE(key, SETTING_CONTROLLER, order_, "temperature at which the controller throttles " what, "0x10", "10h", \
                   feature_read, thermal_write, .fid = 0x10, .shift = shift_, .mask = 0xFFFF, \
                   .bias = -NVME_KELVIN, .id_word = NVME_ID_HCTMA, .id_bits = 1), \
           .range = { .type = VALUE_CELSIUS, .max = 150, .has_off = true, .off = -NVME_KELVIN } }
@@ -312,31 +312,31 @@ const Setting nvme_settings[] = {
                   .fid = 0x05, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
           .range = RANGE_RECOVERY },
         /* Kept: the hysteresis of NVMe 2.0. */
-        { .brief = "warn from this temperature on", .also = "tmpth",
-          FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature from which on the controller warns",
+        { .brief = "warning temperature", .also = "tmpth",
+          FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature at which the controller warns",
                   "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
                   .fid = 0x04, .mask = 0xFFFF, .keep = 7U << 22, .bias = -NVME_KELVIN,
                   .id_word = NVME_ID_WCTEMP, .id_bits = 0xFFFF),
           .range = { .type = VALUE_CELSIUS, .max = 150 } },
-        THERMAL("thermal_light", "from here on, slow down a little", THERMAL_LIGHT_SHIFT, 310, "a little (HCTM, TMT1)"),
-        THERMAL("thermal_heavy", "from here on, slow down a lot", 0, 311, "however much it takes (HCTM, TMT2)"),
-        { .brief = "completions for one interrupt", FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, 320,
-                  "completions that the controller gathers for one interrupt; 1 gathers none", "8", "08h, THR",
+        THERMAL("thermal_light", "temperature for light throttling", THERMAL_LIGHT_SHIFT, 310, "lightly (HCTM, TMT1)"),
+        THERMAL("thermal_heavy", "temperature for heavy throttling", 0, 311, "as much as necessary (HCTM, TMT2)"),
+        { .brief = "completions per interrupt", FEATURE("interrupt_coalescing_threshold", SETTING_CONTROLLER, 320,
+                  "completions that the controller combines into one interrupt; 1: no coalescing", "8", "08h, THR",
                   feature_read, feature_write,
                   .fid = 0x08, .mask = 0xFF, .keep = 0xFF00, .bias = 1),
           .range = { .type = VALUE_INT, .min = 1, .max = 256 } },
-        { .brief = "longest wait for an interrupt", FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, 321,
-                  "how long the controller gathers completions for one interrupt at most", "8", "08h, TIME",
+        { .brief = "longest delay of an interrupt", FEATURE("interrupt_coalescing_time", SETTING_CONTROLLER, 321,
+                  "how long the controller may delay an interrupt to combine completions", "8", "08h, TIME",
                   feature_read, feature_write,
                   .fid = 0x08, .shift = 8, .mask = 0xFF, .keep = 0xFF, .scale = 100),
           .range = { .type = VALUE_MICROSECONDS, .min = 100, .max = 25500, .step = 100, .has_off = true } },
         { .brief = "lend memory to the controller", .also = "host_memory_buffer", ROW("hmb", SETTING_CONTROLLER, 330,
-              "memory of the machine that the kernel lends to a controller without its own (Host Memory Buffer)",
+              "whether the kernel lends host memory to a controller without memory of its own (Host Memory Buffer)",
               "/sys/class/nvme/nvme*/hmb", "re-add, controller reset", "Linux drivers/nvme/host/pci.c"),
           .range = RANGE_BOOL,
           SYSFS_ROW_BY(controller_file_read, sysfs_setting_permit, controller_file_write, .path = "device/hmb") },
-        { .brief = "longest time to wake up (APST)", .also = "apst ps_max_latency_us default_ps_max_latency_us", ROW("apst_latency", SETTING_CONTROLLER, 400,
-              "time that a power state of the controller's own choice may take to enter and leave; off: no such states (APST)",
+        { .brief = "latency limit of power states", .also = "apst ps_max_latency_us default_ps_max_latency_us", ROW("apst_latency", SETTING_CONTROLLER, 400,
+              "longest latency of the power states that the controller enters by itself (APST); off disables APST",
               "/sys/class/nvme/nvme*/power/pm_qos_latency_tolerance_us", "re-add",
               "Linux drivers/nvme/host/core.c, drivers/base/power/sysfs.c"),
           .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = INT32_MAX - 1, .has_off = true, .words = latency_words },
@@ -344,8 +344,8 @@ const Setting nvme_settings[] = {
           SYSFS_ROW_BY(apst_latency_read, sysfs_setting_permit, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
         /* After APST, which moves the controller between states too. Kept: the workload hint. */
-        { .brief = "0 is full power, higher is less", .also = "ps", FEATURE("power_state", SETTING_CONTROLLER, 410,
-                  "power state of the controller: 0 takes most power, the higher the less", "2", "02h",
+        { .brief = "power state: 0 is full power", .also = "ps", FEATURE("power_state", SETTING_CONTROLLER, 410,
+                  "power state of the controller: 0 uses most power, higher numbers use less", "2", "02h",
                   power_state_read, power_state_write, .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),
           .range = { .type = VALUE_INT, .min = 0, .max = 31 } },
         {},

@@ -33,7 +33,7 @@ int nvme_check_live(Device *d, bool alone) {
         if (r >= 0 && alone && found.gl_pathc > 1)
                 return device_fail(
                                 d, END_FORBIDDEN,
-                                "it is reached through %zu controllers, and which of them takes a command is the kernel's choice",
+                                "the drive has %zu controllers (multipath), and the kernel chooses the one that gets a command",
                                 found.gl_pathc);
         for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
                 if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
@@ -42,11 +42,11 @@ int nvme_check_live(Device *d, bool alone) {
         if (r < 0 || !*state) /* a kernel that does not tell */
                 return r;
         if (streq(state, "dead"))
-                return device_fail(d, -EIO, "the kernel has given up its NVMe controller (state dead)");
+                return device_fail(d, -EIO, "the kernel has given up the drive's NVMe controller (state dead)");
         if (health_parse(state) < 0)
-                return device_fail(d, END_VANISHED, "its NVMe controller is being removed (state %s)", state);
+                return device_fail(d, END_VANISHED, "the drive's NVMe controller is being removed (state %s)", state);
         return device_fail(d, END_DEFERRED,
-                           "its NVMe controller takes no commands now (state %s); it is done when it is live again",
+                           "the drive's NVMe controller accepts no commands now (state %s); deferred until it is live",
                            state);
 }
 
@@ -96,7 +96,7 @@ int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd
 
         status = r & 0x7FF;
         if (status == NVME_STATUS_INVALID_FIELD && cmd->opcode == NVME_ADMIN_GET_FEATURES)
-                return device_fail(d, END_UNSUPPORTED, "the controller does not know %s (status 002h)", what);
+                return device_fail(d, END_UNSUPPORTED, "the controller does not support %s (status 002h)", what);
         if (r > 0) {
                 r = device_fail(d, END_REFUSED, "the controller rejected %s (%sstatus %03Xh)", what,
                                 status_name((unsigned) status), (unsigned) status);
@@ -143,7 +143,7 @@ int nvme_is_testing(Device *d, bool *ret) {
         if (r < 0)
                 return r;
         if (!(nvme_identify_word(d, NVME_ID_OACS) & 1 << 4))
-                return device_fail(d, END_UNSUPPORTED, "the drive cannot test itself");
+                return device_fail(d, END_UNSUPPORTED, "the drive has no self-test");
         r = nvme_admin(d, "the self-test log", true, &cmd);
         if (r >= 0)
                 *ret = page[0] & 0x0F;

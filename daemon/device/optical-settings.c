@@ -65,9 +65,9 @@ static const ValueWord cd_speed_words[] = { { "default", 0 }, {} };
 const Setting optical_settings[] = {
         { .brief = "reading speed of a CD or DVD", .also = "cdrom_speed",
           .name = "cd_speed", .backend = BACKEND_OPTICAL, .read = cd_speed_read, .write = cd_speed_write,
-          .order = 100, .lost_by = "power, another disc", .equivalent = "hdparm -E",
+          .order = 100, .lost_by = "power, change of disc", .equivalent = "hdparm -E",
           .source = "MMC-6 SET STREAMING B6h, SET CD SPEED BBh",
-          .summary = "how fast a CD, DVD or Blu-ray drive reads at most, as a multiple of a CD's own speed (177 kB/s)",
+          .summary = "highest reading speed of a CD, DVD or Blu-ray drive, as a multiple of CD speed (177 kB/s)",
           .range = { .type = VALUE_INT, .min = 1, .max = 255, .words = cd_speed_words },
           .flags = SETTING_UNREADABLE },
         {},

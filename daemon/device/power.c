@@ -37,11 +37,11 @@ static const char *busy_from_sense(Sense s) {
         case 0x04:
                 return "the drive is being formatted";
         case 0x07:
-                return "the drive says that an operation is in progress";
+                return "the drive reports an operation in progress";
         case 0x08:
-                return "the drive says that a long write is in progress";
+                return "the drive reports a long write in progress";
         case 0x09:
-                return "a self-test runs, and spinning down would end it";
+                return "a self-test is running, and a spin-down would abort it";
         case 0x1B:
                 return "the drive is being sanitized";
         default:
@@ -165,7 +165,7 @@ static bool bridge_blocks_ata(const Device *d) {
 static int standby_read_unreported(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
                 return device_fail(d, END_DEFERRED,
-                                   "nothing tells whether the drive sleeps; it is done when it is in use");
+                                   "the drive's power mode is not known; deferred until the drive is active");
 
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
@@ -205,9 +205,10 @@ static int ata_check_free(Device *d) {
                 return r == END_UNSUPPORTED ? 0 : r;
 
         if (data[SELF_TEST_STATUS] >> 4 == SELF_TEST_RUNNING)
-                return device_fail(d, END_DEFERRED, "a self-test runs, and spinning down would end it");
+                return device_fail(d, END_DEFERRED, "a self-test is running, and a spin-down would abort it");
         if (data[OFFLINE_STATUS] == OFFLINE_RUNNING)
-                return device_fail(d, END_DEFERRED, "an off-line data collection runs, and spinning down would end it");
+                return device_fail(d, END_DEFERRED,
+                                   "an off-line data collection is running, and a spin-down would abort it");
         return 0;
 }
 
@@ -247,9 +248,8 @@ static int scsi_stop(Device *d) {
         if (r < 0)
                 return r;
         if (restart != 1)
-                return device_fail(
-                                d, END_REFUSED,
-                                "once stopped, the kernel would not start it again when it is used; allow_restart = true has it do so");
+                return device_fail(d, END_REFUSED,
+                                   "the kernel would not start the stopped drive again; set allow_restart = true");
         return start_stop_unit(d, START_NOT, &sense);
 }
 
@@ -274,13 +274,13 @@ static int bridge_stop(Device *d) {
         r = scsi_stop(d);
         if (r >= 0)
                 (void) snprintf(d->note, sizeof d->note,
-                                "accepted; its bridge is sent no ATA commands, so that nothing tells whether the drive has stopped");
+                                "accepted; the bridge gets no ATA commands, so the standby state cannot be verified");
         return r;
 }
 
 int standby_write(Device *d, const Setting *s, const Value *v) {
         if (!v->number)
-                return device_fail(d, END_UNSUPPORTED, "no setting wakes drives; off does nothing");
+                return device_fail(d, END_UNSUPPORTED, "off does nothing: no setting spins a drive up");
 
         if (s->backend != BACKEND_ATA)
                 return scsi_standby(d);

@@ -24,14 +24,15 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
 
                 d->failure.why[0] = '\0';
                 if (!(s->flags & SETTING_KERNEL) && d->power != POWER_ACTIVE && d->power != POWER_UNKNOWN)
-                        x.reason = "the drive sleeps, and is not woken to be asked";
+                        x.reason = "not read: the drive is not active, and is not spun up for this";
                 else if (power.error < 0 && (probed & 1U << s->backend))
                         x.reason = probe_needs_root(power.error) ? PROBE_NEEDS_ROOT : power.why;
                 else if ((r = s->read(d, s, &x.reading)) < 0) {
                         x.reading.known = x.reading.saved_known = false;
                         x.reason = probe_needs_root(r) ? PROBE_NEEDS_ROOT : d->failure.why;
                 } else if (x.reading.supported && !x.reading.known)
-                        x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it" : "it cannot be read here";
+                        x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it"
+                                                                 : "cannot be read on this drive";
 
                 each(userdata, &x);
         }

@@ -58,11 +58,11 @@ static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage 
 
         total = MIN(total, sg_received(q));
         if (at + 2 > total || (data[at] & 0x3F) != page || (data[at] & SUBPAGE_FORMAT))
-                return device_fail(d, -EBADMSG, "MODE SENSE was answered without page %02Xh", page);
+                return device_fail(d, -EBADMSG, "the drive answered MODE SENSE without page %02Xh", page);
 
         len = data[at + 1] + 2U;
         if (at + len > total || len > sizeof ret->bytes)
-                return device_fail(d, -EBADMSG, "MODE SENSE was answered with a part of page %02Xh", page);
+                return device_fail(d, -EBADMSG, "the drive answered MODE SENSE with only a part of page %02Xh", page);
 
         *ret = (ModePage){ .len = len, .saveable = data[at] & PARAMETERS_SAVEABLE, .six_byte_commands = six_byte };
         memcpy(ret->bytes, data + at, len);
@@ -100,7 +100,8 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
 
         r = mode_page_find(d, &q, f->page, ret);
         if (r >= 0 && ret->len < MAX((size_t) f->timer + f->len, f->byte + 1U))
-                return device_fail(d, END_UNSUPPORTED, "the drive's mode page %02Xh is too short to have it", f->page);
+                return device_fail(d, END_UNSUPPORTED, "the drive's mode page %02Xh is too short for this setting",
+                                   f->page);
         return r;
 }
 
@@ -204,8 +205,7 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
         int r;
 
         if (f->len > 0 && v->number / f->scale >> 8 * f->len > 0)
-                return device_fail(d, END_REFUSED,
-                                   "the mode page %02Xh of SCSI drives has no room for that long a time", f->page);
+                return device_fail(d, END_REFUSED, "the time is too long for mode page %02Xh of SCSI drives", f->page);
 
         r = mode_sense(d, f, MODE_CURRENT, &now);
         if (r >= 0)
@@ -219,7 +219,7 @@ static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage
                 if ((now.bytes[i] ^ ret->bytes[i]) & ~mask.bytes[i])
                         return device_fail(
                                         d, END_REFUSED,
-                                        "the drive does not let this be changed, or not to this value (mode page %02Xh)",
+                                        "the drive does not allow this change, or not to this value (mode page %02Xh)",
                                         f->page);
         return mode_select(d, ret);
 }
@@ -270,11 +270,11 @@ static int spindown_fail_write(Device *d, const Setting *s, const Value *v _unus
 
 static const Harm no_reallocation_harm = {
         .scope = HARM_ANY,
-        .why = "the drive reports a write as failed that it could have put elsewhere, and a file system on it stops; leave it on",
+        .why = "without reallocation a write to a bad sector fails, and a file system on the drive stops; leave it on",
 };
 
 static const Remedy scsi_timer_remedy = {
-        "a SCSI drive has standby_z in the place of this timer; spindown_by = \"service\" has the service spin it down",
+        "SCSI drives have standby_z instead of this timer; spindown_by = \"service\" makes the service spin the drive down",
         { "standby_z", "standby_y" },
 };
 
@@ -289,7 +289,7 @@ static const Remedy scsi_timer_remedy = {
         MODE(key, order_, what, field, "SBC-3 " from, mode_read, mode_write, __VA_ARGS__), .range = RANGE_BOOL
 
 #define CONDITION(key, brief_, field, order_, byte_, bit_, timer_, ...) \
-        { .brief = brief_, MODE(key, order_, "how long the drive is idle before it goes to " key, field, \
+        { .brief = brief_, MODE(key, order_, "idle time before the drive enters " key, field, \
                "SPC-4 power condition mode page 1Ah", mode_read, mode_write, .page = 0x1A, .byte = byte_, .bit = bit_, .timer = timer_, .len = 4, .scale = 100), \
           .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, __VA_ARGS__ }
 
@@ -307,27 +307,27 @@ const Setting scsi_settings[] = {
           .range = RANGE_RECOVERY,
           .remedy = &recovery_remedy },
         { .brief = "read from the drive's cache", .also = "rcd rcache",
-          BIT("read_cache", 101, "whether reads may be answered from the drive's cache", "RCD",
+          BIT("read_cache", 101, "whether the drive may answer reads from its cache", "RCD",
               "caching mode page 08h, RCD (off sets it)", .page = 0x08, .byte = 2, .bit = 0, .disables = true) },
         { .brief = "the drive's own read-ahead", .also = "dra read_lookahead read_look_ahead read_lookahead_enabled ata_read_lookahead_enabled",
           BIT("lookahead", 110, "the drive's own read-ahead", "DRA", "caching mode page 08h, DRA (off sets it)",
               .page = 0x08, .byte = 12, .bit = 5, .disables = true) },
-        { .brief = "replace sectors not writable", .also = "awre",
-          BIT("auto_reallocate_write", 131, "whether the drive takes another sector for one that it cannot write", "AWRE",
+        { .brief = "replace unwritable sectors", .also = "awre",
+          BIT("auto_reallocate_write", 131, "whether the drive replaces a sector that it cannot write", "AWRE",
               "read-write error recovery mode page 01h, AWRE", .page = 0x01, .byte = 2, .bit = 7),
           .harm = &no_reallocation_harm },
         { .brief = "replace sectors hard to read", .also = "arre",
-          BIT("auto_reallocate_read", 132, "whether the drive takes another sector for one that it could hardly read", "ARRE",
+          BIT("auto_reallocate_read", 132, "whether the drive replaces a sector that it could hardly read", "ARRE",
               "read-write error recovery mode page 01h, ARRE", .page = 0x01, .byte = 2, .bit = 6) },
-        CONDITION("idle_a", "idle time until a light rest", "IDLE_A=1,IACT=...", 200, 3, 1, 4, .also = "iact"),
-        CONDITION("idle_b", "idle time until it parks heads", "IDLE_B=1,IBCT=...", 201, 3, 2, 12, .also = "ibct"),
-        CONDITION("idle_c", "idle time until it turns slower", "IDLE_C=1,ICCT=...", 202, 3, 3, 16, .also = "icct"),
-        CONDITION("standby_y", "idle time until a light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .also = "syct", .spins_down = true, .remedy = &by_service_remedy),
-        CONDITION("standby_z", "idle time until a full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .also = "sct szct", .excludes = "spindown_time", .spins_down = true, .remedy = &by_service_remedy),
-        { .brief = "idle time until it spins down", .also = "standby spindown_timeout spin_down spin_down_time standby_time standby_timer standby_timeout ata_pm_standby idle_time idle_timeout",
-          .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .order = 210, .lost_by = "nothing: the drive does not hold it",
-          .summary = "idle time after which the service spins the drive down, which has no such timer itself", .equivalent = "hd-idle -i",
-          .source = "SBC-3: no such timer but those of the power conditions",
+        CONDITION("idle_a", "idle time before light idle", "IDLE_A=1,IACT=...", 200, 3, 1, 4, .also = "iact"),
+        CONDITION("idle_b", "idle time before heads park", "IDLE_B=1,IBCT=...", 201, 3, 2, 12, .also = "ibct"),
+        CONDITION("idle_c", "idle time before slower rotation", "IDLE_C=1,ICCT=...", 202, 3, 3, 16, .also = "icct"),
+        CONDITION("standby_y", "idle time before light standby", "STANDBY_Y=1,SYCT=...", 203, 2, 0, 20, .also = "syct", .spins_down = true, .remedy = &by_service_remedy),
+        CONDITION("standby_z", "idle time before full standby", "STANDBY_Z=1,SZCT=...", 204, 3, 0, 8, .also = "sct szct", .excludes = "spindown_time", .spins_down = true, .remedy = &by_service_remedy),
+        { .brief = "idle time before spin-down", .also = "standby spindown_timeout spin_down spin_down_time standby_time standby_timer standby_timeout ata_pm_standby idle_time idle_timeout",
+          .name = "spindown_time", .backend = BACKEND_SCSI_MODE, .order = 210, .lost_by = "nothing: the drive does not store it",
+          .summary = "idle time after which the service spins down a drive without such a timer", .equivalent = "hd-idle -i",
+          .source = "SBC-3: no such timer except those of the power conditions",
           .range = RANGE_TIMER,
           .spins_down = true,
           .remedy = &scsi_timer_remedy,
@@ -336,7 +336,7 @@ const Setting scsi_settings[] = {
         /* The last of all: what follows would wake the drive. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",
-          .summary = "spin the drive down when it is attached; \"resume\": after each resume, too", .equivalent = "sg_start --pc=3",
+          .summary = "spin the drive down when it is attached; \"resume\": also after each resume of the machine", .equivalent = "sg_start --pc=3",
           .source = "SBC-3 START STOP UNIT 1Bh; SPC-4 REQUEST SENSE 03h",
           .range = RANGE_STANDBY,
           .localize = standby_localize,

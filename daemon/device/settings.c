@@ -2,9 +2,9 @@
 
 #include "settings.h"
 
-const Remedy by_service_remedy = { "spindown_by = \"service\" has the service spin it down" };
+const Remedy by_service_remedy = { "spindown_by = \"service\" makes the service spin the drive down" };
 const Remedy recovery_remedy = {
-        "error_recovery_fallback_timeout has the kernel wait as long as the drive may try",
+        "error_recovery_fallback_timeout makes the kernel wait for the retries of the drive",
         { "error_recovery_fallback_timeout", "timeout" },
 };
 

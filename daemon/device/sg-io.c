@@ -57,7 +57,8 @@ static int sg_send(Device *d, SgRequest *q, const char *name) {
         if (r == -ENODEV || r == -ENXIO)
                 return device_fail(d, END_VANISHED, "the drive is gone (%s)", name);
         if (r == -ENOTTY || r == -EINVAL || r == -EOPNOTSUPP)
-                return device_fail(d, END_UNSUPPORTED, "the kernel passes no such commands to it (%s)", name);
+                return device_fail(d, END_UNSUPPORTED, "the kernel does not pass such commands to the drive (%s)",
+                                   name);
         if (r < 0)
                 return device_fail(d, r, "%s could not be sent: %s", name, strerror(-r));
         return 0;
@@ -116,9 +117,9 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         if (q->status == STATUS_GOOD)
                 return 0;
         if (q->status != STATUS_CHECK_CONDITION)
-                return device_fail(d, END_REFUSED, "%s was answered with SCSI status %02Xh", name, q->status);
+                return device_fail(d, END_REFUSED, "the drive answered %s with SCSI status %02Xh", name, q->status);
         if (!s.valid)
-                return device_fail(d, -EBADMSG, "%s was answered without usable sense data", name);
+                return device_fail(d, -EBADMSG, "the drive answered %s without usable sense data", name);
 
         switch (s.key) {
         case SENSE_NONE:

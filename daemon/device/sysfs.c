@@ -41,7 +41,7 @@ int sysfs_write(Device *d, const char *path, const char *text) {
 
         r = device_gate(d);
         if (r >= 0 && drive_is_exchanged(d->drive))
-                r = device_fail(d, END_VANISHED, "%s is another drive or has another medium by now", d->drive->node);
+                r = device_fail(d, END_VANISHED, "%s now belongs to another drive or medium", d->drive->node);
         if (r >= 0)
                 r = sysfs_path(d, path, p);
         if (r < 0)
@@ -62,7 +62,7 @@ int sysfs_unreadable(Device *d, const char *path, int error) {
         /* A missing attribute means "no such setting here", unless the whole disk is missing. */
         if (access(d->drive->syspath, F_OK) < 0)
                 return device_fail(d, END_VANISHED, "%s is gone", d->drive->node);
-        return device_fail(d, END_UNSUPPORTED, "the kernel has no %s for it", path);
+        return device_fail(d, END_UNSUPPORTED, "the kernel has no %s for this drive", path);
 }
 
 static int parse_number(Device *d, const SysfsAttribute *a, const char *text, int64_t *ret) {
@@ -79,7 +79,7 @@ static int parse_number(Device *d, const SysfsAttribute *a, const char *text, in
         n = strtoll(text, &end, 10);
         /* A negative number is a word ("never"), and counts nothing. */
         if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, n < 0 ? 1 : MAX(a->scale, 1), ret))
-                return device_fail(d, -EBADMSG, "%s reads '%s', which is no number", a->path, text);
+                return device_fail(d, -EBADMSG, "%s reads '%s', which is not a number", a->path, text);
         return 0;
 }
 
@@ -137,7 +137,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         }
         if (a->requests && d->drive->transport == TRANSPORT_VIRTUAL && !attribute_exists("%s/mq", d->drive->syspath))
                 return device_fail(d, END_UNSUPPORTED,
-                                   "requests are queued at the disks below it and not here: set it there");
+                                   "the device passes requests on without a queue: set this on the disks below");
 
         r = sysfs_read(d, a->path, buf, sizeof buf);
         if (r == -EINVAL && a->unset) {
@@ -145,7 +145,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
                 return 0;
         }
         if (r == -EIO || r == -EOPNOTSUPP)
-                return device_fail(d, END_UNSUPPORTED, "the kernel's driver has no %s for it", a->path);
+                return device_fail(d, END_UNSUPPORTED, "the kernel's driver has no %s for this drive", a->path);
         if (r < 0)
                 return row_unreadable(d, s, r);
 
@@ -153,7 +153,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         if (s->range.type != VALUE_NAME)
                 r = parse_number(d, a, text, &reading.value.number);
         else if (strlen(text) >= VALUE_NAME_MAX)
-                r = device_fail(d, -EBADMSG, "%s reads '%s'", a->path, text);
+                r = device_fail(d, -EBADMSG, "%s reads '%s', which is too long", a->path, text);
         else
                 (void) strcpy(reading.value.name, text);
         if (r >= 0)
@@ -170,8 +170,8 @@ static int sysfs_fail_store(Device *d, const Setting *s, const char *text, int r
         if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
                 return row_unreadable(d, s, -ENOENT);
         if (r == -EOPNOTSUPP)
-                return device_fail(d, END_UNSUPPORTED, "the kernel's driver cannot do it (%s)", a->path);
-        (void) device_fail(d, END_REFUSED, "the kernel refused to store '%s' in %s: %s", text, a->path, strerror(-r));
+                return device_fail(d, END_UNSUPPORTED, "the kernel's driver does not support this (%s)", a->path);
+        (void) device_fail(d, END_REFUSED, "the kernel rejected '%s' for %s: %s", text, a->path, strerror(-r));
         d->failure.rejected = r == -EINVAL || r == -ERANGE;
         return END_REFUSED;
 }
@@ -183,7 +183,7 @@ int sysfs_setting_permit(Device *d, const Setting *s, const Value *v _unused_) {
 
         if (sysfs_path(d, a->path, path) < 0 || stat(path, &st) < 0 || (st.st_mode & 0222))
                 return 0;
-        (void) device_fail(d, END_UNSUPPORTED, "this kernel lets nobody write to %s", a->path);
+        (void) device_fail(d, END_UNSUPPORTED, "%s is read-only in this kernel", a->path);
         return device_fail_with_remedy(d, s);
 }
 

@@ -75,8 +75,8 @@ static void step_advise(Step *s) {
 
         (void) snprintf(why, sizeof why, "%s", s->reason);
         (void) snprintf(s->reason, sizeof s->reason,
-                        is_bool ? "%.170s: it cannot do this; %s = \"keep\" leaves it as it is"
-                                : "%.170s: it does not take this value; try another, or %s = \"keep\" for this drive",
+                        is_bool ? "%.170s: not supported; %s = \"keep\" leaves the setting unchanged"
+                                : "%.170s: value not supported; try another value, or %s = \"keep\" for this drive",
                         why, s->setting->name);
 }
 
@@ -353,7 +353,8 @@ static int run_note_write(Run *run, const Step *s) {
                 return 0;
         return device_fail(
                         &run->device, END_FORBIDDEN,
-                        "it is dangerous, and the crash guard's note of it could not be stored below /var/lib/drivekeep, or an old one there cannot be read: then 'drivekeep release' removes that");
+                        "this dangerous setting needs a crash guard note in /var/lib/drivekeep, which could not be stored; if an old "
+                        "note there is unreadable, 'drivekeep release' removes it");
 }
 
 static void run_write(Run *run) {
@@ -457,7 +458,7 @@ static bool run_identify(Run *run) {
         d->bridge.asked = r == END_FORBIDDEN || r == END_UNSUPPORTED;
         if (r >= 0 && d->power != POWER_ACTIVE)
                 r = device_fail(d, END_DEFERRED,
-                                "the drive sleeps, and which one it is shows only when it is asked through its bridge");
+                                "the drive is in standby, and can be identified through its bridge only when it is active");
         if (r >= 0) {
                 r = ata_identify(d);
                 d->bridge.asked = r != END_DEFERRED && r != END_VANISHED;

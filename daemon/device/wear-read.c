@@ -134,7 +134,7 @@ static int log_sense(Device *d, uint8_t page, LogPage *ret) {
                 return r;
 
         if (sg_received(&q) < LOG_HEADER || (ret->bytes[0] & (LOG_PAGE_CODE | LOG_SUBPAGE_FORMAT)) != page)
-                return device_fail(d, -EBADMSG, "LOG SENSE was answered without page %02Xh", page);
+                return device_fail(d, -EBADMSG, "the drive answered LOG SENSE without page %02Xh", page);
         ret->len = MIN((size_t) (ret->bytes[2] << 8 | ret->bytes[3]) + LOG_HEADER, sg_received(&q));
         return 0;
 }
@@ -202,14 +202,14 @@ int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing) {
         assert(by == BACKEND_ATA || by == BACKEND_SCSI_MODE);
 
         if (!d->drive->rotational || d->drive->optical)
-                return device_fail(d, END_UNSUPPORTED, "the drive is no hard disk, and has no heads to unload");
+                return device_fail(d, END_UNSUPPORTED, "the drive is not a hard disk, and has no heads to unload");
 
         r = power_probe(d, by);
         if (r < 0)
                 return r;
         /* d->wake makes no difference: nobody needs these numbers that soon. */
         if (d->power != POWER_ACTIVE)
-                return device_fail(d, END_DEFERRED, "the drive sleeps, or nothing tells that it does not");
+                return device_fail(d, END_DEFERRED, "the drive is in standby, or its power mode is not known");
 
         r = by == BACKEND_ATA ? ata_wear(d, &w, ret_testing) : scsi_wear(d, &w, ret_testing);
         if (r >= 0)

@@ -117,7 +117,7 @@ START_TEST(test_enough) {
         answer = (Late){ LIMIT, NULL, TIME_OUT };
         ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
         ck_assert_int_eq(send_one(&d), -ETIMEDOUT);
-        ck_assert_str_eq(d.failure.why, "not sent: 2 commands before it got no answer");
+        ck_assert_str_eq(d.failure.why, "not sent: the drive did not answer 2 earlier commands");
         ck_assert_uint_eq(n_sent, 3);
 }
 END_TEST
@@ -135,7 +135,7 @@ START_TEST(test_fragile) {
         ck_assert_int_eq(send_one(&d), END_VANISHED);
         ck_assert(d.bridge.fragile && d.bridge.cdb == 0 && !d.bridge.without_sat);
         ck_assert_int_eq(send_one(&d), END_FORBIDDEN);
-        ck_assert_ptr_nonnull(strstr(d.failure.why, "did not survive its first ATA command"));
+        ck_assert_ptr_nonnull(strstr(d.failure.why, "failed at its first ATA command"));
         ck_assert_uint_eq(n_sent, 1);
 
         answer = (Late){ 0, GOOD };
@@ -160,7 +160,7 @@ START_TEST(test_short) {
         ck_assert_int_eq(send_one(&d), 0);
         ck_assert(last_cdb_len == 12 && last_cdb[0] == 0xA1);
         ck_assert_int_eq(ata_command(&d, &(Taskfile){ .command = 0xEA, .ext = true }, NULL), END_UNSUPPORTED);
-        ck_assert_str_eq(d.failure.why, "the bridge takes no 48-bit commands (FLUSH CACHE EXT)");
+        ck_assert_str_eq(d.failure.why, "the bridge does not accept 48-bit commands (FLUSH CACHE EXT)");
         ck_assert_uint_eq(n_sent, 1);
 
         /* It is not tried with what is no USB bridge. */

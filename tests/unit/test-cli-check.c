@@ -104,8 +104,8 @@ static const struct {
         /* Settings that no drive of the transport has: a warning, unless the remedy is in the files. */
 #define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
 #define NO_SAS "f.conf:1:11: notice: no drive that is present fits this rule\n"
-#define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: a SCSI drive has standby_z in the " \
-                 "place of this timer; spindown_by = \"service\" has the service spin it down\n"
+#define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: SCSI drives have standby_z instead " \
+                 "of this timer; spindown_by = \"service\" makes the service spin the drive down\n"
         { SAS_BLOCK("spindown_time = \"20min\""), "--strict", EXIT_NOT_WANTED, NO_SAS NO_TIMER, "1 file, 1 rule: 0 errors, 1 warning.\n" },
         { SAS_BLOCK("spindown_time = \"20min\"; spindown_by = \"service\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { SAS_BLOCK("spindown_time = \"20min\"; spindown_by = \"auto\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
@@ -117,14 +117,14 @@ static const struct {
           "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = { transport = \"nvme\" }; timeout = \"60s\" });", NULL, EXIT_WANTED,
           "f.conf:1:11: notice: no drive that is present fits this rule\n"
-          "f.conf:1:45: warning: timeout is unsupported by drives of this transport: io_timeout is what an NVMe drive has\n", "1 file, 1 rule: 0 errors, 1 warning.\n" },
+          "f.conf:1:45: warning: timeout is unsupported by drives of this transport: NVMe drives have io_timeout instead\n", "1 file, 1 rule: 0 errors, 1 warning.\n" },
         /* Values that can do harm, and the same that cannot. */
-#define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive that has to spin up answers later than that, and is reset " \
-               "again and again; 30s is the kernel's own\n"
+#define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive takes longer than this to spin up, and the kernel " \
+               "then resets it repeatedly; the kernel's default is 30s\n"
 #define ONE_WARNING "1 file, 1 rule: 0 errors, 1 warning.\n"
 #define NOTHING "1 file, 1 rule: 0 errors, 0 warnings.\n"
-#define ENDLESS "without a limit it tries longer than the kernel waits, and the array throws it out for one bad sector; use 7s, " \
-                "or let the kernel wait (error_recovery_fallback_timeout = \"180s\")\n"
+#define ENDLESS "without a limit the drive retries longer than the kernel waits, and the array drops it for one bad sector; use 7s, " \
+                "or make the kernel wait (error_recovery_fallback_timeout = \"180s\")\n"
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"5s\" });", "--strict", EXIT_NOT_WANTED, TWENTY, ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"19s\" });", NULL, EXIT_WANTED, TWENTY, ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"20s\" });", NULL, EXIT_WANTED, "", NOTHING },
@@ -133,11 +133,11 @@ static const struct {
         { "drives = ({ match = { transport = \"nvme\"; }; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
           "f.conf:1:11: notice: no drive that is present fits this rule\n", NOTHING },
         { "drives = ({ match = \"/dev/dsk\"; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
-          "f.conf:1:33: warning: io_timeout can do harm here: a drive that has to spin up answers later than that, and is reset "
-          "again and again; 30s is the kernel's own\n", ONE_WARNING },
+          "f.conf:1:33: warning: io_timeout can do harm here: a drive takes longer than this to spin up, and the kernel "
+          "then resets it repeatedly; the kernel's default is 30s\n", ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; error_recovery_fallback_timeout = \"9s\" });", NULL, EXIT_WANTED,
-          "f.conf:1:33: warning: error_recovery_fallback_timeout can do harm here: a drive that has to spin up answers later than "
-          "that, and is reset again and again; 30s is the kernel's own\n", ONE_WARNING },
+          "f.conf:1:33: warning: error_recovery_fallback_timeout can do harm here: a drive takes longer than this to "
+          "spin up, and the kernel then resets it repeatedly; the kernel's default is 30s\n", ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\" });", NULL, EXIT_WANTED, "", NOTHING },
         { "drives = ({ match = \"/dev/dsk\"; error_recovery = \"off\" });", NULL, EXIT_WANTED,
           "f.conf:1:33: warning: error_recovery can do harm to /dev/dsk, which is a member of an array: " ENDLESS, ONE_WARNING, true },
@@ -152,11 +152,11 @@ static const struct {
         { "drives = ({ match = {}; only_in_raid = true; error_recovery_read = \"off\"; error_recovery_fallback_timeout = \"180s\" });", NULL,
           EXIT_WANTED, "", NOTHING },
         { "drives = ({ match = \"/dev/dsk\"; auto_reallocate_write = false });", NULL, EXIT_WANTED,
-          "f.conf:1:33: warning: auto_reallocate_write can do harm here: the drive reports a write as failed that it could have put "
-          "elsewhere, and a file system on it stops; leave it on\n", ONE_WARNING },
+          "f.conf:1:33: warning: auto_reallocate_write can do harm here: without reallocation a write to a bad sector fails, "
+          "and a file system on the drive stops; leave it on\n", ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; auto_reallocate_write = true; auto_reallocate_read = false });", NULL, EXIT_WANTED, "", NOTHING },
-#define ALL(column) "f.conf:1:" column ": warning: read_only can do harm here: this rule is for all drives, so that nothing writes to any drive " \
-                    "that is not in use at its visit; name the drives that are meant\n"
+#define ALL(column) "f.conf:1:" column ": warning: read_only can do harm here: this rule matches all drives, and makes every drive read-only " \
+                    "that is not in use at its visit; name the drives\n"
         { "drives = ({ match = { model = \"*\"; }; read_only = true });", NULL, EXIT_WANTED, ALL("39"), ONE_WARNING },
         { "drives = ({ match = {}; read_only = true });", NULL, EXIT_WANTED, ALL("25"), ONE_WARNING },
         { "drives = ({ match = \"/dev/*\"; read_only = true });", NULL, EXIT_WANTED, ALL("31"), ONE_WARNING },
@@ -779,9 +779,8 @@ START_TEST(test_check_kind) {
         n_found = 1;
         file_write("f.conf", "drives = ({ match = { rotational = true }; spindown_time = \"20min\"; apm = \"off\" });");
         out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
-        ck_assert_msg(strstr(out,
-                             _i ? "spindown_time is unsupported by /dev/sdb: a SCSI drive has standby_z in the place"
-                                : "spindown_time is unsupported by /dev/sda: a SCSI drive has standby_z in the place"),
+        ck_assert_msg(strstr(out, _i ? "spindown_time is unsupported by /dev/sdb: SCSI drives have standby_z instead"
+                                     : "spindown_time is unsupported by /dev/sda: SCSI drives have standby_z instead"),
                       "%s", out);
         ck_assert_ptr_null(strstr(out, "apm"));
 }
@@ -831,7 +830,7 @@ static const struct {
         { SAS,
           "SETTINGS=0\n",
           "--json",
-          { "\"verdict\": null,\n      \"reason\": \"a SCSI drive has standby_z " },
+          { "\"verdict\": null,\n      \"reason\": \"SCSI drives have standby_z " },
           NULL },
         { "{ match = \"/dev/dsk\"; timeout = \"30s\"; }",
           "SPINDOWN=5 min\n" VERDICT("timeout", "applied"),

@@ -73,9 +73,9 @@ static const struct {
 } beginnings[] = {
         { END_DEFERRED, 0, END_DEFERRED, "it is not the time" },
         { -ECANCELED, 0, -ECANCELED, "" },
-        { 0, -ENXIO, END_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
-        { 0, -ENODEV, END_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
-        { 0, -ENOENT, END_VANISHED, "/dev/sda is gone, or is another drive or has another medium by now" },
+        { 0, -ENXIO, END_VANISHED, "/dev/sda is gone, or now belongs to another drive or medium" },
+        { 0, -ENODEV, END_VANISHED, "/dev/sda is gone, or now belongs to another drive or medium" },
+        { 0, -ENOENT, END_VANISHED, "/dev/sda is gone, or now belongs to another drive or medium" },
         { 0, -EACCES, -EACCES, "/dev/sda cannot be opened: Permission denied" },
 };
 
@@ -124,7 +124,7 @@ START_TEST(test_image) {
 
         device_init(&d, &sda, &io);
         ck_assert_int_eq(device_begin(&d), -ENODATA);
-        ck_assert_str_eq(d.failure.why, "the image does not tell");
+        ck_assert_str_eq(d.failure.why, "not part of the IDENTIFY image");
         ck_assert(n_gates == 0 && n_opened == 0);
         device_done(&d);
 }
@@ -331,8 +331,8 @@ static const struct {
         { { { SENSE(0) } },                                     0,                1, "" },
         { { { SENSE(1) } },                                     0,                1, "" },
         { { { SENSE(3) } },                                     END_REFUSED,     1, "the drive rejected TEST UNIT READY (medium error, sense 3h 29h/04h)" },
-        { { { .status = 8 } },                                  END_REFUSED,     1, "TEST UNIT READY was answered with SCSI status 08h" },
-        { { { .status = 2 } },                                  -EBADMSG,         1, "TEST UNIT READY was answered without usable sense data" },
+        { { { .status = 8 } },                                  END_REFUSED,     1, "the drive answered TEST UNIT READY with SCSI status 08h" },
+        { { { .status = 2 } },                                  -EBADMSG,         1, "the drive answered TEST UNIT READY without usable sense data" },
         { { { .host_status = 1 } },                             END_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
         { { { .host_status = 3 } },                             -ETIMEDOUT,       1, "the drive did not answer TEST UNIT READY in 15 s" },
         { { { .host_status = 2 } },                             -EIO,             1, "TEST UNIT READY did not reach the drive (host status 02h)" },
@@ -340,9 +340,9 @@ static const struct {
         { { ATTENTION, ATTENTION, ATTENTION, ATTENTION, {} },   -EIO,             4, "the drive keeps answering with unit attention" },
         { { { -ENODEV } },                                      END_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
         { { { -ENXIO } },                                       END_VANISHED,    1, "the drive is gone (TEST UNIT READY)" },
-        { { { -ENOTTY } },                                      END_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
-        { { { -EINVAL } },                                      END_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
-        { { { -EOPNOTSUPP } },                                  END_UNSUPPORTED, 1, "the kernel passes no such commands to it (TEST UNIT READY)" },
+        { { { -ENOTTY } },                                      END_UNSUPPORTED, 1, "the kernel does not pass such commands to the drive (TEST UNIT READY)" },
+        { { { -EINVAL } },                                      END_UNSUPPORTED, 1, "the kernel does not pass such commands to the drive (TEST UNIT READY)" },
+        { { { -EOPNOTSUPP } },                                  END_UNSUPPORTED, 1, "the kernel does not pass such commands to the drive (TEST UNIT READY)" },
         { { { -ENOMEM } },                                      -ENOMEM,          1, "TEST UNIT READY could not be sent: Cannot allocate memory" },
 };
 /* clang-format on */

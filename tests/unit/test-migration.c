@@ -48,7 +48,7 @@ static char *next_line(char line[static 256]) {
 /* A match without settings is all that a row about matching has, and one about a setting names no drives. */
 static bool is_of_row(const Complaint *c, const char *line) {
         return c->level == COMPLAINT_NOTICE || strstr(line, "has a match but no settings") ||
-               strstr(line, "can do harm here: this rule is for all drives");
+               strstr(line, "can do harm here: this rule matches all drives");
 }
 
 static Config *parse(const char *text) {

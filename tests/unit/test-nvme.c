@@ -73,7 +73,7 @@ static const struct {
           { { "power_state", "4", VERDICT_APPLIED, "next I/O ends it" } },
           ROWS(CTRL, GET(2, 0), GET(0x0C, 0), GET(2, 0), SET(2, 4), GET(2, 4), GET(0x0C, 0)) },
         { "no such power state",
-          { { "power_state", "5", VERDICT_UNSUPPORTED, "power states are 0...4" } },
+          { { "power_state", "5", VERDICT_UNSUPPORTED, "power states 0...4" } },
           ROWS(CTRL, GET(2, 0), GET(2, 0)) },
         { "temperature threshold, the hysteresis stays",
           { { "temperature_threshold", "75 C", VERDICT_APPLIED, NULL } },
@@ -87,7 +87,7 @@ static const struct {
                GET(0x10, 348U << 16 | 358), SET(0x10, 348U << 16 | 358),
                GET(0x10, 348U << 16 | 358), GET(0x10, 348U << 16 | 358)) },
         { "throttling: the light one not below the heavy one that nobody changes",
-          { { "thermal_light", "60 C", VERDICT_FORBIDDEN, "thermal_light (60 C) has to be below thermal_heavy (60 C)" } },
+          { { "thermal_light", "60 C", VERDICT_FORBIDDEN, "thermal_light (60 C) must be below thermal_heavy (60 C)" } },
           ROWS(CTRL, GET(0x10, 323U << 16 | 333), GET(0x10, 323U << 16 | 333), GET(0x10, 323U << 16 | 333)) },
         { "throttling off: the other one stays",
           { { "thermal_light", "off", VERDICT_APPLIED, NULL } },
@@ -112,7 +112,7 @@ static const struct {
             { "interrupt_coalescing_time", "500us", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(8, 0), GET(8, 0), GET(8, 0), SET(8, 7), GET(8, 7), SET(8, 0x0507), GET(8, 0x0507), GET(8, 0x0507)) },
         { "a feature that it does not know",
-          { { "interrupt_coalescing_time", "off", VERDICT_UNSUPPORTED, "does not know feature 08h" } },
+          { { "interrupt_coalescing_time", "off", VERDICT_UNSUPPORTED, "does not support feature 08h" } },
           ROWS(CTRL, { .opcode = 0x0A, .cdw10 = 8, .status = 0x4002 }) },
         { "a feature that cannot be changed",
           { { "interrupt_coalescing_time", "100us", VERDICT_REFUSED, "(feature not changeable, status 10Eh)" } },
@@ -137,7 +137,7 @@ static const struct {
         { "APST, other latency",
           { { "apst_latency", "250 ms", VERDICT_APPLIED, NULL } }, ROWS(CTRL, GET(0x0C, 1)) },
         { "APST, a latency that no power state keeps",
-          { { "apst_latency", "123456 us", VERDICT_APPLIED, "APST is off all the same" } }, ROWS(CTRL, GET(0x0C, 0)) },
+          { { "apst_latency", "123456 us", VERDICT_APPLIED, "APST stays off" } }, ROWS(CTRL, GET(0x0C, 0)) },
         { "APST, any", { { "apst_latency", "any", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(0x0C, 0), GET(0x0C, 1)), .latency = "000\n" },
         { "APST, off", { { "apst_latency", "off", VERDICT_APPLIED, NULL } }, ROWS(CTRL, GET(0x0C, 0)) },
@@ -309,7 +309,7 @@ START_TEST(test_several_controllers) {
         snprintf(path, sizeof path, "%s/device/hmb", dir);
         ck_assert_int_eq(unlink(path), 0);
         ck_assert_int_eq(hmb->read(&d, hmb, &reading), END_UNSUPPORTED);
-        ck_assert(strstr(d.failure.why, "the kernel has no device/hmb for it"));
+        ck_assert(strstr(d.failure.why, "the kernel has no device/hmb for this drive"));
         make_directory("device/nvme0n1");
         make_directory("device/nvme3");
         put("device/nvme3/state", "live\n");
@@ -371,17 +371,17 @@ static const struct {
         const char *reason;
 } states[] = {
         { { "live" },                  "write_cache", VERDICT_UNCHANGED, NULL },
-        { { "resetting" },             "write_cache", VERDICT_DEFERRED,  "takes no commands now (state resetting)" },
-        { { "connecting" },            "write_cache", VERDICT_DEFERRED,  "takes no commands now (state connecting)" },
-        { { "new" },                   "write_cache", VERDICT_DEFERRED,  "takes no commands now (state new)" },
+        { { "resetting" },             "write_cache", VERDICT_DEFERRED,  "accepts no commands now (state resetting)" },
+        { { "connecting" },            "write_cache", VERDICT_DEFERRED,  "accepts no commands now (state connecting)" },
+        { { "new" },                   "write_cache", VERDICT_DEFERRED,  "accepts no commands now (state new)" },
         { { "deleting" },              "write_cache", VERDICT_VANISHED,  "is being removed (state deleting)" },
         { { "deleting (no IO)" },      "write_cache", VERDICT_VANISHED,  "is being removed (state deleting (no IO))" },
-        { { "dead" },                  "write_cache", VERDICT_FAILED,    "has given up its NVMe controller (state dead)" },
+        { { "dead" },                  "write_cache", VERDICT_FAILED,    "has given up the drive's NVMe controller (state dead)" },
         /* By the kernel's file, which sends a command. */
-        { { "resetting" },             "hmb",         VERDICT_DEFERRED,  "takes no commands now (state resetting)" },
+        { { "resetting" },             "hmb",         VERDICT_DEFERRED,  "accepts no commands now (state resetting)" },
         { { "resetting", "live" },     "write_cache", VERDICT_UNCHANGED, NULL },
         { { "live", "dead" },          "write_cache", VERDICT_UNCHANGED, NULL },
-        { { "connecting", "resetting" }, "write_cache", VERDICT_DEFERRED, "takes no commands now" },
+        { { "connecting", "resetting" }, "write_cache", VERDICT_DEFERRED, "accepts no commands now" },
 };
 /* clang-format on */
 

@@ -166,7 +166,7 @@ static void note(_unused_ void *userdata, const Probed *s) {
         bool kernel = s->setting->flags & SETTING_KERNEL;
 
         n_kernel += kernel && s->setting->backend == BACKEND_SCSI;
-        n_asleep += s->reason && streq(s->reason, "the drive sleeps, and is not woken to be asked");
+        n_asleep += s->reason && streq(s->reason, "not read: the drive is not active, and is not spun up for this");
         n_silent += s->reason && starts_with(s->reason, SILENT);
         ck_assert(!kernel || !s->reason || !starts_with(s->reason, SILENT));
 }

@@ -99,7 +99,7 @@ START_TEST(test_no_passthrough) {
 
         dock.transport = TRANSPORT_USB;
         probe_drive(&dock, 1U << BACKEND_ATA, &io, look, &apm);
-        ck_assert_str_eq(apm.reason, "the bridge passes no ATA commands to its drive");
+        ck_assert_str_eq(apm.reason, "the bridge does not pass ATA commands to its drive");
         script_done(&script);
 }
 END_TEST
@@ -120,7 +120,8 @@ START_TEST(test_identify_fails) {
                 Found found = { .name = names[i] };
 
                 probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &found);
-                ck_assert_msg(strstr(found.reason, "wrong checksum or is empty"), "%s: '%s'", names[i], found.reason);
+                ck_assert_msg(strstr(found.reason, "is empty or has a wrong checksum"), "%s: '%s'", names[i],
+                              found.reason);
                 script_done(&script);
         }
 }
@@ -221,12 +222,12 @@ static const struct {
         { .general = 0x85C0, .says = "ATAPI" },
         { .general = 0x8000, .says = "ATAPI" },
         { .general = 0xBFFF, .says = "ATAPI" },
-        { .general = 0xC000, .says = "no kind of device" },
-        { .general = 0xC45A, .says = "no kind of device" },
+        { .general = 0xC000, .says = "no known kind of device" },
+        { .general = 0xC45A, .says = "no known kind of device" },
         { .general = 0x0040, .swapped = true, .says = "wrong order" },
-        { .fill = "\xFF", .says = "all its words" },
-        { .fill = "", .says = "all its words" },
-        { .fill = "A", .says = "all its words" },
+        { .fill = "\xFF", .says = "all words" },
+        { .fill = "", .says = "all words" },
+        { .fill = "A", .says = "all words" },
         { .fill = "domain\t53/tcp\n", .says = "text" },
         { .fill = "Größe\r\n", .says = "text" },
 };

@@ -32,7 +32,7 @@ typedef struct Case {
 #define NO_FIELD "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00"
 #define NO_OPCODE "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
 #define ATTENTION "70 00 06 00 00 00 00 0a 00 00 00 00 29 00 00 00 00 00"
-#define NOT_RESTARTED "once stopped, the kernel would not start it again when it is used; allow_restart = true has it do so"
+#define NOT_RESTARTED "the kernel would not start the stopped drive again; set allow_restart = true"
 #define ROWS(...) (const Row[]){ __VA_ARGS__, {} }
 
 static const Case cases[] = {
@@ -48,7 +48,7 @@ static const Case cases[] = {
           ROWS(REQUEST_SENSE(4, 0, 0)) },
         { "… but in use", NULL, "0", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(4, 0, 0), TO_STANDBY(), STANDBY_Z), .active = true },
         { "off", "off", "0", VERDICT_UNCHANGED, NULL, ROWS(AWAKE) },
-        { "off, asleep", "off", "0", VERDICT_UNSUPPORTED, "no setting wakes drives; off does nothing", ROWS(STANDBY_Z) },
+        { "off, asleep", "off", "0", VERDICT_UNSUPPORTED, "off does nothing: no setting spins a drive up", ROWS(STANDBY_Z) },
         { "refused", NULL, "1", VERDICT_REFUSED, "the drive rejected START STOP UNIT (hardware error, sense 4h 3Eh/01h)",
           ROWS(AWAKE, TO_STANDBY(.sense = "72 04 3e 01 00 00 00 00"), AWAKE) },
         { "no such command", NULL, "1", VERDICT_REFUSED, "invalid command operation code, sense 5h 20h/00h)", ROWS(AWAKE, TO_STANDBY(.sense = NO_OPCODE), AWAKE) },
@@ -59,18 +59,18 @@ static const Case cases[] = {
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(), STOPPED) },
         { "… where the kernel starts it again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED,
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
-        { "… as far as is known", NULL, NULL, VERDICT_UNSUPPORTED, "the kernel has no device/scsi_disk/*/allow_restart for it",
+        { "… as far as is known", NULL, NULL, VERDICT_UNSUPPORTED, "the kernel has no device/scsi_disk/*/allow_restart for this drive",
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
         { "neither", NULL, "1", VERDICT_REFUSED, "sense 5h 24h/00h)",
           ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(.sense = NO_FIELD), AWAKE) },
 
         /* Nothing is sent to a drive that is at something. */
-        { "a self-test", NULL, "1", VERDICT_DEFERRED, "a self-test runs, and spinning down would end it", ROWS(REQUEST_SENSE(0, 0x04, 0x09)) },
-        { "a self-test, descriptor format", NULL, "1", VERDICT_DEFERRED, "a self-test runs", ROWS(REQUEST_SENSE_72(0, 0x04, 0x09)) },
-        { "a self-test in the foreground", NULL, "1", VERDICT_DEFERRED, "a self-test runs", ROWS(REQUEST_SENSE(2, 0x04, 0x09)), .active = true },
+        { "a self-test", NULL, "1", VERDICT_DEFERRED, "a self-test is running, and a spin-down would abort it", ROWS(REQUEST_SENSE(0, 0x04, 0x09)) },
+        { "a self-test, descriptor format", NULL, "1", VERDICT_DEFERRED, "a self-test is running", ROWS(REQUEST_SENSE_72(0, 0x04, 0x09)) },
+        { "a self-test in the foreground", NULL, "1", VERDICT_DEFERRED, "a self-test is running", ROWS(REQUEST_SENSE(2, 0x04, 0x09)), .active = true },
         { "a format", NULL, "1", VERDICT_DEFERRED, "the drive is being formatted", ROWS(REQUEST_SENSE(2, 0x04, 0x04)), .active = true },
-        { "an operation", NULL, "1", VERDICT_DEFERRED, "the drive says that an operation is in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x07)) },
-        { "a long write", NULL, "1", VERDICT_DEFERRED, "the drive says that a long write is in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x08)) },
+        { "an operation", NULL, "1", VERDICT_DEFERRED, "the drive reports an operation in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x07)) },
+        { "a long write", NULL, "1", VERDICT_DEFERRED, "the drive reports a long write in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x08)) },
         { "a sanitize", NULL, "1", VERDICT_DEFERRED, "the drive is being sanitized", ROWS(REQUEST_SENSE(0, 0x04, 0x1B)) },
         { "becoming ready, and in use", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(2, 0x04, 0x01), TO_STANDBY(), STANDBY_Z), .active = true },
         { "nothing of the kind", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(0, 0x5D, 0x09), TO_STANDBY(), STANDBY_Z) },
@@ -82,7 +82,7 @@ static const Case cases[] = {
 /* clang-format off */
 #define CHECK_POWER(...) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", __VA_ARGS__ }
 #define CHECK_POWER_12(...) { .cdb = "a1 06 20 00 00 00 00 00 40 e5 00 00", __VA_ARGS__ }
-#define NOT_TOLD "accepted; its bridge is sent no ATA commands, so that nothing tells whether the drive has stopped"
+#define NOT_TOLD "accepted; the bridge gets no ATA commands, so the standby state cannot be verified"
 
 static const struct {
         Case visit;
@@ -93,7 +93,7 @@ static const struct {
             ROWS(CHECK_POWER(.sense = NO_OPCODE), CHECK_POWER_12(.sense = NO_OPCODE), STOP()), .active = true }, {} },
         { { "filtered by the kernel", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(CHECK_POWER(.sense = NO_FIELD), STOP()), .active = true },
           { .asked = true } },
-        { { "not in use", NULL, "1", VERDICT_DEFERRED, "nothing tells whether the drive sleeps; it is done when it is in use" },
+        { { "not in use", NULL, "1", VERDICT_DEFERRED, "the drive's power mode is not known; deferred until the drive is active" },
           { .asked = true, .without_sat = true } },
         { { "not started again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .asked = true, .without_sat = true } },
         { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (illegal request: invalid command operation code, sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
@@ -103,7 +103,7 @@ static const struct {
         /* No ATA command, but this one. */
         { { "one that fell at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(STOP()), .active = true },
           { .asked = true, .fragile = true } },
-        { { "one that falls now", NULL, "1", VERDICT_FORBIDDEN, "did not survive", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
+        { { "one that falls now", NULL, "1", VERDICT_FORBIDDEN, "failed at its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
 };
 /* clang-format on */
 
@@ -186,19 +186,19 @@ START_TEST(test_bridge_others) {
         put(SYSFS_DISK "allow_restart", "1");
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
-        ck_assert_str_eq(p.steps[0].reason, "the bridge passes no ATA commands to its drive");
+        ck_assert_str_eq(p.steps[0].reason, "the bridge does not pass ATA commands to its drive");
         ck_assert(!p.steps[0].remediable);
         if (by[_i] == SPINDOWN_BY_DRIVE) {
                 ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNSUPPORTED);
                 ck_assert_str_eq(
                                 p.steps[1].reason,
-                                "the bridge passes no ATA commands to its drive: spindown_by = \"service\" has the service spin it down");
+                                "the bridge does not pass ATA commands to its drive: spindown_by = \"service\" makes the service spin the drive down");
                 ck_assert(p.steps[1].remediable);
         } else {
                 ck_assert_int_eq(p.steps[1].verdict, VERDICT_UNCHANGED);
                 ck_assert_str_eq(
                                 p.steps[1].reason,
-                                "the service spins the drive down, as its timer does not work: the bridge passes no ATA commands to its drive");
+                                "the service spins the drive down, as its timer does not work: the bridge does not pass ATA commands to its drive");
         }
         ck_assert_int_eq(p.steps[2].verdict, VERDICT_UNVERIFIABLE);
         script_done(&script);

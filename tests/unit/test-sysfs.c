@@ -99,18 +99,18 @@ static const Case cases[] = {
         { "read_ahead_kb", "2 stripes", VERDICT_UNCHANGED, "queue/read_ahead_kb", "384", NULL,
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
-          { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .says = "no stripes" },
+          { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .says = "not a striped array" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a USB bridge's */
-          { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .says = "no array" },
+          { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .says = "not a striped array" },
 
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* dm's, of a disk */
-          { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .says = "no stripes" },
+          { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .says = "not a striped array" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a remainder */
-          { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .says = "no stripes" },
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .says = "not a striped array" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* one disk's */
-          { "queue/minimum_io_size=65536", "queue/optimal_io_size=65536" }, MD, .says = "no stripes" },
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=65536" }, MD, .says = "not a striped array" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
-          { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .says = "no stripes" },
+          { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .says = "not a striped array" },
 
         { "strict_limit", "on", VERDICT_APPLIED, "bdi/strict_limit", "0", "1", {}, SCSI },
         { "strict_limit", "on", VERDICT_UNSUPPORTED, "bdi/strict_limit", NULL, NULL, {}, SCSI, .says = "no bdi/strict_limit" },
@@ -118,9 +118,9 @@ static const Case cases[] = {
         { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .says = "no md/stripe_cache_size" },
 
         /* What is there is nothing that it could be. */
-        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .says = "reads '64x', which is no number" },
-        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .says = "reads '', which is no number" },
-        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .says = "no number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .says = "reads '64x', which is not a number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .says = "reads '', which is not a number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .says = "not a number" },
         { "io_timeout", "90s", VERDICT_FAILED, "queue/io_timeout", "soon", NULL, {}, SCSI, .says = "queue/io_timeout reads 'soon'" },
         { "scheduler", "none", VERDICT_FAILED, "queue/scheduler", "[a-word-that-is-longer-than-any-of-the-kernel] none", NULL, {}, SCSI,
           .says = "reads 'a-word-" },
@@ -131,10 +131,10 @@ static const Case cases[] = {
         { "allow_restart", "on", VERDICT_APPLIED, DISK "allow_restart", "0", "1", {}, SCSI },
         { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SCSI },
         { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SATA, ROWS(awake) },
-        { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=1" }, SATA, .says = "wake",
+        { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=1" }, SATA, .says = "spin it up",
           ROWS(cache_asleep) },
         { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL,
-          { "device/cdl_supported=1", "device/power/runtime_status=suspended" }, SATA, .says = "wake" },
+          { "device/cdl_supported=1", "device/power/runtime_status=suspended" }, SATA, .says = "spin it up" },
         { "cdl_enable", "on", VERDICT_UNSUPPORTED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=0" }, SCSI },
         { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/ncq_prio_enable", "0", "1", { "device/ncq_prio_supported=1" }, SATA },
         { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/sas_ncq_prio_enable", "0", "1", { "device/sas_ncq_prio_supported=1" }, SCSI },
@@ -149,7 +149,7 @@ static const Case cases[] = {
         { "manage_system_start_stop", "on", VERDICT_APPLIED, DISK "manage_system_start_stop", "0", "1", {}, SCSI },
         { "manage_runtime_start_stop", "on", VERDICT_APPLIED, DISK "manage_runtime_start_stop", "0", "1", {}, SCSI },
         { "manage_runtime_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_runtime_start_stop", NULL, NULL,
-          { DISK "manage_start_stop=0" }, SCSI, .says = "manage_start_stop is" },
+          { DISK "manage_start_stop=0" }, SCSI, .says = "use manage_start_stop" },
 
         { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "-1", "600000", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1", {}, SCSI },
@@ -179,7 +179,7 @@ static const Case cases[] = {
         { "link_power_management", "med_power_with_dipm", VERDICT_APPLIED, POLICY, "max_performance", "med_power_with_dipm",
           { HOST "ahci_port_cmd=6017" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
-          { HOST "ahci_port_cmd=46017" }, SATA, .says = "hot-plug" },
+          { HOST "ahci_port_cmd=46017" }, SATA, .says = "hot-pluggable" },
         { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power",
           { HOST "ahci_port_cmd=46017" }, SATA, .allow_dangerous = true },
         { "link_power_management", "max_performance", VERDICT_APPLIED, POLICY, "min_power", "max_performance",
@@ -189,9 +189,9 @@ static const Case cases[] = {
         { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power", /* the bit means nothing */
           { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=c734ff01" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
-          { "device/../../../../removable=removable" }, SATA, .says = "unplugged" },
+          { "device/../../../../removable=removable" }, SATA, .says = "removable controller" },
         { "link_power_management", "min_power", VERDICT_UNSUPPORTED, POLICY, "max_performance", NULL,
-          { HOST "link_power_management_supported=0" }, SATA, .says = "its port" },
+          { HOST "link_power_management_supported=0" }, SATA, .says = "the drive's port" },
 
         /* What the kernel believes of the cache. */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, .says = "dangerous" },
@@ -205,15 +205,15 @@ static const Case cases[] = {
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
           "cache is on", ROWS(cache_live_twice) },
         { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write back", NULL, {}, SATA, true,
-          "sleeps", ROWS(cache_asleep) },
+          "in standby", ROWS(cache_asleep) },
         { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write through", NULL, {}, SATA, true,
-          "sleeps", ROWS(cache_asleep) },
+          "in standby", ROWS(cache_asleep) },
         /* It cannot even be asked: that is not "unchanged". */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
-          "does not say", ROWS(cache_refused) },
+          "does not report", ROWS(cache_refused) },
         { "queue_write_cache", "write back", VERDICT_APPLIED, "queue/write_cache", "write through", "write back", {}, SATA, true,
           NULL, ROWS(cache_is_live) },
-        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, MD, true, "cannot be known" },
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, MD, true, "does not report" },
         { "cache_type", "write through", VERDICT_FORBIDDEN, DISK "cache_type", "write back", NULL, {}, SATA, true,
           "cache is on", ROWS(cache_is_live) },
         /* The kernel reads it without that word. */
@@ -468,7 +468,8 @@ static const struct {
         { "29 1 8:16 / /x rw - xfs /dev/sdb rw\n30 1 8:0 / /srv rw - xfs /dev/sda rw\n", true, false, "0", "0", 0,
           VERDICT_FORBIDDEN, "0", "(/srv)" },
         { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
-        { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0", "cannot be found out: No such file or directory" },
+        { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0",
+          "search for writers of the drive failed: No such file or directory" },
         { NULL, true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         /* Open exclusively, with a use that is known, and without. */
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda" },
@@ -485,8 +486,8 @@ static const struct {
           VERDICT_FORBIDDEN, "0", "(/mnt)", NULL, "sda1" },
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "read-auto", "sda1" },
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, NULL, -ENOENT },
-        { "", true, false, "0", "0", 0, VERDICT_FAILED, "0", "cannot be found out: Permission denied", NULL, NULL,
-          -EACCES },
+        { "", true, false, "0", "0", 0, VERDICT_FAILED, "0",
+          "search for writers of the drive failed: Permission denied", NULL, NULL, -EACCES },
         /* Gone in between, and here again when it is read. */
         { "", true, false, "0", "0", -ENODEV, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENXIO, VERDICT_IGNORED, "0", NULL },
@@ -556,7 +557,7 @@ START_TEST(test_read_only_elsewhere) {
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_UNSUPPORTED);
         ck_assert_ptr_nonnull(
-                        strstr(p.steps[0].reason, "the service opens SATA, SAS, SCSI, USB and NVMe drives alone"));
+                        strstr(p.steps[0].reason, "the service can open only SATA, SAS, SCSI, USB and NVMe drives"));
         plan_done(&p);
 
         v.dry = false;

@@ -164,7 +164,7 @@ START_TEST(test_asleep) {
         Verdict v;
         Told t;
 
-        t = VISIT(d, &nothing, &v, "which one it is", { .cdb = E5, .sense = ASLEEP });
+        t = VISIT(d, &nothing, &v, "can be identified", { .cdb = E5, .sense = ASLEEP });
         ck_assert_int_eq(v, VERDICT_DEFERRED);
         ck_assert_uint_eq(t.n, 0);
 }
@@ -237,7 +237,7 @@ START_TEST(test_no_pass_through) {
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
         ck_assert(t.n == 1 && !t.identified && t.bridge.asked && t.bridge.without_sat);
 
-        t = visit(d, NULL, 0, &t.bridge, &v, "passes no ATA commands");
+        t = visit(d, NULL, 0, &t.bridge, &v, "does not pass ATA commands");
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
         ck_assert_uint_eq(t.n, 0);
 }
@@ -253,10 +253,10 @@ static const struct {
 } refusals[] = {
         { "uas", BAD_FIELD, BLOCKED },
         { "uas", BAD_FIELD, "usb-storage.quirks=VID:PID:u on", .without_ids = true },
-        { "uas", BAD_OPCODE, "the bridge passes no ATA commands" },
-        { "uas", BAD_FIELD_DESCRIPTOR, "the bridge passes no ATA commands" },
-        { "usb-storage", BAD_FIELD, "the bridge passes no ATA commands" },
-        { NULL, BAD_FIELD, "the bridge passes no ATA commands" },
+        { "uas", BAD_OPCODE, "the bridge does not pass ATA commands" },
+        { "uas", BAD_FIELD_DESCRIPTOR, "the bridge does not pass ATA commands" },
+        { "usb-storage", BAD_FIELD, "the bridge does not pass ATA commands" },
+        { NULL, BAD_FIELD, "the bridge does not pass ATA commands" },
 };
 
 /* The disk's path below its USB device, with the interface's driver. */
@@ -309,7 +309,7 @@ START_TEST(test_fragile) {
         _cleanup_(drive_freep) Drive *d = dock();
         Verdict v;
 
-        (void) visit(d, NULL, 0, &fragile, &v, "did not survive");
+        (void) visit(d, NULL, 0, &fragile, &v, "failed at its first ATA command");
         ck_assert_int_eq(v, VERDICT_FORBIDDEN);
 }
 END_TEST
@@ -366,7 +366,7 @@ START_TEST(test_another_drive) {
         Verdict v;
 
         ck_assert_int_eq(drive_reveal(d, &other), 0);
-        (void) VISIT(d, &known, &v, "another drive answers", { .cdb = E5, .sense = AWAKE },
+        (void) VISIT(d, &known, &v, "another drive answered", { .cdb = E5, .sense = AWAKE },
                      { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_VANISHED);
 }

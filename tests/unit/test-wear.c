@@ -139,18 +139,18 @@ static const Case ata[] = {
         { "lowest and highest apart", READ(HITACHI), .wear = { .temperature = IS(36) } },
         { "below zero", READ(BELOW) },
 
-        { "wrong checksum", READ(TORN), END_UNSUPPORTED, "its SMART data has a wrong checksum" },
-        { "SMART is off", ROWS(AWAKE, ID(without_smart)), END_UNSUPPORTED, "the drive has no SMART, or it is turned off" },
-        { "IDENTIFY with a wrong checksum", ROWS(AWAKE, ID(torn_image)), END_UNSUPPORTED, "IDENTIFY data has a wrong checksum" },
+        { "wrong checksum", READ(TORN), END_UNSUPPORTED, "the drive's SMART data has a wrong checksum" },
+        { "SMART is off", ROWS(AWAKE, ID(without_smart)), END_UNSUPPORTED, "the drive has no SMART, or SMART is disabled" },
+        { "IDENTIFY with a wrong checksum", ROWS(AWAKE, ID(torn_image)), END_UNSUPPORTED, "IDENTIFY data is empty or has a wrong checksum" },
         { "refused", ROWS(AWAKE, ID(with_smart), READ_DATA(.sense = ABORTED)), END_UNSUPPORTED, "the drive rejected SMART READ DATA (aborted command, " },
         { "gone", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 1)), END_VANISHED, "the drive is gone" },
         { "silent", ROWS(AWAKE, ID(with_smart), READ_DATA(.host_status = 3)), -ETIMEDOUT, "did not answer" },
 
         /* Nothing more is sent to one that sleeps, or may do so. */
-        { "in standby", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "the drive sleeps, or nothing tells", .active = true },
-        { "… that may be woken", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "sleeps", .wake = true },
-        { "not told", ROWS(CHECK_POWER()), END_DEFERRED, "sleeps" },
-        { "not told of one that may be woken", ROWS(CHECK_POWER()), END_DEFERRED, "sleeps", .wake = true },
+        { "in standby", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "the drive is in standby, or its power mode", .active = true },
+        { "… that may be woken", ROWS(CHECK_POWER(.sense = REGISTERS("00"))), END_DEFERRED, "power mode is not known", .wake = true },
+        { "not told", ROWS(CHECK_POWER()), END_DEFERRED, "power mode is not known" },
+        { "not told of one that may be woken", ROWS(CHECK_POWER()), END_DEFERRED, "power mode is not known", .wake = true },
         { "not told, and in use", ROWS(CHECK_POWER(), ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) }, .active = true },
         { "idle", ROWS(CHECK_POWER(.sense = REGISTERS("80")), ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } },
         { "gone before", ROWS(CHECK_POWER(.host_status = 1)), END_VANISHED, "the drive is gone" },
@@ -196,7 +196,7 @@ END_TEST
 /* Of what is known already nothing is asked again. */
 START_TEST(test_known) {
         const Case awake = { "known", ROWS(ID(with_smart), DATA(OLD)), .wear = { .load_cycles = IS(9) } };
-        static const Case asleep = { "known", NULL, END_DEFERRED, "the drive sleeps" };
+        static const Case asleep = { "known", NULL, END_DEFERRED, "the drive is in standby" };
 
         check(&awake, BACKEND_ATA, NULL, POWER_ACTIVE);
         check(&asleep, BACKEND_ATA, NULL, POWER_STANDBY);
@@ -210,7 +210,7 @@ START_TEST(test_known) {
 END_TEST
 
 START_TEST(test_no_hard_disk) {
-        static const Case c = { "no hard disk", NULL, END_UNSUPPORTED, "the drive is no hard disk", .active = true };
+        static const Case c = { "no hard disk", NULL, END_UNSUPPORTED, "the drive is not a hard disk", .active = true };
 
         drive.rotational = false;
         check(&c, BACKEND_ATA, NULL, POWER_UNKNOWN);
@@ -223,8 +223,9 @@ END_TEST
 /* Neither are bridges sent what they do not survive, or do not know. */
 START_TEST(test_bridge) {
         static const Bridge fragile = { .asked = true, .fragile = true }, deaf = { .asked = true, .without_sat = true };
-        static const Case fell = { "fragile", NULL, END_FORBIDDEN, "did not survive", .active = true };
-        static const Case no_ata = { "without ATA", NULL, END_UNSUPPORTED, "passes no ATA commands", .active = true };
+        static const Case fell = { "fragile", NULL, END_FORBIDDEN, "failed at its first ATA command", .active = true };
+        static const Case no_ata = { "without ATA", NULL, END_UNSUPPORTED, "does not pass ATA commands",
+                                     .active = true };
 
         drive.transport = TRANSPORT_USB;
         drive.ata = false;
@@ -285,7 +286,7 @@ static const Case scsi[] = {
         { "a parameter that is too long", ONLY(0x0E, 0, 0, 12, 0, 6, 3, 8, 0, 0, 0, 0, 0, 0, 0, 5) },
         { "… and too short", ONLY(0x0E, 0, 0, 14, 0, 6, 3, 2, 0, 5, COUNT(4, 0, 0, 0, 6)), .wear = { .start_stops = IS(6) } },
         { "empty parameters", ONLY(0x0E, 0, 0, 16, 0, 6, 3, 0, 0, 7, 3, 0, COUNT(4, 0, 0, 0, 6)), .wear = { .start_stops = IS(6) } },
-        { "more is missing than was asked for", ROWS(UP, STARTS(.resid = 1000, BYTES(ALL_STARTS))), -EBADMSG, "LOG SENSE was answered without page 0Eh" },
+        { "more is missing than was asked for", ROWS(UP, STARTS(.resid = 1000, BYTES(ALL_STARTS))), -EBADMSG, "the drive answered LOG SENSE without page 0Eh" },
         { "more came than was asked for", ROWS(UP, STARTS(.resid = -8, BYTES(ALL_STARTS)), NO_WARMTH), .wear = { IS(970), IS(364), IS(600000), IS(50000) } },
         { "nothing came", ROWS(UP, STARTS(.resid = 252)), -EBADMSG, "without page 0Eh" },
         { "another page", ROWS(UP, STARTS(BYTES(ALL_WARMTH))), -EBADMSG, "without page 0Eh" },
@@ -305,9 +306,9 @@ static const Case scsi[] = {
         { "illegal, and otherwise", ROWS(UP, STARTS(.sense = "72 05 25 00 00 00 00 00")), END_REFUSED, "rejected LOG SENSE" },
         { "gone", ROWS(UP, STARTS(.host_status = 1)), END_VANISHED, "the drive is gone (LOG SENSE)" },
 
-        { "in standby", ROWS(REQUEST_SENSE(0, 0x5E, 0x04)), END_DEFERRED, "the drive sleeps", .active = true },
-        { "stopped", ROWS(REQUEST_SENSE(2, 0x04, 0x02)), END_DEFERRED, "the drive sleeps", .active = true, .wake = true },
-        { "not told", ROWS(REQUEST_SENSE(4, 0, 0)), END_DEFERRED, "nothing tells that it does not" },
+        { "in standby", ROWS(REQUEST_SENSE(0, 0x5E, 0x04)), END_DEFERRED, "the drive is in standby", .active = true },
+        { "stopped", ROWS(REQUEST_SENSE(2, 0x04, 0x02)), END_DEFERRED, "the drive is in standby", .active = true, .wake = true },
+        { "not told", ROWS(REQUEST_SENSE(4, 0, 0)), END_DEFERRED, "power mode is not known" },
         { "not told, and in use", ROWS(REQUEST_SENSE(4, 0, 0), STARTS(BYTES(ALL_STARTS)), NO_WARMTH),
           .wear = { IS(970), IS(364), IS(600000), IS(50000) }, .active = true },
         { "gone before", ROWS({ .cdb = "03 00 00 00 fc 00", .host_status = 1 }), END_VANISHED, "the drive is gone" },

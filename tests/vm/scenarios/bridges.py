@@ -125,4 +125,4 @@ class Bridges(Keeping):
         self.equal("and was sent nothing of that kind again", dock.bridge.opcodes[0x85], opcodes.get(0x85, 0))
         self.equal("not by asking for it either", len(drive.log.since(mark, text="bridge reset")), 1)
         self.fault("a bridge resets at an unknown opcode", "ATA PASS-THROUGH(16)", len(DOCKS) + 1, "forbidden")
-        self.match("the reason is told", machine.run("drivekeep status", check=False).stdout, "did not survive")
+        self.match("the reason is told", machine.run("drivekeep status", check=False).stdout, "failed at its first ATA command")

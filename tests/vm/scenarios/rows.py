@@ -259,7 +259,7 @@ class Rows(RowTable):
         self.settle(machine)
         [told] = self.all_status(machine, name)[0]["settings"]
         self.equal("a link power policy that the kernel refuses: the verdict", told["verdict"], "unsupported")
-        self.match("and why", told["reason"], "the link of its port|the kernel's driver cannot do it")
+        self.match("and why", told["reason"], "the link of the drive's port|the kernel's driver does not support this")
         return ()
 
     def not_live(self, machine, transport, fabric):
@@ -272,7 +272,7 @@ class Rows(RowTable):
         self.settle(machine)
         [told] = self.all_status(machine, name)[0]["settings"]
         self.equal("a controller that is not live: deferred, and at once", told["verdict"], "deferred")
-        self.match("and why", told["reason"], r"takes no commands now \(state (connecting|resetting)\)")
+        self.match("and why", told["reason"], r"accepts no commands now \(state (connecting|resetting)\)")
         transport.mend(machine)
         machine.wait_until(lambda: fabric["power_state"] == 1, 120)
         self.settle(machine)

@@ -137,7 +137,7 @@ class Tuning(Sampling):
         # Of the third state it is known once that is set. One time without use, each value twice.
         setting, = json.loads(machine.run(self.sampled(2 * 2 * 2, "drivekeep tune --json NV-RESTS power_state --budget=47s"), 120).stdout)["settings"]
         self.equal("NVMe: power states in which reads are done are measured", [value["value"] for value in setting["values"]], ["0", "1"])
-        self.match("one that a read ends is left out", setting["left_out"], r"2: unverifiable, accepted; it does no I/O in state 2, so the next I/O ends it")
+        self.match("one that a read ends is left out", setting["left_out"], r"2: unverifiable, accepted; state 2 is non-operational, so the next I/O ends it")
         self.equal("the controller has its state again", controller["power_state"], 0)
         controller.celsius = 85
         self.match("NVMe: one that is too warm is not measured", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
