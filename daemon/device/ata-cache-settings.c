@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The write cache of an ATA drive. After a visit the kernel never believes that there is no cache, and sends no flushes, while
- * the cache is on. The kernel looks only after the command: data written in between is flushed by the daemon. */
+/* Settings of an ATA drive's write cache. After a visit, a write cache that is on is always known to the kernel, which therefore sends
+ * flushes. The kernel revalidates the cache only after the command has ended, so the daemon itself flushes data that was written in
+ * between. */
 
 #include <stdio.h>
 
@@ -24,7 +25,7 @@ static int cache_flush(Device *d) {
         return ata_command(d, &tf, NULL);
 }
 
-/* SCT Feature Control: the features, and the states of the write cache. */
+/* Feature codes of SCT Feature Control, and states of the write cache. */
 enum {
         SCT_WRITE_CACHE = 1,
         SCT_WRITE_CACHE_REORDERING = 2,
@@ -39,7 +40,7 @@ static const ValueWord forced_words[] = {
 };
 static const ValueWord reordering_words[] = { { "on", 1 }, { "off", 2 }, {} };
 
-/* The states of these features, by their numbers in SCT. */
+/* Returns the words for the feature's SCT state numbers. */
 static const ValueWord *sct_states(const Setting *s) {
         return s->range.words ?: reordering_words;
 }
@@ -53,7 +54,7 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
         if (!ret->supported) {
-                /* Its cache obeys write_cache; how it reorders nobody knows. */
+                /* Without this feature the cache obeys write_cache, and the reordering is not known. */
                 ret->known = ret->known && s->inert;
                 (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", s->inert ?: "");
                 return 0;
@@ -74,8 +75,8 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (!d->permanent || !ret->known)
                 return 0;
 
-        /* The state after each power-on: the present one, if that is saved. Else "nothing", which no file can ask for, so that it
-         * equals no wish. */
+        /* A saved current state is the state after each power-on. "nothing" cannot be configured and therefore differs from every wanted
+         * value. */
         r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->code, &options);
         if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
@@ -90,13 +91,13 @@ static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
         const char *word = v->type == VALUE_NAME ? v->name : v->number ? "on" : "off";
         const ValueWord *w = sct_states(s);
 
-        while (!streq(w->word, word)) /* no other is parsed */
+        while (!streq(w->word, word)) /* the parser accepts no other word */
                 w++;
         return sct_command(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0, NULL);
 }
 
-/* By SET FEATURES, with what must go with it. A cache that is on, and that the kernel goes on believing there is not, is turned off
- * again: by SCT where it is `forced` on by that row. */
+/* Turns the cache on or off by SET FEATURES, and updates the kernel. Turns the cache off again if the kernel keeps assuming
+ * write-through: by SCT if the row `forced` has forced the cache on. */
 static int cache_set(Device *d, bool enable, const Setting *forced) {
         Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
         bool was_unknown = enable && cache_kernel_view(d) == 0;
@@ -116,7 +117,7 @@ static int cache_set(Device *d, bool enable, const Setting *forced) {
 
 static int write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
         bool has_sct = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
-        uint16_t state = SCT_CACHE_NORMAL; /* … if that cannot be read */
+        uint16_t state = SCT_CACHE_NORMAL; /* also if the state cannot be read */
         int r;
 
         r = has_sct ? sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state) : 0;
@@ -125,7 +126,7 @@ static int write_cache_write(Device *d, const Setting *s _unused_, const Value *
         if (state != (v->number ? SCT_CACHE_OFF : SCT_CACHE_ON))
                 return cache_set(d, v->number, NULL);
 
-        /* The drive would accept the command and do nothing. */
+        /* The drive would accept SET FEATURES without effect. */
         (void) snprintf(d->note, sizeof d->note,
                         "no effect: SCT Feature Control forces the write cache %s; set write_cache_forced = \"normal\" first",
                         v->number ? "off" : "on");
@@ -143,13 +144,13 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
 
-        /* The kernel knows nothing of SCT. SET FEATURES that asks for what is so already changes nothing in the drive, and
-         * makes the kernel look. */
+        /* The kernel does not notice SCT commands. A SET FEATURES command for the present state changes nothing in the drive, but makes
+         * the kernel revalidate the cache. */
         device_refresh(d);
         r = ata_identify(d);
         if (r < 0)
                 return r;
-        /* Forced on it is on, whatever IDENTIFY says of what SET FEATURES had asked for. */
+        /* A cache that is forced on is on, even if IDENTIFY still reports the state that SET FEATURES requested. */
         return cache_set(d, streq(v->name, "on") || identify_bit(d->identify, 85, 5), s);
 }
 
@@ -159,7 +160,7 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
                 what, .supported = { { 206, 0 }, { 206, 4 } }, .code = feature)
 
 const Setting ata_cache_settings[] = {
-        /* The kernel revalidates the disk afterwards. */
+        /* SET FEATURES 02h/82h makes the kernel revalidate the disk. */
         { .brief = "the drive's write cache",
           ATA_ROW("write_cache", write_cache_read, write_cache_write, 100, LOST_WITHOUT_SSP, "hdparm -W",
                   "ACS-4 SET FEATURES 02h/82h",

@@ -29,7 +29,7 @@ bool identify_checksum_ok(const uint16_t id[static 256]) {
         return !identify_is_empty(id) && ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK || sum == 0);
 }
 
-/* Bits 15:14 of a marked word are 01 when it is valid: a word of an old drive is 0000h or FFFFh. */
+/* True if bits 15:14 mark the word as valid (01b). Old drives leave the word at 0000h or FFFFh. */
 static bool word_is_marked(uint16_t word) {
         return (word & 0xC000) == 0x4000;
 }
@@ -71,15 +71,15 @@ bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit) {
         return identify_field(id, &(IdentifyField){ word, bit, 1 });
 }
 
-/* The text of `size - 1` characters from that word on, without the blanks around it; empty when any of it is not printable. */
+/* Copies `size - 1` characters without surrounding blanks to *ret. *ret is empty if any character is not printable ASCII. */
 static void identify_text(const uint16_t *words, char *ret, size_t size) {
         char text[64] = {}, *start = text;
 
-        /* The first character of each pair is in the high byte. */
+        /* Each word holds its first character in the high byte. */
         for (size_t i = 0; i < size - 1; i++)
                 text[i] = (char) (i % 2 == 0 ? words[i / 2] >> 8 : words[i / 2] & 0xFF);
 
-        /* As udev has it: nothing behind a NUL. But what begins with one has no spelling of udev's. */
+        /* Like udev, ends the text at a NUL. udev has no spelling for texts that begin with a NUL: leading NULs are skipped. */
         while (start < text + size - 1 && (*start == ' ' || *start == '\0'))
                 start++;
         start = text_strip(start);
@@ -88,7 +88,7 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
         for (const char *p = start; *p; p++)
                 if (*p < ' ' || *p > '~')
                         return;
-        (void) strcpy(ret, start); /* no longer than size - 1 */
+        (void) strcpy(ret, start); /* at most size - 1 characters */
 }
 
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
@@ -97,7 +97,7 @@ void identify_drive(const uint16_t id[static 256], DriveIdentity *ret) {
         identify_text(id + 10, ret->serial, sizeof ret->serial);
         identify_text(id + 23, ret->firmware, sizeof ret->firmware);
 
-        /* Supported: bit 8 of word 84, or of 87. There is one form of it (5), and real drives have 0 in its place. */
+        /* Bit 8 of word 84 or 87: a WWN is supported. The only defined NAA format is 5; some drives report 0 instead. */
         if ((identify_bit(id, 84, 8) || identify_bit(id, 87, 8)) && id[108] >> 12 == 5)
                 (void) snprintf(ret->wwn, sizeof ret->wwn, "0x%04x%04x%04x%04x", id[108], id[109], id[110], id[111]);
 }
@@ -116,15 +116,15 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
                 b += n + strcspn(b + n, ALPHANUMERIC);
         }
 
-        /* One that is empty was not udev's source. */
+        /* udev did not take its serial number from an empty IDENTIFY field. */
         return *b == '\0' || !serial[0];
 }
 
-/* Bytes of a logical sector. */
+/* Returns the size of a logical sector in bytes. */
 static uint64_t identify_sector_size(const uint16_t id[static 256]) {
         static const IdentifyField words = { 117, 0, 32 };
 
-        /* Valid like words 82…84, and larger than 512 bytes. */
+        /* Bits 15:14 of word 106 are a validity mark, as in word 83. Bit 12: sectors are larger than 512 bytes. */
         return (id[106] & 0xD000) == 0x5000 ? 2 * identify_field(id, &words) : 512;
 }
 
@@ -132,7 +132,7 @@ static uint64_t image_size(const uint16_t *id) {
         static const IdentifyField sectors28 = { 60, 0, 32 }, sectors48 = { 100, 0, 48 };
         uint64_t sectors = 0, bytes;
 
-        /* There are drives that say they have the larger number, and have 0. */
+        /* Some drives report 48-bit support, but 0 in the 48-bit capacity. */
         if (identify_bit(id, 83, 10))
                 sectors = identify_field(id, &sectors48);
         if (sectors == 0)
@@ -157,7 +157,7 @@ const char *identify_image_objection(const uint16_t id[static 256]) {
         if ((id[255] & 0xFF) != IDENTIFY_CHECKSUM_MARK && id[255] >> 8 == IDENTIFY_CHECKSUM_MARK)
                 return "has the two bytes of each word in the wrong order";
 
-        /* CompactFlash has a number of its own, or another of some cards. */
+        /* CompactFlash cards report 848Ah, and some report 844Ah. */
         if (!(id[0] & 0x8000) || id[0] == 0x848A || id[0] == 0x844A)
                 return NULL;
         return id[0] & 0x4000 ? "is not from an ATA drive: word 0 names no known kind of device"
@@ -181,12 +181,12 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         identify_drive(id, &identity);
         d->transport = TRANSPORT_SATA;
         d->ata = true;
-        /* 1: does not rotate; 0401h and more: revolutions per minute. */
+        /* 1: non-rotating; 0401h and above: revolutions per minute. */
         d->rotational = id[217] != 1;
         d->rotational_untold = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
         d->size = image_size(id);
 
-        /* There is no such directory, and no row for the kernel's side finds anything there. */
+        /* /nonexistent does not exist, so the kernel's rows find no attributes. */
         if (copy_text(&d->name, name) < 0 || copy_text(&d->node, name) < 0 ||
             copy_text(&d->syspath, "/nonexistent") < 0 || copy_text(&d->model, identity.model) < 0 ||
             copy_text(&d->serial, identity.serial) < 0 || copy_text(&d->firmware, identity.firmware) < 0 ||
@@ -208,7 +208,7 @@ int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]
 
         for (const char *p = text + strspn(text, BLANK); *p; p += len + strspn(p + len, BLANK)) {
                 len = strcspn(p, BLANK);
-                if (strspn(p, HEXADECIMAL) < len) /* a part of the heading ("/dev/sda:") */
+                if (strspn(p, HEXADECIMAL) < len) /* part of a heading such as "/dev/sda:" */
                         continue;
                 if (len != 4 || n == 256)
                         return -EBADMSG;
@@ -218,9 +218,9 @@ int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]
         return n == 256 ? 0 : -EBADMSG;
 }
 
-/* ---- facts as texts ---- */
+/* ---- facts as texts for people ---- */
 
-/* Behind what is there, after a comma. What has no room is a fault of this file, and left out. */
+/* Appends to the text, after a comma. Text that does not fit is dropped: IDENTIFY_FACT_MAX is then too small. */
 _printf_(2, 3) static void fact_add(char text[static IDENTIFY_FACT_MAX], const char *format, ...) {
         size_t used = strlen(text);
         va_list ap;
@@ -234,7 +234,7 @@ _printf_(2, 3) static void fact_add(char text[static IDENTIFY_FACT_MAX], const c
         va_end(ap);
 }
 
-/* 1 is for a drive that does not rotate, which is said elsewhere. */
+/* The value 1 (non-rotating) is shown elsewhere. */
 static void print_rotation(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (id[217] >= 0x0401 && id[217] != 0xFFFF)
                 fact_add(text, "%u rpm", id[217]);
@@ -254,12 +254,12 @@ static void print_sectors(const uint16_t id[static 256], char text[static IDENTI
         uint64_t logical = identify_sector_size(id);
 
         fact_add(text, "%" PRIu64 " B logical", logical);
-        /* Word 106: several logical ones in a physical one. */
+        /* Word 106, bit 13: a physical sector holds several logical sectors. */
         if ((id[106] & 0xC000) == 0x4000)
                 fact_add(text, "%" PRIu64 " B physical", id[106] & 1U << 13 ? logical << (id[106] & 0xF) : logical);
 }
 
-/* Word 76 has a bit for each generation, word 77 the number of the one in use. */
+/* Word 76 has a bit for each supported generation; word 77 holds the number of the current one. */
 static void print_link(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         static const char *const speeds[] = { NULL, "1.5 Gb/s", "3.0 Gb/s", "6.0 Gb/s" };
         uint64_t now = identify_field(id, &(IdentifyField){ 77, 1, 3 });
@@ -271,7 +271,7 @@ static void print_link(const uint16_t id[static 256], char text[static IDENTIFY_
                 fact_add(text, "now %s", speeds[now]);
 }
 
-/* Started by the host, where the kernel decides; by the drive; and DevSleep. */
+/* HIPM: power saving initiated by the host; DIPM: by the drive; DEVSLP: Device Sleep. */
 static void print_link_power(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (identify_bit(id, 76, 9))
                 fact_add(text, "HIPM");
@@ -281,7 +281,7 @@ static void print_link_power(const uint16_t id[static 256], char text[static IDE
                 fact_add(text, "DEVSLP %s", identify_bit(id, 79, 8) ? "on" : "off");
 }
 
-/* What a trimmed sector reads as: by word 69, and nobody knows without its bit 14. */
+/* Word 69, bit 14: trimmed sectors read the same each time; with bit 5, as zeros. Without bit 14 the content is undefined. */
 static void print_trim(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (!(id[169] & 1U << 0))
                 return;

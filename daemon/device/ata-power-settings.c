@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How an ATA drive saves power by itself, and the commands that put it to sleep at once. */
+/* Power-saving settings of ATA drives: APM, the standby timer, extended power conditions (EPC), and the commands that spin a drive down
+ * immediately. */
 
 #include <endian.h>
 #include <stdio.h>
@@ -13,14 +14,14 @@
 
 #define STANDBY_Z "standby_z"
 
-/* What a SCSI drive has in the place of APM. */
+/* Alternatives to APM on SCSI drives. */
 static const Remedy no_apm_remedy = {
         "SCSI drives have idle_b, idle_c (both park the heads) and standby_z instead of apm",
         { "idle_b", "idle_c", "standby_z" },
         1U << BACKEND_SCSI_MODE,
 };
 
-/* Drives come from the factory with APM or with extended power conditions, and an abort does not say which. */
+/* A drive has either APM or extended power conditions enabled. The abort status does not report which. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -34,13 +35,13 @@ static int apm_write(Device *d, const Setting *s, const Value *v) {
                         "false with 'drivekeep apply --permanent' disables them");
 }
 
-/* Nothing is sent, not even CHECK POWER MODE: a drive in ATA's SLEEP answers no command, and the kernel would reset it. */
+/* Sends nothing, not even CHECK POWER MODE: a drive in ATA Sleep mode answers no command, and the kernel would reset the drive. */
 static int sleep_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
 }
 
-/* Whether this timer of the drive is wanted, and on. */
+/* Returns true if the plan turns on this timer of the drive. */
 static bool timer_is_on(const Device *d, const char *name) {
         for (size_t i = 0; d->plan && i < d->plan->n_steps; i++) {
                 const Step *s = d->plan->steps + i;
@@ -53,8 +54,8 @@ static bool timer_is_on(const Device *d, const char *name) {
         return false;
 }
 
-/* While extended power conditions are enabled, IDLE and STANDBY set the timer of standby_z. Where only one of the two settings is
- * on, "off" of the other would stop it. */
+/* While extended power conditions are enabled, IDLE and STANDBY set the standby_z timer. If only one of the two settings is on, writing
+ * "off" for the other one would stop the timer. */
 static int check_same_timer(Device *d, const char *own, const char *other) {
         if (!identify_bit(d->identify, 120, 7) || timer_is_on(d, own) || !timer_is_on(d, other))
                 return 0;
@@ -65,7 +66,7 @@ static int check_same_timer(Device *d, const char *own, const char *other) {
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        /* A sleeping drive may wake up to answer IDENTIFY; STANDBY is answered, or refused, without. */
+        /* IDENTIFY may spin up a drive in standby. STANDBY is accepted or rejected without a spin-up. */
         if (d->power == POWER_STANDBY)
                 return sleep_read(d, s, ret);
         r = ata_feature_read(d, s, ret);
@@ -77,8 +78,8 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
         Registers regs;
         int r;
 
-        /* IDLE spins a sleeping drive up. STANDBY sets the timer and leaves it asleep, but some drives do not take its
-         * count of 0 as "disabled": that waits until the drive is awake. */
+        /* IDLE spins up a drive in standby. STANDBY sets the timer without a spin-up, but some drives do not accept a count of 0 as
+         * "disabled", so disabling is deferred until the drive is active. */
         if (d->power == POWER_STANDBY && v->number == 0 && !d->wake)
                 return device_fail(d, END_DEFERRED,
                                    "the drive is in standby; its timer can be disabled only when the drive is active");
@@ -90,7 +91,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; timer values of this drive are vendor-specific (IDENTIFY word 49), and the timer cannot be "
                                 "read back");
-        /* Nothing else will ever tell. */
+        /* Without registers nothing else reports the result. */
         if (r >= 0 && !regs.valid)
                 (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not return the drive's status");
         return r;
@@ -98,16 +99,16 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
 
 /* clang-format off */
 #define RANGE_APM { .type = VALUE_INT, .min = 1, .max = 254, .has_off = true, .off = 255 }
-#define HAS_APM (1U << BACKEND_ATA | 1U << BACKEND_OPTICAL)   /* an optical drive on ATA may have it */
-#define HAS_TIMERS (HAS_APM | 1U << BACKEND_SCSI_MODE)        /* a SCSI drive has its standby_z */
+#define HAS_APM (1U << BACKEND_ATA | 1U << BACKEND_OPTICAL)   /* an ATAPI drive may have APM */
+#define HAS_TIMERS (HAS_APM | 1U << BACKEND_SCSI_MODE)        /* a SCSI drive has standby_z */
 
-/* Another name of such a row. */
+/* A row that is another name of an ATA row. */
 #define ALIAS(key, of, order_, lost, how, from, what) \
         .name = key, .alias_of = of, .backend = BACKEND_ATA, .order = order_, .lost_by = lost, .equivalent = how, .source = from, \
         .summary = what
 
 const Setting ata_power_settings[] = {
-        /* Before the standby timer. */
+        /* Order: before the standby timer. */
         { .brief = "power saving: 1 most, 254 none", .also = "apm_level ata_apm_level advanced_power_management",
           ATA_ROW("apm", ata_feature_read, apm_write, 200, LOST_WITHOUT_SSP, "hdparm -B", "ACS-4 SET FEATURES 05h/85h",
                   "Advanced Power Management level: 1 saves most power, 127 and below allow spin-down, 254 is fastest",
@@ -142,7 +143,7 @@ const Setting ata_power_settings[] = {
           .range = RANGE_BOOL,
           .flags = SETTING_NONVOLATILE,
           .danger = "firmware, USB bridges and RAID controllers without support for PUIS never find the drive again" },
-        /* These are the last of all: what follows would wake the drive. */
+        /* Order: last, because later commands would spin the drive up. */
         { .brief = "spin down once when attached",
           ATA_ROW("standby", standby_read, standby_write, 900, "the first access", "hdparm -y",
                   "ACS-4 STANDBY IMMEDIATE E0h, CHECK POWER MODE E5h, SMART READ DATA B0h/D0h",
@@ -167,8 +168,8 @@ const Setting ata_power_settings[] = {
 
 /* ---- extended power conditions ----
  *
- * Five steps from idle to standby, each with a timer, which a drive takes by itself. Commands are subcommands of SET FEATURES 4Ah in
- * LBA 3:0; the present state is in the log of power conditions. */
+ * Five power conditions from idle_a to standby_z, each with a timer in the drive. Commands are subcommands of SET FEATURES 4Ah in LBA
+ * 3:0. The Power Conditions log holds the present state. */
 
 #define EPC 0x4A
 #define LOG_POWER_CONDITIONS 0x08
@@ -188,7 +189,7 @@ enum {
         EPC_MINUTES = 1 << 7,
 };
 
-/* Byte 1 of a descriptor in the log. */
+/* Byte 1 of a descriptor in the Power Conditions log. */
 enum {
         CONDITION_SUPPORTED = 1 << 7,
         CONDITION_SAVEABLE = 1 << 6,
@@ -197,13 +198,13 @@ enum {
         CONDITION_ENABLED = 1 << 2,
 };
 
-/* Times are in units of 100 ms, little-endian. */
+/* A descriptor of the Power Conditions log. Times are little-endian, in units of 100 ms. */
 typedef struct Descriptor {
         uint8_t reserved, flags, reserved2[2];
         uint32_t usual, saved, current, recovery, min, max;
 } Descriptor;
 
-/* The row's code is its place in the log's two pages. */
+/* Reads the descriptor at the row's code, which is its offset in the two pages of the log. */
 static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
         uint8_t log[1024] = {};
         Taskfile tf = {
@@ -224,25 +225,25 @@ static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
         return 0;
 }
 
-/* The drive has the feature set, and has it disabled. */
+/* Returns true if the drive supports EPC, but EPC is disabled. */
 static bool epc_is_disabled(const Device *d) {
         return identify_bit(d->identify, 119, 7) && !identify_bit(d->identify, 120, 7);
 }
 
-/* In a dry run: is the feature set, which is disabled, to be enabled before these timers have their turn? */
+/* Returns true if the plan enables EPC before the timers are written. Needed in a dry run. */
 static bool will_be_enabled(const Device *d) {
         const Step *epc = device_planned(d, "epc");
 
         return epc && epc->wanted.number;
 }
 
-/* While the feature set is disabled no timer runs, whatever the log says. Enabling it makes the saved ones the current
- * ones (WD's manual of the Ultrastar HC310, 11.46.6.5). */
+/* No timer runs while EPC is disabled, whatever the log reports. Enabling EPC makes the saved timers current (WD's manual of the
+ * Ultrastar HC310, 11.46.6.5). */
 static int condition_query(Device *d, const AtaFeature *f, Reading *ret) {
         Descriptor c = {};
         int r;
 
-        ret->supported = false; /* which of the timers the drive has the log says */
+        ret->supported = false; /* the log reports which timers the drive has */
         r = read_descriptor(d, f, &c);
         if (r < 0)
                 return r;
@@ -278,7 +279,7 @@ static int fail_epc_disabled(Device *d) {
 static int condition_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = v->number == s->range.off ? f->off : f->on;
-        int64_t timer = v->number / UNIT_MS; /* off is 0 */
+        int64_t timer = v->number / UNIT_MS; /* 0 for off */
         Descriptor now = {};
         int r;
 
@@ -305,8 +306,8 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         return ata_command(d, &tf, NULL);
 }
 
-/* Long times are counted in minutes: the nearest one that is not shorter. That there is nothing to set is known before
- * anything is written, so that a dry run says so too; a drive that sleeps has not been asked. */
+/* Long times are in minutes, rounded up. Fails before anything is written if EPC is disabled, so that a dry run reports the failure too.
+ * A drive in standby has no valid IDENTIFY data, and is not checked. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
         if (v->number != s->range.off && d->identify_valid && epc_is_disabled(d) && !will_be_enabled(d))
                 return fail_epc_disabled(d);
@@ -322,7 +323,7 @@ static const Remedy no_idle_remedy = { "use apm, which parks the heads of drives
 /* clang-format off */
 #define EPC_COMMAND(...) { .command = ATA_CMD_SET_FEATURES, .feature = EPC, __VA_ARGS__ }
 
-/* The range is that of SCSI's timers, which have the same names; condition_write() has ATA's. */
+/* The range is that of the SCSI timers with the same names. condition_write() checks ATA's limits. */
 #define TIMER(key, brief_, what, order_, id, offset, ...) \
         { \
                 .brief = brief_, \
@@ -337,8 +338,8 @@ static const Remedy no_idle_remedy = { "use apm, which parks the heads of drives
         }
 
 const Setting ata_epc_settings[] = {
-        /* Enabling it disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5), and disabling it is not said to bring APM back.
-         * No manual at hand says how they are affected when APM is enabled then: nobody may want both. */
+        /* Enabling EPC disables APM (WD's manual of the Ultrastar HC310, 11.46.6.5). Whether disabling EPC enables APM again, and
+         * whether enabling APM changes EPC, is not documented: the two settings exclude each other. */
         { .brief = "idle and standby timers (EPC)", .also = "extended_power_conditions",
           ATA_FEATURE("epc", 180, "nothing: the drive keeps it", "openSeaChest_PowerControl --EPCfeature", "ACS-4 SET FEATURES 4Ah",
                       "whether the drive uses extended power conditions, each with a timer, instead of apm",
@@ -352,7 +353,7 @@ const Setting ata_epc_settings[] = {
         TIMER("idle_c", "idle time before slower rotation", "idle time after which the drive rotates more slowly", 192, 0x83, 128),
         TIMER("standby_y", "idle time before light standby", "idle time after which the drive stops rotating, but restarts sooner than "
                                                              "from standby_z", 193, 0x01, 512 + 384, .spins_down = true, .remedy = &no_standby_remedy),
-        /* The standby timer of IDLE and STANDBY is this one while extended power conditions are enabled. */
+        /* While EPC is enabled, IDLE and STANDBY set this timer. */
         TIMER(STANDBY_Z, "idle time before full standby", "idle time after which the drive stops rotating", 194, 0x00, AT_STANDBY_Z, .excludes = SETTING_SPINDOWN_TIME, .spins_down = true, .remedy = &no_standby_remedy),
         {},
 };

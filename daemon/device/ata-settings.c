@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings an ATA drive holds itself, but for its write cache, error recovery and power, which have files of their own. Most
- * need a row only. */
+/* Settings stored in an ATA drive, except write cache, error recovery and power, which have separate files. Most settings need only a
+ * row. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,12 +25,12 @@ static void identify_read(const Device *d, const Setting *s, Reading *ret) {
                 .saved.type = s->range.type,
         };
         if (!ret->supported)
-                /* A drive before ATA-4 says nothing of its features, and may have it. */
+                /* Drives before ATA-4 do not report their features, and may have this one. */
                 ret->known = identify_word_valid(d->identify, 83) && identify_word_valid(d->identify, 87);
         if (!ret->supported || f->enabled[0].word == 0)
                 return;
 
-        /* A bridge may have answered IDENTIFY from its memory. */
+        /* A bridge may answer IDENTIFY from its cache. */
         ret->repeated = d->bridge.repeats_identify || (d->drive->transport == TRANSPORT_USB && d->identify_repeated);
         ret->known = !d->bridge.repeats_identify && identify_word_valid(d->identify, f->enabled[0].word);
 
@@ -41,8 +41,8 @@ static void identify_read(const Device *d, const Setting *s, Reading *ret) {
                 return;
 
         ret->value.number = identify_field(d->identify, &f->level);
-        /* Drives have a level at the number that stands for "off", such as acoustic management at 0: that is not disabled, and equal
-         * to nothing that a file can want. */
+        /* Some drives report a level equal to the number for "off", such as acoustic management at 0. The feature is not disabled then,
+         * and the value must differ from every configurable value. */
         if (ret->value.number == s->range.off) {
                 ret->value = (Value){ .type = VALUE_NAME };
                 (void) snprintf(ret->value.name, sizeof ret->value.name, "%" PRIi64, s->range.off);
@@ -78,21 +78,21 @@ int ata_feature_write(Device *d, const Setting *s, const Value *v) {
 
 static const ValueWord free_fall_words[] = { { "vendor", 0 }, { "on", 0 }, {} };
 
-#define WRV_BLOCK 1024 /* mode 3 counts sectors by so many */
+#define WRV_BLOCK 1024 /* sectors per unit of mode 3 */
 
-/* The modes 0 to 2, as negative numbers; mode 3 is any other number. */
+/* Modes 0 to 2 as negative numbers. All other numbers are sector counts of mode 3. */
 enum {
         WRV_ALL = -1,
         WRV_FIRST = -2,
         WRV_VENDOR = -3,
 };
 
-/* "on", as hdparm.conf has it, has always meant all: see wrv_write(). */
+/* hdparm.conf's "on" has always selected all sectors: see wrv_write(). */
 static const ValueWord wrv_words[] = {
         { "all", WRV_ALL }, { "first", WRV_FIRST }, { "vendor", WRV_VENDOR }, { "on", WRV_ALL }, {}
 };
 
-/* The level is the number of sectors, of mode 3 alone. */
+/* The level is valid only in mode 3, as a number of sectors. */
 static int wrv_query(Device *d, const AtaFeature *f, Reading *ret) {
         int mode = d->identify[220] & 0xFF;
 
@@ -103,9 +103,9 @@ static int wrv_query(Device *d, const AtaFeature *f, Reading *ret) {
         return 0;
 }
 
-/* The mode goes into LBA 7:0, and COUNT counts for mode 3 alone: so does openSeaChest, of a maker of such drives
- * (opensea-operations, set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA; by that reading mode 0,
- * all, comes of whatever one asks of it. Reading back tells what the drive made of it. */
+/* LBA 7:0 holds the mode, and COUNT is valid only for mode 3: as in openSeaChest, by a maker of such drives (opensea-operations,
+ * set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA, which always selects mode 0 (all). Reading back shows which
+ * mode the drive chose. */
 static int wrv_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = f->on;
@@ -120,7 +120,7 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
 
 /* clang-format off */
 const Setting ata_settings[] = {
-        /* Before the settings that it preserves. */
+        /* Order: before the settings that it preserves. */
         { .brief = "keep settings over link resets", .also = "ssp",
           ATA_FEATURE("software_settings_preservation", 90, "power; most drives enable it at power-on",
                       "openSeaChest_Configure --sspFeature", "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
@@ -179,8 +179,8 @@ const Setting ata_settings[] = {
 };
 /* clang-format on */
 
-/* Locks hold until the drive's power is switched off: while they hold, no command can set a password, change the capacity or erase
- * the drive. They are written late, because drives then refuse some of the other settings. */
+/* Locks last until the drive loses power. They block commands that set a password, change the capacity or erase the drive. Locks are
+ * written late, because a locked drive rejects some other settings. */
 enum {
         DCO_FREEZE_LOCK = 0xC1,
         DCO_IDENTIFY = 0xC2,
@@ -189,7 +189,7 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
 };
 
-/* 1: its data is sound; 0: it is not, as from a bridge that sends zeroes. */
+/* Returns 1 if the data is valid, 0 if not, as with bridges that return zeros. */
 static int dco_identify(Device *d, Registers *ret) {
         uint16_t data[256] = {};
         Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
@@ -204,15 +204,16 @@ static int dco_identify(Device *d, Registers *ret) {
         return r < 0 ? r : identify_checksum_ok(data);
 }
 
-/* No bit tells: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, and any other sends its data. When a bridge fails the command, the
- * state of the drive is not known. */
+/* No bit reports the freeze: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, others send their data. If a bridge fails the command,
+ * the state is not known. */
 static int dco_query(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         Registers regs = {};
         int r;
 
         r = dco_identify(d, &regs);
         if (r == END_REFUSED || r == END_UNSUPPORTED) {
-                bool locked = identify_bit(d->identify, 128, 2); /* by a password: refuses this too */
+                bool locked = identify_bit(d->identify, 128,
+                                           2); /* a drive locked by a password rejects the command too */
 
                 ret->known = !locked && (regs.status & ATA_STATUS_ERR) && (regs.error & ATA_ERROR_ABRT);
                 ret->value.number = ret->known;
@@ -223,7 +224,7 @@ static int dco_query(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         return MIN(r, 0);
 }
 
-/* A drive that is frozen refuses to be frozen again. Where its registers do not come back, that is all that can be known. */
+/* A frozen drive rejects a second freeze. Without returned registers, the rejection is the only evidence of the freeze. */
 static int dco_write(Device *d, const Setting *s, const Value *v) {
         Registers regs;
         int r;
@@ -269,7 +270,7 @@ const Setting ata_lock_settings[] = {
                "ATA8-ACS DEVICE CONFIGURATION FREEZE LOCK B1h/C1h",
                "block changes of the device configuration (capacity, features) until the next power-on",
                .supported = { { 83, 11 } }, .query = dco_query, .on = { .command = ATA_CMD_DEVICE_CONFIGURATION, .feature = DCO_FREEZE_LOCK }) },
-        /* LBA 31:0 spells "FrLk", by which the drive knows that the command is no accident. */
+        /* LBA 31:0 must hold "FrLk", which guards against accidental commands. */
         { .brief = "block sanitize until power-on",
           LOCK("sanitize_freeze", ata_feature_write, 320, "power", "sanitize-freeze-lock",
                "ACS-4 SANITIZE FREEZE LOCK EXT B4h/0020h",

@@ -10,14 +10,14 @@
 #include "drive-command.h"
 
 #define SLOW_ERROR_MS 2000U
-#define TIMEOUTS_MAX 2U /* each one makes the kernel reset the link */
+#define TIMEOUTS_MAX 2U /* each timeout makes the kernel reset the link */
 
 #define ATA_STATUS_DF 0x20
 
 #define ATA_PASS_THROUGH_12 0xA1
 #define ATA_PASS_THROUGH_16 0x85
 
-/* Where the returned registers are depends on the sense format (SAT-4, ATA PASS-THROUGH). */
+/* The position of the returned registers depends on the sense format (SAT-4, ATA PASS-THROUGH). */
 static Registers registers_get(const SgRequest *q) {
         Sense s = sg_sense(q);
         const uint8_t *b = q->sense;
@@ -25,7 +25,7 @@ static Registers registers_get(const SgRequest *q) {
         Registers regs = {};
 
         if (s.descriptor_format) {
-                /* ATA Status Return, of 14 bytes, perhaps behind other descriptors. */
+                /* The ATA Status Return descriptor has 14 bytes, and may follow other descriptors. */
                 for (size_t i = 8; i + 14 <= len && !regs.valid; i += 2U + b[i + 1])
                         if (b[i] == 0x09)
                                 regs = (Registers){
@@ -38,27 +38,27 @@ static Registers registers_get(const SgRequest *q) {
                                         .status = b[i + 13],
                                 };
         } else if (s.valid && len >= 14 && s.asc == 0x00 && s.ascq == 0x1D)
-                /* Fixed format holds them only when it says "ATA pass-through information available". */
+                /* Fixed-format sense data holds registers only with "ATA pass-through information available". */
                 regs = (Registers){
                         .valid = true,
                         .error = b[3],
                         .status = b[4],
                         .count = b[6],
-                        /* Of the upper half it says only whether there is anything but 0. */
+                        /* Fixed format reports only whether the upper half is nonzero. */
                         .hob_valid = (b[8] & 0xC0) == 0x80,
                         .lbal = b[9],
                 };
 
-        /* No command ends with a status of 0: then the bridge did not fill in the registers. Their count of 0 would mean "standby", and
-         * "off" in an answer to SCT. */
+        /* A status of 0 never occurs: the bridge did not fill in the registers. A count of 0 would be misread as "standby", and as "off"
+         * in an SCT answer. */
         if (regs.status == 0 || q->host_status != 0)
                 regs = (Registers){};
         return regs;
 }
 
-/* By ATA PASS-THROUGH(16), or (12) for bridges that know no other; that has no room for 48 bits. */
+/* Builds ATA PASS-THROUGH(16), or (12) for bridges that support only that. PASS-THROUGH(12) cannot carry 48-bit commands. */
 static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
-        /* Protocol: non-data, PIO in or PIO out; then CK_COND, T_DIR, BYT_BLOK and T_LENGTH = count register. */
+        /* Protocol 3: non-data, 4: PIO in, 5: PIO out. Flags: CK_COND, T_DIR, BYT_BLOK, and T_LENGTH = count register. */
         uint8_t protocol = 3, flags = 0x20;
         SgRequest q = {
                 .cdb_len = cdb_len,
@@ -87,15 +87,15 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         return q;
 }
 
-/* Length of the path of the bridge's USB interface, the parent of its SCSI host. 0: not known. */
+/* Returns the length of the sysfs path of the bridge's USB interface, the parent of its SCSI host. 0: not known. */
 static int usb_interface(const Device *d) {
         const char *host = strstr(d->drive->syspath, "/host");
 
         return d->drive->transport == TRANSPORT_USB && host ? (int) (host - d->drive->syspath) : 0;
 }
 
-/* The uas driver itself gives this answer for bridges with the quirk US_FL_NO_ATA_1X, such as all of Seagate's
- * (drivers/usb/storage/uas.c, unusual_uas.h). usb-storage does not use that list. */
+/* Returns true if the uas driver itself rejected the command. It does so for bridges with the quirk US_FL_NO_ATA_1X, such as all of
+ * Seagate's (drivers/usb/storage/uas.c, unusual_uas.h). usb-storage does not use that list. */
 static bool uas_blocks(const Device *d, const Sense *s) {
         char path[PATH_MAX], driver[PATH_MAX];
         ssize_t n;
@@ -138,7 +138,7 @@ int bridge_check(Device *d) {
         return 0;
 }
 
-/* What the answer says of a USB bridge, so that nothing is tried twice. */
+/* Stores what the answer shows about a USB bridge, so that failed commands are not repeated. */
 static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, int r) {
         Bridge *b = &d->bridge;
         Sense s = sg_sense(q);
@@ -146,12 +146,12 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
         if (d->drive->transport != TRANSPORT_USB)
                 return;
 
-        /* Not let through: the kernel's answer for bridges that it does not trust. */
+        /* The kernel's answer for bridges that it does not trust with ATA commands. */
         if (b->cdb == 0 && r == END_UNSUPPORTED && s.key == SENSE_ILLEGAL_REQUEST) {
                 b->without_sat = true;
                 b->uas_blocks = uas_blocks(d, &s);
         }
-        /* The first command got no answer: another is not tried. */
+        /* The first command got no answer: no further command is sent. */
         if (b->cdb == 0 && q->host_status != 0)
                 b->fragile = true;
         if (r < 0 && r != END_REFUSED)
@@ -164,8 +164,8 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
                 b->without_registers = true;
 }
 
-/* A pulled drive: the kernel looks for it for seconds, gives the command back as aborted, and takes the disk away a moment
- * later. A drive that refuses does so at once. */
+/* Returns true if the drive was unplugged. The kernel searches for a pulled drive for seconds, returns the command as aborted, and
+ * removes the disk shortly afterwards. A drive that rejects a command does so immediately. */
 static bool was_unplugged(const Device *d, uint64_t took_ms) {
         if (took_ms < SLOW_ERROR_MS)
                 return false;
@@ -178,7 +178,7 @@ static bool was_unplugged(const Device *d, uint64_t took_ms) {
         return false;
 }
 
-/* By that many bytes of CDB. */
+/* Sends the taskfile with a CDB of `cdb_len` bytes. */
 static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *q, Registers *regs) {
         char buf[COMMAND_NAME_MAX], sense_text[SENSE_TEXT_MAX];
         const char *name;
@@ -191,7 +191,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
         *regs = registers_get(q);
         s = sg_sense(q);
 
-        /* The drive's own status counts more than the sense key, which the layers between have made of it. */
+        /* The drive's status register overrides the sense key, which bridge and kernel derive from it. */
         if (regs->status & (ATA_STATUS_ERR | ATA_STATUS_DF)) {
                 bool fault = regs->status & ATA_STATUS_DF, aborted = !fault && regs->error & ATA_ERROR_ABRT;
 
@@ -202,18 +202,18 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
                                 regs->status, regs->error);
                 d->failure.rejected = aborted;
         }
-        /* Invalid opcode, or invalid field in the CDB: not the drive's answer but that of the layers before it. */
+        /* Invalid opcode or invalid field in the CDB is an answer of bridge or kernel, not of the drive. */
         else if (r == END_REFUSED && s.key == SENSE_ILLEGAL_REQUEST &&
                  (s.asc == ASC_INVALID_OPCODE || s.asc == ASC_INVALID_FIELD_IN_CDB))
                 r = device_fail(d, END_UNSUPPORTED, "%s was not passed to the drive (%s)", name,
                                 sense_describe(s.key, s.asc, s.ascq, sense_text));
-        /* An ATA drive aborts what it does not know. */
+        /* ATA drives abort unknown commands. */
         else if (r == END_REFUSED && s.key == SENSE_ABORTED_COMMAND)
                 d->failure.rejected = true;
         else if (r == END_REFUSED && s.key == SENSE_NOT_READY && s.asc == ASC_NO_MEDIUM)
                 r = device_fail(d, END_UNSUPPORTED, "the drive has no medium");
 
-        /* libata gives a command back as "aborted" when the time is up; a drive that aborts does so at once. */
+        /* libata returns a timed-out command as "aborted". A drive that aborts a command does so immediately. */
         if (r == END_REFUSED && q->took_ms + 500 >= q->timeout_ms)
                 r = device_fail(d, -ETIMEDOUT, "the drive did not answer %s in %u s", name, q->timeout_ms / 1000);
         if (r < 0 && was_unplugged(d, q->took_ms))
@@ -230,7 +230,8 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 
         assert(tf->len % 512 == 0);
 
-        /* The code of ATA PASS-THROUGH(12) is BLANK for an optical drive, which erases the disc. No row for these comes here. */
+        /* On optical drives, the opcode of ATA PASS-THROUGH(12) is BLANK, which erases the disc. No row for optical drives calls this
+         * function. */
         if (d->drive->optical)
                 return device_fail(d, END_FORBIDDEN, "ATA commands are never sent to an optical drive");
         r = bridge_check(d);
@@ -246,7 +247,8 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
                                    d->n_timeouts);
 
         r = ata_send(d, tf, cdb_len, &q, &regs);
-        /* A USB bridge whose first answer is "invalid operation code" may know (12); the driver sd takes no optical drives. */
+        /* A USB bridge that first answers "invalid operation code" may support PASS-THROUGH(12). The sd driver handles no optical
+         * drives. */
         if (r == END_UNSUPPORTED && d->drive->transport == TRANSPORT_USB && starts_with(d->drive->name, "sd") &&
             d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
@@ -261,15 +263,15 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
 }
 
 static int identify_query(Device *d, uint16_t data[static 256]) {
-        /* By udev or by an earlier visit. */
+        /* True if udev or an earlier visit read the serial number from IDENTIFY. */
         bool serial_is_from_identify = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
         int r;
 
-        /* Who brings an image has been told of a wrong checksum, and sees the rest all the same. */
+        /* The caller has already reported a wrong checksum of an image. The other fields are still shown. */
         if (d->io.image)
                 memcpy(data, d->io.image, sizeof d->identify);
         else {
-                /* Bridges need the count, although ACS-4 does not. */
+                /* ACS-4 does not require the count, but bridges do. */
                 Taskfile tf = { .command = ATA_CMD_IDENTIFY_DEVICE,
                                 .count = 1,
                                 .data = data,
@@ -285,12 +287,13 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
                         return device_fail(d, -EBADMSG, "the drive's IDENTIFY data is empty or has a wrong checksum");
         }
 
-        /* Words are left out until the drive has spun up (PUIS). Bit 2 of word 0 had another meaning in ATA-1. */
+        /* IDENTIFY is incomplete until a drive with PUIS has spun up. Bit 2 of word 0 had another meaning in ATA-1. */
         if ((data[0] & 1U << 2) && (data[2] == 0x37C8 || data[2] == 0x8C73))
                 return device_fail(
                                 d, END_DEFERRED,
                                 "the drive has not spun up since power-on (PUIS), and its IDENTIFY data is incomplete until then");
-        /* Swapped while the machine slept, or one bay of a dock answering for another: the settings of this drive are not for that one. */
+        /* The drive was exchanged while the machine was suspended, or one bay of a dock answers for another. The settings of this drive
+         * must not be applied to another drive. */
         if (d->drive->serial && serial_is_from_identify && !identify_serial_agrees(data, d->drive->serial))
                 return device_fail(d, END_VANISHED, "another drive answered at this drive's device node");
         return 0;
@@ -302,7 +305,7 @@ int ata_identify(Device *d) {
 
         if (d->identify_valid)
                 return 0;
-        /* One failure is told for each setting, and asked once. */
+        /* The failure is reported for each setting, but IDENTIFY is sent only once. */
         if (d->identify_failure.error < 0)
                 return device_fail_again(d, &d->identify_failure);
 
@@ -371,8 +374,8 @@ static Taskfile sct_taskfile(bool to_device, void *data) {
         };
 }
 
-/* A drive runs one SCT command at a time, and a new table would break into a running one (a write-same, say). Asked
- * once per visit. */
+/* Fails if an SCT command is running. A drive runs one SCT command at a time, and a new command table would interrupt a running command
+ * such as Write Same. Checked once per visit. */
 static int sct_check_free(Device *d) {
         uint8_t data[512] = {};
         Taskfile tf = sct_taskfile(false, data);
@@ -397,7 +400,7 @@ static int sct_check_free(Device *d) {
         return 0;
 }
 
-/* What comes back is in COUNT and LBA 7:0. */
+/* The result is in COUNT and LBA 7:0. */
 int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret) {
         uint16_t table[256] = {
                 htole16(function >> 8), htole16(function & 0xFF), htole16(selection), htole16(value), htole16(options),
@@ -418,7 +421,7 @@ int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret) 
         if (r < 0)
                 return r;
 
-        /* Registers that stand as they were sent come from a bridge that never fetched them (smartmontools knows it). */
+        /* Registers that equal the sent values come from a bridge that did not fetch them (known to smartmontools). */
         value = regs.count | regs.lbal << 8;
         if (!regs.valid || value == (SCT_LOG_COMMAND_STATUS << 8 | 1))
                 return -ENODATA;

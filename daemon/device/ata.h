@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* ATA commands by SCSI/ATA Translation: taskfile -> ATA PASS-THROUGH(16) -> SG_IO -> registers. Command and register
- * names are ACS's; CDB layout and sense formats: SAT-4. */
+/* ATA commands over SCSI/ATA Translation: taskfile -> ATA PASS-THROUGH(16) -> SG_IO -> registers. Command and register names: ACS. CDB
+ * layout and sense formats: SAT-4. */
 
 #include "ata-identify.h"
 #include "device.h"
@@ -32,85 +32,86 @@ typedef struct Taskfile {
         uint8_t feature, count;
         uint8_t lbal, lbam, lbah;
         uint8_t hob_lbal;    /* LBA 31:24, of 48-bit commands */
-        bool ext;            /* one of the 48-bit commands */
+        bool ext;            /* 48-bit command */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
-        bool want_registers; /* data commands: ask for the registers too (CK_COND); non-data ones always do */
+        bool want_registers; /* data commands: return registers (CK_COND); non-data commands always return them */
         void *data;
         size_t len;     /* whole sectors of 512 bytes; 0: non-data */
-        bool to_device; /* the data; else it is what comes back */
+        bool to_device; /* direction of the data; false: from the device */
 } Taskfile;
 
 typedef struct Registers {
-        bool valid; /* the bridge or kernel handed them back */
+        bool valid; /* the bridge or kernel returned the registers */
         uint8_t error, status, count, lbal;
-        bool hob_valid;    /* a 48-bit command's upper half came back too … */
-        uint8_t hob_count; /* … of which COUNT 15:8 is used */
+        bool hob_valid;    /* the upper half of a 48-bit command was returned */
+        uint8_t hob_count; /* COUNT 15:8 */
 } Registers;
 
 #define ATA_STATUS_ERR 0x01
 #define ATA_ERROR_ABRT 0x04
 
-/* A unit attention (after power-on or resume) is retried at once. Returns 0 when the drive took the command, else an END_…
- * error, -ETIMEDOUT or another errno, with a sentence. `ret` may be NULL; it is filled in for END_REFUSED too: whether the
- * drive itself said so shows in it. */
+/* Sends an ATA command. Repeats the command immediately after a unit attention (power-on, resume). Returns 0 if the drive accepted the
+ * command; otherwise an END_… error, -ETIMEDOUT or another errno, with a reason in d->failure. `ret` may be NULL. *ret is also filled
+ * for END_REFUSED, and shows whether the drive itself rejected the command. */
 int ata_command(Device *d, const Taskfile *tf, Registers *ret);
 
-/* 0, or why the USB bridge is sent no ATA command. What a bridge passes on is learned from its answers (Device.bridge). */
+/* Returns 0 or the error for a USB bridge that must not get ATA commands. The capabilities of a bridge are learned from its answers
+ * (Device.bridge). */
 int bridge_check(Device *d);
 
-/* IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error: nothing is decided from it. */
+/* Reads IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error, and the data is not used. */
 int ata_identify(Device *d);
 
-/* SMART READ DATA (B0h/D0h). END_UNSUPPORTED: it cannot be had, or may not be believed, as its checksum is wrong. */
+/* Sends SMART READ DATA (B0h/D0h). END_UNSUPPORTED: the data is not available, or its checksum is wrong. */
 int smart_read_data(Device *d, uint8_t data[static 512]);
 
-/* `lost_by` of settings that Software Settings Preservation covers, by drives' manuals. */
+/* `lost_by` of settings that Software Settings Preservation covers, according to drive manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
-/* The detail of a row here. Most features of a drive are fields of IDENTIFY DEVICE, which say whether the drive has the feature and
- * whether it is on, and two commands: such a row needs no function of its own. */
+/* Setting.detail of ATA rows. Most features have fields in IDENTIFY DEVICE for "supported" and "enabled", and one command each for on
+ * and off: such a row needs no function. */
 typedef struct AtaFeature AtaFeature;
 struct AtaFeature {
-        IdentifyField supported[3]; /* none of them is 0; ends with {} */
-        IdentifyField enabled[3];   /* the same; without any nothing tells */
-        IdentifyField level;        /* {}: the setting has none */
-        Taskfile on, off;   /* SET FEATURES, unless they name another command; a level goes into COUNT of `on` */
-        const char *no_off; /* why the drive cannot turn it off; NULL: it can */
-        uint16_t code;      /* for functions of the row's own: what it is called in SCT, or where it is in a log */
-        /* Goes on reading where IDENTIFY does not say all of a feature that the drive has. NULL: it does */
+        IdentifyField supported[3]; /* all fields must be nonzero; ends with {} */
+        IdentifyField enabled[3];   /* all fields must be nonzero; ends with {}; no fields: the state cannot be read */
+        IdentifyField level;        /* {}: the setting has no level */
+        Taskfile on, off;           /* SET FEATURES unless another command is given; a level is sent in COUNT of `on` */
+        const char *no_off;         /* why the drive cannot turn the feature off; NULL: the drive can */
+        uint16_t code;              /* for the row's functions: SCT code, or offset in a log */
+        /* Reads more for a supported feature that IDENTIFY does not fully describe. NULL: IDENTIFY is sufficient */
         int (*query)(Device *d, const AtaFeature *f, Reading *ret);
 };
 
-/* What IDENTIFY says of it, and the row's ask(). A drive that has no such feature is as good as "off", and the value is that. */
+/* Reads the feature from IDENTIFY and by the row's query(). The value of an unsupported feature is "off". */
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
-/* What all rows have; members of the AtaFeature follow the summary. */
+/* Members common to all rows. Members of AtaFeature follow the summary. */
 #define ATA_ROW(key, read_, write_, order_, lost, how, from, what, ...)                                        \
         .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .order = order_, .lost_by = lost, \
         .equivalent = how, .source = from, .summary = what, .detail = &(const AtaFeature) {                    \
                 __VA_ARGS__                                                                                    \
         }
 
-/* A row without functions of its own. */
+/* A row that uses the common read and write functions. */
 #define ATA_FEATURE(key, ...) ATA_ROW(key, ata_feature_read, ata_feature_write, __VA_ARGS__)
 
-/* SMART Command Transport (ACS-4): action and function code of a command table. Only those named here are ever sent:
- * others erase the disk (Write Same). */
+/* SMART Command Transport (ACS-4): action and function code of a command table. Other codes must never be sent: some erase the disk
+ * (Write Same). */
 typedef enum SctFunction {
-        SCT_SET_ERC = 0x0301, /* Error Recovery Control; the limit of now, in units of 100 ms, 0: none … */
+        SCT_SET_ERC = 0x0301, /* Error Recovery Control: current limit in units of 100 ms; 0: no limit */
         SCT_GET_ERC = 0x0302,
-        SCT_SET_ERC_POWER_ON = 0x0303, /* … and that of every power-on, which drives by ACS-4 can be given */
+        SCT_SET_ERC_POWER_ON = 0x0303, /* limit after each power-on, on drives that support ACS-4 */
         SCT_GET_ERC_POWER_ON = 0x0304,
         SCT_SET_FEATURE = 0x0401, /* Feature Control */
         SCT_GET_FEATURE = 0x0402,
         SCT_GET_FEATURE_OPTIONS = 0x0403, /* SCT_FEATURE_SAVED */
 } SctFunction;
 
-#define SCT_FEATURE_SAVED 1 /* the state outlives the loss of power */
+#define SCT_FEATURE_SAVED 1 /* the state persists over power loss */
 
-/* `selection`: which limit, or which feature. `options`: of SCT_SET_FEATURE. `ret` may be NULL. */
+/* `selection`: limit or feature code. `options`: only for SCT_SET_FEATURE. `ret` may be NULL. */
 int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret);
 
-/* -ENODATA: the registers that carry the answer did not come back. */
+/* -ENODATA: the registers with the answer were not returned. */
 int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret);
