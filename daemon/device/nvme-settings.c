@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings an NVMe controller holds: features (NVMe 1.4), by admin commands. What the kernel writes itself (HMB, APST) goes by
- * the kernel's files. */
+/* Settings stored in an NVMe controller: features (NVMe 1.4), set by admin commands. HMB and APST, which the kernel writes itself, are
+ * set through the kernel's files. */
 
 #include <linux/nvme_ioctl.h>
 #include <stdio.h>
@@ -14,25 +14,26 @@
 #include "sysfs.h"
 
 enum {
-        /* Select of Get Features. */
+        /* Select field of Get Features. */
         NVME_SELECT_CURRENT = 0,
-        NVME_SELECT_SAVED = 2,        /* what it will have after its next power-on */
+        NVME_SELECT_SAVED = 2,        /* value after the next power-on */
         NVME_SELECT_CAPABILITIES = 3, /* NVME_CAPABILITY_… */
         NVME_CAPABILITY_SAVEABLE = 1 << 0,
 
-        NVME_KELVIN = 273, /* the standard's own rounding, and the kernel's: 0 °C is 273 K */
+        NVME_KELVIN = 273, /* 0 °C is 273 K, as rounded by the standard and the kernel */
         THERMAL_LIGHT_SHIFT = 16,
 };
 
-/* A setting that is a part of a feature's register of 32 bits: Setting.detail of these rows. */
+/* Setting.detail of feature rows: a field of a feature's 32-bit register. */
 typedef struct NvmeFeature {
         uint8_t fid;
-        uint8_t shift;             /* where in the register the value is … */
-        uint32_t mask;             /* … and its bits, at the right end */
-        uint32_t keep;             /* the other bits, which are written back as they are; 0: there are none */
-        int64_t scale;             /* what one unit of the register counts in the value's own unit; 0: 1 */
-        int64_t bias;              /* the value of 0 */
-        uint16_t id_word, id_bits; /* what Identify Controller has where there is such a feature; 0, 0: always */
+        uint8_t shift; /* position of the field in the register */
+        uint32_t mask; /* mask of the field, before the shift */
+        uint32_t keep; /* bits of the register that are written back unchanged; 0: none */
+        int64_t scale; /* units of the value per unit of the register; 0: 1 */
+        int64_t bias;  /* value of register content 0 */
+        uint16_t id_word,
+                        id_bits; /* byte and bits of Identify Controller that report the feature; 0, 0: always present */
 } NvmeFeature;
 
 static Value feature_value(const Setting *s, uint32_t reg) {
@@ -60,14 +61,14 @@ static int feature_get(Device *d, const Setting *s, uint32_t select, uint32_t *r
         return r;
 }
 
-/* Can the controller save it? Not asked of one without the save bit. */
+/* Reads whether the controller can save the feature. Not queried on controllers without the save bit. */
 static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         uint32_t capabilities = 0;
         int r = 0;
 
         if (nvme_identify_word(d, NVME_ID_ONCS) & 1 << 4)
                 r = feature_get(d, s, NVME_SELECT_CAPABILITIES, &capabilities);
-        /* "Not for this feature" is an answer too. */
+        /* A rejection means that this feature cannot be saved. */
         if (r < 0 && r != END_REFUSED && r != END_UNSUPPORTED)
                 return r;
 
@@ -99,7 +100,8 @@ static int feature_read(Device *d, const Setting *s, Reading *ret) {
         return r;
 }
 
-/* Writes `bits`, and the register's bits of `keep` as they are. Saves too where device->save is set and the controller can. */
+/* Writes `bits`, and keeps the register's bits of `keep`. Also saves the value if device->save is set and the controller can save the
+ * feature. */
 static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bits) {
         const NvmeFeature *f = s->detail;
         struct nvme_passthru_cmd cmd = { .opcode = NVME_ADMIN_SET_FEATURES };
@@ -132,8 +134,8 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         return feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
-/* The kernel knows from Identify Controller that there is a cache, and never asks whether it is on: it sends flushes, unless
- * somebody has turned them off (queue/write_cache). */
+/* The kernel takes the presence of a cache from Identify Controller, and does not read whether the cache is on. It sends flushes unless
+ * queue/write_cache was set to write through. */
 static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r = 0;
 
@@ -148,9 +150,9 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         return r < 0 ? r : cache_fail_turned_off(d);
 }
 
-/* Has the controller a table of the power states that it goes to by itself, and does it go by that? 1: yes. */
+/* Returns 1 if the controller has APST enabled, 0 if not, or a negative error. */
 static int apst_enabled(Device *d) {
-        uint8_t table[256] = {}; /* of no interest here */
+        uint8_t table[256] = {}; /* not used */
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_GET_FEATURES,
                 .cdw10 = 0x0C,
@@ -175,7 +177,7 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
-        /* APST may have moved it there. At the next I/O it returns to the state that was set, which cannot be read now. */
+        /* APST may have entered this idle state. The next I/O restores the state that was set, which cannot be read now. */
         r = apst_enabled(d);
         ret->known = r == 0;
         return MIN(r, 0);
@@ -188,7 +190,7 @@ static int power_state_write(Device *d, const Setting *s, const Value *v) {
                 return device_fail(d, END_UNSUPPORTED, "the controller has only the power states 0...%u",
                                    d->nvme_identify[NVME_ID_NPSS]);
 
-        /* APST and any I/O move the controller to another state. */
+        /* APST and I/O move the controller to other states. */
         r = apst_enabled(d);
         if (r < 0)
                 return r;
@@ -207,9 +209,9 @@ static bool thermal_is_taken(const Device *d, uint32_t field) {
         return field == 0 || ((min == 0 || field >= min) && (max == 0 || field <= max));
 }
 
-/* Two settings in one register: the temperatures of heavy and of light throttling, the second below the first. What this visit
- * goes on to write of the other one is written at once: one after the other, the first might be refused for what the second is
- * only about to become. */
+/* Writes one of two settings in the same register: the temperatures of heavy and light throttling. Light must be below heavy. If this
+ * visit also writes the other temperature, both are written at once: a write of the first one alone could be rejected because of the
+ * other's old value. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
         unsigned mine = f->shift / THERMAL_LIGHT_SHIFT;
@@ -246,7 +248,8 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
         return nvme_check_live(d, true) ?: sysfs_setting_write(d, s, v);
 }
 
-/* The kernel rewrites the controller's table whenever this latency changes, and at every start of the controller. */
+/* Words of the latency. The kernel rewrites the controller's APST table at each change of the latency, and at each start of the
+ * controller. */
 static const ValueWord latency_words[] = { { "any", INT32_MAX }, { "auto", -1 }, {} };
 
 static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
@@ -264,7 +267,7 @@ static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || ret->value.number != 0)
                 return r;
 
-        /* The kernel's wish is not yet the controller's state. */
+        /* The kernel's value may differ from the controller's state. */
         r = apst_enabled(d);
         if (r > 0)
                 ret->value = (Value){ .type = VALUE_NAME, .name = "off, but still on in the controller" };
@@ -286,8 +289,8 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* What all rows have in common, and those that are features, of the whole controller or (0) of a namespace; the arguments
- * behind the functions are the members of the NvmeFeature. */
+/* ROW: members common to all rows. FEATURE: a feature of the whole controller, or of a namespace (`whose` 0); members of NvmeFeature
+ * follow the functions. */
 #define ROW(key, whose, order_, what, how, lost, from) \
         .name = key, .backend = BACKEND_NVME, .flags = whose, .order = order_, .summary = what, .equivalent = how, \
         .lost_by = lost, .source = from
@@ -311,7 +314,7 @@ const Setting nvme_settings[] = {
                   "5", "05h, TLER", feature_read, feature_write,
                   .fid = 0x05, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
           .range = RANGE_RECOVERY },
-        /* Kept: the hysteresis of NVMe 2.0. */
+        /* Keeps the hysteresis of NVMe 2.0. */
         { .brief = "warning temperature", .also = "tmpth",
           FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature at which the controller warns",
                   "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
@@ -343,7 +346,7 @@ const Setting nvme_settings[] = {
           .off_without = 1U << BACKEND_NVME,
           SYSFS_ROW_BY(apst_latency_read, sysfs_setting_permit, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
-        /* After APST, which moves the controller between states too. Kept: the workload hint. */
+        /* Order: after APST, which also changes the state. Keeps the workload hint. */
         { .brief = "power state: 0 is full power", .also = "ps", FEATURE("power_state", SETTING_CONTROLLER, 410,
                   "power state of the controller: 0 uses most power, higher numbers use less", "2", "02h",
                   power_state_read, power_state_write, .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),

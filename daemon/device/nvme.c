@@ -14,7 +14,7 @@ enum {
         NVME_LOG_SELF_TEST = 0x06,
         NVME_NSID_ALL = -1,
 
-        /* With their type, as in Linux include/linux/nvme.h. */
+        /* Status codes with their type, as in Linux include/linux/nvme.h. */
         NVME_STATUS_INVALID_OPCODE = 0x001,
         NVME_STATUS_INVALID_FIELD = 0x002,
         NVME_STATUS_INTERNAL_ERROR = 0x006,
@@ -39,7 +39,7 @@ int nvme_check_live(Device *d, bool alone) {
                 if (attribute_read(state, sizeof state, "%s", found.gl_pathv[i]) >= 0 && health_parse(state) > 0)
                         return 0;
 
-        if (r < 0 || !*state) /* a kernel that does not tell */
+        if (r < 0 || !*state) /* the kernel has no state attribute */
                 return r;
         if (streq(state, "dead"))
                 return device_fail(d, -EIO, "the kernel has given up the drive's NVMe controller (state dead)");
@@ -50,7 +50,7 @@ int nvme_check_live(Device *d, bool alone) {
                            state);
 }
 
-/* As the NVMe base specification calls it. */
+/* Returns the name in the NVMe base specification. */
 static const char *status_name(unsigned status) {
         switch (status) {
         case NVME_STATUS_INVALID_OPCODE:
@@ -110,7 +110,7 @@ int nvme_identify(Device *d) {
                 .opcode = NVME_ADMIN_IDENTIFY,
                 .addr = (uintptr_t) d->nvme_identify,
                 .data_len = sizeof d->nvme_identify,
-                .cdw10 = 1, /* CNS: the controller */
+                .cdw10 = 1, /* CNS 01h: controller */
         };
         int r;
 
@@ -129,7 +129,7 @@ uint16_t nvme_identify_word(const Device *d, unsigned at) {
 }
 
 int nvme_is_testing(Device *d, bool *ret) {
-        uint8_t page[4] = {}; /* its beginning; a whole number of dwords */
+        uint8_t page[4] = {}; /* start of the page, in whole dwords */
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_GET_LOG_PAGE,
                 .nsid = (uint32_t) NVME_NSID_ALL,

@@ -11,36 +11,36 @@ enum {
         NVME_ADMIN_SET_FEATURES = 0x09,
         NVME_ADMIN_GET_FEATURES = 0x0A,
 
-        /* Bytes of Identify Controller (CNS 01h). */
-        NVME_ID_OACS = 256,   /* bit 4: it can test itself */
-        NVME_ID_NPSS = 263,   /* the highest number of a power state */
-        NVME_ID_APSTA = 265,  /* bit 0: it can change its power state by itself */
+        /* Byte offsets in Identify Controller (CNS 01h). */
+        NVME_ID_OACS = 256,   /* bit 4: Device Self-test is supported */
+        NVME_ID_NPSS = 263,   /* number of the highest power state */
+        NVME_ID_APSTA = 265,  /* bit 0: autonomous power state transitions (APST) */
         NVME_ID_WCTEMP = 266, /* the warning temperature in Kelvin; 0: not reported */
-        NVME_ID_HCTMA = 322,  /* bit 0: host controlled thermal management … */
-        NVME_ID_MNTMT = 324,  /* … from here, in Kelvin; 0: not reported … */
-        NVME_ID_MXTMT = 326,  /* … to here */
-        NVME_ID_ONCS = 520,   /* bit 4: the save bit of Set Features, and the selections of Get Features */
-        NVME_ID_VWC = 525,    /* bit 0: there is a volatile write cache */
-        NVME_ID_PSD = 2048, /* a descriptor of 32 bytes for each power state; byte 3, bit 1: it does no I/O in this one */
+        NVME_ID_HCTMA = 322,  /* bit 0: host controlled thermal management */
+        NVME_ID_MNTMT = 324,  /* lowest temperature of thermal management, in Kelvin; 0: not reported */
+        NVME_ID_MXTMT = 326,  /* highest temperature of thermal management, in Kelvin; 0: not reported */
+        NVME_ID_ONCS = 520,   /* bit 4: save bit of Set Features, and select field of Get Features */
+        NVME_ID_VWC = 525,    /* bit 0: volatile write cache */
+        NVME_ID_PSD = 2048,   /* power state descriptors of 32 bytes; byte 3, bit 1: non-operational */
 };
 
 struct nvme_passthru_cmd;
 
-/* May a command be sent? END_DEFERRED while the controller is being reset or connected, when the kernel holds commands back for as
- * long as that takes; END_VANISHED while it is removed; -EIO when the kernel has given it up. With the kernel's multipathing the
- * controllers are below the subsystem, and one that is live is enough, unless the command is for one (`alone`): which of them
- * gets it is the kernel's choice. */
+/* Returns 0 if commands may be sent. END_DEFERRED: the controller is being reset or connected, and the kernel would hold commands back;
+ * END_VANISHED: it is being removed; -EIO: the kernel has given it up. With the kernel's multipathing the controllers are below the
+ * subsystem, and one live controller is enough, unless the command is meant for a single controller (`alone`): the kernel chooses the
+ * controller. */
 int nvme_check_live(Device *d, bool alone);
 
-/* 0, or the end of a step, with a sentence that calls the command `what`. `whole`: it belongs to the whole controller; else each namespace
- * has its own, and the drive's is meant. */
+/* Sends an admin command. Returns 0 or an error, with a reason that names the command `what`. `whole`: the command concerns the whole
+ * controller; otherwise the drive's namespace. */
 int nvme_admin(Device *d, const char *what, bool whole, struct nvme_passthru_cmd *cmd);
 
-/* Identify Controller into d->nvme_identify, once per visit. */
+/* Reads Identify Controller into d->nvme_identify, once per visit. */
 int nvme_identify(Device *d);
 
-/* The 16 bits at this byte of what it says. */
+/* Returns the 16 bits at this byte of Identify Controller. */
 uint16_t nvme_identify_word(const Device *d, unsigned at);
 
-/* Does the drive test itself just now? By the log page 06h, Device Self-test. END_UNSUPPORTED: it cannot. */
+/* Reads from log page 06h, Device Self-test, whether a self-test is running. END_UNSUPPORTED: the drive has no self-test. */
 int nvme_is_testing(Device *d, bool *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The one setting of CD, DVD and Blu-ray drives, by MMC's own commands. They are never sent ATA pass-through: the code of
- * its short form is that of BLANK, which erases a disc. */
+/* The setting of CD, DVD and Blu-ray drives, set by MMC commands. ATA pass-through is never sent: the opcode of its 12-byte form is
+ * BLANK, which erases a disc. */
 
 #include <endian.h>
 
@@ -10,14 +10,14 @@
 
 #define SET_STREAMING 0xB6
 #define SET_CD_SPEED 0xBB
-#define RESTORE_DEFAULTS (1U << 26) /* RDD, in the first byte */
+#define RESTORE_DEFAULTS (1U << 26) /* RDD bit in the first byte */
 #define CD_1X 177                   /* kB/s */
 #define FASTEST 0xFFFF
 
-/* For DVDs and what came after them. */
+/* Sets the speed on DVD and newer drives. */
 static int set_streaming(Device *d, uint32_t speed) {
         uint32_t size = htobe32(speed * CD_1X), time = htobe32(speed == 0 ? 0 : 1000);
-        /* Performance descriptor: from the disc's start to its end, so many kB in so many milliseconds of reading, and of writing. */
+        /* Performance descriptor: start and end of the disc, then kilobytes and milliseconds of reading, and of writing. */
         uint32_t p[7] = { htobe32(speed == 0 ? RESTORE_DEFAULTS : 0), 0, UINT32_MAX, size, time, size, time };
         SgRequest q = {
                 .cdb = { SET_STREAMING, [10] = sizeof p },
@@ -30,7 +30,7 @@ static int set_streaming(Device *d, uint32_t speed) {
         return scsi_command(d, &q);
 }
 
-/* For CDs. What is written stays as fast as the drive likes: programs that burn say how fast. */
+/* Sets the reading speed on CD drives. The writing speed remains the drive's maximum, because burning programs set it themselves. */
 static int set_cd_speed(Device *d, uint32_t speed) {
         uint32_t n = speed == 0 ? FASTEST : speed * CD_1X;
         SgRequest q = {
@@ -41,13 +41,13 @@ static int set_cd_speed(Device *d, uint32_t speed) {
         return scsi_command(d, &q);
 }
 
-/* Nothing is asked: opening the node alone makes the kernel look for a disc. */
+/* Sends nothing: opening the node would make the kernel look for a disc. */
 static int cd_speed_read(Device *d _unused_, const Setting *s, Reading *ret) {
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;
 }
 
-/* Many drives know one of the two only. */
+/* Sends both commands, because many drives support only one of them. */
 static int cd_speed_write(Device *d, const Setting *s _unused_, const Value *v) {
         int streaming, cd;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings that a SCSI drive keeps in its mode pages. A field is read from the page's current values, and written by
- * sending the whole page back with that field changed, where the page of changeable values allows it. The last row is no mode
- * page: it spins the drive down. */
+/* Settings stored in a SCSI drive's mode pages. A field is read from the current page. To write the field, the whole page is sent back
+ * with the field changed, if the page of changeable values allows the change. The last row is not in a mode page: `standby` spins the
+ * drive down. */
 
 #include <assert.h>
 
@@ -13,10 +13,10 @@
 
 typedef struct ModeField {
         uint8_t page;
-        uint8_t byte, bit;  /* the bit that enables it; 0, 0: there is none */
-        uint8_t timer, len; /* the number that goes with it, big-endian; len 0: there is none */
-        uint8_t scale;      /* milliseconds in one of it */
-        bool disables;      /* the bit, which then has no number, is set for "off" */
+        uint8_t byte, bit;  /* enable bit; 0, 0: none */
+        uint8_t timer, len; /* big-endian number; len 0: none */
+        uint8_t scale;      /* milliseconds per unit of the number */
+        bool disables;      /* the bit is set for "off"; such a field has no number */
 } ModeField;
 
 #define MODE_DATA_MAX 252U
@@ -37,19 +37,19 @@ enum {
 
 typedef enum ModeControl {
         MODE_CURRENT = 0,
-        MODE_CHANGEABLE = 1, /* ones where the drive lets bits be changed */
-        MODE_SAVED = 3,      /* what it will have after its next power-on */
+        MODE_CHANGEABLE = 1, /* bits that the drive allows to change are 1 */
+        MODE_SAVED = 3,      /* values after the next power-on */
 } ModeControl;
 
 typedef struct ModePage {
-        uint8_t bytes[254]; /* with its header of two; PS is taken out */
+        uint8_t bytes[254]; /* page with its header of two bytes; the PS bit is cleared */
         size_t len;
         bool saveable;          /* PS */
-        bool six_byte_commands; /* the drive knows only the commands of six bytes */
+        bool six_byte_commands; /* the drive supports only 6-byte commands */
 } ModePage;
 
-/* The page in what came back: header, block descriptors that were not asked for, page. What is behind the drive's own data,
- * as far as the transport tells how much that is, may not be written back. */
+/* Finds the page in the answer, after the header and unrequested block descriptors. Data beyond the drive's own length, as far as the
+ * transport reports it, must not be written back. */
 static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage *ret) {
         bool six_byte = q->cdb_len == 6;
         const uint8_t *data = q->data;
@@ -70,7 +70,7 @@ static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage 
         return 0;
 }
 
-/* The field's page, without block descriptors. END_UNSUPPORTED: the drive has no such page, or not one as long as that. */
+/* Reads the field's page without block descriptors. END_UNSUPPORTED: the drive has no such page, or the page is too short. */
 static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePage *ret) {
         uint8_t data[MODE_DATA_MAX] = {};
         SgRequest q = {
@@ -105,7 +105,7 @@ static int mode_sense(Device *d, const ModeField *f, ModeControl control, ModePa
         return r;
 }
 
-/* Has the drive save it, too, where the user wants that and the page can be saved: else SP is an error (SPC-4). */
+/* Sends the page. Sets SP if the user requests saving and the page is saveable: otherwise SP is an error (SPC-4). */
 static int mode_select(Device *d, const ModePage *page) {
         bool six_byte = page->six_byte_commands;
         size_t header = six_byte ? 4 : 8, len = header + page->len;
@@ -117,12 +117,12 @@ static int mode_select(Device *d, const ModePage *page) {
                 .to_device = true,
                 .data = data,
                 .data_len = len,
-                /* Turning a cache off writes out what is in it. */
+                /* Turning the cache off flushes it. */
                 .timeout_ms = SG_TIMEOUT_FLUSH_MS,
         };
 
         assert(page->len <= sizeof page->bytes);
-        /* The header stays zero: length, medium type and block descriptors are reserved, or no drive reads them. */
+        /* The header remains zero: length, medium type and block descriptors are reserved or ignored by drives. */
         memcpy(data + header, page->bytes, page->len);
         if (!six_byte)
                 q.cdb[7] = len >> 8;
@@ -130,7 +130,7 @@ static int mode_select(Device *d, const ModePage *page) {
         return scsi_command(d, &q);
 }
 
-/* Of the whole medium. */
+/* Flushes the cache for the whole medium. */
 static int scsi_synchronize_cache(Device *d) {
         SgRequest q = {
                 .cdb = { SYNCHRONIZE_CACHE_10 },
@@ -154,7 +154,7 @@ static Value field_get(const Setting *s, const ModePage *p) {
                 for (size_t i = 0; i < f->len; i++)
                         v.number = v.number << 8 | p->bytes[f->timer + i];
                 v.number *= f->scale;
-                /* No file can ask for a timer that is enabled with a time of 0. */
+                /* An enabled timer of 0 cannot be configured. */
                 if (f->byte > 0 && v.number == s->range.off)
                         v.number = -1;
         }
@@ -171,7 +171,7 @@ static void field_set(const Setting *s, const Value *v, ModePage *p) {
                 p->bytes[f->byte] |= enable << f->bit;
         }
 
-        /* A timer that is turned off keeps its time. */
+        /* A disabled timer keeps its time. */
         for (size_t i = 0; i < f->len && (enable || f->byte == 0); i++)
                 p->bytes[f->timer + i] = n >> 8 * (f->len - 1 - i);
 }
@@ -198,7 +198,7 @@ static int mode_read(Device *d, const Setting *s, Reading *ret) {
         return r == END_UNSUPPORTED || r == END_REFUSED ? 0 : r;
 }
 
-/* All bits that differ have to be changeable. Returns the page as it was sent, too. */
+/* Writes the field, provided that all differing bits are changeable. Returns the sent page in *ret. */
 static int mode_write_page(Device *d, const Setting *s, const Value *v, ModePage *ret) {
         const ModeField *f = s->detail;
         ModePage now = {}, mask = {};
@@ -249,7 +249,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         if (r != -ETIME)
                 return r;
 
-        /* The page that the drive has just taken: nothing is read first that might fail now. */
+        /* Reuses the accepted page, because another read could fail now. */
         field_set(s, &VALUE_BOOLEAN(false), &page);
         r = mode_select(d, &page);
         if (r >= 0)
@@ -257,13 +257,13 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         return r < 0 ? r : cache_fail_turned_off(d);
 }
 
-/* The drive has no such timer: whatever is wanted of it is somebody else's. */
+/* SCSI drives have no such timer, so the setting is always unsupported, with a remedy. */
 static int spindown_fail_read(Device *d, const Setting *s, Reading *ret _unused_) {
         d->failure.why[0] = '\0';
         return device_fail_with_remedy(d, s);
 }
 
-/* Not reached, as no reading asks for it. */
+/* Not reached, because every read fails. */
 static int spindown_fail_write(Device *d, const Setting *s, const Value *v _unused_) {
         return spindown_fail_read(d, s, &(Reading){});
 }
@@ -279,7 +279,7 @@ static const Remedy scsi_timer_remedy = {
 };
 
 /* clang-format off */
-/* What all rows have in common; the arguments behind the functions are the members of the ModeField. */
+/* Members common to all rows; members of ModeField follow the functions. */
 #define MODE(key, order_, what, field, from, read_, write_, ...) \
         .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .order = order_, .summary = what, \
         .equivalent = "sdparm --set " field, .lost_by = "power, reset; unless saved", .source = from, \
@@ -294,7 +294,7 @@ static const Remedy scsi_timer_remedy = {
           .range = { .type = VALUE_DURATION, .min = 100, .max = 0xFFFFFFFFLL * 100, .step = 100, .has_off = true }, __VA_ARGS__ }
 
 const Setting scsi_settings[] = {
-        /* First: the kernel revalidates the disk afterwards. */
+        /* Order: first, because the kernel revalidates the disk afterwards. */
         { .brief = "the drive's write cache", .also = "wce vwc wcache write_caching write_back_cache write_cache_enabled ata_write_cache_enabled",
           MODE("write_cache", 100, "volatile write cache", "WCE", "SBC-3 caching mode page 08h, WCE",
                mode_cache_read, mode_cache_write, .page = 0x08, .byte = 2, .bit = 2),
@@ -333,7 +333,7 @@ const Setting scsi_settings[] = {
           .remedy = &scsi_timer_remedy,
           .flags = SETTING_UNREADABLE | SETTING_STANDBY_SAFE | SETTING_READ_SAFE | SETTING_ABSENT,
           .read = spindown_fail_read, .write = spindown_fail_write },
-        /* The last of all: what follows would wake the drive. */
+        /* Order: last, because later commands would spin the drive up. */
         { .brief = "spin down once when attached",
           .name = "standby", .backend = BACKEND_SCSI_MODE, .order = 900, .lost_by = "the first access",
           .summary = "spin the drive down when it is attached; \"resume\": also after each resume of the machine", .equivalent = "sg_start --pc=3",

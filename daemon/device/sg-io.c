@@ -39,7 +39,7 @@ int sg_io_real(void *userdata _unused_, int fd, SgRequest *q) {
         return 0;
 }
 
-/* Sends it once, whatever the drive answers: 0, or the step's end when it could not be sent. */
+/* Sends the command once. Returns 0 whatever the drive answers, or the error if the command could not be sent. */
 static int sg_send(Device *d, SgRequest *q, const char *name) {
         uint64_t started;
         int fd, r;
@@ -97,7 +97,7 @@ size_t sg_received(const SgRequest *q) {
         return q->data_len - MIN((uint32_t) MAX(q->resid, 0), q->data_len);
 }
 
-/* -EINTR: it has to be sent again. */
+/* Converts the answer to 0 or an error. -EINTR: the command must be repeated. */
 static int scsi_result(Device *d, const SgRequest *q, const char *name) {
         char sense_text[SENSE_TEXT_MAX];
         Sense s = sg_sense(q);
@@ -123,7 +123,7 @@ static int scsi_result(Device *d, const SgRequest *q, const char *name) {
 
         switch (s.key) {
         case SENSE_NONE:
-        case SENSE_RECOVERED_ERROR: /* a rounded parameter, among others: reading it back tells */
+        case SENSE_RECOVERED_ERROR: /* for example a rounded parameter, which the read-back shows */
                 return 0;
         case SENSE_UNIT_ATTENTION:
                 return -EINTR;

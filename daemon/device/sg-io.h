@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One SCSI command through the SG_IO ioctl, and what came back, decoded. Linux include/scsi/sg.h; sense data by SPC-4. */
+/* Sends one SCSI command by the SG_IO ioctl, and decodes the answer. Sources: Linux include/scsi/sg.h; sense data: SPC-4. */
 
 #include "device.h"
 
-/* Generous on purpose: when it runs out the kernel's error handling resets the link, which costs settings. How long
- * the service waits for a worker is another number (service/visit-job.c) and aborts nothing. */
+/* Command timeouts. They are long, because the kernel's error handling resets the link at a timeout, which loses settings. The service's
+ * separate timeout for a worker (service/visit-job.c) aborts no command. */
 #define SG_TIMEOUT_MS 15000U
 #define SG_TIMEOUT_SPINUP_MS 30000U
 #define SG_TIMEOUT_FLUSH_MS 60000U
 
-#define UNIT_ATTENTION_RETRIES 3U /* at once */
+#define UNIT_ATTENTION_RETRIES 3U /* immediate retries */
 
 #define SG_SENSE_MAX 64U
 
@@ -19,8 +19,8 @@ typedef struct SgRequest {
         uint8_t cdb[16];
         uint8_t cdb_len;
         void *data;
-        uint32_t data_len;   /* 0: none */
-        bool to_device;      /* the data; else it is what comes back */
+        uint32_t data_len;   /* 0: no data */
+        bool to_device;      /* direction of the data; false: from the device */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
 
         /* Filled in by the transport. */
@@ -29,13 +29,13 @@ typedef struct SgRequest {
         uint8_t sense[SG_SENSE_MAX];
         uint8_t sense_len;
         int32_t resid;
-        uint64_t took_ms; /* by scsi_command(), of the last time that it was sent */
+        uint64_t took_ms; /* duration of the last transmission, set by scsi_command() */
 } SgRequest;
 
 int sg_io_real(void *userdata, int fd, SgRequest *request);
 
-/* Sends it, again where a unit attention came before it: 0, or the step's end, with a sentence that names the command.
- * END_REFUSED: the drive answered with an error, and sg_sense() tells which. */
+/* Sends the command, and repeats it after a unit attention. Returns 0 or an error, with a reason that names the command. END_REFUSED:
+ * the drive answered with an error, decoded by sg_sense(). */
 int scsi_command(Device *d, SgRequest *q);
 
 /* SPC-4's SCSI status codes, sense keys, and additional sense codes. */
@@ -58,7 +58,7 @@ enum {
         ASC_LOW_POWER_CONDITION = 0x5E,
 };
 
-/* Sense data, either format. `valid` is false for none, all zero, or an unknown response code. */
+/* Sense data of either format. `valid` is false for missing or all-zero data, or an unknown response code. */
 typedef struct Sense {
         bool valid;
         bool descriptor_format;
@@ -68,8 +68,8 @@ typedef struct Sense {
 Sense sense_parse(const uint8_t *sense, size_t len);
 Sense sg_sense(const SgRequest *q);
 
-/* Did the drive refuse it as an illegal request, and for this reason? */
+/* Returns true if the drive rejected the command as an illegal request with this additional sense code. */
 bool sg_is_illegal(const SgRequest *q, uint8_t asc);
 
-/* How many bytes of data came back, as far as the transport tells. */
+/* Returns the number of data bytes received, as far as the transport reports it. */
 size_t sg_received(const SgRequest *q);
