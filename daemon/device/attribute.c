@@ -8,7 +8,7 @@
 
 #include "attribute.h"
 
-/* Makes PATH, of PATH_MAX bytes, from the variable arguments behind `format`. */
+/* Formats `path` (PATH_MAX bytes) from the variable arguments after `format`. */
 #define MAKE_PATH(path, format)                                            \
         ({                                                                 \
                 va_list _ap;                                               \
@@ -33,7 +33,7 @@ int attribute_read_all(char *buf, size_t size, const char *format, ...) {
                 return r;
 
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        /* In one go: the kernel hands out such a file whole, as far as there is room. */
+        /* One read(2) is enough: the kernel returns such a file whole, up to the buffer size. */
         n = fd < 0 ? -1 : read(fd, buf, size - 1);
         if (n < 0)
                 return -errno;
@@ -50,7 +50,7 @@ int attribute_read(char *buf, size_t size, const char *format, ...) {
         return r;
 }
 
-/* A directory that is not there has nothing in it. */
+/* A missing directory counts as empty. */
 static int is_glob_error(const char *path _unused_, int error) {
         return error != ENOENT && error != ENOTDIR;
 }

@@ -31,8 +31,8 @@ static const char *lookup_find(void *userdata, const char *path) {
         return r < 0 ? NULL : l->text;
 }
 
-/* By its path: by subsystem and name udev would look for it in two places first. libudev needs no context for it. -ENODEV: there
- * is no such device. */
+/* Opens a block device by its path, because libudev's lookup by subsystem and name first tries two other places. libudev needs no
+ * context. -ENODEV: no such device. */
 static int block_device(const char *name, struct udev_device **ret) {
         char path[PATH_MAX];
 
@@ -62,7 +62,7 @@ static bool is_raid_member(struct udev_device *device) {
                                     udev_device_get_property_value(device, "ID_FS_TYPE"));
 }
 
-/* What lies on the disk appears and goes while we look: a name without a device is skipped. */
+/* Adds the devices stacked on the disk. They may disappear during the search: names without a device are skipped. */
 static int add_above(Drive *d) {
         _cleanup_(names_freep) char **above = NULL;
         int r;
@@ -140,7 +140,7 @@ int inventory_drive_by_name(const char *name, Drive **ret) {
                 return -ENODEV;
 
         r = inventory_drive(device, ret);
-        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* it has just gone */
+        return r < 0 && r != -ENOMEM ? -ENODEV : r; /* the device has just disappeared */
 }
 
 int inventory_read(Inventory *ret) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The machine's drives, as udev knows them. inventory.c and the service's monitor are the only users of libudev. */
+/* Lists the machine's drives from udev's database. Only inventory.c and the service's monitor use libudev. */
 
 #include "drive.h"
 
@@ -14,23 +14,23 @@ typedef struct Inventory {
         GROWING_ARRAY(Drive *, drives);
 } Inventory;
 
-/* All drives that udev has processed, sorted by name in the order people count (sda, sdb, …, sdaa). */
+/* Reads all drives that udev has processed, in natural order of their names (sda, sdb, …, sdaa). */
 int inventory_read(Inventory *ret);
 void inventory_done(Inventory *i);
 
-/* Is this device one that drivekeep looks after? */
+/* Returns true if drivekeep manages this kind of device. */
 bool inventory_is_drive(struct udev_device *device);
 
-/* Its identity as of now, with all links: its own, its partitions' and those of what is stacked on it. */
+/* Reads the drive's current identity and all links: of the drive, its partitions and the devices stacked on it. */
 int inventory_drive(struct udev_device *device, Drive **ret);
-int inventory_drive_by_name(const char *name, Drive **ret); /* -ENODEV: udev has processed none of that name */
+int inventory_drive_by_name(const char *name, Drive **ret); /* -ENODEV: udev has processed no drive of that name */
 
-/* How far udev and the file systems' tools are with one block device (a disk, partition, md or dm). */
+/* State of one block device (disk, partition, md or dm) in udev and systemd. */
 typedef struct Readiness {
-        bool initialized; /* udev has processed it */
-        bool ready;       /* nobody says that it is not to be used yet (SYSTEMD_READY=0) */
-        bool plugged;     /* PID 1 makes a device unit of it */
-        bool container;   /* holds LUKS, LVM or RAID: more may come to lie on it */
+        bool initialized; /* udev has processed the device */
+        bool ready;       /* the device may be used (SYSTEMD_READY is not 0) */
+        bool plugged;     /* PID 1 has a device unit for the device */
+        bool container;   /* holds LUKS, LVM or RAID: further devices may be stacked on it later */
 } Readiness;
 
-int inventory_readiness(const char *name, Readiness *ret); /* -ENODEV: there is no such device any more */
+int inventory_readiness(const char *name, Readiness *ret); /* -ENODEV: no such device */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel's read-only flag. Each block device has its own, and some kernels do not look at the disk's when a partition is
- * written to (bdev_read_only() in block/bdev.c): the disk and all its partitions get it. Who has opened one before can still
+/* The setting for the kernel's read-only flag. Each block device has its own flag. Some kernels ignore the disk's flag for writes to a
+ * partition (bdev_read_only() in block/bdev.c), so the disk and all partitions are set. Programs that opened a device earlier can still
  * write. */
 
 #include <limits.h>
@@ -11,22 +11,22 @@
 #include "settings.h"
 #include "sysfs.h"
 
-/* Cuts off the last part of the path. */
+/* Removes the last component of the path. */
 static const char *directory(char *path) {
         *strrchr(path, '/') = '\0';
         return path;
 }
 
-/* ---- uses of the device ---- */
+/* ---- users of the device: mounts, swap, arrays ---- */
 
 typedef struct Use {
         const char *mountinfo;
-        char writer[PATH_MAX]; /* the mount point, or another use for writing */
-        bool reader;           /* a use for reading alone */
+        char writer[PATH_MAX]; /* mount point or other user that writes */
+        bool reader;           /* a user that only reads */
 } Use;
 
-/* Read-only counts for the file system and not for the mount: a read-only bind mount of it is no promise. proc(5), mountinfo: its options
- * begin with "rw" or "ro". 1: it is mounted for writing. */
+/* Returns 1 if the device is mounted for writing. Only the file system's own options count (proc(5), mountinfo: "rw" or "ro" first),
+ * because a file system with a read-only bind mount may still be written. */
 static int find_mount(Use *u, const char *dev) {
         _cleanup_free_ char *line = NULL;
         FILE *f = fopen(u->mountinfo, "re");
@@ -50,8 +50,9 @@ static int find_mount(Use *u, const char *dev) {
         return found;
 }
 
-/* Swap has no number there, and btrfs one of its own for all its devices. An array writes to its members also while nothing on
- * it is mounted, and throws out one that refuses: Documentation/admin-guide/md.rst, array_state. */
+/* Returns 1 if swap, btrfs or md writes to the device. Swap has no device number in mountinfo, and btrfs uses one of its own for all its
+ * devices. An array writes to its members even if unmounted, and drops members that fail (Documentation/admin-guide/md.rst,
+ * array_state). */
 static int find_other_use(Use *u, const char *dir) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
         const char *name = base_name(dir);
@@ -78,7 +79,7 @@ static int find_other_use(Use *u, const char *dir) {
         return 1;
 }
 
-/* 1: something writes to the device of this directory, or to what lies on it. */
+/* Returns 1 if something writes to the device of this directory, or to a device stacked on it. */
 static int find_use(Use *u, const char *dir) {
         _cleanup_(globfree) glob_t above;
         char dev[32];
@@ -96,7 +97,7 @@ static int find_use(Use *u, const char *dir) {
 
 /* ---- the flag ---- */
 
-/* One file in the directory of the disk, which comes first, and in that of each partition. */
+/* Finds one file in the directory of the disk, which is first, and of each partition. */
 static int find_devices(const Device *d, glob_t *ret) {
         return attribute_glob(ret, "%s/{ro,*/partition}", d->drive->syspath);
 }
@@ -110,14 +111,14 @@ static int set_flag(Device *d, const char *name, bool on) {
 
         r = d->io.set_read_only(d->io.userdata, name, on);
         if (r == -ENOENT || r == -ENXIO || r == -ENODEV)
-                return 0; /* a partition that has just gone; reading it back tells */
+                return 0; /* a partition that has just disappeared; the read-back shows the result */
         if (r < 0)
                 return device_fail(d, END_REFUSED, "the kernel rejected BLKROSET for %s: %s", name, strerror(-r));
         return 0;
 }
 
-/* Looks for known uses first, since they have names. An exclusive open that no known reader explains is a use that is invisible from here:
- * ZFS, a container's mount, a mapping of the device mapper. 1: the drive is in use, perhaps for writing. */
+/* Returns 1 if the drive is in use, possibly for writing. Known users are checked first, because they have names. An exclusive open
+ * without a known user has an invisible cause: ZFS, a container's mount, a device mapper table. */
 static int find_writer(Device *d, Use *u) {
         _cleanup_(globfree) glob_t devices;
         int r;
@@ -132,7 +133,7 @@ static int find_writer(Device *d, Use *u) {
                         continue;
                 r = d->io.is_claimed(d->io.userdata, base_name(dir));
                 if (r == -ENOENT || r == -ENXIO || r == -ENODEV || r == -ENOMEDIUM)
-                        r = 0; /* a partition that has just gone, or a drive without a medium */
+                        r = 0; /* a partition that has just disappeared, or a drive without a medium */
                 if (r > 0)
                         (void) snprintf(u->writer, sizeof u->writer, "%s is open exclusively", base_name(dir));
         }
@@ -151,7 +152,7 @@ static int read_only_read(Device *d, const Setting *s, Reading *ret) {
                 n += r >= 0;
                 n_set += streq(flag, "1");
                 if (r == -ENOENT || r == -ENODEV)
-                        r = 0; /* as above */
+                        r = 0; /* a partition that has just disappeared */
         }
         if (r < 0 || n == 0)
                 return sysfs_unreadable(d, "ro", r < 0 ? r : -ENOENT);
@@ -187,20 +188,20 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
         _cleanup_(globfree) glob_t devices = {};
         int r;
 
-        /* Checks that the node still belongs to this drive. */
+        /* Opens the node, which checks that the node still belongs to this drive. */
         r = device_begin(d);
         if (r < 0)
                 return r;
 
-        /* The disk first, where it forbids: no partition is left writable for long. The other way round likewise. */
+        /* The disk is set first, then its partitions, so that no partition remains inconsistent for long. */
         r = find_devices(d, &devices);
         for (size_t i = 0; r == 0 && i < devices.gl_pathc; i++)
                 r = set_flag(d, base_name(directory(devices.gl_pathv[i])), v->number);
         return r;
 }
 
-/* Known before anything is written, so that a dry run says so too. The flag goes by a node, and these are out of the service's
- * reach: see DeviceAllow= in drivekeep-broker.service. */
+/* Fails before anything is written, so that a dry run reports the failure too. Setting the flag needs the node, and the service cannot
+ * open nodes of other transports: see DeviceAllow= in drivekeep-broker.service. */
 static int read_only_localize(Device *d, const Setting *s, Value *v) {
         Transport t = d->drive->transport;
         Reading now = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the kernel holds of a drive, in files below /sys. */
+/* Settings that the kernel stores for a drive, in files below /sys. */
 
 #include "attribute.h"
 #include "cache.h"
@@ -8,16 +8,16 @@
 #include "settings.h"
 #include "sysfs.h"
 
-/* ---- SCSI devices: of SATA, SAS and USB drives. What a SCSI drive holds itself: scsi-settings.c ---- */
+/* ---- SCSI devices: SATA, SAS and USB drives. Settings stored in SCSI drives: scsi-settings.c ---- */
 
 #define NEVER (-1)
 
-/* These values forbid the kernel to suspend the drive. */
+/* True for values that forbid runtime suspend. */
 static bool runtime_resumes(const Value *v) {
         return v->type == VALUE_NAME ? streq(v->name, "on") : v->number == NEVER;
 }
 
-/* The kernel passes it on to an ATA drive, by SET FEATURES. */
+/* Defers the setting for an ATA drive in standby: the kernel sends SET FEATURES to the drive. */
 static int cdl_permit(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -28,10 +28,9 @@ static int cdl_permit(Device *d, const Setting *s, const Value *v) {
         return r < 0 ? r : sysfs_setting_permit(d, s, v);
 }
 
-/* ---- the link's power saving ----
+/* ---- power saving of the SATA link ----
  *
- * A policy of the drive's port. On a port that is meant for plugging, the kernel may not see a drive come any more while the
- * link sleeps. */
+ * The policy belongs to the drive's port. On a hot-plug port, the kernel may not detect a new drive while the link saves power. */
 
 #define LINK_HOST "device/../../scsi_host/*/"
 
@@ -46,8 +45,7 @@ static uint32_t read_register(Device *d, const char *path) {
         return sysfs_read(d, path, text, sizeof text) < 0 ? 0 : strtoul(text, NULL, 16);
 }
 
-/* Is the controller itself something that is plugged in (Thunderbolt, ExpressCard)? PCI says so of the device or of a port
- * above it. */
+/* Returns true if the controller is removable (Thunderbolt, ExpressCard). PCI marks the device or a port above as removable. */
 static bool controller_is_removable(Device *d) {
         const char *path = d->drive->syspath;
         char text[32];
@@ -60,7 +58,7 @@ static bool controller_is_removable(Device *d) {
         return false;
 }
 
-/* May a drive be plugged in at this port at any time, as far as the kernel tells? */
+/* Returns true if the kernel reports that drives may be plugged in at this port. */
 static bool is_for_plugging(Device *d) {
         uint32_t port = read_register(d, LINK_HOST "ahci_port_cmd");
 
@@ -87,7 +85,7 @@ static int link_power_permit(Device *d, const Setting *s, const Value *v) {
         return sysfs_setting_permit(d, s, v);
 }
 
-/* Data sheets of large drives say 15 to 25 s from standby. */
+/* Data sheets of large drives give 15 to 25 s for a spin-up from standby. */
 const Harm spin_up_harm = {
         .to = 20000 - 1,
         .scope = HARM_TURNING,
@@ -109,14 +107,14 @@ static const ValueWord link_power_words[] = {
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
-/* What all rows have in common, and those that the kernel alone holds; `from` is its file that tells of it. */
+/* ROW: members common to all rows; `from` is the kernel file with the source. KERNEL: rows that only the kernel stores. */
 #define ROW(key, order_, lost, how, from, what) \
         .name = key, .backend = BACKEND_SCSI, .order = order_, .lost_by = lost, .summary = what, .equivalent = how, \
         .source = "Linux drivers/" from
 #define KERNEL(...) ROW(__VA_ARGS__), .flags = SETTING_KERNEL
 
-/* A time that the SCSI device has in a file of the setting's name; or a file of its SCSI disk's with that name, where members
- * of the SysfsAttribute follow the summary. */
+/* DEVICE: a time in a file of the SCSI device with the setting's name. DISK: a file of the SCSI disk with that name; members of
+ * SysfsAttribute follow the summary. */
 #define DEVICE(key, order_, what) \
         KERNEL(key, order_, "re-add", "/sys/block/*/device/" key, "scsi/scsi_sysfs.c", what), .range = RANGE_SECONDS, \
         SYSFS_ROW(.path = "device/" key, .scale = 1000)
@@ -128,16 +126,16 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 #define POWER(key, order_, file, what) \
         KERNEL(key, order_, "re-add", "/sys/block/*/" file, "base/power/sysfs.c", what), .resumes = runtime_resumes, \
         SYSFS_ROW(.path = file)
-/* The kernel does not check what is stored there (sdev_store_timeout()): this range is our own. */
+/* The kernel accepts any number (sdev_store_timeout()). This range is drivekeep's own. */
 #define RANGE_SECONDS { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1000 }
 
 const Setting kernel_scsi_settings[] = {
         { .brief = "how long a command may take", .also = "command_timeout scsi_timeout",
           DEVICE("timeout", 20, "how long the kernel waits for a command before it resets the drive"),
           .remedy = &io_timeout_remedy,
-          .excludes = "io_timeout", /* the same number, by another path */
+          .excludes = "io_timeout", /* both files hold the same number */
           .harm = &spin_up_harm },
-        /* Before nr_requests, which it resets. */
+        /* Order: before nr_requests, which queue_depth resets. */
         { .brief = "commands in flight; 1: no NCQ", .also = "ncq ncq_depth tagged_queueing",
           KERNEL("queue_depth", 30, "re-add", "hdparm -Q", "scsi/scsi_sysfs.c, drivers/ata/libata-sata.c",
                  "highest number of outstanding commands at the drive; 1 disables NCQ"),
@@ -150,7 +148,7 @@ const Setting kernel_scsi_settings[] = {
           .range = { .type = VALUE_INT, .min = 0, .max = 5, .words = max_retries_words } },
         { .brief = "start a stopped drive",
           DISK("allow_restart", 23, "", "whether the kernel starts a drive that reports that it is stopped"), .range = RANGE_BOOL },
-        /* Before ncq_prio_enable, which cannot be had together with it. */
+        /* Order: before ncq_prio_enable, which excludes cdl_enable. */
         { .brief = "command duration limits",
           ROW("cdl_enable", 31, "re-add", "/sys/block/*/device/cdl_enable", "scsi/scsi_sysfs.c (6.5)",
               "command duration limits, selected by I/O priorities"),
@@ -161,14 +159,14 @@ const Setting kernel_scsi_settings[] = {
                  "ata/libata-sata.c, drivers/scsi/mpt3sas", "high NCQ priority for I/O of the real-time class"),
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "device/*ncq_prio_enable", .support = "device/*ncq_prio_supported") },
-        /* Set by the kernel's error handling: before the drive's own settings. */
+        /* Order: before the drive's own settings, because the kernel's error handling applies the policy. */
         { .brief = "power saving of the SATA link", .also = "alpm lpm link_power link_power_management_policy",
           KERNEL("link_power_management", 90, "reload of the driver", "/sys/class/scsi_host/*/link_power_management_policy",
                  "ata/libata-sata.c, libahci.c", "power saving on the SATA link of the drive's port"),
           .range = { .type = VALUE_NAME, .words = link_power_words },
           SYSFS_ROW_BY(link_power_read, link_power_permit, sysfs_setting_write, .path = LINK_HOST "link_power_management_policy",
                        .support = LINK_HOST "link_power_management_supported") },
-        /* After the drive's own settings. Without the word before it the kernel would change the drive itself. */
+        /* Order: after the drive's own settings. Without "temporary" before the word, the kernel would change the drive. */
         { .brief = "the kernel's view of the cache",
           ROW("cache_type", 400, "re-add", "\"temporary ...\" into /sys/class/scsi_disk/*/cache_type", "scsi/sd.c",
               "cache type that the kernel's SCSI disk driver assumes; the drive is not changed"),
@@ -182,7 +180,7 @@ const Setting kernel_scsi_settings[] = {
         MANAGE("manage_runtime_start_stop", "stop when idle", 412, " (6.6)", whole_remedy,
                "stops the drive when it is idle for autosuspend_delay, and starts it again"),
         MANAGE("manage_shutdown", "stop when powering off", 413, " (6.6)", whole_remedy, "stops the drive when the machine is switched off"),
-        /* Before runtime_pm, which makes it count. */
+        /* Order: before runtime_pm, which puts the delay into effect. */
         { .brief = "idle time before suspend", .also = "autosuspend autosuspend_delay_ms",
           POWER("autosuspend_delay", 420, "device/power/autosuspend_delay_ms",
                 "how long the drive is idle before the kernel suspends it"),
@@ -197,12 +195,12 @@ const Setting kernel_scsi_settings[] = {
 };
 /* clang-format on */
 
-/* ---- the queue that each block device has ---- */
+/* ---- the request queue of each block device ---- */
 
-#define DEFAULT (-1) /* the kernel's own choice, by a word */
+#define DEFAULT (-1) /* the kernel's own choice, configured by a word */
 
-/* Old guides say "deadline" and "noop". The first is the one alias that Linux has (block/mq-deadline.c): it sets mq-deadline
- * and reads mq-deadline, but does not load its module. The second was a scheduler until Linux 5.0, which calls it none. */
+/* Translates scheduler names of old guides. "deadline" is an alias of mq-deadline in Linux (block/mq-deadline.c), which does not load
+ * the module. "noop" was a scheduler until Linux 5.0, now "none". */
 static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         if (streq(v->name, "deadline"))
                 (void) strcpy(v->name, "mq-deadline");
@@ -227,9 +225,8 @@ static int read_ahead_localize(Device *d, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* "default" is the number that blk_validate_limits() makes of it: the hardware's limit, but no more than a cap, or the optimal
- * I/O size where that is greater. The cap was 1280 KiB for long and is 4 MiB in newer kernels: either is taken for the default
- * where it is in force. */
+/* Replaces "default" by the number that blk_validate_limits() computes: the hardware's limit, at most a cap, or the optimal I/O size if
+ * greater. The cap was 1280 KiB for a long time and is 4 MiB in newer kernels; a current value from either cap counts as the default. */
 static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) {
         static const int64_t caps[] = { 4096, 1280 };
         int64_t hardware, now, optimal = 0, limit = 0;
@@ -251,7 +248,7 @@ static int max_sectors_localize(Device *d, const Setting *s _unused_, Value *v) 
         return 0;
 }
 
-/* wbt_default_latency_nsec(). */
+/* Replaces "default" by the kernel's value: wbt_default_latency_nsec(). */
 static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
         int64_t rotational;
         int r;
@@ -267,8 +264,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* A file of the queue's that has the setting's name; `from` is the kernel's file that tells of it, and members of the
- * SysfsAttribute follow the summary. */
+/* A file of the queue with the setting's name. `from` is the kernel file with the source; members of SysfsAttribute follow the summary. */
 #define QUEUE(key, order_, lost, from, what, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
         .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)
@@ -282,19 +278,19 @@ static const ValueWord default_words[] = { { "default", DEFAULT }, {} };
 static const char *const schedulers[] = { "none", "mq-deadline", "kyber", "bfq", "noop", "deadline", NULL };
 
 const Setting kernel_block_settings[] = {
-        /* Changing it resets nr_requests and wbt_lat_usec (elevator_switch()). */
+        /* Order: first, because a change resets nr_requests and wbt_lat_usec (elevator_switch()). */
         { .brief = "I/O scheduler of the kernel", .also = "elevator iosched io_scheduler",
           QUEUE("scheduler", 10, "re-add", "elevator.c",
                 "I/O scheduler of the kernel's request queue; deadline means mq-deadline, noop means none"),
           .range = { .type = VALUE_NAME },
           .known = schedulers,
           .localize = scheduler_localize },
-        /* After scheduler and queue_depth, which both reset it. */
+        /* Order: after scheduler and queue_depth, which both reset nr_requests. */
         { .brief = "length of the kernel's queue",
           QUEUE("nr_requests", 35, "re-add, change of scheduler or queue_depth", "blk-sysfs.c, block/blk-mq.c",
                 "requests in the kernel's queue, for each direction", .requests = true),
           .range = { .type = VALUE_INT, .min = 4, .max = 65536 } },
-        /* After scheduler: bfq turns it off. */
+        /* Order: after scheduler, because bfq turns throttling off. */
         { .brief = "throttle writes when reads lag", .also = "wbt wbt_latency",
           QUEUE("wbt_lat_usec", 40, "re-add, change of scheduler", "blk-wbt.c",
                 "read latency above which the kernel throttles buffered writes",
@@ -302,7 +298,7 @@ const Setting kernel_block_settings[] = {
           .range = { .type = VALUE_MICROSECONDS, .min = 1, .max = 60 * 1000 * 1000, .unit = 1, .has_off = true,
                      .words = default_words },
           .localize = wbt_localize },
-        /* These and those after them commit queue limits, which may reset read_ahead_kb. */
+        /* Order: before read_ahead_kb, because this and the following settings commit queue limits, which may reset read_ahead_kb. */
         { .brief = "treat as a rotating disk",
           QUEUE("rotational", 800, "re-add, revalidation", "blk-sysfs.c",
                 "whether the kernel treats the drive as a rotating disk"),
@@ -324,12 +320,12 @@ const Setting kernel_block_settings[] = {
           QUEUE("nomerges", 804, "re-add", "blk-sysfs.c", "merging of requests: 0 all, 1 only the simplest, 2 none",
                 .requests = true),
           .range = RANGE_CHOICE },
-        /* The range is our own: the kernel takes any number but 0. */
+        /* The kernel accepts any number except 0. This range is drivekeep's own. */
         { .brief = "how long a request may take",
           QUEUE("io_timeout", 805, "re-add", "blk-sysfs.c",
                 "how long the kernel waits for a request; for SCSI drives the same as timeout", .requests = true),
           .range = { .type = VALUE_DURATION, .min = 1000, .max = 3600 * 1000, .step = 1 },
-          .excludes = "error_recovery_fallback_timeout", /* which is a timeout, too */
+          .excludes = "error_recovery_fallback_timeout", /* the same timeout */
           .harm = &spin_up_harm },
         { .brief = "largest discard (TRIM, UNMAP)",
           QUEUE("discard_max_bytes", 806, "re-add, revalidation", "blk-sysfs.c",
@@ -341,7 +337,7 @@ const Setting kernel_block_settings[] = {
           .range = { .type = VALUE_SIZE, .min = 4096, .max = 1LL << 41, .unit = 1024, .step = 1024,
                      .words = default_words },
           .localize = max_sectors_localize },
-        /* After write_cache and cache_type, which tell the kernel anew. */
+        /* Order: after write_cache and cache_type, which overwrite the queue's cache mode. */
         { .brief = "the queue's view of the cache",
           .name = "queue_write_cache", .backend = BACKEND_BLOCK, .order = 820, .lost_by = "re-add, revalidation",
           .summary = "cache type that the block layer assumes; it sends flushes only for write back",
@@ -356,7 +352,7 @@ const Setting kernel_block_settings[] = {
           .equivalent = "/sys/block/*/bdi/strict_limit", .source = "Linux mm/backing-dev.c",
           .range = RANGE_BOOL,
           SYSFS_ROW(.path = "bdi/strict_limit") },
-        /* raid5_set_cache_size() */
+        /* The range is that of raid5_set_cache_size(). */
         { .brief = "stripes of RAID 5 in memory",
           .name = "stripe_cache_size", .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = 840,
           .lost_by = "start of the array, change of its level",
@@ -364,7 +360,7 @@ const Setting kernel_block_settings[] = {
           .equivalent = "/sys/block/md*/md/stripe_cache_size", .source = "Linux drivers/md/raid5.c",
           .range = { .type = VALUE_INT, .min = 17, .max = 32768 },
           SYSFS_ROW(.path = "md/stripe_cache_size") },
-        /* Every later commit of queue limits may reset it: last. */
+        /* Order: last, because each commit of queue limits may reset the read-ahead. */
         { .brief = "how far the kernel reads ahead", .also = "readahead setra ra bdev_read_ahead",
           READ_AHEAD("read_ahead_kb", 1024, "how far the kernel reads ahead of a sequential reader",
                      "hdparm -a, blockdev --setra", "Linux block/blk-sysfs.c", .stripes = true),

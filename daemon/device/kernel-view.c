@@ -8,7 +8,7 @@
 #include "stack.h"
 
 int health_parse(const char *state) {
-        /* drivers/scsi/scsi_sysfs.c, sdev_states; drivers/nvme/host/sysfs.c, state_name. */
+        /* States: drivers/scsi/scsi_sysfs.c, sdev_states; drivers/nvme/host/sysfs.c, state_name. */
         if (STR_IN_SET(state, "running", "live", "quiesce"))
                 return 1;
         if (STR_IN_SET(state, "offline", "transport-offline", "cancel", "deleted", "deleting", "deleting (no IO)",
@@ -23,12 +23,13 @@ int health_read(const char *syspath) {
 
         r = attribute_read(state, sizeof state, "%s/device/state", syspath);
         if (r == -ENOENT)
-                /* Others than SCSI and NVMe have no such file. */
+                /* Only SCSI and NVMe drives have this file. */
                 return attribute_exists("%s", syspath) ? 1 : -ENODEV;
         return r < 0 ? r : health_parse(state);
 }
 
-/* A request that begins while the file holds 0 changes no counter, also when it ends (blk_do_io_stat() in block/blk-mq.h). */
+/* Fails if the kernel does not count I/O: a request that starts while iostats is 0 is never counted (blk_do_io_stat() in
+ * block/blk-mq.h). */
 static int check_counted(const char *syspath) {
         char text[8];
         int r;
@@ -50,8 +51,8 @@ int activity_read(const char *syspath, uint64_t *ret) {
         if (r < 0)
                 return r;
 
-        /* Requests, merges, sectors and milliseconds of reading, then the same of writing (Documentation/block/stat.rst). Flushes and
-         * discards do not tell that the medium was needed. Counters of the kernel's fit. */
+        /* Fields: requests, merges, sectors and milliseconds of reads, then of writes (Documentation/block/stat.rst). Flushes and
+         * discards are ignored, because they do not prove access to the medium. The kernel's counters fit uint64_t. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         if (sscanf(text, "%" SCNu64 " %*u %*u %*u %" SCNu64, &reads, &writes) != 2)
                 return -EBADMSG;
@@ -103,18 +104,19 @@ static LinkNews news_of(const char *line) {
         return strstr(line, "Timeout") || strstr(line, "HostStateMachineError") ? LINK_RESET : LINK_SAME;
 }
 
-/* The path of a libata drive is …/ata3/host2/target2:0:1/…: the number of the port, and the drive's address there. */
+/* Reads the "ering" file of a libata drive. Its path …/ata3/host2/target2:0:1/… holds the number of the port and the drive's address
+ * there. */
 static int read_errors(const char *syspath, char *buf, size_t size) {
         for (const char *p = syspath; (p = strstr(p, "/ata")); p++) {
                 int dir = (int) (p + 1 + strcspn(p + 1, "/") - syspath);
                 unsigned port, channel, id;
 
-                /* Numbers of the kernel's fit. */
+                /* The kernel's numbers fit the types. */
                 /* NOLINTNEXTLINE(cert-err34-c) */
                 if (sscanf(p, "/ata%u/host%*u/target%*u:%u:%u/", &port, &channel, &id) != 3)
                         continue;
 
-                /* Behind a port multiplier each drive has a link of its own (ata_tlink_add()). */
+                /* Behind a port multiplier, each drive has a separate link (ata_tlink_add()). */
                 if (attribute_read_all(buf, size, "%.*s/link%u.%u/dev%u.%u.0/ata_device/dev%u.%u.0/ering", dir, syspath,
                                        port, channel, port, channel, port, channel) >= 0)
                         return 0;
@@ -126,7 +128,7 @@ static int read_errors(const char *syspath, char *buf, size_t size) {
 }
 
 LinkNews link_news(const char *syspath, uint64_t *since) {
-        char text[4096 + 1], *rest = text, *line; /* one attribute of sysfs is at most a page */
+        char text[4096 + 1], *rest = text, *line; /* a sysfs attribute has at most one page */
         uint64_t newest = *since;
         LinkNews news = LINK_SAME;
 
@@ -136,7 +138,7 @@ LinkNews link_news(const char *syspath, uint64_t *since) {
         while ((line = strsep(&rest, "\n"))) {
                 uint64_t s, ns, when;
 
-                /* As above. */
+                /* The kernel's numbers fit the types. */
                 /* NOLINTNEXTLINE(cert-err34-c) */
                 if (sscanf(line, "[%" SCNu64 ".%" SCNu64 "]", &s, &ns) != 2)
                         continue;

@@ -1,51 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the kernel has seen of a drive: whether it works, whether it is in use, and errors of its link. All is read from sysfs,
- * and nothing here reaches the drive. `syspath` is the disk's. */
+/* Reads the kernel's view of a drive from sysfs: health, I/O activity, and link errors. No function sends a command to the drive.
+ * `syspath` is the disk's directory. */
 
 #include "macro.h"
 
-/* 1: it works; 0: it is being reset or asked whether it still lives; -ENODEV: it is gone, or the kernel has given it up. */
+/* Returns 1 if the drive works, 0 during a reset or check, -ENODEV if the drive is gone or the kernel has given it up. */
 int health_read(const char *syspath);
 
-/* The same of the text of a `state` file. */
+/* Like health_read(), for the text of a `state` file. */
 int health_parse(const char *state);
 
-/* How many reads and writes the drive has completed since it was attached; pass-through commands do not count. -ENODATA: the kernel does not
- * count them (queue/iostats is 0), so that nobody knows whether the drive is in use. */
+/* Reads the number of reads and writes completed since the attach, without pass-through commands. -ENODATA: the kernel does not count
+ * them (queue/iostats is 0), so activity is not known. */
 int activity_read(const char *syspath, uint64_t *ret);
 
-/* How many commands a SCSI or ATA drive was sent since it was attached, those of all programs and of the kernel included. -ENOENT for
- * others. The kernel counts to 2^32 (drivers/scsi/scsi_sysfs.c, iorequest_cnt): only differences tell something. */
+/* Reads the number of commands sent to a SCSI or ATA drive since the attach, by programs and the kernel. -ENOENT: another kind of drive.
+ * The counter wraps at 2^32 (drivers/scsi/scsi_sysfs.c, iorequest_cnt): only differences are meaningful. */
 int activity_commands(const char *syspath, uint64_t *ret);
 
-/* Does it have a read or write to complete just now (Documentation/ABI/stable/sysfs-block)? Only those that the kernel counts are seen. */
+/* Returns true if a read or write is in flight (Documentation/ABI/stable/sysfs-block). Only I/O that the kernel counts is visible. */
 bool activity_in_flight(const char *syspath);
 
-/* How many events the kernel has told udev of, of any device: the SEQNUM of the last one (Documentation/ABI/testing/
- * sysfs-kernel-uevents). 0: not known. */
+/* Returns the SEQNUM of the last uevent of any device (Documentation/ABI/testing/sysfs-kernel-uevents). 0: not known. */
 uint64_t activity_last_event(void);
 
-/* Has the kernel suspended the drive (runtime PM), so that any command would wake it? */
+/* Returns true if the drive is runtime-suspended, so that any command would resume it. */
 bool activity_is_suspended(const char *syspath);
 
-/* For how long without I/O the kernel leaves the drive resumed (autosuspend_delay_ms), in µs. 0: it suspends the drive at once, or the
- * delay is not known. */
+/* Returns the idle time in µs before the kernel suspends the drive (autosuspend_delay_ms). 0: immediate, or not known. */
 uint64_t activity_autosuspend_usec(const char *syspath);
 
 typedef enum LinkNews {
-        LINK_SAME,  /* nothing after which the link was reset */
-        LINK_RESET, /* the kernel reset it, since a command had no answer or a wrong one */
-        LINK_LOST,  /* it was gone, maybe with the drive's power */
+        LINK_SAME,  /* no error that led to a link reset */
+        LINK_RESET, /* the kernel reset the link after a missing or wrong answer */
+        LINK_LOST,  /* the link was lost, possibly with the drive's power */
 } LinkNews;
 
-/* The worst error between libata and an ATA drive after `*since`, which becomes the time of the newest one (the kernel's own
- * clock, in µs), by the drive's "ering" file (Documentation/ABI/testing/sysfs-ata, drivers/ata/libata-transport.c): 32 lines,
- * each with its time and the kinds of error. A link that went down and came up is there as "BusError" (ata_ehi_hotplugged() in
- * include/linux/libata.h), also when the kernel kept the drive and udev was told of nothing. Without such a file, as for every
- * drive that is not libata's, there is no news. */
+/* Returns the worst link error of an ATA drive after `*since`, and sets `*since` to the time of the newest error (the kernel's own
+ * clock, in µs). Source: the drive's "ering" file (Documentation/ABI/testing/sysfs-ata, drivers/ata/libata-transport.c) with 32 lines of
+ * time and kinds of error. A link that went down and came up is logged as "BusError" (ata_ehi_hotplugged() in include/linux/libata.h),
+ * even if the kernel kept the drive and sent no uevent. LINK_SAME if the file is missing, as for drives outside libata. */
 LinkNews link_news(const char *syspath, uint64_t *since);
 
-/* Is the kernel recovering the link just now, so that a command would have to wait? */
+/* Returns true if the kernel is recovering the link, so that commands would have to wait. */
 bool link_is_recovering(const char *syspath);

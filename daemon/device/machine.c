@@ -11,7 +11,7 @@ static bool attribute_is(const char *supply, const char *name, const char *value
         return attribute_read(buf, sizeof buf, "%s/%s", supply, name) >= 0 && streq(buf, value);
 }
 
-/* Whether all ports of this supply's USB-C controller feed what is plugged in: such a supply is "online" as well. */
+/* Returns true if all ports of the supply's USB-C controller feed other devices. Such a supply is also "online". */
 static bool is_source(const char *supply) {
         _cleanup_(globfree) glob_t found;
 
@@ -19,7 +19,7 @@ static bool is_source(const char *supply) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
                 char role[ATTRIBUTE_MAX];
 
-                /* "source [sink]": the one in brackets. */
+                /* Brackets mark the current role: "source [sink]". */
                 if (attribute_read(role, sizeof role, "%s", found.gl_pathv[i]) >= 0 && !strstr(role, "[source]"))
                         return false;
         }
@@ -27,7 +27,7 @@ static bool is_source(const char *supply) {
 }
 
 static bool is_online(const char *supply, const char *type) {
-        /* 2 is "programmable". */
+        /* 2: programmable supply. */
         return (attribute_is(supply, "online", "1") || attribute_is(supply, "online", "2")) &&
                !(streq(type, "USB") && is_source(supply));
 }
@@ -45,7 +45,7 @@ int power_on_battery(const char *classdir) {
                 const char *supply = supplies.gl_pathv[i];
                 char type[ATTRIBUTE_MAX];
 
-                /* One may have gone by now. */
+                /* The supply may have disappeared by now. */
                 if (attribute_read(type, sizeof type, "%s/type", supply) < 0 || attribute_is(supply, "scope", "Device"))
                         continue;
 
@@ -59,7 +59,7 @@ int power_on_battery(const char *classdir) {
         return discharging && !online;
 }
 
-/* No architecture's line is longer (COMMAND_LINE_SIZE). */
+/* Longest command line of all architectures (COMMAND_LINE_SIZE) with NUL. */
 #define LINE_SIZE 4097
 
 const char *kernel_line_forbids(const char *path) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Keys of old files and names that people try, which are never written, each with a sentence that says why and what to do
- * instead. What stands behind an excluded key is not kept: it may be a password. */
+/* Keys of old files and other names that are never written, each with the reason and an alternative. The values of excluded keys are not
+ * stored: they may be passwords. */
 
 #include "settings.h"
 
@@ -12,11 +12,11 @@
                 .instead = why,                                                                                        \
         }
 
-/* hdparm.conf's keys that no kernel has taken since Linux 5.14, when drivers/ide went, or that no drive of this century knows. */
+/* hdparm.conf keys without effect: since Linux 5.14, which removed drivers/ide, or on all drives of this century. */
 #define DEAD(key, option, what, today) \
         NEVER(key, SETTING_DEAD, "has no effect today", "hdparm " option, what, "hdparm.conf(5)", today)
 
-/* What is permanent, destroys data, or locks a drive for ever. */
+/* Keys that are permanent, destroy data, or lock a drive permanently. */
 #define EXCLUDED(key, as, what, why) NEVER(key, SETTING_EXCLUDED, "never written", as, what, "hdparm(8)", why)
 
 #define PASSWORD                                                                                                                       \

@@ -38,7 +38,7 @@ int names_add(char ***names, const char *name) {
         return p[n] ? 0 : -ENOMEM;
 }
 
-/* Adds the names of the directories that hold one of these files (a pattern, below this device's own). Returns how many there are. */
+/* Adds the names of directories that contain a file of the pattern, below the device's directory. Returns the number of matches. */
 static int names_add_found(char ***names, const char *classdir, const char *name, const char *files) {
         _cleanup_(globfree) glob_t found;
         char real[PATH_MAX];
@@ -49,10 +49,10 @@ static int names_add_found(char ***names, const char *classdir, const char *name
                 char *path = found.gl_pathv[i];
 
                 *strrchr(path, '/') = '\0';
-                /* The directory above has its name where it really is. */
+                /* Only the real path names a parent directory. */
                 if (streq(base_name(path), "..")) {
                         path = realpath(path, real);
-                        if (!path && errno == ENOENT) /* gone just now */
+                        if (!path && errno == ENOENT) /* disappeared just now */
                                 continue;
                 }
                 r = path ? names_add(names, base_name(path)) : -errno;
@@ -65,7 +65,7 @@ int stack_number(const char *classdir, const char *name, unsigned *ret_major, un
 
         if (attribute_read(text, sizeof text, "%s/%s/dev", classdir, name) < 0)
                 return -ENODEV;
-        /* Numbers of the kernel's fit. */
+        /* The kernel's numbers fit the types. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         return sscanf(text, "%u:%u", ret_major, ret_minor) == 2 ? 0 : -ENODEV;
 }
@@ -96,7 +96,7 @@ int stack_above(const char *classdir, const char *name, char ***ret) {
         _cleanup_(names_freep) char **names = NULL;
         int r = 0;
 
-        /* The list is its own queue: what is appended is looked at in turn. Names are never added twice, so it ends. */
+        /* The list is its own queue: appended names are processed in turn. Each name is added once, so the loop ends. */
         for (size_t i = 0; r >= 0 && name; name = names ? names[i++] : NULL)
                 r = names_add_found(&names, classdir, name, "{*[0-9]/partition,holders/*/.}");
         if (r < 0)
@@ -112,8 +112,8 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
 
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen && seen[i]; i++) {
-                /* A partition's directory is in its disk's, as is that of an eMMC's boot partition. No other disk's is in that of a block
-                 * device. */
+                /* The directory of a partition, or of an eMMC boot partition, is inside its disk's. No other disk's directory is inside
+                 * that of a block device. */
                 r = names_add_found(&seen, classdir, seen[i], "{../holders,slaves/*/.}");
                 if (r == 0)
                         r = names_add(&disks, seen[i]);
@@ -135,18 +135,18 @@ static int names_add_disks_below(char ***names, const char *classdir, const char
         return r;
 }
 
-/* The directory of the devices of the btrfs that has this one, as the only path of `ret`; none: no btrfs has it. */
+/* Finds the `devices` directory of the btrfs on this device, as the only path of *ret; no path: no such btrfs. */
 static int find_btrfs(const char *btrfsdir, const char *name, glob_t *ret) {
         int r;
 
-        /* A device is in one file system at most, and its name there is a link: no way leads back from it. */
+        /* A device belongs to at most one file system. It is a link there, which cannot be followed back to the file system. */
         r = attribute_glob(ret, "%s/*/devices/%s", btrfsdir, name);
         if (r >= 0 && ret->gl_pathc > 0)
                 *strrchr(ret->gl_pathv[0], '/') = '\0';
         return r;
 }
 
-/* All devices of the btrfs that has this one. */
+/* Adds the disks of all devices of the btrfs on this device. */
 static int names_add_btrfs(char ***names, const char *classdir, const char *btrfsdir, const char *name) {
         _cleanup_(globfree) glob_t own, all = {};
         int r;
@@ -200,7 +200,7 @@ int stack_btrfs(const char *btrfsdir, const char *name, unsigned *ret) {
         if (n < 0)
                 return -errno;
         target[n] = '\0';
-        /* A number of the kernel's fits. */
+        /* The kernel's number fits the type. */
         /* NOLINTNEXTLINE(cert-err34-c) */
         return sscanf(base_name(target), "btrfs-%u", ret) == 1 ? 0 : -ENOENT;
 }
@@ -233,7 +233,7 @@ size_t stack_scsi_host(const char *syspath, const char **ret) {
         for (const char *p = syspath; (p = strstr(p, "/host")); p++) {
                 size_t n = strspn(p + strlen("/host"), "0123456789") + strlen("host");
 
-                /* Others begin with that word, too: "host1x@50000000". */
+                /* Skips other names with this prefix, such as "host1x@50000000". */
                 if (n > strlen("host") && p[n + 1] == '/') {
                         found = n;
                         *ret = p + 1;
@@ -255,7 +255,7 @@ int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_
 
 /* ---- arrays ---- */
 
-/* raid0, linear, multipath and containers lose all with one member. */
+/* Returns true for levels with redundancy. raid0, linear, multipath and containers lose all data with one member. */
 static bool is_redundant_md(const char *classdir, const char *name) {
         char level[32];
 
@@ -263,7 +263,7 @@ static bool is_redundant_md(const char *classdir, const char *name) {
         return STR_IN_SET(level, "raid1", "raid4", "raid5", "raid6", "raid10");
 }
 
-/* LVM names what its RAID volumes are made of "vg-lv_rimage_0", and those of the old mirrors "vg-lv_mimage_0". */
+/* Returns true for a component of an LVM RAID volume ("vg-lv_rimage_0") or of an old LVM mirror ("vg-lv_mimage_0"). */
 static bool is_lvm_image(const char *classdir, const char *name) {
         char dm[256], uuid[32];
 
@@ -272,7 +272,7 @@ static bool is_lvm_image(const char *classdir, const char *name) {
                fnmatch("*_[rm]image_*[0-9]", dm, 0) == 0;
 }
 
-/* 0: it cannot be read. */
+/* Returns the size in sectors; 0: not readable. */
 static uint64_t read_size(const char *classdir, const char *name) {
         char text[32];
 
@@ -280,8 +280,8 @@ static uint64_t read_size(const char *classdir, const char *name) {
         return strtoull(text, NULL, 10);
 }
 
-/* RAID 0 has images too, and may even have their metadata (raid0_meta). What tells it apart: redundancy is what makes the
- * volume smaller than its images are together. */
+/* Returns true if the LVM volume is smaller than the sum of its images, which proves redundancy. RAID 0 also has images, and may even
+ * have their metadata (raid0_meta). */
 static bool is_redundant_volume(const char *classdir, const char *volume) {
         _cleanup_(globfree) glob_t slaves;
         uint64_t size, images = 0;
@@ -295,8 +295,8 @@ static bool is_redundant_volume(const char *classdir, const char *volume) {
         return size > 0 && images > size;
 }
 
-/* A mounted btrfs lists its devices, and has a directory for each profile in use: allocation/data/raid1,
- * allocation/metadata/dup, … Of one that is not mounted nothing is known. */
+/* Returns true if the device belongs to a mounted btrfs with redundant data. A mounted btrfs lists its devices, and has a directory for
+ * each profile in use: allocation/data/raid1, allocation/metadata/dup, … An unmounted btrfs is not visible. */
 static bool is_btrfs_member(const char *btrfsdir, const char *name) {
         _cleanup_(globfree) glob_t redundant;
 
@@ -308,8 +308,8 @@ static bool is_btrfs_member(const char *btrfsdir, const char *name) {
 }
 
 bool stack_is_raid_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type) {
-        /* Whether a pool of ZFS has redundancy stands in its labels and in zpool.cache alone, in a format of its own, and
-         * nowhere in sysfs: every member counts, and the manual says so. */
+        /* The redundancy of a ZFS pool is recorded only in its labels and zpool.cache, in a private format, and not in sysfs. All
+         * members count as redundant; the manual documents this. */
         return streq_ptr(fs_type, "zfs_member") || (starts_with(name, "md") && is_redundant_md(classdir, name)) ||
                (starts_with(name, "dm-") && is_redundant_volume(classdir, name)) || is_btrfs_member(btrfsdir, name);
 }

@@ -9,9 +9,9 @@
 #include "attribute.h"
 #include "sysfs.h"
 
-/* The one file that the path fits. */
+/* Finds the first file that matches the path. */
 static int sysfs_path(Device *d, const char *path, char ret[static PATH_MAX]) {
-        /* With the kernel's own multipathing the disk's parent is the subsystem, and the controllers are below that. */
+        /* With the kernel's own multipathing, the disk's parent is the subsystem, and the controllers are below the subsystem. */
         bool nvme = d->drive->transport == TRANSPORT_NVME && starts_with(path, "device/");
         _cleanup_(globfree) glob_t found;
         int r;
@@ -59,7 +59,7 @@ int sysfs_write(Device *d, const char *path, const char *text) {
 int sysfs_unreadable(Device *d, const char *path, int error) {
         if (error != -ENOENT)
                 return device_fail(d, error, "%s cannot be read: %s", path, strerror(-error));
-        /* A missing attribute means "no such setting here", unless the whole disk is missing. */
+        /* A missing attribute means that the setting is unsupported, unless the whole disk is missing. */
         if (access(d->drive->syspath, F_OK) < 0)
                 return device_fail(d, END_VANISHED, "%s is gone", d->drive->node);
         return device_fail(d, END_UNSUPPORTED, "the kernel has no %s for this drive", path);
@@ -77,7 +77,7 @@ static int parse_number(Device *d, const SysfsAttribute *a, const char *text, in
 
         errno = 0;
         n = strtoll(text, &end, 10);
-        /* A negative number is a word ("never"), and counts nothing. */
+        /* Negative numbers are words ("never"), and are not scaled. */
         if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, n < 0 ? 1 : MAX(a->scale, 1), ret))
                 return device_fail(d, -EBADMSG, "%s reads '%s', which is not a number", a->path, text);
         return 0;
@@ -108,7 +108,7 @@ int64_t sysfs_stripe(const Drive *d) {
                                : 0;
 }
 
-/* Of "mq-deadline [none]" the word in force; or the line, where there is no choice. */
+/* Returns the word in brackets, as in "mq-deadline [none]", or the whole line without brackets. */
 static char *find_choice(char *line) {
         char *open = strchr(line, '[');
 
@@ -116,7 +116,7 @@ static char *find_choice(char *line) {
         return open ? open + 1 : line;
 }
 
-/* The same for a row's attribute, with the remedy in the row. */
+/* Like sysfs_unreadable(), for a row's attribute, with the row's remedy. */
 static int row_unreadable(Device *d, const Setting *s, int error) {
         const SysfsAttribute *a = s->detail;
         int r = sysfs_unreadable(d, a->path, error);
@@ -161,7 +161,7 @@ int sysfs_setting_read(Device *d, const Setting *s, Reading *ret) {
         return r;
 }
 
-/* A store's errno, as a step's end. */
+/* Converts the errno of a store to an error with a reason. */
 static int sysfs_fail_store(Device *d, const Setting *s, const char *text, int r) {
         const SysfsAttribute *a = s->detail;
 
@@ -195,7 +195,7 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
 
         if (a->reset && streq(v->name, "default")) {
                 r = sysfs_write(d, a->path, a->reset);
-                /* Older kernels know no such word: what it means there has been worked out. */
+                /* Older kernels reject the word; the number computed for it is stored instead. */
                 if (r != -EINVAL)
                         return r < 0 ? sysfs_fail_store(d, s, a->reset, r) : 0;
         }

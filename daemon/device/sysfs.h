@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Attributes of one disk in sysfs, by their path below the disk's directory ("queue/scheduler", "device/timeout"), and
- * the read and write functions that most rows of the kernel's settings share. */
+/* Reads and writes sysfs attributes of one disk, by their path below the disk's directory ("queue/scheduler", "device/timeout"). Also
+ * the read and write functions that most rows of kernel settings share. */
 
 #include "device.h"
 
-/* The first line, without its newline. -ENOENT: there is no such attribute. */
+/* Reads the first line without its newline. -ENOENT: no such attribute. */
 int sysfs_read(Device *d, const char *path, char *buf, size_t size);
 
-/* One write(2) of the whole text; the kernel's answer is its errno. Asks the gate first. */
+/* Asks the gate, then stores the text by one write(2). Returns the kernel's errno on failure. */
 int sysfs_write(Device *d, const char *path, const char *text);
 
-/* The end of a step whose attribute cannot be read; with -ENOENT: unsupported, or the whole disk has vanished. */
+/* Returns the error, with a reason, for an attribute that cannot be read. For -ENOENT: unsupported, or vanished if the whole disk is
+ * missing. */
 int sysfs_unreadable(Device *d, const char *path, int error);
 
-/* 0, or the end of a step, with a sentence. */
+/* Reads a number. Returns 0 or an error, with a reason. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);
 
-/* The kernel reads ahead in whole pages and cuts off the rest (queue_ra_store()). No page is smaller than this; where they
- * are larger, reading back shows what became of the value. */
+/* The kernel rounds read-ahead down to whole pages (queue_ra_store()). This is the smallest page size; with larger pages, the read-back
+ * shows the rounded value. */
 #define SYSFS_PAGE 4096
 
-/* Bytes of a stripe of an array, chunk times data disks: md and dm tell it as their optimal I/O size, and a chunk as the minimum. 0: there
- * are no stripes. A single disk's optimal I/O size is something else, and that of many is 65535 sectors, which dm hands on. */
+/* Returns the size of an array's stripe in bytes, chunk times data disks. md and dm report the stripe as the optimal I/O size, and the
+ * chunk as the minimum. 0: no stripes. The optimal I/O size of single disks has another meaning; dm passes on their common value of
+ * 65535 sectors. */
 int64_t sysfs_stripe(const Drive *d);
 
-/* Setting.detail of these rows. Paths are as above, and patterns of glob(7), with braces: the first file that fits is meant. */
+/* Setting.detail of sysfs rows. Paths are relative to the disk's directory, and may be patterns of glob(7) with braces: the first match
+ * counts. */
 typedef struct SysfsAttribute {
         const char *path;
-        int64_t scale; /* what one unit of the file counts in the value's own unit: 1024 for KiB, 1000 for seconds; 0: 1 */
-        const char *support; /* another attribute: where it reads 0, there is no such setting. NULL: none */
-        const char *reset;   /* what is stored for "the kernel's own choice" (Value.name is "default"). NULL: no such */
-        const char *prefix;  /* stands before each word that is stored. NULL: none */
-        const ValueWord *words; /* numbers that stand in the file as words. NULL: none */
-        bool requests; /* there is no such thing where the kernel passes requests on without a queue (md, dm) */
-        bool unset;    /* EINVAL on reading means that nothing is set yet, rather than an error */
+        int64_t scale;          /* units of the value per unit of the file: 1024 for KiB, 1000 for seconds; 0: 1 */
+        const char *support;    /* attribute that reads 0 if the setting is unsupported. NULL: none */
+        const char *reset;      /* text stored for the kernel's own choice (Value.name is "default"). NULL: none */
+        const char *prefix;     /* prefix of each stored word. NULL: none */
+        const ValueWord *words; /* words in the file that stand for numbers. NULL: none */
+        bool requests;          /* unsupported if the kernel passes requests on without a queue (md, dm) */
+        bool unset;             /* EINVAL on reading means "not set", not an error */
 } SysfsAttribute;
 
-/* Of a setting whose values are words the whole line is the value; or the word in brackets, where the line has all there are. */
+/* Common read and write functions. For settings with words, the value is the word in brackets, or the whole line without brackets. */
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
-/* Checks the mode of the file: root can open even a file that the kernel lets nobody write. */
+/* Checks the file's mode bits, because root can open even files that the kernel makes read-only. */
 int sysfs_setting_permit(Device *d, const Setting *s, const Value *v);
 
-/* What rows need that have no functions of their own; the arguments are the members of their SysfsAttribute. */
+/* Members of rows without functions of their own; the arguments are members of SysfsAttribute. */
 #define SYSFS_ROW(...) SYSFS_ROW_BY(sysfs_setting_read, sysfs_setting_permit, sysfs_setting_write, __VA_ARGS__)
 
-/* The same for rows that add to these functions. */
+/* Like SYSFS_ROW, for rows with functions of their own. */
 #define SYSFS_ROW_BY(read_, permit_, write_, ...)                                              \
         .read = read_, .permit = permit_, .write = write_, .detail = &(const SysfsAttribute) { \
                 __VA_ARGS__                                                                    \
