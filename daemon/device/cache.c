@@ -22,7 +22,7 @@ int cache_kernel_view(Device *d) {
 
                 if (sysfs_read(d, places[i], type, sizeof type) < 0)
                         continue;
-                /* There is "write back, no read (daft)", too. */
+                /* "write back, no read (daft)" counts as write back. */
                 if (strncmp(type, CACHE_WRITE_BACK, strlen(CACHE_WRITE_BACK)) != 0)
                         return 0;
                 view = 1;
@@ -39,13 +39,13 @@ int cache_check_kernel_view(Device *d, Reading *r) {
         return 0;
 }
 
-/* Waits until the kernel has seen that the cache was turned on or off. Drivers other than libata's own hear of nothing and are
- * asked to look. -ETIME: it goes on believing something else. */
+/* Waits until the kernel has noticed the new cache state. Drivers other than libata's do not notice the change, and need a rescan.
+ * -ETIME: the kernel still assumes the old state. */
 static int kernel_wait_for_cache(Device *d, bool enabled) {
         int r;
 
-        /* Since Linux 6.11 the queue keeps a "write through" that was written to it, whatever the drive says. Linux 6.5 to 6.10
-         * refuse this before the driver has seen the cache, and then set it themselves. */
+        /* Since Linux 6.11 the queue keeps a stored "write through", whatever the drive reports. Linux 6.5 to 6.10 reject "write back"
+         * before the driver has noticed the cache, and then set it themselves. */
         if (enabled && cache_kernel_view(d) == 0) {
                 r = sysfs_write(d, QUEUE_WRITE_CACHE, CACHE_WRITE_BACK);
                 if (r == END_DEFERRED || r == END_VANISHED)
@@ -74,7 +74,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         assert(flush);
         d->committed = true;
 
-        /* Once the kernel takes the cache for write-through it sends no more flushes: what is left in it must get out. */
+        /* The kernel sends no more flushes to a write-through cache, so the remaining data must be flushed now. */
         if (!enabled) {
                 r = flush(d);
                 if (r < 0)
@@ -84,10 +84,10 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         r = kernel_wait_for_cache(d, enabled);
         if (r == 0 && enabled && was_unknown) {
                 r = flush(d);
-                /* The cache is on all the same, and the kernel's own flushes come from now on. */
+                /* The cache is on in either case, and the kernel flushes it from now on. */
                 return r == END_DEFERRED || r == END_VANISHED ? r : 0;
         }
-        /* The other way round costs flushes that are not needed, and no data. */
+        /* A kernel that assumes write-back for a cache that is off only sends needless flushes. */
         return r == -ETIME && !enabled ? 0 : r;
 }
 
@@ -97,13 +97,14 @@ int cache_fail_turned_off(Device *d) {
                         "the write cache was turned off again: the kernel still treats it as write-through, and would not flush it");
 }
 
-/* 0: the drive's cache is off, as far as it says. Else a step's end; END_FORBIDDEN: it is on, or that cannot be known. */
+/* Returns 0 if the drive reports that its cache is off. END_FORBIDDEN: the cache is on, or its state is not known. Others: the error of
+ * a command. */
 static int cache_known_off(Device *d) {
         const Setting *s = setting_for_backends(&all_settings, "write_cache", drive_backends(d->drive));
         Reading reading = {};
         int r = 0;
 
-        /* The question would wake a sleeping drive. */
+        /* Reading the cache state would spin up a drive in standby. */
         if (s && (s->backend == BACKEND_ATA || s->backend == BACKEND_SCSI_MODE)) {
                 r = power_probe(d, s->backend);
                 if (r >= 0 && d->power != POWER_ACTIVE && !d->wake)
@@ -138,7 +139,7 @@ int cache_view_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !streq(ret->value.name, CACHE_WRITE_THROUGH))
                 return r;
 
-        /* A drive that lost power comes back with its cache on, and the kernel goes on believing what it was told. */
+        /* After a power loss the drive's cache is on again, but the kernel keeps its earlier assumption. */
         r = cache_known_off(d);
         if (r != END_FORBIDDEN)
                 return r;

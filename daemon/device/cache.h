@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The write cache has two states: whether it is on in the drive, and whether the kernel believes that. A kernel that believes "write
- * through" sends no flushes: if the cache is on all the same, data is lost when the power fails. */
+/* Keeps two states of the write cache consistent: whether it is on in the drive, and what the kernel assumes. A kernel that assumes
+ * "write through" sends no flushes, and loses data on power loss if the cache is on. */
 
 #include "device.h"
 
@@ -10,25 +10,25 @@
 #define CACHE_WRITE_THROUGH "write through"
 extern const ValueWord cache_words[];
 
-/* What the kernel believes: 1 that there is a cache to flush, 0 that there is none, negative when it does not say. Both its
- * places count, the SCSI disk's cache_type and the queue's write_cache: one "write through" among them is a 0. */
+/* Returns the kernel's assumption: 1 for a cache that needs flushes, 0 for none, negative if not known. Both attributes count, the SCSI
+ * disk's cache_type and the queue's write_cache: 0 if either is "write through". */
 int cache_kernel_view(Device *d);
 
-/* The end of a reading of the drive's own cache: one that the kernel does not know of loses data when the power goes. That is not
- * "on", so that it is written again. Returns 0. */
+/* Completes a reading of the drive's cache. Replaces "on" by another value if the kernel assumes write-through, so that the setting is
+ * written again. Returns 0. */
 int cache_check_kernel_view(Device *d, Reading *r);
 
-/* The drive has just taken the command that turns its cache on or off. Sends what must go with that, without asking the gate between:
- * flushes what the kernel will not flush, or did not while the cache was on and unknown to the kernel (`was_unknown`), and waits
- * until the kernel has seen the change. -ETIME: it goes on believing that there is none over a cache that is on. */
+/* Completes a command that turned the drive's cache on or off, without asking the gate in between. Flushes data that the kernel will not
+ * flush, or did not flush while it assumed write-through (`was_unknown`). Waits until the kernel has noticed the change. -ETIME: the
+ * cache is on, but the kernel still assumes write-through. */
 int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device *d));
 
-/* The end of the step after that, when the caller has turned the cache off again: the error, with its sentence. */
+/* Returns the error, with a reason, of a step after -ETIME in which the caller turned the cache off again. */
 int cache_fail_turned_off(Device *d);
 
-/* The rows that set what the kernel believes, by one of its files; `detail` is a SysfsAttribute. "write through" is written,
- * and taken for what is wanted, only where the drive says that its cache is off: asks the drive, but wakes none. Where the
- * cache turns out to be on, the kernel is told so. */
+/* Read and write functions of rows that set the kernel's assumption in one of its files; `detail` is a SysfsAttribute. "write through"
+ * is written, and counts as applied, only if the drive reports that its cache is off. Sends a command to the drive, but does not spin it
+ * up. Stores "write back" if the cache turns out to be on. */
 int cache_view_read(Device *d, const Setting *s, Reading *ret);
 extern const Remedy drive_cache_remedy;
 int cache_view_write(Device *d, const Setting *s, const Value *v);

@@ -131,7 +131,7 @@ void failure_keep(Failure *f, const Device *d, int r) {
 
 int device_fail_again(Device *d, const Failure *f) {
         d->failure = *f;
-        /* It was no answer to this setting's value. */
+        /* The rejection did not concern this setting's value. */
         d->failure.rejected = false;
         return f->error;
 }
@@ -147,9 +147,9 @@ int device_fail_with_remedy(Device *d, const Setting *s) {
         return END_UNSUPPORTED;
 }
 
-/* ---- the outside world: nodes of drives and their ioctls ---- */
+/* ---- device nodes and their ioctls ---- */
 
-/* Never for writing: closing such a descriptor makes udev send a `change` event (udev(7), OPTIONS "watch"). */
+/* Opens the node read-only: closing a writable descriptor makes udev send a `change` event (udev(7), OPTIONS "watch"). */
 static int node_open(const char *node, int flags) {
         int fd = open(node, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
 
@@ -170,7 +170,7 @@ static int real_open_node(void *userdata _unused_, const Drive *drive) {
         if (fd < 0)
                 return fd;
 
-        /* The name may belong to another drive by now; this number never does. Kernels before 5.15 have none. */
+        /* The name may belong to another drive by now; the disk sequence number is unique. Kernels before 5.15 do not have the number. */
         if (drive->diskseq != 0 && ioctl(fd, BLKGETDISKSEQ, &diskseq) >= 0 && diskseq != drive->diskseq)
                 return -ENODEV;
 
@@ -192,8 +192,8 @@ static int real_set_read_only(void *userdata _unused_, const char *name, bool on
         return ioctl(fd, BLKROSET, &flag) < 0 ? -errno : 0;
 }
 
-/* File systems of all mount namespaces, ZFS, bcachefs, swap, md and device mapper open their devices exclusively. A disk counts as open
- * while one of its partitions is (bd_prepare_to_claim() in block/bdev.c). */
+/* Returns 1 if the device is open exclusively: by a file system of any mount namespace, ZFS, bcachefs, swap, md or device mapper. An
+ * exclusively open partition also marks its disk (bd_prepare_to_claim() in block/bdev.c). */
 static int real_is_claimed(void *userdata _unused_, const char *name) {
         _cleanup_close_ int fd = named_open(name, O_EXCL);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How long a drive may try before it gives up on a sector (SCT Error Recovery Control), and how long the kernel waits for
- * a drive that cannot be told. */
+/* Settings for the time that a drive may spend on a bad sector (SCT Error Recovery Control), and the kernel's timeout for drives without
+ * such a limit. */
 
 #include "ata.h"
 #include "settings.h"
@@ -9,13 +9,14 @@
 
 #define SCT_ERC_UNIT_MS 100
 
-/* The limits' SCT selection codes, and those of a row as a mask of them. */
+/* SCT selection codes of the limits. A row's code is a mask of them. */
 enum {
         READING = 1,
         WRITING = 2,
 };
 
-/* Both limits as one value in milliseconds; two different ones are no value that a file can ask for, so they equal none. */
+/* Reads both limits as one value in milliseconds. Two different limits give -1, which cannot be configured and differs from every wanted
+ * value. */
 static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int64_t *ret) {
         uint16_t reading = 0, writing = 0;
         int r = 0;
@@ -51,7 +52,7 @@ static int error_recovery_query(Device *d, const AtaFeature *f, Reading *ret) {
                 return r;
         ret->known = true;
 
-        /* Drives before ACS-4 refuse the question. */
+        /* Drives before ACS-4 reject the query for the power-on limit. */
         if (d->permanent)
                 ret->saved_known = limits_get(d, f, SCT_GET_ERC_POWER_ON, &ret->saved.number) >= 0;
         return 0;
@@ -67,7 +68,7 @@ static int error_recovery_write(Device *d, const Setting *s, const Value *v) {
         return limits_set(d, s->detail, SCT_SET_ERC_POWER_ON, v->number);
 }
 
-/* A timeout that is longer already stays as it is: somebody chose it. */
+/* Keeps a longer timeout, which was set on purpose. */
 static int fallback_localize(Device *d, const Setting *s, Value *v) {
         Reading now;
         int r;

@@ -10,11 +10,11 @@
 #include "sysfs.h"
 
 #define SCSI_REQUEST_SENSE 0x03
-#define SENSE_DATA_MAX 252U /* the command's allocation length; SPC's own limit for sense data */
+#define SENSE_DATA_MAX 252U /* allocation length of the command; SPC's limit for sense data */
 
-#define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* stopped: somebody has to send START */
+#define ASCQ_INITIALIZING_COMMAND_REQUIRED 0x02 /* the drive is stopped until START */
 
-/* What REQUEST SENSE's parameter data says. */
+/* Returns the power mode reported by REQUEST SENSE's parameter data. */
 static PowerMode power_from_sense(Sense s) {
         if (!s.valid)
                 return POWER_UNKNOWN;
@@ -22,13 +22,13 @@ static PowerMode power_from_sense(Sense s) {
                 return POWER_STANDBY;
         if (s.key != SENSE_NONE)
                 return POWER_UNKNOWN;
-        /* idle_a, idle_b and idle_c by timer or command; else standby_z or standby_y, or some low power that is not named. */
+        /* 1, 3, 5 to 8: idle_a, idle_b and idle_c, by timer or command. Others: standby_y, standby_z or an unnamed low power condition. */
         return s.asc != ASC_LOW_POWER_CONDITION || s.ascq == 1 || s.ascq == 3 || (s.ascq >= 5 && s.ascq <= 8)
                                ? POWER_ACTIVE
                                : POWER_STANDBY;
 }
 
-/* What the drive says to be in progress, of which nobody wants an end: "logical unit not ready", with any sense key (SPC-4). */
+/* Returns the operation in progress, which must not be interrupted: "logical unit not ready", with any sense key (SPC-4). */
 static const char *busy_from_sense(Sense s) {
         if (!s.valid || s.asc != ASC_NOT_READY)
                 return NULL;
@@ -52,7 +52,7 @@ static const char *busy_from_sense(Sense s) {
 static int scsi_power_mode(Device *d) {
         Sense s = { .key = SENSE_UNIT_ATTENTION };
 
-        /* A unit attention that is pending is told first, and once. */
+        /* A pending unit attention is reported first, and only once. */
         for (unsigned i = 0; i <= UNIT_ATTENTION_RETRIES && s.key == SENSE_UNIT_ATTENTION; i++) {
                 uint8_t data[SENSE_DATA_MAX] = {};
                 SgRequest q = {
@@ -75,12 +75,12 @@ static int scsi_power_mode(Device *d) {
         return 0;
 }
 
-/* It does not wake a drive in standby. Without a usable answer d->power stays as it was. */
+/* Sends CHECK POWER MODE, which does not spin a drive up. Without a usable answer d->power remains unchanged. */
 static int ata_power_mode(Device *d) {
         Registers regs = {};
         int r;
 
-        /* It would say nothing. */
+        /* The registers hold the answer, and this bridge does not return them. */
         if (d->bridge.without_registers)
                 return bridge_check(d);
 
@@ -88,7 +88,7 @@ static int ata_power_mode(Device *d) {
         if (r < 0)
                 return r;
 
-        /* Without registers nothing is known, and that is not "standby": all-zero sense once made an SSD "sleep". */
+        /* Missing registers do not mean "standby": an SSD with all-zero sense data was once reported as in standby. */
         d->power_reported = regs.valid;
         if (regs.valid)
                 d->power = regs.count == 0x00 || regs.count == 0x01 || regs.count == 0x40 ? POWER_STANDBY
@@ -96,7 +96,7 @@ static int ata_power_mode(Device *d) {
         return 0;
 }
 
-/* What power_probe() has found out is true no more: the next one asks again. */
+/* Discards the result of power_probe(), so that the next call probes again. */
 static void power_invalidate(Device *d) {
         d->power = POWER_UNKNOWN;
         d->power_reported = false;
@@ -109,20 +109,20 @@ int power_probe(Device *d, Backend by) {
         if (d->power != POWER_UNKNOWN)
                 return 0;
 
-        /* Any command would make the kernel spin it up. */
+        /* Any command would make the kernel resume the drive, which spins it up. */
         if (activity_is_suspended(d->drive->syspath)) {
                 d->power = POWER_SUSPENDED;
                 return 0;
         }
 
-        /* An optical drive spins its disc up whenever it has to read, which no setting makes it do. */
+        /* An optical drive spins its disc up at each read, and no setting causes a read. */
         if (by == BACKEND_OPTICAL || d->io.image) {
                 d->power = POWER_ACTIVE;
                 return 0;
         }
 
         r = by == BACKEND_ATA ? ata_power_mode(d) : scsi_power_mode(d);
-        /* A bridge that refuses the question has a drive behind it all the same; one that is silent has none. */
+        /* A bridge that rejects the command still has a drive. A bridge that does not answer has none. */
         if (r < 0 && r != END_REFUSED && r != -EBADMSG)
                 return r;
 
@@ -135,33 +135,33 @@ const char *power_state(const Device *d) {
         return d->power == POWER_ACTIVE && !d->power_reported ? NULL : power_mode_to_string(d->power);
 }
 
-/* ---- spinning it down at once, and up ---- */
+/* ---- immediate spin-down and spin-up ---- */
 
 enum {
         SCSI_START_STOP_UNIT = 0x1B,
 
-        /* Its byte 4, in which NO_FLUSH stays 0: the drive writes out its cache first. */
+        /* Byte 4 of the CDB. NO_FLUSH is 0: the drive writes its cache to the medium first. */
         CONDITION_STANDBY = 0x30,
         START_NOT = 0x00,
         START = 0x01,
 };
 
 enum {
-        /* Where these stand in SMART's data, and what they say while something runs. */
+        /* Offsets in SMART data, and values while a test or data collection is running. */
         OFFLINE_STATUS = 362,
         SELF_TEST_STATUS = 363,
         OFFLINE_RUNNING = 0x03,
-        SELF_TEST_RUNNING = 0xF, /* the upper four bits; below is how much is left */
+        SELF_TEST_RUNNING = 0xF, /* upper four bits; the lower four bits hold the remaining part */
 };
 
-/* Is it known that the USB bridge takes no ATA commands, so that SCSI's is left? One that has fallen off the bus in this very visit is
- * left alone. */
+/* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. False for a bridge that fell off
+ * the bus in this visit. */
 static bool bridge_blocks_ata(const Device *d) {
         return d->bridge.without_sat || (d->bridge.fragile && d->bridge.asked);
 }
 
-/* The drive cannot be asked. As in power_probe(), it is taken to be awake only when it has just been in use, or has nothing to
- * spin up. */
+/* Reads `standby` on a drive that cannot be probed. As in power_probe(), the drive counts as active only after recent I/O, or if it does
+ * not rotate. */
 static int standby_read_unreported(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
                 return device_fail(d, END_DEFERRED,
@@ -195,7 +195,8 @@ int standby_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* STANDBY IMMEDIATE would end these (ACS-4). The drive's own off-line data collection, which it does when idle, has other numbers. */
+/* Fails during a self-test or off-line data collection, which STANDBY IMMEDIATE would abort (ACS-4). The off-line data collection that
+ * drives start when idle has other status values. */
 static int ata_check_free(Device *d) {
         uint8_t data[512] = {};
         int r;
@@ -223,7 +224,7 @@ static int ata_standby(Device *d, const Setting *s, const Value *v) {
         return ata_feature_write(d, s, v);
 }
 
-/* Without IMMED, so that it ends when the drive has stopped. */
+/* Sends START STOP UNIT without IMMED: the command ends when the drive has stopped or started. */
 static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
         SgRequest q = {
                 .cdb = { SCSI_START_STOP_UNIT, [4] = how },
@@ -238,7 +239,8 @@ static int start_stop_unit(Device *d, uint8_t how, Sense *ret) {
         return r;
 }
 
-/* A stopped drive answers no reading until somebody starts it: the kernel, where this is set (drivers/scsi/sd.c). */
+/* Stops the drive, provided that the kernel starts it again: a stopped drive rejects reads until START, which the kernel sends if
+ * allow_restart is set (drivers/scsi/sd.c). */
 static int scsi_stop(Device *d) {
         int64_t restart;
         Sense sense;
@@ -253,7 +255,7 @@ static int scsi_stop(Device *d) {
         return start_stop_unit(d, START_NOT, &sense);
 }
 
-/* Into a power condition, which it leaves by itself when it is read (SBC-3). Older drives know only START. */
+/* Enters the power condition standby, which the drive leaves at the next read (SBC-3). Older drives support only START=0. */
 static int scsi_standby(Device *d) {
         Sense sense;
         int r;
@@ -267,7 +269,8 @@ static int scsi_standby(Device *d) {
         return r;
 }
 
-/* What is behind it is no SCSI drive, and has none of its power conditions. Many bridges make STANDBY IMMEDIATE of it (SAT-4). */
+/* Stops a drive behind a USB bridge, which has no SCSI power conditions. Many bridges translate the command to STANDBY IMMEDIATE
+ * (SAT-4). */
 static int bridge_stop(Device *d) {
         int r;
 
@@ -288,7 +291,7 @@ int standby_write(Device *d, const Setting *s, const Value *v) {
 }
 
 int power_spin_up(Device *d, Backend by) {
-        /* Of one sector: as the kernel starts drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
+        /* Verifies one sector, as the kernel does to start drives (ata_scsi_start_stop_xlat() in drivers/ata/libata-scsi.c). */
         const Taskfile verify = {
                 .command = ATA_CMD_READ_VERIFY_SECTORS,
                 .count = 1,

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The power mode of a drive: asks for it, spins the drive down or up. */
+/* Queries the power mode of a drive, and spins the drive down or up. */
 
 #include "device.h"
 
-/* Whether the drive sleeps, into d->power: once per visit, by ATA's CHECK POWER MODE, or for BACKEND_SCSI_MODE by REQUEST SENSE,
- * which wake no drive. An optical drive, and one that the kernel has suspended, is not asked at all. One that gives no usable
- * answer is taken to be awake only when it has just been in use (d->active), or has nothing to spin up. Returns an END_…
- * or errno, with a sentence, when there is no asking. */
+/* Reads the power mode into d->power, once per visit: by CHECK POWER MODE (ATA), or by REQUEST SENSE for BACKEND_SCSI_MODE. Neither
+ * command spins a drive up. Optical and runtime-suspended drives get no command. A drive without a usable answer counts as active only
+ * after recent I/O (d->active) or if it does not rotate. Returns END_… or an errno, with a reason, if the query failed. */
 int power_probe(Device *d, Backend by);
 
-/* The one of a drive's backends (mask of 1 << Backend) that it is asked by. */
+/* Returns the backend that queries the drive's power mode, of a mask of 1 << Backend. */
 static inline Backend power_backend(unsigned backends) {
         return backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
 }
 
-/* What it has found out (power_mode_to_string()). NULL: not known for certain. */
+/* Returns the probed power mode (power_mode_to_string()). NULL: not certain. */
 const char *power_state(const Device *d);
 
-/* ---- the functions of the rows `standby`, by the row's backend: spins the drive down at once ---- */
+/* ---- functions of the `standby` rows, by backend: immediate spin-down ---- */
 
-/* Asks the drive whether it sleeps, and nothing else. */
+/* Queries only the power mode. */
 int standby_read(Device *d, const Setting *s, Reading *ret);
 
-/* A drive reports only whether it is in standby, so "resume" is compared as "on". */
+/* Replaces "resume" by "on", because a drive reports only whether it is in standby. */
 int standby_localize(Device *d, const Setting *s, Value *v);
 
-/* END_DEFERRED: the drive is at something that this would end, and the command was not sent. */
+/* END_DEFERRED: the drive is busy with an operation that a spin-down would abort. No spin-down command was sent. */
 int standby_write(Device *d, const Setting *s, const Value *v);
 
-/* Has the drive spin up, and waits until it has, whether or not it sleeps. It is asked before and after that (power_probe()); one that
- * does not say, or that the kernel has suspended, is left as it is. */
+/* Spins the drive up, and waits for the end of the spin-up. Calls power_probe() before and after. Drives that do not report their power
+ * mode, and runtime-suspended drives, are not changed. */
 int power_spin_up(Device *d, Backend by);

@@ -12,7 +12,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
         Failure power = {};
         int r;
 
-        /* A drive that nobody has used just now is not taken to be awake. */
+        /* d->active is false: the drive does not count as active without an answer. */
         if (probed)
                 failure_keep(&power, d, power_probe(d, power_backend(probed)));
 

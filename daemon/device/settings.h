@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Where the backends' tables come together. A new setting is a row in one of them and needs nothing here. */
+/* List of the backends' tables of settings. A new setting is a row in one of the tables, and needs no change here. */
 
 #include "setting.h"
 
-/* Each ends with a row without a name. */
+/* Each table ends with a row without a name. */
 extern const Setting ata_settings[];
 extern const Setting ata_cache_settings[];
 extern const Setting ata_power_settings[];
@@ -24,7 +24,7 @@ extern const SettingTable all_settings;
 
 extern const ValueWord standby_words[];
 
-/* Ranges of several rows: rows with the same name have the same. */
+/* Ranges shared by several rows. Rows with the same name have the same range. */
 #define RANGE_BOOL \
         { .type = VALUE_BOOL, .max = 1 }
 #define RANGE_STANDBY \
@@ -34,8 +34,8 @@ extern const ValueWord standby_words[];
 #define RANGE_TIMER \
         { .type = VALUE_STANDBY_TIMER, .max = 255, .has_off = true, .off = 0 }
 
-/* Remedies for timers and for recovery limits that a drive does not have. */
+/* Remedies for drives without a timer or recovery limit. */
 extern const Remedy by_service_remedy, recovery_remedy;
 
-/* Of all that limits how long the kernel waits for a drive. */
+/* Harm of all settings that limit how long the kernel waits for a drive. */
 extern const Harm spin_up_harm;

@@ -10,10 +10,10 @@
 #include "visit.h"
 #include "wear-read.h"
 
-/* ---- turns: parts of a visit, each of which reads, writes and verifies its settings before the next begins ---- */
+/* ---- turns: parts of a visit, each of which reads, writes and verifies its settings before the next turn ---- */
 
-/* What changes the readings of others goes first. What is needed only where another setting cannot be had waits until
- * that has its verdict; and what puts the drive to sleep, until nothing else is to be read back. */
+/* FIRST: settings that change the readings of others. FALLBACK: settings for drives that lack another setting, whose verdict must be
+ * known. AT_ATTACH: settings that spin the drive down, after which nothing is read back. */
 typedef enum Turn {
         TURN_FIRST,
         TURN_MAIN,
@@ -30,7 +30,7 @@ static Turn setting_turn(const Setting *s) {
         return s && s->flags & SETTING_FIRST ? TURN_FIRST : TURN_MAIN;
 }
 
-/* Settings that exclude each other have the same turn: which one is written shows when both have been read. */
+/* Returns the turn of a step. Settings that exclude each other share a turn, because both must be read before one is selected. */
 static Turn plan_turn(const Plan *p, const Step *s) {
         Turn turn = setting_turn(s->setting);
 
@@ -41,8 +41,8 @@ static Turn plan_turn(const Plan *p, const Step *s) {
         return turn;
 }
 
-/* The step that wants this state, or NULL. Where its parts are wanted one by one: of them one that does not hold, if there
- * is any. */
+/* Returns the step for the named setting, or NULL. If several steps set its parts (error_recovery_read and _write), returns one that is
+ * not in force, if any. */
 static const Step *plan_find_state(const Plan *p, const char *name) {
         const Step *found = NULL;
 
@@ -60,7 +60,7 @@ static const Step *plan_find_state(const Plan *p, const char *name) {
         return found;
 }
 
-/* ---- one setting of a visit: its errors, and whether its commands may be sent to the drive ---- */
+/* ---- one setting of a visit: errors, and permission to send its commands ---- */
 
 static void step_error(Step *s, int error, const char *why) {
         s->end = end_to_verdict(error);
@@ -68,7 +68,7 @@ static void step_error(Step *s, int error, const char *why) {
         (void) snprintf(s->reason, sizeof s->reason, "%s", why);
 }
 
-/* What the user can do about a command or value that the drive, its controller or the kernel has rejected. */
+/* Adds advice to the reason of a command or value that the drive, controller or kernel rejected. */
 static void step_advise(Step *s) {
         bool is_bool = s->setting->range.type == VALUE_BOOL;
         char why[STEP_REASON_MAX];
@@ -80,13 +80,13 @@ static void step_advise(Step *s) {
                         why, s->setting->name);
 }
 
-/* The service stops such a drive by START STOP UNIT (power.c), which is no ATA command. */
+/* Returns true if the service can spin the drive down instead: by START STOP UNIT (power.c), which is not an ATA command. */
 static bool step_suits_service(const Step *s, const Device *d) {
         return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
                s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);
 }
 
-/* Ends the step by an error, with the sentence in Device.failure. */
+/* Ends the step with an error and the reason in Device.failure. */
 static void step_fail(Step *s, const Device *d, int error) {
         step_error(s, error, d->failure.why);
         s->remediable = d->failure.remediable;
@@ -96,7 +96,7 @@ static void step_fail(Step *s, const Device *d, int error) {
         }
 }
 
-/* Is the drive asked whether it sleeps before this setting is read? A drive has one of these backends at most. */
+/* Returns true if the power mode must be probed before the setting is read. A drive has at most one of these backends. */
 static bool step_needs_power_mode(const Step *s) {
         Backend b = s->setting->backend;
 
@@ -104,12 +104,12 @@ static bool step_needs_power_mode(const Step *s) {
                (b == BACKEND_ATA || b == BACKEND_SCSI_MODE || b == BACKEND_OPTICAL);
 }
 
-/* Would the kernel, which holds this setting, resume the suspended drive for it? */
+/* Returns true if the kernel would resume a runtime-suspended drive for this kernel setting. */
 static bool step_resumes(const Step *s, const Device *d) {
         return s->setting->resumes && s->setting->resumes(&s->wanted) && activity_is_suspended(d->drive->syspath);
 }
 
-/* Would this setting wake the drive? */
+/* Returns true if reading or writing the setting would spin up or resume the drive without permission. */
 static bool step_would_wake(const Step *s, const Device *d) {
         if (d->wake)
                 return false;
@@ -120,8 +120,9 @@ static bool step_would_wake(const Step *s, const Device *d) {
         return d->power == POWER_SUSPENDED || d->power == POWER_ATA_SLEEP || d->power == POWER_UNCLEAR;
 }
 
-/* Writing a drive's setting can make the kernel revalidate the drive, which resets some kernel settings that were as wanted (Linux
- * drivers/scsi/sd.c, sd_revalidate_disk()). Such settings are read again at their turn to be written. */
+/* Returns true if an earlier write may have reset a setting that was unchanged. Writes to a drive can make the kernel revalidate the
+ * drive, which resets some kernel settings (Linux drivers/scsi/sd.c, sd_revalidate_disk()). Such settings are read again in their
+ * writing turn. */
 static bool step_may_be_reset(const Step *s, bool after_writing) {
         return after_writing && s->verdict == VERDICT_UNCHANGED &&
                (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
@@ -129,14 +130,14 @@ static bool step_may_be_reset(const Step *s, bool after_writing) {
 
 /* ---- the visit ---- */
 
-/* One visit under way. */
+/* State of one visit. */
 typedef struct Run {
         const Visit *visit;
         Plan plan;
         Device device;
         Turn turn;
-        bool noted;            /* the crash guard knows that what is harmless is written */
-        Failure power_failure; /* of asking the drive whether it sleeps, before this turn */
+        bool noted;            /* the crash guard has a note of harmless writes */
+        Failure power_failure; /* failure of the power mode probe before this turn */
 } Run;
 
 static const Memory *run_memory(const Run *run, const Step *s) {
@@ -155,7 +156,7 @@ static bool step_has_turn(const Run *run, const Step *s) {
 
 #define FOREACH_STEP(s, run) for (Step *s = (run)->plan.steps; s < (run)->plan.steps + (run)->plan.n_steps; s++)
 
-/* Those whose turn it is and that have no verdict yet. */
+/* Steps of this turn without a verdict. */
 #define FOREACH_OPEN_STEP(s, run) \
         FOREACH_STEP(s, run)      \
         if (step_is_open(s) && step_has_turn((run), s))
@@ -165,12 +166,12 @@ static void run_report(const Run *run, const Step *s) {
                 run->visit->ended(run->visit->userdata, s);
 }
 
-/* Ends all that has no verdict yet. */
+/* Ends all steps without a verdict. */
 static void run_end(Run *run, int error, const char *why) {
         FOREACH_STEP(s, run) {
                 if (!step_is_open(s))
                         continue;
-                /* What was refused before stays so. */
+                /* A step that was already refused keeps its error. */
                 if (!s->failed)
                         step_error(s, error, why);
                 step_judge(s);
@@ -182,12 +183,12 @@ static void run_ended(Run *run, const Step *s) {
         if (step_is_open(s))
                 return;
         run_report(run, s);
-        /* What is sent to a drive that is gone may reach another one, and nothing of it is to be noted. */
+        /* Further commands may reach another drive, so all other steps end too, without notes. */
         if (s->verdict == VERDICT_VANISHED)
                 run_end(run, END_VANISHED, s->reason);
 }
 
-/* Before the first command that only an awake drive should get. */
+/* Decides whether the drive may be spun up, and probes the power mode before the first command that needs an active drive. */
 static void run_probe_power(Run *run) {
         Device *d = &run->device;
         const Step *prober = NULL;
@@ -203,7 +204,7 @@ static void run_probe_power(Run *run) {
         failure_keep(&run->power_failure, d, prober ? power_probe(d, prober->setting->backend) : 0);
 }
 
-/* What the rows see of the step whose turn it is. */
+/* Sets the device fields that rows read for the current step. */
 static void run_select(Run *run, const Step *s) {
         Device *d = &run->device;
 
@@ -215,18 +216,18 @@ static void run_select(Run *run, const Step *s) {
 
 static void run_settle_from_memory(Run *run) {
         FOREACH_STEP(s, run) {
-                /* With an error, it was ended and told of before its turn. */
+                /* A step with an error was ended and reported before its turn. */
                 if (!step_has_turn(run, s) || step_has_error(s))
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
                     (s->setting->unless && step_spare(s, plan_find_state(&run->plan, s->setting->unless))))
-                        /* A verdict that the readings may change is told after them. */
+                        /* A verdict that later readings may change is reported after them. */
                         if (!s->remembered && !plan_excludes(&run->plan, s))
                                 run_ended(run, s);
         }
 }
 
-/* Ends a step that cannot be written. */
+/* Asks the row for permission to write. Ends the step if the row refuses. */
 static void run_permit(Run *run, Step *s) {
         int r;
 
@@ -239,7 +240,7 @@ static void run_permit(Run *run, Step *s) {
         step_judge(s);
 }
 
-/* Why the setting would have to wait for the drive; 0: it would not. */
+/* Returns why the setting must wait for an active drive; 0: the setting need not wait. */
 static DecideFlags run_standby_flags(const Run *run, const Step *s) {
         const Device *d = &run->device;
 
@@ -254,7 +255,7 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
         VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
-        /* In a visit that spins the drive down, this is the only wish of the name (scope_add_sleep()). */
+        /* In a visit that spins the drive down, this is the only wish with this name (scope_add_sleep()). */
         if (streq(s->wish->name, SETTING_STANDBY))
                 writes |= WORK_SPIN_DOWN;
         if (run->plan.lost)
@@ -291,8 +292,8 @@ static void run_read_step(Run *run, Step *s) {
                 run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
 }
 
-/* After all that can be read has been: nothing of it, or of the turns before, has shown a loss; or what rests on memory is read as
- * far as that goes, like anything else. */
+/* Runs after all readings. If a reading showed that the drive lost settings, steps that were judged from memory are read again.
+ * Otherwise their verdicts are reported. */
 static void run_check_memory(Run *run) {
         FOREACH_STEP(s, run) {
                 if (!s->remembered || !step_has_turn(run, s))
@@ -305,7 +306,7 @@ static void run_check_memory(Run *run) {
         }
 }
 
-/* The latest wish first: it wins where the drive supports it. */
+/* Decides settings that exclude each other, latest wish first: the latest wish that the drive supports wins. */
 static void run_exclude(Run *run, bool after_writing) {
         const Wishes *w = run->visit->wishes;
 
@@ -340,8 +341,8 @@ static void run_read(Run *run) {
         run_exclude(run, writing);
 }
 
-/* Notes with the crash guard what is about to be written. Without a note what is harmless is written all the same; a harmless store
- * into the kernel's own state, which is gone with the kernel, needs none. */
+/* Stores a crash guard note before a write. A harmless setting is written even if the note fails. A harmless kernel setting needs no
+ * note, because it ends with the kernel. */
 static int run_note_write(Run *run, const Step *s) {
         bool dangerous = setting_is_dangerous(s->setting, &s->wish->value);
         const Visit *v = run->visit;
@@ -366,7 +367,7 @@ static void run_write(Run *run) {
                 bool sent = false;
                 int r;
 
-                /* Is it still as wanted? Else it is to be written. */
+                /* Reads a setting again that a write may have reset. */
                 if (!s->write) {
                         run_read_step(run, s);
                         if (step_is_open(s))
@@ -375,7 +376,7 @@ static void run_write(Run *run) {
                 if (!s->write)
                         continue;
 
-                /* An earlier write may have changed the answer. */
+                /* An earlier write may have changed the permission. */
                 run_permit(run, s);
                 if (!step_is_open(s)) {
                         run_ended(run, s);
@@ -402,7 +403,7 @@ static void run_write(Run *run) {
                 if (r == END_REFUSED && d->failure.rejected)
                         step_advise(s);
                 s->failed = sent;
-                /* Nothing of it has reached the drive, so there is nothing to read back. */
+                /* The command did not reach the drive, so nothing is read back. */
                 if (!sent) {
                         step_judge(s);
                         run_ended(run, s);
@@ -413,7 +414,7 @@ static void run_write(Run *run) {
                 v->writing(v->userdata, NULL);
 }
 
-/* What is in the drive now: of settings that were refused too, because a part of one may have been accepted. */
+/* Reads all settings back, also refused ones, which the drive may have accepted in part. */
 static void run_verify(Run *run) {
         Device *d = &run->device;
         bool refreshed = false;
@@ -441,8 +442,8 @@ bool visit_needs_identity(const Visit *v) {
         return v->bridge && !v->bridge->asked && drive_is_behind_bridge(v->drive);
 }
 
-/* Before anything is decided of a drive that udev knows only by its bridge: which one is it? A sleeping drive is not sent
- * IDENTIFY. Returns true when the visit goes on. */
+/* Identifies a drive behind a USB bridge, of which udev knows only the bridge, before any decision. IDENTIFY is not sent to a drive in
+ * standby. Returns true if the visit continues. */
 static bool run_identify(Run *run) {
         const Visit *v = run->visit;
         Device *d = &run->device;
@@ -475,14 +476,14 @@ static bool run_identify(Run *run) {
         return !d->bridge.identified;
 }
 
-/* Member by member: what lies between them is nobody's. */
+/* Compares the members, because padding bytes are undefined. */
 static bool bridge_equal(const Bridge *a, const Bridge *b) {
         return a->asked == b->asked && a->identified == b->identified && a->without_sat == b->without_sat &&
                a->uas_blocks == b->uas_blocks && a->without_registers == b->without_registers &&
                a->repeats_identify == b->repeats_identify && a->fragile == b->fragile && a->cdb == b->cdb;
 }
 
-/* How the drive was when it was asked. That is no longer true where the visit may have woken it, or put it to sleep. */
+/* Reports the probed power mode, unless a write may have spun the drive up or down since then. */
 static void run_report_power(const Run *run) {
         const Visit *v = run->visit;
         const Device *d = &run->device;

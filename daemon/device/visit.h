@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One visit to one drive: read → plan → write → read → judge. Blocks for as long as the drive does, so it runs in a worker
- * process; the wait for fsck is the gate of `io`. */
+/* One visit to one drive: read → plan → write → read → judge. The visit may block as long as the drive, so it runs in a worker process.
+ * The gate of `io` delays commands during a file system check. */
 
 #include "device.h"
 #include "plan.h"
@@ -12,43 +12,45 @@
 typedef struct Visit {
         const Drive *drive;
         const Wishes *wishes;
-        const Memory *memories; /* one per wish, in the order of wishes->items; NULL: nothing is remembered */
+        const Memory *memories; /* one per wish, in the order of wishes->items; NULL: no earlier results */
         const SettingTable *settings;
         const DeviceIO *io;
-        bool dry; /* reads and decides only (of steps whose row has `unless`: as if those others could not be had). Of this struct
-                   * drive, wishes, memories and settings are needed */
-        VisitWork work; /* WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR count here; the wishes are chosen already */
-        bool active;    /* the drive was in use just now: one that does not say whether it sleeps is awake */
-        bool ata_sleep; /* the drive is in ATA's Sleep mode, which any command would end by a reset */
+        /* Reads and decides only. Steps whose row has `unless` are decided as if the other setting were unsupported. A dry run needs only
+         * drive, wishes, memories and settings. */
+        bool dry;
+        /* WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR have an effect. The caller has already
+         * selected the wishes. */
+        VisitWork work;
+        bool active;    /* recent I/O: a drive that does not report its power mode counts as active */
+        bool ata_sleep; /* the drive is in ATA Sleep mode, which any command would end by a reset */
 
-        /* What earlier visits to this attach know of the USB bridge; NULL: nothing. */
+        /* What earlier visits since the attach learned about the USB bridge; NULL: nothing. */
         const Bridge *bridge;
-        /* Called when more is known; `identity`: of the drive behind it, which names itself now, and then the visit ends without a
-         * look at anything else, because the files may want something else of that drive. NULL: not asked, or no answer. May be
-         * NULL. */
+        /* Called with new facts about the bridge. With `identity`, the drive behind the bridge was identified for the first time, and
+         * the visit ends, because other rules may match that drive. `identity` is NULL if the drive was not identified. May be NULL. */
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
 
-        /* Called once, at the end, when the drive has told whether it sleeps, or is known to be awake, and the visit has not woken it:
-         * never POWER_UNKNOWN or POWER_UNCLEAR. May be NULL. */
+        /* Called at most once, at the end, with a known power mode that the visit has not changed: never POWER_UNKNOWN or POWER_UNCLEAR.
+         * May be NULL. */
         void (*power)(void *userdata, PowerMode power);
 
-        /* Called at the end, when the drive has told how worn it is (WORK_WEAR). May be NULL. */
+        /* Called at the end with the drive's wear counters (WORK_WEAR). May be NULL. */
         void (*wear)(void *userdata, const Wear *w);
 
-        /* Called once per step, as soon as its verdict is there. May be NULL. */
+        /* Called once per step, as soon as its verdict is known. May be NULL. */
         void (*ended)(void *userdata, const Step *s);
 
-        /* The crash guard: this step, which is dangerous, is about to be written; or (NULL) what is harmless, once, at once before the
-         * first of that. Not called for what only the kernel holds and is harmless. Negative: there is no note of that, and what is
-         * dangerous is not written. May be NULL. */
+        /* Stores a crash guard note: of a dangerous step, immediately before its write; or (NULL) once before the first harmless write.
+         * Not called for harmless kernel settings. Negative: the note failed, and a dangerous step is not written. May be NULL. */
         int (*intend)(void *userdata, const Step *s);
-        /* What is sent from now on is for this step; NULL: nothing is being written. May be NULL. */
+        /* Called before the commands of this step are sent; NULL: writing has ended. May be NULL. */
         void (*writing)(void *userdata, const Step *s);
         void *userdata;
 } Visit;
 
-/* Does the visit begin with the question which drive is behind the USB bridge? */
+/* Returns true if the visit must first identify the drive behind the USB bridge. */
 bool visit_needs_identity(const Visit *v);
 
-/* The plan with a verdict in every step; of a dry run, steps that would be written have none (_VERDICT_INVALID), and `write` set. */
+/* Runs the visit. *ret is the plan, with a verdict in each step. After a dry run, steps that would be written have `write` set and no
+ * verdict (_VERDICT_INVALID). */
 int visit_run(const Visit *v, Plan *ret);

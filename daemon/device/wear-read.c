@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reading what a drive counts of its own wear. People take these numbers for the drive's word: what may be something else is left
- * out. */
+/* Reads wear counters of a drive. Users trust these numbers, so doubtful values are omitted. */
 
 #include <assert.h>
 
@@ -10,15 +9,15 @@
 #include "sg-io.h"
 #include "wear-read.h"
 
-/* A drive gets there in ten years when it unloads its heads every 19 seconds. Above are drives that keep two numbers of 24 bits in one
- * attribute (loads and unloads: Hitachi's DK23), and counters that never counted, with all bits set. */
+/* Highest plausible number of cycles: one head unload every 19 seconds for ten years. Larger numbers come from drives that store two
+ * 24-bit numbers in one attribute (loads and unloads: Hitachi's DK23), and from unused counters with all bits set. */
 #define CYCLES_MAX 0xFFFFFEU
 
-/* Drives without a sensor say 0 or 255. */
+/* Drives without a sensor report 0 or 255. */
 #define CELSIUS_MIN 1U
 #define CELSIUS_MAX 100U
 
-#define NUMBER_MISSING UINT64_MAX /* all bits set: within no limits, and no byte of it is */
+#define NUMBER_MISSING UINT64_MAX /* all bits set: outside all limits, also as a byte */
 
 static KnownNumber number_within(uint64_t n, uint64_t min, uint64_t max) {
         if (n < min || n > max)
@@ -30,7 +29,7 @@ static KnownNumber cycles(uint64_t n) {
         return number_within(n, 0, CYCLES_MAX);
 }
 
-/* In the lowest byte. */
+/* Returns the temperature in the lowest byte. */
 static KnownNumber celsius(uint64_t n) {
         return number_within(n & 0xFF, CELSIUS_MIN, CELSIUS_MAX);
 }
@@ -39,7 +38,7 @@ static KnownNumber celsius(uint64_t n) {
 
 enum {
         ATTRIBUTES_OFFSET = 2,
-        ATTRIBUTE_SIZE = 12, /* ID, two bytes of flags, value, worst value, raw value, and a reserved byte */
+        ATTRIBUTE_SIZE = 12, /* ID, two bytes of flags, value, worst value, raw value, reserved byte */
         ATTRIBUTE_RAW = 5,
         N_ATTRIBUTES = 30,
 
@@ -53,7 +52,7 @@ enum {
 
 #define SELF_TEST_RUNNING 0x0FU /* also SCSI's self-test result */
 
-/* The raw value, of 48 bits; or NUMBER_MISSING. */
+/* Returns the raw value of 48 bits, or NUMBER_MISSING. */
 static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         const uint8_t *a = data + ATTRIBUTES_OFFSET;
         uint64_t raw = 0;
@@ -68,8 +67,8 @@ static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         return NUMBER_MISSING;
 }
 
-/* Above the lowest byte most drives keep the lowest and highest temperature, each in its own place. A number of few hundreds is one in
- * tenths of a degree (Samsung's SV0412H). */
+/* Returns the temperature of the raw value. Most drives store the lowest and highest temperature above the lowest byte, in fixed places.
+ * A number of a few hundreds is in tenths of a degree (Samsung's SV0412H). */
 static KnownNumber attribute_celsius(uint64_t raw) {
         if (raw > 0xFF && raw <= CELSIUS_MAX * 10)
                 return (KnownNumber){};
@@ -100,7 +99,7 @@ enum {
         LOG_SENSE = 0x4D,
         CUMULATIVE_VALUES = 0x40, /* PC (SPC-4) */
 
-        /* A page's first byte, and the bytes before its parameters, and before a parameter's value. */
+        /* Bits of a page's first byte; lengths of the page header and of a parameter header. */
         LOG_PAGE_CODE = 0x3F,
         LOG_SUBPAGE_FORMAT = 0x40,
         LOG_HEADER = 4,
@@ -109,12 +108,13 @@ enum {
         LOG_TEMPERATURE = 0x0D,
         LOG_START_STOPS = 0x0E,
         LOG_SELF_TESTS = 0x10,
-        LOG_SELF_TEST_RESULT = LOG_HEADER + LOG_PARAMETER_HEADER, /* of the latest one, in the lower four bits */
+        LOG_SELF_TEST_RESULT =
+                        LOG_HEADER + LOG_PARAMETER_HEADER, /* result of the latest self-test, in the lower four bits */
 };
 
 typedef struct LogPage {
         uint8_t bytes[252];
-        size_t len; /* of what is the drive's; 0: it has no such page */
+        size_t len; /* length of the drive's data; 0: the drive has no such page */
 } LogPage;
 
 static int log_sense(Device *d, uint8_t page, LogPage *ret) {
@@ -139,7 +139,7 @@ static int log_sense(Device *d, uint8_t page, LogPage *ret) {
         return 0;
 }
 
-/* NUMBER_MISSING: also where it has another length. */
+/* Returns the parameter, or NUMBER_MISSING, also if its length differs from `len`. */
 static uint64_t log_parameter(const LogPage *p, uint16_t code, uint8_t len) {
         uint64_t n = 0;
         size_t end;
@@ -159,7 +159,7 @@ static uint64_t log_parameter(const LogPage *p, uint16_t code, uint8_t len) {
         return NUMBER_MISSING;
 }
 
-/* All of this page are of four bytes. */
+/* All parameters of the start-stop page have four bytes. */
 static KnownNumber log_cycles(const LogPage *p, uint16_t code) {
         return cycles(log_parameter(p, code, 4));
 }
@@ -189,7 +189,7 @@ static int scsi_wear(Device *d, Wear *ret, bool *ret_testing) {
                 .start_stops = log_cycles(&starts, 4),
                 .rated_load_cycles = log_rated(&starts, 5),
                 .rated_start_stops = log_rated(&starts, 3),
-                /* The first of its two bytes is reserved. */
+                /* Two bytes; the first is reserved. */
                 .temperature = celsius(log_parameter(&temperature, 0, 2)),
         };
         return 0;
@@ -207,7 +207,7 @@ int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing) {
         r = power_probe(d, by);
         if (r < 0)
                 return r;
-        /* d->wake makes no difference: nobody needs these numbers that soon. */
+        /* d->wake is ignored: no user needs these numbers immediately. */
         if (d->power != POWER_ACTIVE)
                 return device_fail(d, END_DEFERRED, "the drive is in standby, or its power mode is not known");
 

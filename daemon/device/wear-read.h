@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Reading what a drive counts of its own wear. */
+/* Reads wear counters of a drive. */
 
 #include "device.h"
 #include "use.h"
 
-/* Of a hard disk that is awake: it is asked whether it sleeps, unless d->power says so already, and no more is sent to one
- * that does. `by`: BACKEND_ATA or BACKEND_SCSI_MODE, as of power_backend(). SMART's data and log pages are no quiet commands: drives
- * start their standby timers anew for them, and some load their heads. Once a day does no harm.
+/* Reads the wear counters of a hard disk that is active. Probes the power mode, unless d->power holds it, and sends nothing else to a drive
+ * in standby. `by`: BACKEND_ATA or BACKEND_SCSI_MODE, as from power_backend(). Reading SMART data and log pages restarts the standby timer
+ * of drives, and makes some drives load their heads. Once a day is harmless.
  *
- * 0: whatever the drive has is in *ret, which may be nothing. END_DEFERRED: it sleeps, or nothing tells that it does not.
- * END_UNSUPPORTED: it is no hard disk, or its SMART data cannot be had, or may not be believed. Others as of commands. */
+ * 0: *ret holds the drive's counters, possibly none. END_DEFERRED: the drive is in standby, or its power mode is not known.
+ * END_UNSUPPORTED: not a hard disk, or its SMART data is missing or invalid. Other errors: as of commands. */
 int wear_read(Device *d, Backend by, Wear *ret);
 
-/* The same, and whether the drive tests itself just now. ATA: the self-test execution status in the data of SMART READ DATA (ACS-3);
- * SCSI: the log page 10h, Self-Test Results (SPC-4), for which one more command is sent. */
+/* Like wear_read(), and reads whether a self-test is running. ATA: the self-test execution status in SMART READ DATA (ACS-3). SCSI: log
+ * page 10h, Self-Test Results (SPC-4), by one more command. */
 int wear_and_test_read(Device *d, Backend by, Wear *ret, bool *ret_testing);
