@@ -8,12 +8,12 @@
 
 /* Whether the rule may be for this drive. A rule that is held back may be for any drive, but for tuned's, whose conditions only narrow
  * its devices. */
-static bool is_for(const ConflictCheck *r, const Source *s, const ImportRule *rule, const Drive *d) {
+static bool may_apply(const ConflictCheck *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
                 return udev_applies(r->root, &s->import, rule, d);
         if (rule->except.n_criteria > 0 && match_drive(&rule->except, d, NULL))
                 return false;
-        return (rule->partial && s->row->kind != IMPORT_TUNED) || match_drive(&rule->match, d, NULL);
+        return (rule->drives_unknown && s->row->kind != IMPORT_TUNED) || match_drive(&rule->match, d, NULL);
 }
 
 /* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
@@ -21,7 +21,7 @@ static bool is_overridden(const Import *import, size_t i, const ImportWish *w, c
         for (i++; i < import->n_rules; i++) {
                 const ImportRule *rule = &import->rules[i];
 
-                if (!rule->held && match_drive(&rule->match, d, NULL) &&
+                if (!rule->comment_reason && match_drive(&rule->match, d, NULL) &&
                     (import_find_wish(rule, w->key, w->on_battery) ||
                      (streq(w->key, "apm") && import_find_wish(rule, "apm_battery", false))))
                         return true;
@@ -68,7 +68,7 @@ static ComplaintLevel find_level(const ConflictCheck *r, const Source *s, const 
 
 static void conflict_complain(const ConflictCheck *r, const Source *s, const ImportWish *w, const Setting *setting,
                               const Drive *d, const Wish *wish) {
-        const char *file, *theirs = w->held ? "" : w->value, *ours;
+        const char *file, *theirs = w->comment_reason ? "" : w->value, *ours;
         char their_buf[VALUE_TEXT_MAX], our_buf[VALUE_TEXT_MAX];
         const Setting *row = setting_find(r->table, setting_state(setting)) ?: setting;
         unsigned line, column;
@@ -80,10 +80,10 @@ static void conflict_complain(const ConflictCheck *r, const Source *s, const Imp
         ours = value_format(&row->range, &wish->value, our_buf);
         file = find_line(s, w->line, &line, &column);
         must_work(complain(&r->config->complaints, find_level(r, s, file), file, line, column,
-                           "%s sets %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->who, w->key,
+                           "%s sets %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->program_name, w->key,
                            *theirs ? " to " : "", theirs, w->on_battery ? "on battery " : "", s->row->when, wish->file,
                            wish->line, streq(theirs, ours) ? "the same" : ours, d->node,
-                           s->row->cure ?: "take it out; 'drivekeep import' makes configuration of this file"));
+                           s->row->remedy ?: "take it out; 'drivekeep import' makes configuration of this file"));
 }
 
 /* ---- suspending by the kernel, which stops a drive ---- */
@@ -97,7 +97,7 @@ static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         if (s->row->kind == IMPORT_TLP || (text && *text != '-'))
                 return true;
         for (const ImportRule *rule = s->import.rules; rule < s->import.rules + s->import.n_rules; rule++)
-                for (size_t i = 0; i < rule->n_wishes && is_for(r, s, rule, d); i++)
+                for (size_t i = 0; i < rule->n_wishes && may_apply(r, s, rule, d); i++)
                         if (streq(rule->wishes[i].key, "autosuspend_delay") &&
                             isdigit((uint8_t) *rule->wishes[i].value))
                                 return true;
@@ -131,9 +131,9 @@ static bool check_suspending(const ConflictCheck *r, const Source *s, const Impo
                         &r->config->complaints, find_level(r, s, file), file, line, column,
                         "%s sets runtime_pm to auto%s: the kernel stops the idle drive by its own clock, and %s:%u wants "
                         "%s of %s for %s: %s",
-                        s->row->who, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,
+                        s->row->program_name, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,
                         value_format(&setting_find(r->table, wish->name)->range, &wish->value, value), d->node,
-                        s->row->cure ?: "take it out"));
+                        s->row->remedy ?: "take it out"));
         return true;
 }
 
@@ -144,7 +144,7 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
 
         /* What its own program does not take. */
         if (!setting || !*w->value ||
-            ((rule->held || w->held) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
+            ((rule->comment_reason || w->comment_reason) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
                 return;
 
         /* Each drive on mains, or else on battery. */
@@ -153,7 +153,7 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
                 const Drive *d = r->drives[n / 2];
                 const Wish *wish;
 
-                if (!is_for(r, s, rule, d) || is_overridden(&s->import, i, w, d))
+                if (!may_apply(r, s, rule, d) || is_overridden(&s->import, i, w, d))
                         continue;
                 must_work(config_resolve(r->config, d, n % 2, &wishes));
                 wish = wishes_find(&wishes, setting_state(setting));

@@ -20,8 +20,8 @@ typedef struct ConflictCheck {
 
 /* What may set something of a drive. */
 typedef struct OtherProgram {
-        const char *who, *when;
-        const char *cure; /* NULL: to take out the line, which can be imported */
+        const char *program_name, *when;
+        const char *remedy; /* NULL: to take out the line, which can be imported */
         ImportKind kind;
         const char *files;  /* a glob; NULL: what its command says */
         const char *below;  /* paths that are the same from here on: the first one counts; NULL: all count */

@@ -85,7 +85,7 @@ static void check_text(ConflictCheck *r, Source *s, const char *file, const char
                 for (size_t w = 0; w < s->import.rules[i].n_wishes; w++)
                         conflict_check(r, s, i, &s->import.rules[i].wishes[w]);
         polls_check(r, file, s->options, &s->import);
-        if (!row->cure)
+        if (!row->remedy)
                 check_scripts(r, *row, text);
         import_done(&s->import);
 }
@@ -162,7 +162,7 @@ static bool has_option(const char *command, const char *const *options) {
 
 /* What its command says, or what stands in its files. */
 static void check_program(ConflictCheck *r, const OtherProgram *row) {
-        static const char *const talks[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
+        static const char *const shows[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
         UnitLine command = {};
         const Unit *unit = units_find_command(&r->units, row->program, &command);
         const UnitLine *variable = unit && row->variable ? unit_last(&unit->variables, row->variable) : NULL;
@@ -173,7 +173,7 @@ static void check_program(ConflictCheck *r, const OtherProgram *row) {
         if (!unit)
                 return;
         /* With an option that only says something it ends. */
-        acts = !has_option(command.value, talks) && !(variable && streq(variable->value, "false"));
+        acts = !has_option(command.value, shows) && !(variable && streq(variable->value, "false"));
         if (acts && row->files) {
                 own = command_option(command.value, "-c", "--configfile");
                 if (own)

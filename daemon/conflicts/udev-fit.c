@@ -9,18 +9,18 @@ typedef enum Answer {
         UNKNOWN,
 } Answer;
 
-typedef struct Asked {
+typedef struct Query {
         const char *root;
         const Drive *drive;
         const ImportCondition *condition;
-} Asked;
+} Query;
 
 static Answer answer(const ImportCondition *c, const char *value) {
-        return import_condition_fits(c->value, value) != c->differs ? YES : NO;
+        return import_condition_fits(c->value, value) != c->negated ? YES : NO;
 }
 
 /* Of an attribute that is not there udev says no to both == and !=. `device`: below /sys. */
-static Answer ask_attribute(const Asked *a, const char *device) {
+static Answer query_attribute(const Query *a, const char *device) {
         _cleanup_free_ char *path = must_format("%s/%s", device, a->condition->attribute);
         _cleanup_free_ char *below_root = must_format("%s%s", a->root, path), *text = NULL;
 
@@ -35,14 +35,14 @@ static Answer ask_attribute(const Asked *a, const char *device) {
 }
 
 /* The name of what a link of a device leads to: its driver, its subsystem. */
-static Answer ask_link(const Asked *a, const char *device, const char *link) {
+static Answer query_link(const Query *a, const char *device, const char *link) {
         _cleanup_free_ char *path = must_format("%s/%s", device, link), *target = tree_target(a->root, path);
 
         return target ? answer(a->condition, base_name(target)) : NO;
 }
 
 /* The drive's device itself, or else one above it. */
-static Answer ask_parents(const Asked *a) {
+static Answer query_parents(const Query *a) {
         _cleanup_free_ char *device = must(strdup(a->drive->syspath));
         const char *key = a->condition->key;
         Answer result = NO, r;
@@ -54,24 +54,24 @@ static Answer ask_parents(const Asked *a) {
                 if (access(uevent, F_OK) < 0)
                         continue;
                 r = streq(key, "KERNELS")      ? answer(a->condition, base_name(device))
-                    : streq(key, "SUBSYSTEMS") ? ask_link(a, device, "subsystem")
-                    : streq(key, "DRIVERS")    ? ask_link(a, device, "driver")
-                                               : ask_attribute(a, device);
+                    : streq(key, "SUBSYSTEMS") ? query_link(a, device, "subsystem")
+                    : streq(key, "DRIVERS")    ? query_link(a, device, "driver")
+                                               : query_attribute(a, device);
                 result = r == NO ? result : r;
         }
         return result;
 }
 
-static Answer ask_file(const Asked *a) {
+static Answer query_file(const Query *a) {
         const char *value = a->condition->value;
         _cleanup_(words_done) Words found =
                         tree_glob(a->root, *value == '/' ? "" : a->drive->syspath, *value == '/' ? "" : "/", value);
 
-        return (found.n_items > 0) != a->condition->differs ? YES : NO;
+        return (found.n_items > 0) != a->condition->negated ? YES : NO;
 }
 
 /* What is known of the drive without its files in /sys. */
-static Answer ask_facts(const Asked *a) {
+static Answer query_facts(const Query *a) {
         const Drive *d = a->drive;
 
         if (!STR_IN_SET(a->condition->key, "ATTR", "ATTRS"))
@@ -84,40 +84,40 @@ static Answer ask_facts(const Asked *a) {
 }
 
 /* By what udev's database has of the drive. What is set with a '.' in front stands nowhere. */
-static Answer ask_property(const Asked *a) {
+static Answer query_property(const Query *a) {
         const char *name = a->condition->attribute;
 
         return a->drive->properties && *name != '.' ? answer(a->condition, drive_property(a->drive, name) ?: "")
                                                     : UNKNOWN;
 }
 
-static Answer udev_fit_ask(const Asked *a) {
+static Answer query_condition(const Query *a) {
         const ImportCondition *c = a->condition;
         _cleanup_free_ char *device = NULL;
 
         if (streq(c->key, "KERNEL"))
                 return answer(c, a->drive->name);
         if (streq(c->key, "ENV"))
-                return ask_property(a);
+                return query_property(a);
         if (!STR_IN_SET(c->key, "ATTR", "ATTRS", "TEST", "KERNELS", "SUBSYSTEMS", "DRIVERS") ||
             strpbrk(c->value, "$%") || strpbrk(c->attribute, "[$%"))
                 return UNKNOWN;
 
         device = must_format("%s%s/uevent", a->root, strna(a->drive->syspath));
         if (!a->drive->syspath || access(device, F_OK) < 0)
-                return ask_facts(a);
-        return streq(c->key, "TEST")   ? ask_file(a)
-               : streq(c->key, "ATTR") ? ask_attribute(a, a->drive->syspath)
-                                       : ask_parents(a);
+                return query_facts(a);
+        return streq(c->key, "TEST")   ? query_file(a)
+               : streq(c->key, "ATTR") ? query_attribute(a, a->drive->syspath)
+                                       : query_parents(a);
 }
 
 /* Do all hold? `some`: at one of udev's events for drives, "add" or "change", or else at all of them. */
-static Answer ask_all(const char *root, const ImportConditions *c, const Drive *d, bool some) {
+static Answer query_conditions(const char *root, const ImportConditions *c, const Drive *d, bool some) {
         Answer result = YES;
 
         for (size_t i = 0; i < c->n_items && result != NO; i++) {
-                const Asked a = { root, d, &c->items[i] };
-                Answer r = some && streq(a.condition->key, "ACTION") ? YES : udev_fit_ask(&a);
+                const Query a = { root, d, &c->items[i] };
+                Answer r = some && streq(a.condition->key, "ACTION") ? YES : query_condition(&a);
 
                 result = r == YES ? result : r;
         }
@@ -125,13 +125,13 @@ static Answer ask_all(const char *root, const ImportConditions *c, const Drive *
 }
 
 bool udev_applies(const char *root, const Import *i, const ImportRule *r, const Drive *d) {
-        Answer own = r->never ? NO : ask_all(root, &r->conditions, d, true);
+        Answer own = r->never ? NO : query_conditions(root, &r->conditions, d, true);
 
         if (own == NO || ((own == UNKNOWN || !r->jumps) && !match_drive(&r->match, d, NULL)))
                 return false;
         for (const ImportJump *j = i->jumps; r->jumps && j < i->jumps + i->n_jumps; j++)
                 if (j->line < r->line && r->line < j->until && (r->runs || !j->runs) &&
-                    ask_all(root, &j->conditions, d, false) == YES)
+                    query_conditions(root, &j->conditions, d, false) == YES)
                         return false;
         return true;
 }

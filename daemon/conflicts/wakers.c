@@ -17,8 +17,8 @@ typedef struct Waker {
         const char *file;
         unsigned line;
         Match match, except;
-        const char *who, *cure;
-        char how[PATH_MAX];
+        const char *program_name, *remedy;
+        char activity[PATH_MAX];
         /* It asks drives that are not in standby after as many seconds each, and leaves the others asleep; 0: it wakes them. */
         uint64_t interval;
 } Waker;
@@ -56,10 +56,10 @@ static void waker_check(const ConflictCheck *r, const Waker *waker) {
                 if (w == wishes.items + wishes.n_items)
                         continue;
                 must_work(complain(&r->config->complaints, COMPLAINT_WARNING, waker->file, waker->line, 1,
-                                   "%s disturbs %s by %s, and %s:%u wants %s for %s: %s", waker->who, w->name,
-                                   waker->how, w->file, w->line,
+                                   "%s disturbs %s by %s, and %s:%u wants %s for %s: %s", waker->program_name, w->name,
+                                   waker->activity, w->file, w->line,
                                    value_format(&setting_find(r->table, w->name)->range, &w->value, time), d->node,
-                                   waker->cure));
+                                   waker->remedy));
                 return;
         }
 }
@@ -75,7 +75,7 @@ static bool interval_read(Waker *w, const char *text) {
         if (value_parse(&range, text, &v) < 0)
                 return false;
         w->interval = (uint64_t) v.number / 1000;
-        (void) snprintf(w->how, sizeof w->how, "asking the drive every %s", value_format(&range, &v, time));
+        (void) snprintf(w->activity, sizeof w->activity, "asking the drive every %s", value_format(&range, &v, time));
         return true;
 }
 
@@ -83,8 +83,8 @@ static bool interval_read(Waker *w, const char *text) {
  * drive that answers it counts its idle time from there. */
 static void collector_check(const ConflictCheck *r) {
         Waker w = {
-                .who = COLLECTOR ".timer",
-                .cure = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
+                .program_name = COLLECTOR ".timer",
+                .remedy = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
         };
         const UnitLine *l;
         Unit u;
@@ -126,8 +126,8 @@ static bool exporter_read(char *options, Waker *w) {
                 return false;
         if (STR_IN_SET(mode, "never", "sleep")) {
                 w->interval = 0;
-                w->cure = "--smartctl.powermode-check=standby leaves it asleep, and an --smartctl.interval that is longer than that "
-                          "time lets it fall asleep";
+                w->remedy = "--smartctl.powermode-check=standby leaves it asleep, and an --smartctl.interval that is longer than that "
+                            "time lets it fall asleep";
         }
         return true;
 }
@@ -137,8 +137,8 @@ static bool exporter_read(char *options, Waker *w) {
 static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
-                .who = "smartctl_exporter",
-                .cure = "an --smartctl.interval that is longer than that time lets it fall asleep",
+                .program_name = "smartctl_exporter",
+                .remedy = "an --smartctl.interval that is longer than that time lets it fall asleep",
         };
 
         if (!units_find_command(&r->units, "?(prometheus-)smartctl[-_]exporter", &command))
@@ -160,11 +160,11 @@ void polls_check(const ConflictCheck *r, const char *file, const char *command, 
                         .line = p->line,
                         .match = p->match,
                         .except = p->except,
-                        .who = "smartd",
-                        .how = "asking the drive again and again",
-                        .cure = "-n standby in this line leaves it asleep, and an interval (smartd's own -i SECONDS) that is "
-                                "longer than that time lets it fall asleep",
-                        .interval = p->spares ? strtoul(interval ?: "1800", NULL, 10) : 0,
+                        .program_name = "smartd",
+                        .activity = "asking the drive again and again",
+                        .remedy = "-n standby in this line leaves it asleep, and an interval (smartd's own -i SECONDS) that is "
+                                  "longer than that time lets it fall asleep",
+                        .interval = p->skips_standby ? strtoul(interval ?: "1800", NULL, 10) : 0,
                 };
 
                 waker_check(r, &w);
@@ -187,7 +187,7 @@ static bool updatedb_runs(const ConflictCheck *r) {
 }
 
 /* Is it one of these words, in which only paths have an upper case, or a path below one of them? */
-static bool is_among(const Pair *words, const char *it) {
+static bool has_word_or_parent(const Pair *words, const char *word) {
         _cleanup_(words_done) Words w = {};
 
         words_split(&w, words ? words->value : "");
@@ -196,7 +196,8 @@ static bool is_among(const Pair *words, const char *it) {
 
                 while (n > 0 && w.items[i][n - 1] == '/')
                         n--;
-                if ((*it == '/' ? strncmp : strncasecmp)(w.items[i], it, n) == 0 && (it[n] == '\0' || it[n] == '/'))
+                if ((*word == '/' ? strncmp : strncasecmp)(w.items[i], word, n) == 0 &&
+                    (word[n] == '\0' || word[n] == '/'))
                         return true;
         }
         return false;
@@ -230,11 +231,11 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
         bool known = match_source(&w.match, m->mnt_fsname) >= 0 && *m->mnt_dir == '/';
 
         /* Nobody wants to leave out all, and what is not mounted is not searched. */
-        if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") && !is_among(paths, m->mnt_dir) &&
-            !is_among(types, m->mnt_type)) {
-                w.who = "updatedb";
-                w.cure = "add its mount point to PRUNEPATHS";
-                (void) snprintf(w.how, sizeof w.how, "searching %s", m->mnt_dir);
+        if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") &&
+            !has_word_or_parent(paths, m->mnt_dir) && !has_word_or_parent(types, m->mnt_type)) {
+                w.program_name = "updatedb";
+                w.remedy = "add its mount point to PRUNEPATHS";
+                (void) snprintf(w.activity, sizeof w.activity, "searching %s", m->mnt_dir);
                 waker_check(r, &w);
         }
         /* "atime" means what the kernel does by itself, and that is relatime. */
@@ -242,10 +243,10 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
             !hasmntopt(m, "lazytime") && !hasmntopt(m, "ro")) {
                 w.file = FSTAB;
                 w.line = line;
-                w.who = "strictatime";
-                w.cure = "without it the kernel's default, relatime, writes once a day at most for a file that only is read";
-                (void) snprintf(w.how, sizeof w.how, "a write for each file that is read on %s, even from memory",
-                                m->mnt_dir);
+                w.program_name = "strictatime";
+                w.remedy = "without it the kernel's default, relatime, writes once a day at most for a file that only is read";
+                (void) snprintf(w.activity, sizeof w.activity,
+                                "a write for each file that is read on %s, even from memory", m->mnt_dir);
                 waker_check(r, &w);
         }
         match_done(&w.match);

@@ -75,15 +75,15 @@ static bool is_condition(const UnitLine *l, const char *value, bool differs) {
 }
 
 /* A condition that another drive is there narrows the rule as much as any other. */
-static void hold_conditional(Import *i, const UnitLine *l, const char *path) {
+static void comment_out_conditional(Import *i, const UnitLine *l, const char *path) {
         for (ImportRule *r = i->rules; r < i->rules + i->n_rules; r++)
                 if (!command_is_for(r, path))
-                        import_hold(r, "%.40s in line %u decides whether the unit runs", l->key, l->line);
+                        import_comment_out(r, "%.40s in line %u decides whether the unit runs", l->key, l->line);
 }
 
 void unit_read(const char *text, Import *ret) {
         _cleanup_(unit_lines_done) UnitLines lines = {};
-        _cleanup_free_ char *held = NULL;
+        _cleanup_free_ char *reason = NULL;
 
         unit_lines_read(&lines, "", text);
         UNIT_LINES_FOREACH(l, &lines) {
@@ -94,26 +94,26 @@ void unit_read(const char *text, Import *ret) {
 
                 undo_double(value, "$$");
                 if (is_condition(l, value, value > all && value[-1] == '!'))
-                        import_say_why(&held, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
-                                       streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
+                        import_set_reason(&reason, "%.40s in line %u decides whether the unit runs%s", l->key, l->line,
+                                          streq(l->key, "ConditionACPower") ? ": see on_battery" : "");
                 if (streq(l->key, "OnCalendar") || (starts_with(l->key, "On") && ends_with(l->key, "Sec")))
                         import_note(ret, l->line, "a timer only starts a unit: import that unit's file");
                 if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
-                        place.held = "systemd takes a shell's signs for words";
+                        place.comment_reason = "systemd takes a shell's signs for words";
                 else if (open)
-                        place.held = "the value of a systemd specifier is known only when the unit runs";
+                        place.comment_reason = "the value of a systemd specifier is known only when the unit runs";
                 commands_read(&place, value, l->line);
         }
-        for (size_t i = 0; i < ret->n_rules && held; i++)
-                import_hold(&ret->rules[i], "%s", held);
+        for (size_t i = 0; i < ret->n_rules && reason; i++)
+                import_comment_out(&ret->rules[i], "%s", reason);
         UNIT_LINES_FOREACH(l, &lines) {
                 bool open;
                 _cleanup_free_ char *path = put_specifiers(l->value, ret->file, &open);
 
-                if (!held && (starts_with(l->key, "Condition") || starts_with(l->key, "Assert")))
-                        hold_conditional(ret, l, path + strspn(path, "|!"));
+                if (!reason && (starts_with(l->key, "Condition") || starts_with(l->key, "Assert")))
+                        comment_out_conditional(ret, l, path + strspn(path, "|!"));
         }
 }
 
@@ -131,8 +131,8 @@ void crontab_read(const char *text, Import *ret) {
         Lines l = { .next = text };
 
         while (lines_next(&l, false, &line)) {
-                const char *held = "cron runs it at its times, and a setting of drivekeep holds from boot on";
-                const Place place = { .import = ret, .held = starts_with(line, "@reboot") ? NULL : held };
+                const char *reason = "cron runs it at its times, and a setting of drivekeep holds from boot on";
+                const Place place = { .import = ret, .comment_reason = starts_with(line, "@reboot") ? NULL : reason };
 
                 size_t n = *line == '@' ? 1 : 5;
 
@@ -203,7 +203,7 @@ void conf_d_read(const char *text, Import *ret) {
         if (!all || !*all->value)
                 all = pairs_last(&pairs, NULL, "all_args");
         if (ret->n_rules > 0)
-                place.held = "it is for the drives that have no line of their own: say which";
+                place.comment_reason = "it is for the drives that have no line of their own: say which";
         if (all)
                 read_args(&place, all, "sd[a-z]", strlen("sd[a-z]"));
 }

@@ -14,14 +14,16 @@ void command_want_ms(Command *c, const char *key, long long ms) {
 }
 
 void command_device(Command *c, const char *word) {
-        if (c->place->match && streq(word, "/dev/" OWN))
+        if (c->place->match && streq(word, "/dev/" RULE_DRIVE))
                 import_match_copy(&c->rule->match, c->place->match);
-        else if (strstr(word, OWN))
-                import_hold_drives(c->rule, "for which drives it is, the rule does not say");
+        else if (strstr(word, RULE_DRIVE))
+                import_comment_out_drives(c->rule, "for which drives it is, the rule does not say");
         else if (script_is_open(word) || strpbrk(word, "%{}()"))
-                import_hold_drives(c->rule, "which drive \"%.40s\" is, is known only when the command runs", word);
+                import_comment_out_drives(c->rule, "which drive \"%.40s\" is, is known only when the command runs",
+                                          word);
         else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
-                import_hold_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it", word);
+                import_comment_out_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it",
+                                          word);
         else {
                 /* The controller's node means all of its drives. */
                 const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";
@@ -45,29 +47,30 @@ static void settle_nodes(ImportRule *rule) {
         if (arrays > 0 && arrays == nodes->n_patterns)
                 (void) import_match(rule, MATCH_TRANSPORT, "virtual");
         else if (arrays > 0)
-                import_hold_drives(rule, "it is for an array, too, whose name also stands for the drives below it");
+                import_comment_out_drives(rule,
+                                          "it is for an array, too, whose name also stands for the drives below it");
         else if (parts > 0 && import_find_wish(rule, "read_only", false))
-                import_hold(rule, "it is for a partition alone, and read_only is for the whole drive");
+                import_comment_out(rule, "it is for a partition alone, and read_only is for the whole drive");
 }
 
 void command_settle(Command *c) {
         ImportRule *rule = c->rule;
 
         if (rule->n_wishes == 0) {
-                if (rule->held)
-                        command_note(c, "%s", rule->held);
+                if (rule->comment_reason)
+                        command_note(c, "%s", rule->comment_reason);
                 import_drop_rule(c->place->import);
                 return;
         }
 
         if (c->place->match && !import_same_match(&rule->match, c->place->match))
-                import_hold(rule, "the command names another drive than the rule");
+                import_comment_out(rule, "the command names another drive than the rule");
         else if (!c->place->match && rule->match.n_criteria == 0)
-                import_hold_drives(rule, "it names no drive that it sets");
+                import_comment_out_drives(rule, "it names no drive that it sets");
         settle_nodes(rule);
-        if (c->place->held) {
-                rule->partial = rule->partial || c->place->partial;
-                import_hold(rule, "%s", c->place->held);
+        if (c->place->comment_reason) {
+                rule->drives_unknown = rule->drives_unknown || c->place->drives_unknown;
+                import_comment_out(rule, "%s", c->place->comment_reason);
         }
 }
 
@@ -98,5 +101,5 @@ bool command_is_for(const ImportRule *r, const char *path) {
                 if (fnmatch(nodes->patterns[i], node, 0) == 0 ||
                     (starts_with(nodes->patterns[i], node) && streq(nodes->patterns[i] + n, "n*")))
                         return true;
-        return !starts_with(node, "/dev/") || strstr(node, OWN);
+        return !starts_with(node, "/dev/") || strstr(node, RULE_DRIVE);
 }

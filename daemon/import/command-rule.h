@@ -7,15 +7,15 @@
 #include "shell.h"
 
 /* In the command of a udev rule: the kernel name of the drive that the rule is for. */
-#define OWN "\x01"
+#define RULE_DRIVE "\x01"
 
 /* Around a command. */
 typedef struct Place {
         Import *import;
-        const Match *match; /* a udev rule's: which drives OWN is; NULL: the command says which drives */
-        const char *held;   /* why nothing of it stands; NULL: it does */
-        bool partial;       /* `held`: as not all is known of which drives it is for */
-        unsigned depth;     /* of commands in the words of commands */
+        const Match *match;         /* a udev rule's: which drives OWN is; NULL: the command says which drives */
+        const char *comment_reason; /* why nothing of it stands; NULL: it does */
+        bool drives_unknown;        /* `held`: as not all is known of which drives it is for */
+        unsigned depth;             /* of commands in the words of commands */
 } Place;
 
 typedef struct Command {

@@ -127,7 +127,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
         if (node)
                 command_device(&c, node);
         else
-                import_hold_drives(c.rule, "an adapter's or a device's number names no drive: say which drives");
+                import_comment_out_drives(c.rule, "an adapter's or a device's number names no drive: say which drives");
         if (value[strspn(value, "0123456789")])
                 unit = "";
         if (streq(unit, "ms"))

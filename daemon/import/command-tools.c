@@ -75,7 +75,7 @@ static void read_set(Command *c, const char *argument) {
                  (settings[i].max > 0 && read_number(value, 10, &number) && number <= settings[i].max))
                 command_want(c, settings[i].key, "%s", value);
         else
-                import_hold(c->rule, "smartctl -s %.40s is not translated", argument);
+                import_comment_out(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
 /* In tenths of a second. */
@@ -125,8 +125,9 @@ void smartctl_command(Command *c) {
         /* With other types the node may be a controller's, or that of any drive on it. */
         if (c->rule->n_wishes > 0 &&
             !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
-                import_hold_drives(c->rule, "-d %.40s may mean a drive behind a RAID controller, which no rule reaches",
-                                   type);
+                import_comment_out_drives(c->rule,
+                                          "-d %.40s may mean a drive behind a RAID controller, which no rule reaches",
+                                          type);
 }
 
 /* ---- sdparm --set and --clear (its field names: sdparm_data.c, 1.12) ---- */
@@ -241,7 +242,7 @@ void sdparm_command(Command *c) {
                                       "--get"))
                         i++;
                 else if (c->words[i][0] == '-' && fnmatch(sdparm_plain, c->words[i], FNM_EXTMATCH) != 0)
-                        import_hold(c->rule, "sdparm %.40s is not understood", c->words[i]);
+                        import_comment_out(c->rule, "sdparm %.40s is not understood", c->words[i]);
                 else
                         read_operand(c, c->words[i]);
         }
@@ -419,13 +420,13 @@ void seachest_command(Command *c) {
                 if (row < ELEMENTSOF(seachest_options))
                         seachest_read_value(c, row, value);
                 else if (value && *value != '/' && !script_is_open(value))
-                        import_hold_drives(c->rule, "\"-d %.40s\" is no node of a drive", value);
+                        import_comment_out_drives(c->rule, "\"-d %.40s\" is no node of a drive", value);
                 else if (value)
                         command_device(c, value);
                 else if (*w == '/' && i > 0) /* a loop's other drives, behind the first one */
                         command_device(c, w);
                 else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
-                        import_hold_drives(c->rule, "%.40s decides which drives it is for", w);
+                        import_comment_out_drives(c->rule, "%.40s decides which drives it is for", w);
                 else if (fnmatch(seachest_shows, w, FNM_EXTMATCH) == 0)
                         command_shows(c);
                 else if (fnmatch(seachest_once, option, FNM_EXTMATCH) == 0)

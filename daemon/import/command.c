@@ -56,7 +56,7 @@ static bool program_is_harmless(const ScriptCommand *c, size_t i) {
 
 typedef struct Finder {
         const Place *place;
-        char *said;        /* by the echo before a pipe */
+        char *echoed;      /* by the echo before a pipe */
         unsigned recovery; /* the number of the last command that sets error_recovery; 0: there is none */
         size_t rule;       /* its rule */
 } Finder;
@@ -86,32 +86,32 @@ static CommandReader find_tool(const char *word) {
 }
 
 /* What echo or the plain forms of printf say; the caller frees it. */
-static char *echo_said(const Words *w) {
+static char *echo_text(const Words *w) {
         size_t first = 0;
-        char *said;
+        char *input;
 
         while (first < w->n_items && STR_IN_SET(w->items[first], "-n", "-e", "-ne", "-en", "-E", "%s", "%s\\n"))
                 first++;
-        said = words_join(w, first, " ");
-        if (ends_with(said, "\\n"))
-                said[strlen(said) - 2] = '\0';
-        return said;
+        input = words_join(w, first, " ");
+        if (ends_with(input, "\\n"))
+                input[strlen(input) - 2] = '\0';
+        return input;
 }
 
 /* `said` is written into files. NULL: that is not known. */
-static void write_files(const Place *p, unsigned line, const Words *files, const char *said) {
+static void write_files(const Place *p, unsigned line, const Words *files, const char *input) {
         for (size_t i = 0; i < files->n_items; i++)
-                command_write(p, line, files->items[i], said);
+                command_write(p, line, files->items[i], input);
 }
 
 /* What a shell is given to run: "-c TEXT", or what it reads from a pipe. NULL: nothing that could be read. */
-static const char *shell_text(const Words *w, const char *said) {
+static const char *shell_text(const Words *w, const char *input) {
         for (size_t i = 0; i + 1 < w->n_items && w->items[i][0] == '-'; i++) {
                 if (strchr(w->items[i], 'c'))
                         return w->items[i + 1];
                 i += strpbrk(w->items[i], "oO") != NULL; /* the option's name */
         }
-        return w->n_items == 0 ? said : NULL;
+        return w->n_items == 0 ? input : NULL;
 }
 
 /* The command for people, in a udev rule with %k again. */
@@ -122,23 +122,23 @@ static char *quote(const ScriptCommand *c) {
         FILE *f = must(open_memstream(&text, &size));
 
         for (const char *s = joined; *s; s++)
-                fputs(*s == *OWN ? "%k" : (char[]){ *s, '\0' }, f);
+                fputs(*s == *RULE_DRIVE ? "%k" : (char[]){ *s, '\0' }, f);
         must_close(f);
         return text;
 }
 
 /* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */
-static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *said) {
+static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *input) {
         const char *word = c->words.items[i], *base = base_name(word), *text = NULL;
         const Words rest = { .items = c->words.items + i + 1, .n_items = c->words.n_items - i - 1 };
 
         if (STR_IN_SET(base, "sh", "ash", "bash", "dash"))
-                text = shell_text(&rest, said);
+                text = shell_text(&rest, input);
         if (STR_IN_SET(base, "echo", "printf")) {
-                f->said = echo_said(&rest);
-                write_files(p, c->line, &c->outputs, f->said);
+                f->echoed = echo_text(&rest);
+                write_files(p, c->line, &c->outputs, f->echoed);
         } else if (streq(base, "tee"))
-                write_files(p, c->line, &rest, said);
+                write_files(p, c->line, &rest, input);
         else if (text)
                 commands_read(p, text, c->line);
         else if (streq(base, "hd-idle")) {
@@ -200,7 +200,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                         import_not_understood(p->import, c->line, why, quoted);
                         return;
                 }
-        if (c->own || program_is_harmless(c, program))
+        if (c->calls_function || program_is_harmless(c, program))
                 return;
         if (text_names_drive(quoted)) {
                 import_not_understood(p->import, c->line, NULL, quoted);
@@ -225,7 +225,8 @@ static bool is_timeout_of(const Import *import, size_t first, const ImportRule *
         for (const ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++)
                 /* A variable in the file's name is for the drive that failed. */
                 if (!import_find_wish(r, "timeout", false) ||
-                    (!r->partial && (!match_includes(&drives->match, &r->match) || !nodes || nodes->n_patterns != n)))
+                    (!r->drives_unknown &&
+                     (!match_includes(&drives->match, &r->match) || !nodes || nodes->n_patterns != n)))
                         return false;
         return n > 0;
 }
@@ -249,27 +250,27 @@ static void join_fallback(Finder *f, const ScriptCommand *c, size_t before) {
 
 static void find_commands(void *userdata, const ScriptCommand *c) {
         Finder *f = userdata;
-        _cleanup_free_ char *held = NULL, *said = TAKE_PTR(f->said);
+        _cleanup_free_ char *reason = NULL, *input = TAKE_PTR(f->echoed);
         const Words *w = &c->words;
         Place p = *f->place;
         size_t i = 0, before = p.import->n_rules;
         bool found = false;
 
-        if (c->decided > 0)
-                import_say_why(&held, "line %u decides whether it is run", c->decided);
-        p.held = p.held ?: held;
+        if (c->condition_line > 0)
+                import_set_reason(&reason, "line %u decides whether it is run", c->condition_line);
+        p.comment_reason = p.comment_reason ?: reason;
         for (size_t k = 0; k < w->n_items; k++)
                 read_inner(&p, c, w->items[k]);
         if (c->assigns)
                 return;
         do
-                found = read_program(f, c, i, &p, c->piped ? said : NULL);
+                found = read_program(f, c, i, &p, c->piped ? input : NULL);
         while (!found && is_passed(w, i++) && i < w->n_items);
 
         for (ImportRule *r = p.import->rules + before; r < p.import->rules + p.import->n_rules; r++)
-                for (size_t k = 0; k < c->asked.n_items; k++)
-                        if (!command_is_for(r, c->asked.items[k].path))
-                                import_hold(r, "line %u decides whether it is run", c->asked.items[k].line);
+                for (size_t k = 0; k < c->presences.n_items; k++)
+                        if (!command_is_for(r, c->presences.items[k].path))
+                                import_comment_out(r, "line %u decides whether it is run", c->presences.items[k].line);
         if (found) {
                 join_fallback(f, c, before);
                 return;
@@ -282,5 +283,5 @@ void commands_read(const Place *p, const char *text, unsigned line) {
         Finder f = { .place = p };
 
         script_read(text, line, find_commands, &f);
-        free(f.said);
+        free(f.echoed);
 }

@@ -9,19 +9,20 @@
 /* ---- what stands, and what is held back ---- */
 
 /* Of two that leave each other no room the last one stands, as with the program that was told both. */
-static void judge_earlier(const SettingTable *table, ImportRule *rule, const ImportWish *last, const Setting *row,
-                          const Value *v) {
+static void comment_out_excluded(const SettingTable *table, ImportRule *rule, const ImportWish *last,
+                                 const Setting *row, const Value *v) {
         for (ImportWish *w = rule->wishes; w < last; w++) {
                 const Setting *other = setting_find(table, w->key);
                 Value u;
 
-                if (!w->held && value_parse(&other->range, w->value, &u) >= 0 && settings_exclude(other, &u, row, v))
-                        import_hold(w, "%s comes later and excludes it", last->key);
+                if (!w->comment_reason && value_parse(&other->range, w->value, &u) >= 0 &&
+                    settings_exclude(other, &u, row, v))
+                        import_comment_out(w, "%s comes later and excludes it", last->key);
         }
 }
 
 /* Holds back what drivekeep does not write, or would not take. */
-static void judge(const SettingTable *table, ImportRule *rule) {
+static void check_wishes(const SettingTable *table, ImportRule *rule) {
         for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++) {
                 const Setting *row = setting_find(table, w->key);
                 char range[256];
@@ -29,14 +30,14 @@ static void judge(const SettingTable *table, ImportRule *rule) {
 
                 assert(row);
                 if (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))
-                        import_hold(w, "drivekeep never writes it");
+                        import_comment_out(w, "drivekeep never writes it");
                 else if (value_parse(&row->range, w->value, &v) < 0)
-                        import_hold(w, "\"%.40s\" is no value of it (%s)", w->value,
-                                    value_range_format(&row->range, range, sizeof range));
+                        import_comment_out(w, "\"%.40s\" is no value of it (%s)", w->value,
+                                           value_range_format(&row->range, range, sizeof range));
                 else if (setting_is_dangerous(row, &v))
-                        import_hold(w, "dangerous, and needs allow_dangerous = true: %s", row->danger);
-                else if (!w->held)
-                        judge_earlier(table, rule, w, row, &v);
+                        import_comment_out(w, "dangerous, and needs allow_dangerous = true: %s", row->danger);
+                else if (!w->comment_reason)
+                        comment_out_excluded(table, rule, w, row, &v);
         }
 }
 
@@ -44,7 +45,7 @@ static void judge(const SettingTable *table, ImportRule *rule) {
 static bool may_overlap(const ImportRule *a, const ImportRule *b) {
         const Criterion *x = import_nodes(&a->match), *y = import_nodes(&b->match);
 
-        if (a->partial || b->partial || !x || !y)
+        if (a->drives_unknown || b->drives_unknown || !x || !y)
                 return true;
         for (size_t i = 0; i < x->n_patterns; i++)
                 for (size_t k = 0; k < y->n_patterns; k++) {
@@ -58,19 +59,21 @@ static bool may_overlap(const ImportRule *a, const ImportRule *b) {
 }
 
 /* A rule is held back where a later one that is held back, or its value, may have made an exception to it. */
-static void hold_general(Import *import) {
+static void comment_out_general(Import *import) {
         for (size_t i = import->n_rules; i-- > 0;) {
                 const ImportRule *later = &import->rules[i];
 
                 for (const ImportWish *w = later->wishes; w < later->wishes + later->n_wishes; w++)
-                        for (ImportRule *r = import->rules; r < later && (later->held || w->held); r++) {
+                        for (ImportRule *r = import->rules; r < later && (later->comment_reason || w->comment_reason);
+                             r++) {
                                 ImportWish *general = import_find_wish(r, w->key, w->on_battery);
 
-                                if (general && !r->held && !general->held && !streq(general->value, w->value) &&
-                                    may_overlap(r, later))
-                                        import_hold(general,
-                                                    "line %u may be for some of these drives, and is not taken over",
-                                                    w->line);
+                                if (general && !r->comment_reason && !general->comment_reason &&
+                                    !streq(general->value, w->value) && may_overlap(r, later))
+                                        import_comment_out(
+                                                        general,
+                                                        "line %u may be for some of these drives, and is not taken over",
+                                                        w->line);
                         }
         }
 }
@@ -105,7 +108,7 @@ static void put_patterns(FILE *f, const Criterion *c) {
 static void put_match(FILE *f, const ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
 
-        if (rule->partial || (rule->held && rule->match.n_criteria == 0)) {
+        if (rule->drives_unknown || (rule->comment_reason && rule->match.n_criteria == 0)) {
                 fputs("match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n", f); /* which is the name of none */
                 return;
         }
@@ -128,8 +131,8 @@ void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
         char buf[VALUE_TEXT_MAX];
 
         (void) value_parse(&row->range, w->value, &v);
-        fprintf(f, "%s%s = ", w->held ? "// " : "", w->key);
-        if (!w->held && v.type == VALUE_BOOL)
+        fprintf(f, "%s%s = ", w->comment_reason ? "// " : "", w->key);
+        if (!w->comment_reason && v.type == VALUE_BOOL)
                 fputs(v.number ? "true" : "false", f);
         else if (is_number)
                 fputs(w->value, f);
@@ -137,8 +140,8 @@ void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
                 emit_string(f, w->value);
         fputc(';', f);
 
-        if (w->held)
-                fprintf(f, " // %s", w->held);
+        if (w->comment_reason)
+                fprintf(f, " // %s", w->comment_reason);
         else if (is_number && v.type != VALUE_BOOL && !w->on_battery &&
                  !streq(value_format(&row->range, &v, buf), w->value))
                 fprintf(f, " // %s", buf); /* the units that people think in */
@@ -149,7 +152,7 @@ static void put_battery(FILE *f, const SettingTable *table, const ImportRule *ru
         bool any = false;
 
         for (size_t i = 0; i < rule->n_wishes; i++) {
-                if (!rule->wishes[i].on_battery || rule->wishes[i].held)
+                if (!rule->wishes[i].on_battery || rule->wishes[i].comment_reason)
                         continue;
                 fprintf(f, any ? " " : "    %s    on_battery = { ", sign);
                 any = true;
@@ -162,16 +165,16 @@ static void put_block(FILE *f, const SettingTable *table, const ImportRule *rule
         const char *sign = "// ";
 
         for (size_t i = 0; i < rule->n_wishes; i++)
-                if (!rule->held && !rule->wishes[i].held)
+                if (!rule->comment_reason && !rule->wishes[i].comment_reason)
                         sign = "";
-        if (rule->held)
-                fprintf(f, "    // line %u: %s\n", rule->line, rule->held);
+        if (rule->comment_reason)
+                fprintf(f, "    // line %u: %s\n", rule->line, rule->comment_reason);
         fprintf(f, "    %s{ // line %u\n    %s    ", sign, rule->line, sign);
         put_match(f, rule);
         if (rule->spindown_by_service)
                 fprintf(f, "    %s    spindown_by = \"service\";\n", sign);
         for (size_t i = 0; i < rule->n_wishes; i++) {
-                if (rule->wishes[i].on_battery && !rule->wishes[i].held)
+                if (rule->wishes[i].on_battery && !rule->wishes[i].comment_reason)
                         continue;
                 fprintf(f, "    %s    ", sign);
                 emit_wish(f, table, &rule->wishes[i]);
@@ -194,8 +197,8 @@ static void put_import(FILE *f, const SettingTable *table, Import *import) {
         bool any;
 
         for (size_t i = 0; i < import->n_rules; i++)
-                judge(table, &import->rules[i]);
-        hold_general(import);
+                check_wishes(table, &import->rules[i]);
+        comment_out_general(import);
         any = import->n_notes > 0;
         fprintf(f, "\n    // ---- %s ----\n", file);
         for (size_t i = 0; i < import->n_notes; i++)

@@ -8,7 +8,7 @@
 /* Adds the rules; `open`: why not all options are known, NULL: they are. */
 static void read_options(Import *import, unsigned line, const Words *words, const char *open) {
         size_t first = import->n_rules;
-        const char *held = open;
+        const char *reason = open;
         ImportRule *rule;
 
         /* The rule for all others comes first, so that those of drives win; 600 is the default. */
@@ -37,20 +37,20 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                         rule = import_add_rule(import, line);
                         (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
                         if (!*value || strpbrk(value, "$`%{"))
-                                held = held ?: "which drives hd-idle -a names is known only when it runs";
+                                reason = reason ?: "which drives hd-idle -a names is known only when it runs";
                 } else if (letter == 'i' && import->n_rules == first + 1 && streq(value, "0"))
                         import_drop_wish(rule, "spindown_time", false);
                 else if (letter == 'i') {
                         rule->spindown_by_service = !streq(value, "0");
                         import_want(rule, line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
                         if (value[strspn(value, "0123456789")] || !*value)
-                                held = held ?: "the times of hd-idle -i are known only when it runs";
+                                reason = reason ?: "the times of hd-idle -i are known only when it runs";
                 } else if (!letter)
-                        held = held ?: "not all of hd-idle's options are known before it runs";
+                        reason = reason ?: "not all of hd-idle's options are known before it runs";
         }
         /* Without its exceptions the rule for all others would be for too many drives. */
-        for (size_t i = first; i < import->n_rules && held; i++)
-                import_hold_drives(&import->rules[i], "%s", held);
+        for (size_t i = first; i < import->n_rules && reason; i++)
+                import_comment_out_drives(&import->rules[i], "%s", reason);
 }
 
 bool hd_idle_options(const Place *p, unsigned line, const Words *words) {
@@ -62,8 +62,8 @@ bool hd_idle_options(const Place *p, unsigned line, const Words *words) {
                 return false;
 
         read_options(p->import, line, words, p->match ? "hd-idle is not for the drives of the rule alone" : NULL);
-        for (size_t i = first; i < p->import->n_rules && p->held; i++)
-                import_hold(&p->import->rules[i], "%s", p->held);
+        for (size_t i = first; i < p->import->n_rules && p->comment_reason; i++)
+                import_comment_out(&p->import->rules[i], "%s", p->comment_reason);
         return true;
 }
 
@@ -82,8 +82,8 @@ void hd_idle_read(const char *text, Import *ret) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;
                 if (!p->value || starts_with(p->name, "HD_IDLE_OPTS+") || (options == p && script_is_open(p->value)))
-                        import_say_why(&open, "not all of HD_IDLE_OPTS is known before line %u runs: %.60s%s%.60s",
-                                       p->line, p->name, p->value ? "=" : "", p->value ?: "");
+                        import_set_reason(&open, "not all of HD_IDLE_OPTS is known before line %u runs: %.60s%s%.60s",
+                                          p->line, p->name, p->value ? "=" : "", p->value ?: "");
         }
         if (!options)
                 return;

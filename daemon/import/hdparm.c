@@ -117,7 +117,8 @@ static void read_letters(Command *c, const char *letters, size_t *i) {
                 else if (!strchr("fFtTwzCgHiIqv", letter))
                         s = NULL;
                 if (!s)
-                        import_hold(c->rule, "hdparm -%.40s is not understood, or changes the drive for good", letters);
+                        import_comment_out(c->rule, "hdparm -%.40s is not understood, or changes the drive for good",
+                                           letters);
         }
 }
 
@@ -133,7 +134,7 @@ void hdparm_command(Command *c) {
                         continue;
                 }
                 if (named)
-                        import_hold(c->rule, "flags stand behind a drive, and are for the next one only");
+                        import_comment_out(c->rule, "flags stand behind a drive, and are for the next one only");
                 if (w[1] == '-')
                         read_long(c, w + 2, &i);
                 else
@@ -164,7 +165,7 @@ static ImportRule *begin_block(Reader *r) {
 static void begin_nameless(Reader *r) {
         ImportRule *rule = begin_block(r);
 
-        import_hold_drives(rule, "this block names no drive");
+        import_comment_out_drives(rule, "this block names no drive");
 }
 
 static void read_names(Reader *r, char *s) {
@@ -175,7 +176,7 @@ static void read_names(Reader *r, char *s) {
                 bool slash = ends_with(name, "/");
 
                 if (*name != '/') {
-                        import_hold_drives(rule, "beside the name stands what is none");
+                        import_comment_out_drives(rule, "beside the name stands what is none");
                         return;
                 }
                 if (slash)
@@ -192,7 +193,7 @@ static bool is_set_before(const Reader *r, const char *key) {
 
         while (first < block && !import_same_match(&first->match, &block->match))
                 first++;
-        return first < block && !block->partial &&
+        return first < block && !block->drives_unknown &&
                (import_find_wish(first, key, false) || import_find_wish(global, key, false));
 }
 
@@ -231,7 +232,7 @@ static void read_part(Reader *r, char *s) {
         if (!*s)
                 return;
         if (r->named)
-                import_hold(&r->import->rules[r->block], "there is no brace behind the name");
+                import_comment_out(&r->import->rules[r->block], "there is no brace behind the name");
         r->named = false;
 
         is_assigned = line_split(s, &value);
@@ -296,8 +297,8 @@ static void order_patterns(Import *import) {
                         continue;
                 for (size_t k = 1; k < i; k++)
                         if (import->rules[k].n_wishes == 0)
-                                import_hold(&rule, "the block in line %u may leave out some of these drives",
-                                            import->rules[k].line);
+                                import_comment_out(&rule, "the block in line %u may leave out some of these drives",
+                                                   import->rules[k].line);
                 memmove(import->rules + 2, import->rules + 1, (i - 1) * sizeof rule);
                 import->rules[1] = rule;
         }

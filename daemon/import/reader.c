@@ -9,7 +9,7 @@
 static void wish_done(ImportWish *w) {
         free(w->key);
         free(w->value);
-        free(w->held);
+        free(w->comment_reason);
 }
 
 static void conditions_done(ImportConditions *c) {
@@ -26,7 +26,7 @@ static void rule_done(ImportRule *r) {
                 wish_done(&r->wishes[i]);
         free(r->wishes);
         conditions_done(&r->conditions);
-        free(r->held);
+        free(r->comment_reason);
         match_done(&r->match);
         match_done(&r->except);
 }
@@ -52,7 +52,7 @@ void import_done(Import *i) {
         *i = (Import){};
 }
 
-char *import_shown(char *text) {
+char *import_escape(char *text) {
         _cleanup_free_ char *own = text;
 
         return must(text_escape(own, NULL));
@@ -126,11 +126,11 @@ ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char 
         return &r->wishes[r->n_wishes++];
 }
 
-void import_take_why(char **held, char *why) {
-        if (*held)
+void import_take_reason(char **reason, char *why) {
+        if (*reason)
                 free(why);
         else
-                *held = why;
+                *reason = why;
 }
 
 bool import_match_add(Match *m, MatchKey key, const char *property, const char *pattern) {
@@ -144,7 +144,7 @@ bool import_add_match(ImportRule *r, MatchKey key, char *pattern) {
 
         if (import_match_add(&r->match, key, NULL, own))
                 return true;
-        import_hold_drives(r, "\"%.60s\" is the name of no drive", own);
+        import_comment_out_drives(r, "\"%.60s\" is the name of no drive", own);
         return false;
 }
 
@@ -172,7 +172,7 @@ static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) 
         for (size_t i = 0; i < b->n_wishes; i++) {
                 const ImportWish *y = &b->wishes[i], *x = import_find_wish(a, y->key, y->on_battery);
 
-                n += x && (!same || (streq(x->value, y->value) && streq_ptr(x->held, y->held)));
+                n += x && (!same || (streq(x->value, y->value) && streq_ptr(x->comment_reason, y->comment_reason)));
         }
         return n;
 }
@@ -186,7 +186,7 @@ static bool same_conditions(const Import *import, const ImportRule *a, const Imp
                 const ImportCondition *x = &p->items[i], *y = &q->items[i];
 
                 same = streq(x->key, y->key) && streq(x->attribute, y->attribute) && streq(x->value, y->value) &&
-                       x->differs == y->differs;
+                       x->negated == y->negated;
         }
         for (const ImportJump *j = import->jumps; same && j < import->jumps + import->n_jumps; j++)
                 same = (j->line < a->line) == (j->line < b->line) && (j->until > a->line) == (j->until > b->line);
@@ -197,16 +197,17 @@ static bool same_conditions(const Import *import, const ImportRule *a, const Imp
 static bool join_rule(ImportRule *last, ImportRule *rule) {
         size_t same = count_shared(last, rule, true);
 
-        if (!streq_ptr(last->held, rule->held) || last->partial != rule->partial)
+        if (!streq_ptr(last->comment_reason, rule->comment_reason) || last->drives_unknown != rule->drives_unknown)
                 return false;
         /* Two may stand in two branches of a script, or, where they name no drive, be for two drives. */
-        if (rule->held && last->line != rule->line)
+        if (rule->comment_reason && last->line != rule->line)
                 return false;
         /* Of what is held back nothing may be lost. */
-        if (import_same_match(&last->match, &rule->match) && (!rule->held || same == count_shared(last, rule, false))) {
+        if (import_same_match(&last->match, &rule->match) &&
+            (!rule->comment_reason || same == count_shared(last, rule, false))) {
                 for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
-                        import_add_wish(last, w->line, w->key, TAKE_PTR(w->value), w->on_battery)->held =
-                                        TAKE_PTR(w->held);
+                        import_add_wish(last, w->line, w->key, TAKE_PTR(w->value), w->on_battery)->comment_reason =
+                                        TAKE_PTR(w->comment_reason);
                 return true;
         }
         if (!import_nodes(&last->match) || !import_nodes(&rule->match) || last->n_wishes != same ||

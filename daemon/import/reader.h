@@ -17,9 +17,9 @@ typedef struct Note {
 } Note;
 
 typedef struct ImportWish {
-        char *key;   /* drivekeep's */
-        char *value; /* as the file has it: "127", "on", "7s" */
-        char *held;  /* why it is written as a comment; NULL: it stands */
+        char *key;            /* drivekeep's */
+        char *value;          /* as the file has it: "127", "on", "7s" */
+        char *comment_reason; /* why it is written as a comment; NULL: it stands */
         bool on_battery;
         unsigned line;
 } ImportWish;
@@ -27,7 +27,7 @@ typedef struct ImportWish {
 /* KEY{ATTRIBUTE}=="VALUE" of a udev rule. */
 typedef struct ImportCondition {
         char *key, *attribute, *value;
-        bool differs; /* it is != */
+        bool negated; /* it is != */
 } ImportCondition;
 
 typedef struct ImportConditions {
@@ -43,9 +43,9 @@ typedef struct ImportJump {
 
 typedef struct ImportRule {
         Match match;
-        char *held;   /* why all of it is written as a comment; NULL: it stands */
-        bool partial; /* held, and which drives it is for the match does not say, or not all of it */
-        Match except; /* of those that the match names; no match of drivekeep's can say so */
+        char *comment_reason; /* why all of it is written as a comment; NULL: it stands */
+        bool drives_unknown;  /* held, and which drives it is for the match does not say, or not all of it */
+        Match except;         /* of those that the match names; no match of drivekeep's can say so */
         bool spindown_by_service;
         unsigned line;
         GROWING_ARRAY(ImportWish, wishes);
@@ -60,7 +60,7 @@ typedef struct ImportRule {
 typedef struct ImportPoll {
         Match match, except;
         unsigned line;
-        bool spares; /* those in standby */
+        bool skips_standby; /* those in standby */
 } ImportPoll;
 
 typedef struct Import {
@@ -118,10 +118,10 @@ void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w);
 void import_done(Import *i);
 
 /* Frees the text. What is returned is fit to be shown, and the caller frees it. */
-char *import_shown(char *text);
+char *import_escape(char *text);
 
 /* The sentence has no line and no full stop. A second time: the line joins those that are there. */
-#define import_note(i, line, ...) import_take_note(i, line, import_shown(must_format(__VA_ARGS__)))
+#define import_note(i, line, ...) import_take_note(i, line, import_escape(must_format(__VA_ARGS__)))
 void import_take_note(Import *i, unsigned line, char *sentence);
 
 /* Quotes a part of the file that may ask for something and is not taken over; `why`: "not understood", if NULL. */
@@ -137,10 +137,10 @@ ImportWish *import_find_wish(const ImportRule *r, const char *key, bool on_batte
 void import_drop_wish(ImportRule *r, const char *key, bool on_battery); /* where there is one */
 
 /* Writes a rule or a wish as a comment; the first reason stays. The second: as which drives it is for is not known. */
-#define import_hold(rule_or_wish, ...) import_say_why(&(rule_or_wish)->held, __VA_ARGS__)
-#define import_hold_drives(rule, ...) ((rule)->partial = true, import_hold(rule, __VA_ARGS__))
-#define import_say_why(held, ...) import_take_why(held, import_shown(must_format(__VA_ARGS__)))
-void import_take_why(char **held, char *why);
+#define import_comment_out(rule_or_wish, ...) import_set_reason(&(rule_or_wish)->comment_reason, __VA_ARGS__)
+#define import_comment_out_drives(rule, ...) ((rule)->drives_unknown = true, import_comment_out(rule, __VA_ARGS__))
+#define import_set_reason(reason, ...) import_take_reason(reason, import_escape(must_format(__VA_ARGS__)))
+void import_take_reason(char **reason, char *why);
 
 /* match_add(). False: the pattern matches nothing, or has bytes that a configuration can hold only as escapes, which match other names. */
 bool import_match_add(Match *m, MatchKey key, const char *property, const char *pattern);

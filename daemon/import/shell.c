@@ -144,7 +144,7 @@ static void shell_read_words(ShellText *s, Words *to) {
  * A branch, a function or a condition is not followed: what stands in it is told with the line that decides. Two are followed,
  * as scripts for drives are full of them: whether a program or drive is there, and `for` over plain words. */
 
-#define ASKED_MAX 64U
+#define PRESENCES_MAX 64U
 
 /* What becomes of a command when the script runs, and the programs and drives that it asks for are there. */
 typedef enum Run {
@@ -159,19 +159,19 @@ typedef struct Script {
         ShellText shell;
         const char *counted; /* `line` counts up to here */
         unsigned line;
-        Words functions;       /* their names */
-        ScriptCommand command; /* so far */
-        unsigned text;         /* as in a command */
-        bool test, negated;    /* behind "[", and "!" */
-        bool pattern;          /* where `case` has a pattern */
-        Run run;               /* what becomes of it */
-        Run status;            /* what would have become of one behind the last one and "&&" */
-        unsigned asking;       /* the line of that one */
-        unsigned last;         /* its number; 0: a test */
-        bool inverted;         /* behind a "!" */
-        unsigned count;        /* of commands */
-        ScriptPresences asked; /* as in a command */
-        bool begins;           /* the next command begins a list of "&&" and "||" */
+        Words functions;           /* their names */
+        ScriptCommand command;     /* so far */
+        unsigned text;             /* as in a command */
+        bool test, negated;        /* behind "[", and "!" */
+        bool pattern;              /* where `case` has a pattern */
+        Run run;                   /* what becomes of it */
+        Run status;                /* what would have become of one behind the last one and "&&" */
+        unsigned status_line;      /* the line of that one */
+        unsigned status_number;    /* its number; 0: a test */
+        bool inverted;             /* behind a "!" */
+        unsigned count;            /* of commands */
+        ScriptPresences presences; /* as in a command */
+        bool begins_list;          /* the next command begins a list of "&&" and "||" */
 
         /* As in a command: of this one, of those in a block, and of those behind its "else". */
         unsigned unless, inside[64], otherwise[64];
@@ -179,9 +179,9 @@ typedef struct Script {
         unsigned depth;  /* of the blocks: "if", "for", "case", "{", "(" … */
         char blocks[64]; /* how those begin, with one letter for each, the outermost one's in [1] */
         /* The outermost one that need not run. */
-        unsigned decided; /* the line that decides; 0: there is none */
-        unsigned decided_depth;
-        Run block;
+        unsigned condition_line; /* the line that decides; 0: there is none */
+        unsigned condition_depth;
+        Run condition_run;
 
         void (*each)(void *userdata, const ScriptCommand *c);
         void *userdata;
@@ -241,7 +241,7 @@ static size_t read_assignments(Script *s) {
 
                 before = shell_find_variable(&s->shell, word, length);
                 /* A list, and what a function may set, or only a subshell. */
-                if (s->command.decided > 0 || word[length] == '+' || *value == '(' ||
+                if (s->command.condition_line > 0 || word[length] == '+' || *value == '(' ||
                     memchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks)) || (before && script_is_open(before)))
                         value = "$";
                 shell_set_variable(&s->shell, word, length, value);
@@ -251,61 +251,61 @@ static size_t read_assignments(Script *s) {
 
 /* ---- what has to be there ---- */
 
-static void ask(Script *s, const char *path) {
-        must_grow(&s->asked, items);
-        s->asked.items[s->asked.n_items++] = (ScriptPresence){ must(strdup(path)), s->command.line, UINT_MAX };
+static void add_presence(Script *s, const char *path) {
+        must_grow(&s->presences, items);
+        s->presences.items[s->presences.n_items++] = (ScriptPresence){ must(strdup(path)), s->command.line, UINT_MAX };
 }
 
 /* All that was asked for holds to the end of the blocks that are so deep; of 0: to the end of the script. */
-static void keep_asked(Script *s, unsigned depth) {
-        for (size_t i = 0; i < s->asked.n_items; i++)
-                s->asked.items[i].depth = MIN(s->asked.items[i].depth, depth);
+static void extend_presences(Script *s, unsigned depth) {
+        for (size_t i = 0; i < s->presences.n_items; i++)
+                s->presences.items[i].depth = MIN(s->presences.items[i].depth, depth);
 }
 
 /* Only what holds in blocks of this depth remains. */
-static void drop_asked(Script *s, unsigned depth) {
+static void drop_presences(Script *s, unsigned depth) {
         size_t n = 0;
 
-        for (size_t i = 0; i < s->asked.n_items; i++)
-                if (s->asked.items[i].depth > depth)
-                        free(s->asked.items[i].path);
+        for (size_t i = 0; i < s->presences.n_items; i++)
+                if (s->presences.items[i].depth > depth)
+                        free(s->presences.items[i].path);
                 else
-                        s->asked.items[n++] = s->asked.items[i];
-        s->asked.n_items = n;
+                        s->presences.items[n++] = s->presences.items[i];
+        s->presences.n_items = n;
 }
 
 static void begin_list(Script *s) {
-        if (s->begins)
-                drop_asked(s, UINT_MAX - 1);
-        s->begins = false;
+        if (s->begins_list)
+                drop_presences(s, UINT_MAX - 1);
+        s->begins_list = false;
 }
 
 /* ---- what decides ---- */
 
 /* Does the command only test for a program or drive, or always succeed? */
-static bool asks_presence(Script *s) {
+static bool tests_presence(Script *s) {
         const Words *w = &s->command.words;
-        bool asks = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L") &&
-                    s->asked.n_items + w->n_items < ASKED_MAX;
+        bool tests = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L") &&
+                     s->presences.n_items + w->n_items < PRESENCES_MAX;
 
         if (!s->test)
                 return STR_IN_SET(base_name(w->items[0]), "which", "type", "hash", "sleep", "true", "echo", "logger") ||
                        (w->n_items > 1 && streq(w->items[0], "command") && streq(w->items[1], "-v"));
         for (size_t i = 1; i < w->n_items; i++)
-                asks = asks && (word_is_program_or_drive(w->items[i]) || *w->items[i] == ']');
-        for (size_t i = 1; i < w->n_items && asks; i++)
-                ask(s, w->items[i]);
-        return asks;
+                tests = tests && (word_is_program_or_drive(w->items[i]) || *w->items[i] == ']');
+        for (size_t i = 1; i < w->n_items && tests; i++)
+                add_presence(s, w->items[i]);
+        return tests;
 }
 
 /* What is behind need not run, to the end of the blocks that are so deep; of 0: to the end of the script. The first line that
  * decides is told. */
-static void hold(Script *s, Run run, unsigned line, unsigned depth) {
+static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         if (run == RUNS)
                 return;
-        s->decided_depth = s->decided > 0 ? MIN(s->decided_depth, depth) : depth;
-        s->block = s->decided > 0 ? s->block : run;
-        s->decided = s->decided ?: line;
+        s->condition_depth = s->condition_line > 0 ? MIN(s->condition_depth, depth) : depth;
+        s->condition_run = s->condition_line > 0 ? s->condition_run : run;
+        s->condition_line = s->condition_line ?: line;
 }
 
 /* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
@@ -322,27 +322,27 @@ static bool read_control(Script *s, const char *word) {
         s->pattern = streq(word, "case");
         if (begins) {
                 begin_list(s);
-                keep_asked(s, s->depth + 1);
+                extend_presences(s, s->depth + 1);
                 s->blocks[++s->depth % sizeof s->blocks] = *word;
-                hold(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
+                set_condition(s, streq(word, "case") ? OPEN : s->run, s->command.line, s->depth);
                 s->inside[inner] = s->unless;
                 s->otherwise[inner] = 0;
         } else if (STR_IN_SET(word, "then", "do")) {
-                hold(s, s->status, s->asking, s->depth);
-                keep_asked(s, s->depth);
-                s->inside[outer] = s->inverted ? s->last : 0;
-                s->otherwise[outer] = s->inverted ? 0 : s->last;
+                set_condition(s, s->status, s->status_line, s->depth);
+                extend_presences(s, s->depth);
+                s->inside[outer] = s->inverted ? s->status_number : 0;
+                s->otherwise[outer] = s->inverted ? 0 : s->status_number;
         } else if (STR_IN_SET(word, "elif", "else")) {
                 s->inside[outer] = s->otherwise[outer];
-                if (s->block == SKIPPED && s->decided_depth == s->depth)
-                        s->block = OPEN;
-                hold(s, PASSED, s->command.line, s->depth);
+                if (s->condition_run == SKIPPED && s->condition_depth == s->depth)
+                        s->condition_run = OPEN;
+                set_condition(s, PASSED, s->command.line, s->depth);
         }
         s->depth -= ends && s->depth > 0;
-        if (ends && s->depth < s->decided_depth)
-                s->decided = 0;
+        if (ends && s->depth < s->condition_depth)
+                s->condition_line = 0;
         if (ends)
-                drop_asked(s, s->depth);
+                drop_presences(s, s->depth);
         if (streq(word, "done"))
                 end_for(s);
         s->run = RUNS;
@@ -359,14 +359,16 @@ static void run_command(Script *s) {
         size_t n;
 
         begin_list(s);
-        s->command.decided = c.decided = s->decided > 0 ? s->decided : s->run != RUNS ? c.line : 0;
-        s->asking = c.line;
+        s->command.condition_line = c.condition_line = s->condition_line > 0 ? s->condition_line
+                                                       : s->run != RUNS      ? c.line
+                                                                             : 0;
+        s->status_line = c.line;
         s->inverted = s->negated;
-        s->last = s->test ? 0 : ++s->count;
-        c.number = s->last;
+        s->status_number = s->test ? 0 : ++s->count;
+        c.number = s->status_number;
         c.unless = s->unless ?: s->inside[s->depth % ELEMENTSOF(s->inside)];
         if (s->run == RUNS)
-                s->status = !asks_presence(s) ? OPEN : s->negated ? SKIPPED : RUNS;
+                s->status = !tests_presence(s) ? OPEN : s->negated ? SKIPPED : RUNS;
         else if (s->run == OPEN)
                 s->status = OPEN;
         if (s->test)
@@ -377,7 +379,7 @@ static void run_command(Script *s) {
         }
         n = read_assignments(s);
         c.text = s->text;
-        c.asked = s->asked;
+        c.presences = s->presences;
         if (n == c.words.n_items) {
                 c.assigns = true;
                 s->each(s->userdata, &c);
@@ -386,16 +388,17 @@ static void run_command(Script *s) {
 
         if (STR_IN_SET(c.words.items[n], "exit", "return", "break", "continue") ||
             (streq(c.words.items[n], "exec") && n + 1 < c.words.n_items)) {
-                bool called = s->decided > 0 && s->block == CALLED, returns = streq(c.words.items[n], "return");
+                bool called = s->condition_line > 0 && s->condition_run == CALLED,
+                     returns = streq(c.words.items[n], "return");
 
                 depth = subshell ? (unsigned) (subshell - s->blocks)
                                  : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
-                if (s->run != SKIPPED && (s->decided == 0 || s->block == OPEN || (called && !returns)))
-                        hold(s, OPEN, c.line, depth);
+                if (s->run != SKIPPED && (s->condition_line == 0 || s->condition_run == OPEN || (called && !returns)))
+                        set_condition(s, OPEN, c.line, depth);
                 else if (!called || !returns) /* it is for the case that something is not there */
-                        keep_asked(s, depth);
+                        extend_presences(s, depth);
         }
-        c.own = words_have(&s->functions, c.words.items[n]);
+        c.calls_function = words_have(&s->functions, c.words.items[n]);
         c.words.items += n;
         c.words.n_items -= n;
         s->each(s->userdata, &c);
@@ -419,7 +422,7 @@ static void read_redirection(Script *s, size_t digits) {
                 words_done(&files);
         /* The text of a here-document is read as if it were commands, and from there on nothing is certain. */
         if (n == 2 && starts_with(sign, "<<")) {
-                hold(s, OPEN, s->command.line, 0);
+                set_condition(s, OPEN, s->command.line, 0);
                 s->text = s->text ?: s->command.line;
         }
 }
@@ -439,12 +442,12 @@ static void end_command(Script *s) {
         if (c == ')' && s->blocks[s->depth % sizeof s->blocks] == '(')
                 (void) read_control(s, ")");
         if (doubled) {
-                s->unless = (c == '|') != s->inverted ? s->last : 0;
+                s->unless = (c == '|') != s->inverted ? s->status_number : 0;
                 s->run = c == '&' || s->status == OPEN ? s->status : s->status == RUNS ? SKIPPED : RUNS;
         } else if (!pipe && (any || c != '\n')) { /* behind "||" the rest may stand in the next line */
                 s->run = RUNS;
                 s->unless = 0;
-                s->begins = true;
+                s->begins_list = true;
         }
         s->negated = s->negated && pipe;
         s->test = false;
@@ -485,7 +488,7 @@ static void read_one(Script *s) {
                         const char *name = w->items[w->n_items == 2 && streq(w->items[0], "function")];
 
                         words_add(&s->functions, name, strcspn(name, "("));
-                        hold(s, CALLED, s->command.line, s->depth + 1);
+                        set_condition(s, CALLED, s->command.line, s->depth + 1);
                 }
                 /* "fi)" may be a word of `case`. */
                 if (is_function(w) ||
@@ -502,9 +505,9 @@ void script_read(const char *text, unsigned line, void (*each)(void *userdata, c
         while (*s.shell.at)
                 read_one(&s);
         end_command(&s); /* the command is empty then */
-        for (size_t i = 0; i < s.asked.n_items; i++)
-                free(s.asked.items[i].path);
-        free(s.asked.items);
+        for (size_t i = 0; i < s.presences.n_items; i++)
+                free(s.presences.items[i].path);
+        free(s.presences.items);
         words_done(&s.functions);
         words_done(&s.shell.variables);
 }

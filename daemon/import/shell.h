@@ -21,14 +21,14 @@ typedef struct ScriptCommand {
         Words words;
         Words outputs; /* the files that its standard output goes to */
         unsigned line;
-        unsigned decided; /* the line that decides whether it runs; 0: it runs whenever the script does */
-        unsigned text;    /* the line of a here-document, the end of which is not looked for; 0: there is none before */
-        unsigned number;  /* from 1 on, in the order of the text */
-        unsigned unless;  /* it runs where the command with this number has failed; 0: that is not so */
-        ScriptPresences asked;
-        bool piped;   /* it reads what the command before it writes */
-        bool own;     /* it calls a function of the script */
-        bool assigns; /* it only sets variables */
+        unsigned condition_line; /* the line that decides whether it runs; 0: it runs whenever the script does */
+        unsigned text;   /* the line of a here-document, the end of which is not looked for; 0: there is none before */
+        unsigned number; /* from 1 on, in the order of the text */
+        unsigned unless; /* it runs where the command with this number has failed; 0: that is not so */
+        ScriptPresences presences;
+        bool piped;          /* it reads what the command before it writes */
+        bool calls_function; /* it calls a function of the script */
+        bool assigns;        /* it only sets variables */
 } ScriptCommand;
 
 /* Calls `each` for every command, in the order of the text, in a loop once with all of its words. `line` is the number of the

@@ -22,7 +22,7 @@ static void read_directive(Import *import, unsigned line, Words *options, const 
 
 /* `named`: by the lines before, which a scan leaves out. */
 static void read_directives(Import *import, unsigned line, const char *directives, const char *device, Match *named) {
-        bool scans = streq(device, "DEVICESCAN"), spares = false;
+        bool scans = streq(device, "DEVICESCAN"), skips_standby = false;
         _cleanup_(words_done) Words words = {}, options = {};
         _cleanup_(match_done) Match ata = {};
         Place place = { .import = import };
@@ -33,9 +33,10 @@ static void read_directives(Import *import, unsigned line, const char *directive
                         (void) import_match_add(&ata, MATCH_TRANSPORT, NULL,
                                                 ((const char *[]){ "sata", "pata", "usb" })[i]);
                 place.match = &ata;
-                place.held = named->n_criteria > 0 ? "it is for the drives that no line names: say which" : NULL;
-                place.partial = true;
-                device = "/dev/" OWN;
+                place.comment_reason =
+                                named->n_criteria > 0 ? "it is for the drives that no line names: say which" : NULL;
+                place.drives_unknown = true;
+                device = "/dev/" RULE_DRIVE;
         }
         words_split(&words, directives);
         for (size_t i = 0; i < words.n_items; i++) {
@@ -44,18 +45,19 @@ static void read_directives(Import *import, unsigned line, const char *directive
                 if (option[0] == '-' && option[1] && strchr(with_value, option[1]) && i + 1 < words.n_items)
                         value = words.items[++i];
                 if (streq(option, "-n"))
-                        spares = starts_with(value, "standby") || starts_with(value, "idle");
+                        skips_standby = starts_with(value, "standby") || starts_with(value, "idle");
                 if (streq(option, "-d") && streq(value, "ignore"))
                         return;
                 i += streq(option, "-M") && streq(value, "exec");
                 if (scans && streq(option, "-d") && !streq(value, "removable"))
-                        place.held = place.held ?: "which drives smartd finds by this -d, no rule says";
+                        place.comment_reason =
+                                        place.comment_reason ?: "which drives smartd finds by this -d, no rule says";
                 else
                         read_directive(import, line, &options, option, value);
         }
         if (scans || *device == '/') {
                 must_grow(import, polls);
-                import->polls[import->n_polls] = (ImportPoll){ .line = line, .spares = spares };
+                import->polls[import->n_polls] = (ImportPoll){ .line = line, .skips_standby = skips_standby };
                 (void) import_match_add(&import->polls[import->n_polls].match, MATCH_NODE, NULL,
                                         scans ? "/dev/sd*" : device);
                 import_match_copy(&import->polls[import->n_polls++].except, named);

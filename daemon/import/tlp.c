@@ -30,7 +30,7 @@ static const struct {
 };
 
 /* Does TLP take the line? */
-static bool is_taken(const Pair *p) {
+static bool is_accepted(const Pair *p) {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789+";
 
         return p->value && p->name[strspn(p->name, letters)] == '\0' &&
@@ -45,7 +45,7 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
         for (size_t i = 0; i < pairs->n_items; i++) {
                 const Pair *p = &pairs->items[i];
 
-                if (!is_taken(p) || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")))
+                if (!is_accepted(p) || !starts_with(p->name, name) || (p->name[n] && !streq(p->name + n, "+")))
                         continue;
                 if (p->name[n] == '\0')
                         words_done(ret);
@@ -128,7 +128,7 @@ static void match_classes(ImportRule *rule, const Words *denied, unsigned line) 
                 if (!words_have(denied, classes[i][0]))
                         any |= import_match(rule, MATCH_TRANSPORT, "%s", classes[i][1]);
         if (!any && denied->n_items > 0)
-                import_hold_drives(rule, "DISK_APM_CLASS_DENYLIST in line %u leaves no drives", line);
+                import_comment_out_drives(rule, "DISK_APM_CLASS_DENYLIST in line %u leaves no drives", line);
 }
 
 static void add_link_rule(const Pairs *pairs, Import *import) {
@@ -138,14 +138,15 @@ static void add_link_rule(const Pairs *pairs, Import *import) {
 
         (void) import_match(rule, MATCH_TRANSPORT, "sata");
         if (denied.n_items > 0)
-                import_hold_drives(rule,
-                                   "line %u leaves out %.40s, and an adapter's number names no drive: say which drives",
-                                   line, denied.items[0]);
+                import_comment_out_drives(
+                                rule,
+                                "line %u leaves out %.40s, and an adapter's number names no drive: say which drives",
+                                line, denied.items[0]);
         want_values(pairs, import, rule, 0, false, LINK, LINK);
 }
 
 /* Lines that TLP does not take, and those about disks that are not taken over. */
-static void note_others(const Pairs *pairs, Import *import) {
+static void note_unknown_variables(const Pairs *pairs, Import *import) {
         static const char *const known[] = { "DISK_DEVICES",
                                              "DISK_APM_CLASS_DENYLIST",
                                              "DISK_IDLE_SECS_ON_AC", /* of the page cache, and of no drive */
@@ -161,7 +162,7 @@ static void note_others(const Pairs *pairs, Import *import) {
 
                 for (size_t i = 0; i < ELEMENTSOF(parameters); i++)
                         is_known = is_known || streq(name, parameters[i].name);
-                if (!is_taken(p))
+                if (!is_accepted(p))
                         import_not_understood(import, p->line, "TLP does not take", p->name);
                 else if (!is_known &&
                          (starts_with(name, "DISK_") || starts_with(name, "SATA_") || starts_with(name, "AHCI_")))
@@ -178,7 +179,7 @@ void tlp_read(const char *text, Import *ret) {
 
         if (enable && !streq(enable->value, "1"))
                 return;
-        note_others(&pairs, ret);
+        note_unknown_variables(&pairs, ret);
         (void) find_list(&pairs, "DISK_DEVICES", NULL, "nvme0n1 sda", &devices);
         line = find_list(&pairs, "DISK_APM_CLASS_DENYLIST", NULL, "usb ieee1394", &denied);
         for (size_t i = 0; i < devices.n_items; i++) {
@@ -194,6 +195,7 @@ void tlp_read(const char *text, Import *ret) {
         }
         add_link_rule(&pairs, ret);
         for (size_t i = 0; i < ret->n_rules && one_mode && streq(one_mode->value, "1"); i++)
-                import_hold(&ret->rules[i], "TLP_PERSISTENT_DEFAULT in line %u: TLP takes no note of the power source",
-                            one_mode->line);
+                import_comment_out(&ret->rules[i],
+                                   "TLP_PERSISTENT_DEFAULT in line %u: TLP takes no note of the power source",
+                                   one_mode->line);
 }

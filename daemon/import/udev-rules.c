@@ -111,20 +111,20 @@ static bool add_condition(const Item *i, Match *m) {
 }
 
 /* With OWN for the words for the drive that udev and its environment have. */
-static char *put_own(const char *command) {
+static char *substitute_drive(const char *command) {
         static const char *const words[][2] = {
-                { "$$DEVPATH", "/block/" OWN },
-                { "$DEVPATH", "/block/" OWN },
-                { "$devpath", "/block/" OWN },
-                { "%p", "/block/" OWN },
-                { "$$DEVNAME", "/dev/" OWN },
-                { "$DEVNAME", "/dev/" OWN },
-                { "$env{DEVNAME}", "/dev/" OWN },
-                { "$devnode", "/dev/" OWN },
-                { "%N", "/dev/" OWN },
-                { "$kernel", OWN },
-                { "$name", OWN },
-                { "%k", OWN },
+                { "$$DEVPATH", "/block/" RULE_DRIVE },
+                { "$DEVPATH", "/block/" RULE_DRIVE },
+                { "$devpath", "/block/" RULE_DRIVE },
+                { "%p", "/block/" RULE_DRIVE },
+                { "$$DEVNAME", "/dev/" RULE_DRIVE },
+                { "$DEVNAME", "/dev/" RULE_DRIVE },
+                { "$env{DEVNAME}", "/dev/" RULE_DRIVE },
+                { "$devnode", "/dev/" RULE_DRIVE },
+                { "%N", "/dev/" RULE_DRIVE },
+                { "$kernel", RULE_DRIVE },
+                { "$name", RULE_DRIVE },
+                { "%k", RULE_DRIVE },
                 { "%S", "/sys" },
                 { "$$", "$" },
         };
@@ -155,12 +155,12 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
         if (streq(i->key, "RUN") && !streq(i->attribute, "builtin")) {
                 size_t before = p->import->n_rules;
 
-                command = put_own(i->value);
+                command = substitute_drive(i->value);
                 commands_read(p, command, line);
                 for (ImportRule *r = p->import->rules + before; r < p->import->rules + p->import->n_rules; r++)
                         r->runs = p->match && import_same_match(&r->match, p->match);
         } else if (streq(i->key, "ATTR")) {
-                path = must_format("/sys/%s%s/" OWN "/%s%s", block ? "" : "class/", block ? "block" : subsystem,
+                path = must_format("/sys/%s%s/" RULE_DRIVE "/%s%s", block ? "" : "class/", block ? "block" : subsystem,
                                    scsi ? "device/" : "", i->attribute);
                 command_write(p, line, path, i->value);
         } else if (p->match && streq(i->key, "ENV") && streq(i->attribute, "SYSTEMD_WANTS"))
@@ -171,7 +171,7 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
 /* ---- conditions and jumps, for those who know the drives ---- */
 
 /* May it hold for a drive, or must it, at one of the events at which udev applies rules to drives? */
-static bool may_hold(const Item *i) {
+static bool may_be_met(const Item *i) {
         bool add = value_fits(i, "add"), change = value_fits(i, "change");
 
         if (streq(i->key, "ACTION"))
@@ -179,7 +179,7 @@ static bool may_hold(const Item *i) {
         return !is_met(i, streq(i->op, "==") ? "!=" : "==");
 }
 
-static bool must_hold(const Item *i) {
+static bool must_be_met(const Item *i) {
         bool add = value_fits(i, "add"), change = value_fits(i, "change");
 
         if (streq(i->key, "ACTION"))
@@ -187,13 +187,13 @@ static bool must_hold(const Item *i) {
         return is_met(i, i->op);
 }
 
-static void add_known(ImportConditions *to, const char *key, const Item *i) {
+static void copy_condition(ImportConditions *to, const char *key, const Item *i) {
         must_grow(to, items);
         to->items[to->n_items++] = (ImportCondition){
                 .key = must(strdup(key)),
                 .attribute = must(strdup(i->attribute)),
                 .value = must(strdup(i->value)),
-                .differs = streq(i->op, "!="),
+                .negated = streq(i->op, "!="),
         };
 }
 
@@ -203,8 +203,8 @@ static void add_conditions(ImportConditions *to, const Item *items, bool parent)
                 bool named = parent && STR_IN_SET(i->key, "ATTR", "KERNEL", "DRIVER");
                 _cleanup_free_ char *key = must_format("%s%s", i->key, named ? "S" : "");
 
-                if (is_condition(i) && !must_hold(i) && (!parent || !STR_IN_SET(i->key, "SUBSYSTEM", "ENV", "TEST")))
-                        add_known(to, key, i);
+                if (is_condition(i) && !must_be_met(i) && (!parent || !STR_IN_SET(i->key, "SUBSYSTEM", "ENV", "TEST")))
+                        copy_condition(to, key, i);
         }
 }
 
@@ -227,12 +227,13 @@ static bool may_share(const Match *a, const Match *b) {
 }
 
 /* RUN= empties the list of what udev runs for a drive (udev(7)). `own`: the first rule of the same line. */
-static void take_back(Import *import, size_t own, const Match *match, unsigned line) {
+static void clear_runs(Import *import, size_t own, const Match *match, unsigned line) {
         for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
                 if (r->runs && !r->never &&
-                    (r + RUNS_MAX < import->rules + import->n_rules ? !r->held : may_share(match, &r->match))) {
+                    (r + RUNS_MAX < import->rules + import->n_rules ? !r->comment_reason
+                                                                    : may_share(match, &r->match))) {
                         r->never = r >= import->rules + own;
-                        import_hold(r, "RUN= in line %u may take it back", line);
+                        import_comment_out(r, "RUN= in line %u may take it back", line);
                 }
 }
 
@@ -271,7 +272,7 @@ static unsigned find_jump(const Import *import, unsigned line) {
 /* `rest` is what stands behind it. */
 static void read_rule(char *text, const Lines *rest, Import *import) {
         _cleanup_(match_done) Match match = {};
-        _cleanup_free_ char *held = NULL;
+        _cleanup_free_ char *reason = NULL;
         Place place = { .import = import, .match = &match };
         const char *subsystem = "block", *label = NULL;
         unsigned line = rest->line, by = find_jump(import, line);
@@ -282,33 +283,33 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&text, &items[i]); i++)
                 ;
         if (by > 0)
-                import_say_why(&held, "it stands behind the GOTO in line %u", by);
+                import_set_reason(&reason, "it stands behind the GOTO in line %u", by);
         else if (*text)
-                import_say_why(&held, "not all of it is understood, from \"%.20s\" on", text);
+                import_set_reason(&reason, "not all of it is understood, from \"%.20s\" on", text);
 
         for (const Item *i = items; i->key; i++) {
                 label = streq(i->key, "GOTO") ? i->value : label;
                 /* No drive meets the condition. */
-                unmet = unmet || (is_condition(i) && !may_hold(i));
+                unmet = unmet || (is_condition(i) && !may_be_met(i));
                 never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
                 if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {
                         place.match = NULL;
                         subsystem = i->value;
                 }
                 if (is_condition(i) && !is_met(i, i->op) && !add_condition(i, &match))
-                        import_say_why(&held, "drivekeep has no match like %.30s%s%.40s%s%s%s\"%.60s\"%s", i->key,
-                                       *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
-                                       i->any_case ? "i" : "", i->value,
-                                       value_fits(i, "power_supply") ? ": see on_battery" : "");
+                        import_set_reason(&reason, "drivekeep has no match like %.30s%s%.40s%s%s%s\"%.60s\"%s", i->key,
+                                          *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
+                                          i->any_case ? "i" : "", i->value,
+                                          value_fits(i, "power_supply") ? ": see on_battery" : "");
                 else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
-                        import_say_why(&held, "udev takes a shell's signs for words");
+                        import_set_reason(&reason, "udev takes a shell's signs for words");
         }
         if (match.n_criteria == 0)
-                import_say_why(&held, "it is for every drive that comes: say which");
+                import_set_reason(&reason, "it is for every drive that comes: say which");
 
         for (const Item *i = items; i->key; i++) {
                 if (streq(i->key, "RUN") && STR_IN_SET(i->op, "=", ":=") && place.match && !unmet) {
-                        take_back(import, first, &match, line);
+                        clear_runs(import, first, &match, line);
                         add_jump(import, items, (ImportJump){ .until = line, .runs = true });
                 }
                 if (!is_condition(i) && (!never || !streq(i->key, "ENV")))
@@ -322,8 +323,8 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                 r->never = r->never || (r->jumps && unmet);
                 if (r->jumps || parent)
                         add_conditions(&r->conditions, items, parent);
-                if (held)
-                        import_hold_drives(r, "%s", held);
+                if (reason)
+                        import_comment_out_drives(r, "%s", reason);
         }
 
         if (label && !never)

@@ -35,7 +35,8 @@ void udisks_read(const char *text, Import *ret) {
                 size_t i = 0;
 
                 if (!p->section || (!p->value && *p->name != '['))
-                        import_hold(rule, "udisks2 takes line %u for an error, and ignored the whole file", p->line);
+                        import_comment_out(rule, "udisks2 takes line %u for an error, and ignored the whole file",
+                                           p->line);
                 if (!p->section || !p->value || !streq(p->section, "ATA"))
                         continue;
                 while (i < ELEMENTSOF(keys) && !streq(p->name, keys[i][0]))
