@@ -59,8 +59,8 @@ class Meter:
     size: int               # bytes
     budget: float           # s
     stop_fd: int            # readable: the user wants an end
-    may_go_on: typing.Callable[[], None]    # called before each sample; what it raises ends the measurement
-    tell: typing.Callable[[float], None]    # so many seconds are spent
+    check_ready: typing.Callable[[], None]    # called before each sample; what it raises ends the measurement
+    report_progress: typing.Callable[[float], None]    # so many seconds are spent
     below: list[str] = dataclasses.field(default_factory=list)      # the disks below an array
     file: int = -1          # for what writes, FILE_SIZE large; negative: nothing does
     samples_max: int = samples.MAX
@@ -107,13 +107,13 @@ class Meter:
 
     def _run(self, job: Job, step: int) -> dict:
         # What is told in a group is told of all its jobs as of one.
-        beside = f" --group_reporting --name=beside --group_reporting {self._own_file()} {job.beside}" if job.beside else ""
+        background = f" --group_reporting --name=beside --group_reporting {self._own_file()} {job.background}" if job.background else ""
         words = (f"--output-format=json --thread --runtime={job.milliseconds}ms --randseed={step + 1} --norandommap --invalidate=0 "
                  f"--fadvise_hint=0 --allow_file_create=0{'' if job.writes else ' --readonly'} --name={job.name} "
-                 f"{self._place(job.place, step)} {job.arguments}{beside}")
+                 f"{self._place(job.place, step)} {job.arguments}{background}")
         return fio.run(words.split(" "), self.stop_fd)
 
-    def _use(self) -> tuple[int, int, int] | None:
+    def _count_io(self) -> tuple[int, int, int] | None:
         """Bytes read from the device and from the disks below an array, and changes of all of these; None: not all of it is counted. What
         is read ahead still belongs to the sample before."""
         for _ in range(SETTLE_TRIES):
@@ -125,26 +125,26 @@ class Meter:
             return None
         return own.read_bytes, sum(t.read_bytes for t in below), own.changes + sum(t.changes for t in below)
 
-    def _judge(self, job: Job, before: tuple[int, int, int] | None, size: int) -> str:
+    def _classify(self, job: Job, before: tuple[int, int, int] | None, size: int) -> str:
         """Of a sample in which so many bytes were read: "samples", "others" or "cached"."""
         # What a file system writes by itself for a file of ours is ours, too.
         if not self.counted or job.place == Place.FILE:
             return "samples"
-        after, spare = self._use(), self._read_ahead(job.place, size)
+        after, spare = self._count_io(), self._read_ahead(job.place, size)
         # It may have been switched off meanwhile.
         self.counted = before is not None and after is not None
         if not self.counted:
             return "samples"
         read, below, changes = (now - then for now, then in zip(after, before))
         # Beside writes this is all that can be told: disks of an array may be read for these, too.
-        if job.beside:
+        if job.background:
             return "others" if read > size + FILE_SPARE else "samples"
         if max(read, below) > size + spare or changes:
             return "others"
         least = {Place.MAPPED: size, Place.FRESH: size - spare}.get(job.place, 0)
         return "cached" if read < least else "samples"
 
-    def _rest(self, idle: float) -> None:
+    def _idle(self, idle: float) -> None:
         """In a longer time without use the service is asked again."""
         while idle > 0:
             part = min(idle, REST_PART)
@@ -152,27 +152,27 @@ class Meter:
                 raise fio.Stopped
             idle -= part
             if idle > 0:
-                self.may_go_on()
+                self.check_ready()
 
     def sample(self, job: Job, items: list[Measured], step: int, idle: float = 0) -> None:
         """One item for each figure of the job. `step` says where: no two samples may have the same. Before the job the drive is left
         alone for `idle` seconds, which belong to the sample where others' use is looked for. What fails in fio is told in the items."""
-        before, told, complaint = self._use(), {}, None
-        self._rest(idle)
+        before, output, complaint = self._count_io(), {}, None
+        self._idle(idle)
         try:
-            told = self._run(job, step)
+            output = self._run(job, step)
         except fio.Failed as failed:
             complaint = str(failed)
-        size = fio.number(told, "read/io_bytes")
-        verdict = self._judge(job, before, int(size)) if size >= 0 else "samples"
+        size = fio.number(output, "read/io_bytes")
+        verdict = self._classify(job, before, int(size)) if size >= 0 else "samples"
         # Before anything else is measured, what was written here is on the drive.
         if job.writes:
             with contextlib.suppress(OSError):
                 os.fsync(self.file)
 
         for m in items:
-            value = sum(fio.number(told, path) for path in m.figure.paths) if size >= 0 else math.nan
-            fault = complaint or find_fault(told, job, m.figure, value)
+            value = sum(fio.number(output, path) for path in m.figure.paths) if size >= 0 else math.nan
+            fault = complaint or find_fault(output, job, m.figure, value)
             if fault:
                 m.complaint = fault
                 m.errors += 1
@@ -183,12 +183,12 @@ class Meter:
 
     def warm_up(self) -> None:
         """Heads move, a drive in a low-power state comes out of it. It also shows whether the kernel counts."""
-        before, failed = self._use(), False
+        before, failed = self._count_io(), False
         try:
             self._run(JOBS[0], 0)
         except fio.Failed:
             failed = True
-        after = self._use()
+        after = self._count_io()
         self.counted = before is not None and after is not None and (failed or after[0] != before[0])
 
     # ---- all of them ----
@@ -209,10 +209,10 @@ class Meter:
                 begun = monotonic()
                 if fio.wait_for_stop(self.stop_fd, 0) or begun - start + longest > self.budget:
                     return
-                self.may_go_on()
+                self.check_ready()
                 self.sample(job, items[job.name], number if job.place < Place.FRESH else fresh + number)
                 longest = max(longest, monotonic() - begun)
-                self.tell(monotonic() - start)
+                self.report_progress(monotonic() - start)
 
 
 # Tests let no time pass.
@@ -225,12 +225,12 @@ def spread(step: int, size: int) -> int:
     return ((step * GOLDEN & 0xFFFFFFFFFFFFFFFF) >> 32) * (size // MIB) // (1 << 32) * MIB
 
 
-def find_fault(told: dict, job: Job, figure: Figure, value: float) -> str | None:
+def find_fault(output: dict, job: Job, figure: Figure, value: float) -> str | None:
     """Why what fio tells of this figure is not used."""
     # In too short a time fio has finished nothing.
     if math.isnan(value) or value <= 0:
         return "fio has measured nothing"
-    ms = fio.number(told, "read/runtime")
+    ms = fio.number(output, "read/runtime")
     if job.place <= Place.FRESH and ms * figure.error < 1:
         return f"all of the place was read in {ms:.0f} ms, which is too short a time to measure"
     return None

@@ -55,10 +55,10 @@ def evidence(drive: dict, setting: str) -> str:
 def _estimates(t: Tuning, goal: bool) -> str:
     """Of the value that is picked, and of the present one where that is another one."""
     figure = t.goal if goal else t.cost
-    told = [figure.title]
+    parts = [figure.title]
     for i in dict.fromkeys([t.tune.pick.index, t.tune.current]):
-        told.append(f"{t.tune.trials[i].value} {caption(figure.kind, t.goal_of(i) if goal else t.cost_of(i))}")
-    return ", ".join(told) + "; "
+        parts.append(f"{t.tune.trials[i].value} {caption(figure.kind, t.goal_of(i) if goal else t.cost_of(i))}")
+    return ", ".join(parts) + "; "
 
 
 def _lines(s: Subject, t: Tuning) -> str:
@@ -146,14 +146,14 @@ def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
             file.write(text)
         roots = [f"--config-root={each}" for each in [root, *s.options.config_root]]
         complaints = command.read("check", *roots)["complaints"]
-        told = command.read("explain", *roots, *s.state(), "--", s.name)["settings"]
+        explained = command.read("explain", *roots, *s.state(), "--", s.name)["settings"]
     draft, faults = f"{root}/{NAME}", 0
     for c in complaints:
         if c["level"] == "error" or c["file"] == draft:
             faults += c["level"] == "error"
             warn(f"{c['file'].replace(draft, path)}:{c['line']}:{c['column']}: {c['level']}: {c['sentence']}")
     changed = {t.setting for t in tunings if t.changes}
-    for row in told:
+    for row in explained:
         if row["name"] in changed and not row["rule"].startswith(f"{draft}:"):
             faults += 1
             warn(f"{row['name']} of {s.name} is set by {row['rule']}, which is read later; change it there")
@@ -182,6 +182,6 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
         files.replace(path, text.encode(errors="surrogateescape"))
     except OSError as error:
         raise Trouble(f"{path} cannot be written: {error.strerror}") from None
-    s.service.ask("Reload")
+    s.service.request("Reload")
     if not s.options.json:
         print(f"Written to {path}.")

@@ -26,7 +26,7 @@ class Trouble(Exception):
         super().__init__(sentence)
         self.sentence, self.status, self.of_service = sentence, status, of_service
 
-    def tell(self) -> int:
+    def report(self) -> int:
         if self.sentence:
             warn(self.sentence)
         return self.status
@@ -80,17 +80,17 @@ def begin(verb: str, *words: str, stderr: int | None = subprocess.PIPE) -> subpr
 def end(child: subprocess.Popen) -> dict:
     """What it has printed. What it notes beside that is of no use here, nor is it any trouble that some setting is not as wanted; without
     JSON it has said what is wrong."""
-    text, said = child.communicate()
+    text, messages = child.communicate()
     try:
         return json.loads(text)
     except ValueError:
-        sys.stderr.write((said or b"").decode(errors="backslashreplace"))
+        sys.stderr.write((messages or b"").decode(errors="backslashreplace"))
         raise Trouble(status=child.returncode if child.returncode > 0 else BAD_INPUT) from None
 
 
-def read(verb: str, *words: str, aloud: bool = False) -> dict:
+def read(verb: str, *words: str, show_messages: bool = False) -> dict:
     """`aloud`: what it notes is for the user."""
-    return end(begin(verb, "--json", *words, stderr=None if aloud else subprocess.PIPE))
+    return end(begin(verb, "--json", *words, stderr=None if show_messages else subprocess.PIPE))
 
 
 def document() -> dict:
@@ -98,8 +98,8 @@ def document() -> dict:
     return {"version": 2, "host": os.uname().nodename, "boot_id": boot_id()}
 
 
-def print_document(**told: typing.Any) -> None:
-    print(json.dumps({**document(), **told}, indent=2))
+def print_document(**fields: typing.Any) -> None:
+    print(json.dumps({**document(), **fields}, indent=2))
 
 
 def boot_id() -> str | None:

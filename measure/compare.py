@@ -43,8 +43,8 @@ def _find_last_two(options: argparse.Namespace) -> tuple[Result, Result]:
     key = _find_key(options, kept, name) if name else kept[-1].key if kept else None
     found = [r for r in kept if r.key == key][-2:]
     if len(found) < 2:
-        whom = name or (found[0].texts["drive"] if found else "any drive")
-        raise Trouble(f"there are no two measurements of {whom} in {options.results}; 'drivekeep bench' lists what there is")
+        drive = name or (found[0].texts["drive"] if found else "any drive")
+        raise Trouble(f"there are no two measurements of {drive} in {options.results}; 'drivekeep bench' lists what there is")
     return found[0], found[1]
 
 
@@ -69,9 +69,9 @@ def _changes(before: Result, after: Result) -> list[dict]:
 
 def _figure(x: Measured, y: Measured, n_compared: int) -> dict:
     d = samples.compare(x.samples, y.samples, x.figure.error, n_compared)
-    told = {"name": x.figure.key, "before": d.before if x.samples else None, "after": d.after if y.samples else None}
-    told.update({key: getattr(d, key) if d.known else None for key in ("factor", "low", "high", "differs")})
-    return {**told, "finding": describe(x.figure.kind, d, min(len(x.samples), len(y.samples)))}
+    fields = {"name": x.figure.key, "before": d.before if x.samples else None, "after": d.after if y.samples else None}
+    fields.update({key: getattr(d, key) if d.known else None for key in ("factor", "low", "high", "differs")})
+    return {**fields, "finding": describe(x.figure.kind, d, min(len(x.samples), len(y.samples)))}
 
 
 def run(options: argparse.Namespace) -> None:

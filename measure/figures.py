@@ -48,12 +48,12 @@ class Job:
     arguments: str              # of fio
     figures: tuple[Figure, ...]
     for_settings: bool = False  # tells what a setting does, and not how fast a drive is
-    beside: str = ""            # of fio: what is done in a file of its own meanwhile
+    background: str = ""            # of fio: what is done in a file of its own meanwhile
 
     @property
     def writes(self) -> bool:
         """In a file of its own."""
-        return self.place == Place.FILE or bool(self.beside)
+        return self.place == Place.FILE or bool(self.background)
 
 
 SHORT = 500
@@ -104,7 +104,7 @@ JOBS = (
     # does not know then.
     Job("throttled", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=psync",
         (latency("throttled_latency", "random 4 KiB beside writes, median latency"),), for_settings=True,
-        beside="--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"),
+        background="--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"),
     Job("fsync", Place.FILE, SHORT, "--rw=write --bs=4k --fsync=1 --ioengine=psync",
         (latency("fsync_latency", "fsync after 4 KiB, median latency", of="sync/lat_ns"),)),
     Job("mixed", Place.FILE, SHORT, "--rw=randrw --rwmixread=70 --bs=4k --direct=1 --ioengine=libaio --iodepth=8",

@@ -45,10 +45,10 @@ def run(arguments: list[str], stop_fd: int) -> dict:
         status = child.wait()
         out.seek(0)
         text = out.read().decode(errors="replace")
-    told = _parse(text)
-    error = number(told, "error") if told else math.nan
+    output = _parse(text)
+    error = number(output, "error") if output else math.nan
     if error == 0 and status == 0:
-        return told
+        return output
     raise Failed(os.strerror(int(error)) if error > 0 else _first_line(text, status))
 
 
@@ -56,10 +56,10 @@ def _parse(text: str) -> dict | None:
     """Before the JSON it may say other things."""
     at = 0 if text.startswith("{") else text.find("\n{") + 1
     try:
-        told = json.JSONDecoder().raw_decode(text, at)[0]
+        output = json.JSONDecoder().raw_decode(text, at)[0]
     except ValueError:
         return None
-    return told if isinstance(told, dict) else None
+    return output if isinstance(output, dict) else None
 
 
 def _first_line(text: str, status: int) -> str:
@@ -70,9 +70,9 @@ def _first_line(text: str, status: int) -> str:
     return f"it ended with exit status {status}" if status >= 0 else f"it ended with signal {-status}"
 
 
-def number(told: dict, path: str) -> float:
+def number(output: dict, path: str) -> float:
     """Of its first job. NaN: there is none."""
-    found = told
+    found = output
     try:
         for key in ("jobs", 0, *path.split("/")):
             found = found[key]

@@ -43,10 +43,10 @@ def _bench_list(options: argparse.Namespace) -> int:
     if not kept:
         warn(f"nothing is kept in {options.results}; 'drivekeep bench DRIVE' measures a drive")
     if options.json:
-        told = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "model", "serial")},
-                 "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.n_samples}
-                for r in kept]
-        command.print_document(measurements=told)
+        measurements = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "model", "serial")},
+                         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.n_samples}
+                        for r in kept]
+        command.print_document(measurements=measurements)
         return WANTED
     table = Table(["NAME", "DRIVE", "MODEL", "SERIAL", "WHEN", "SAMPLES"], "<<<<<>", not options.no_legend)
     for r in kept:
@@ -92,7 +92,7 @@ def _bench_drive(options: argparse.Namespace) -> int:
         meter.run(r.figures)
     except Trouble as trouble:      # what there is by then is shown and kept
         s.hide_progress()
-        trouble.tell()
+        trouble.report()
     s.hide_progress()
     r.counted = meter.counted
     _bench_show(options, r)
@@ -145,13 +145,13 @@ def tune(options: argparse.Namespace) -> int:
         if options.write:
             block.write(s, tunings)
     except Trouble as trouble:
-        status = trouble.tell()
+        status = trouble.report()
     for path, kind in pictures:
         try:
             files.save_picture(path, plot.draw(s, tunings, kind))
         except Trouble as trouble:
-            told = trouble.tell()
-            status = status or told
+            failure = trouble.report()
+            status = status or failure
     return status
 
 
@@ -167,7 +167,7 @@ def run(words: list[str]) -> int:
         sys.stdout.flush()
         return status
     except Trouble as trouble:
-        return trouble.tell()
+        return trouble.report()
     except OSError as error:
         warn(f"'drivekeep {options.verb}' failed: {error.strerror or error}")
         # What is left of the output could not be written at the end, either, which Python would complain of.

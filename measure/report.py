@@ -16,7 +16,7 @@ PLOT_WIDTH = 20
 
 # ---- a table for people ----
 
-def _tell_pick(table: Table, t: Tuning) -> None:
+def _note_pick(table: Table, t: Tuning) -> None:
     picked, name, used = t.tune.pick, t.setting, t.tune.used
     stays = f"{name}: leave it as it is ({t.present}):"
     cost = f"{t.cost.title}, {compare.describe(t.cost.kind, picked.cost, used)}" if t.cost else ""
@@ -62,13 +62,13 @@ def _show_table(s: Subject, t: Tuning) -> None:
     for i, (trial, goal) in enumerate(zip(t.tune.trials, goals)):
         table.row(trial.value, t.mark(i), *format_estimate(t.goal.kind, goal), "#" * round(goal.median / most * PLOT_WIDTH) if most else "",
                   format_estimate(t.cost.kind, t.cost_of(i))[0] if t.cost else None, str(goal.n))
-    _tell_pick(table, t)
+    _note_pick(table, t)
     _print(table, s, t)
 
 
 # ---- a setting that saves power ----
 
-def _tell_slow(table: Table, t: Tuning, i: int) -> None:
+def _note_slow(table: Table, t: Tuning, i: int) -> None:
     trial, times, kind = t.tune.trials[i], t.tune.idle_times, t.goal.kind
     slow, last = t.tune.find_slow(trial), len(times) - 1
     first, at_end = trial.after[min(slow, last)], trial.after[last]
@@ -96,7 +96,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
                   *(format_value(t.goal.kind, samples.median(kept)) if kept else None for kept in trial.after),
                   f"{trial.cycles} in {trial.waits} waits" if trial.cycles is not None and trial.waits else None)
     for i in range(len(t.tune.trials)):
-        _tell_slow(table, t, i)
+        _note_slow(table, t, i)
     table.note(f"what saves more power makes the first read slower, so no value is best: it stays as it is ({t.present})")
     # The times that the budget has no room for.
     if len(times) < len(tune.IDLE_TIMES):

@@ -59,31 +59,31 @@ def bounded(e: samples.Estimate) -> dict:
 def to_json(r: Result) -> str:
     figures = [{"name": m.figure.key, "unit": m.figure.kind.unit, **bounded(m.estimate()), "samples": m.samples, "complaint": m.complaint,
                 **{count: getattr(m, count) for count in COUNTS}} for m in r.figures.values()]
-    told = {"version": VERSION, **r.texts, "when_usec": r.when, "counted": r.counted, "settings": r.settings, "figures": figures}
-    return json.dumps(told, indent=2) + "\n"
+    document = {"version": VERSION, **r.texts, "when_usec": r.when, "counted": r.counted, "settings": r.settings, "figures": figures}
+    return json.dumps(document, indent=2) + "\n"
 
 
-def _take(told: dict, key: str, kind: type, otherwise: typing.Any) -> typing.Any:
-    return told[key] if isinstance(told.get(key), kind) else otherwise
+def _take(document: dict, key: str, kind: type, otherwise: typing.Any) -> typing.Any:
+    return document[key] if isinstance(document.get(key), kind) else otherwise
 
 
-def _items(told: dict, key: str) -> list[dict]:
-    return [item for item in _take(told, key, list, []) if isinstance(item, dict)]
+def _items(document: dict, key: str) -> list[dict]:
+    return [item for item in _take(document, key, list, []) if isinstance(item, dict)]
 
 
 def from_json(text: str, name: str) -> Result:
     """Figures that this version does not know are left out. ValueError: this is no measurement."""
     try:
-        told = json.loads(text)
+        document = json.loads(text)
     except RecursionError as error:
         raise ValueError from error
-    if not isinstance(told, dict) or told.get("version") != VERSION or not all(isinstance(told.get(key), str) for key in NEEDED):
+    if not isinstance(document, dict) or document.get("version") != VERSION or not all(isinstance(document.get(key), str) for key in NEEDED):
         raise ValueError
-    texts, when, keys = {key: _take(told, key, str, None) for key in TEXTS}, _take(told, "when_usec", int, 0), ("drive", "key", "name", "value")
-    settings = [{key: item[key] for key in keys} for item in _items(told, "settings") if all(isinstance(item.get(key), str) for key in keys)]
+    texts, when, keys = {key: _take(document, key, str, None) for key in TEXTS}, _take(document, "when_usec", int, 0), ("drive", "key", "name", "value")
+    settings = [{key: item[key] for key in keys} for item in _items(document, "settings") if all(isinstance(item.get(key), str) for key in keys)]
     r = Result(name, texts, when, settings)
-    r.counted = told.get("counted") is True
-    for item in _items(told, "figures"):
+    r.counted = document.get("counted") is True
+    for item in _items(document, "figures"):
         figure = FIGURES.get(_take(item, "name", str, ""))
         if figure and figure.key not in r.figures:
             m = measured(r.figures, figure)

@@ -46,7 +46,7 @@ class Service:
             raise Refused(answer.header.fields[HeaderFields.error_name], answer.body[0] if answer.body else "")
         return answer.body
 
-    def ask(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
+    def request(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
         """The same, where nothing can go on without the answer."""
         try:
             return self.call(member, signature, *arguments, seconds=seconds)
@@ -55,9 +55,9 @@ class Service:
 
     def read(self, name: str) -> None:
         """Returns when the visit to this drive is over that a call before this one has begun."""
-        self.ask("Read", "as", [name], seconds=VISIT_SECONDS)
+        self.request("Read", "as", [name], seconds=VISIT_SECONDS)
 
-    def why_not(self, name: str) -> str | None:
+    def request_permission(self, name: str) -> str | None:
         """Asks for permission to read the drive, which no visit comes to from then on for a minute. None: we have it."""
         try:
             self.call("GetReadPermission", "s", name)

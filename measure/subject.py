@@ -64,7 +64,7 @@ class Subject:
         # The command knows which drive is meant, and asks it nothing that wakes it.
         self.drive, = self._show("--", options.names[0])
         self.name, self.size = self.drive["name"], self.drive["size"]
-        self.rests = is_nvme(self.drive)    # by itself
+        self.changes_states = is_nvme(self.drive)    # by itself
         self.diskseq = sysfs.attribute(self.name, "diskseq")
         self.below = sysfs.disks_below(self.name)
         self.is_array = self.name not in self.below
@@ -72,10 +72,10 @@ class Subject:
         self.disks = [name for name in self.below if name in known]
         # Without the service the command makes sure that no file system check is queued or running.
         if self.service:
-            self.service.ask("Settle")
+            self.service.request("Settle")
         for name, why in self._refusals():
             raise Trouble(f"{name} cannot be read now: {why}; try again later", LATER)
-        self.shown = self._look()
+        self.shown = self._examine()
 
     def state(self) -> list[str]:
         """For the command."""
@@ -87,13 +87,13 @@ class Subject:
     def _refusals(self) -> typing.Iterator[tuple[str, str]]:
         """Asks for permission to read all disks: those that may not be read now, and why."""
         for name in self.disks if self.service else []:
-            why = self.service.why_not(name)
+            why = self.service.request_permission(name)
             if why:
                 yield name, why
 
     # ---- what speaks against it ----
 
-    def _look(self) -> list[dict]:
+    def _examine(self) -> list[dict]:
         """Of the drive and its disks, what they have now."""
         if any(row["transport"] == "optical" for row in self.drive["settings"]):
             raise self._objection("it reads discs, and a disc is no drive")
@@ -101,7 +101,7 @@ class Subject:
             raise self._objection(f"it has less than {bench.SIZE_MIN >> 30} GiB, or no medium")
         shown = self._show("--wear", *dict.fromkeys([self.name, *self.disks]))
         for drive in shown:
-            strain = find_strain(drive)
+            strain = find_obstacle(drive)
             if strain:
                 raise self._objection(f"{drive['name']} {strain}")
         for disk in self.below:
@@ -116,26 +116,26 @@ class Subject:
 
     # ---- what the drive has ----
 
-    def look(self, setting: str | None = None) -> dict:
+    def read_settings(self, setting: str | None = None) -> dict:
         """The drive's settings, or one of them, and wear now. An NVMe controller may be in a power state of its own choice, and tells the one that was set
         only behind a read: it is read until the command has asked it."""
         child = command.begin("show", "--json", "--wear", *([f"--setting={setting}"] if setting else []), *self.state(), self.name)
         done = threading.Event()
         reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
-        if self.rests:
+        if self.changes_states:
             reader.start()
         try:
             return command.end(child)["drives"][0]
         finally:
             done.set()
-            if self.rests:
+            if self.changes_states:
                 reader.join()
 
     def _keep_awake(self, done: threading.Event) -> None:
         while not done.wait(0.02):
-            self.end_rest()
+            self.read_anywhere()
 
-    def end_rest(self) -> None:
+    def read_anywhere(self) -> None:
         """Reads anywhere: a drive may have one place in its cache."""
         with contextlib.suppress(OSError), open(self.drive["node"], "rb", 0, opener=open_direct) as node, mmap.mmap(-1, mmap.PAGESIZE) as block:
             node.seek(time.monotonic_ns() % (self.size // mmap.PAGESIZE) * mmap.PAGESIZE)
@@ -151,7 +151,7 @@ class Subject:
         if not self.is_here():
             raise Trouble(f"{self.name} cannot be measured any longer: it is gone")
 
-    def may_go_on(self) -> None:
+    def check_ready(self) -> None:
         self.check_here()
         for _, why in self._refusals():
             raise Trouble(f"{self.name} cannot be measured any longer: {why}")
@@ -161,10 +161,10 @@ class Subject:
 
     def meter(self, budget: float) -> Meter:
         """With a progress bar."""
-        return Meter(self.name, self.drive["node"], self.size, budget, self.stop_fd, self.may_go_on, self._tell_progress,
+        return Meter(self.name, self.drive["node"], self.size, budget, self.stop_fd, self.check_ready, self._show_progress,
                      self.below if self.is_array else [], self.file)
 
-    def _tell_progress(self, spent: float) -> None:
+    def _show_progress(self, spent: float) -> None:
         if not self.progress:
             return
         all_spent = min(self.spent + spent, self.budget)
@@ -214,7 +214,7 @@ def is_nvme(drive: dict) -> bool:
     return any(row["transport"] == "nvme" for row in drive["settings"])
 
 
-def find_strain(drive: dict) -> str | None:
+def find_obstacle(drive: dict) -> str | None:
     """Why the drive is not to be read for minutes now, as a sentence's end. An array is asked nothing."""
     if drive["state"] in SLEEPING:
         return "sleeps, and is not woken for this; read from it first if that is meant"

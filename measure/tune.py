@@ -37,11 +37,11 @@ class Busy(Exception):
     """Others use the drive too much."""
 
 
-class NotHad(Exception):
+class ValueUnavailable(Exception):
     """The drive does not have this value, or does not keep it: it is left out, in the first round for good."""
 
 
-class NoPresent(Exception):
+class PresentUnavailable(Exception):
     """The value that cannot be had is the present one: nothing can be measured."""
 
 
@@ -65,7 +65,7 @@ class Tune:
     values: dataclasses.InitVar[list[str]]
     present: str                # the value that the drive has
     set: typing.Callable[[str, bool], None]     # has the drive hold it; whether it is the first round
-    look: typing.Callable[[bool], int | None] | None = None     # is it kept? And what the drive counts of load cycles
+    check_kept: typing.Callable[[bool], int | None] | None = None     # is it kept? And what the drive counts of load cycles
     ordered: bool = False       # values rise
     among_others: bool = False  # goes on where others use the drive most of the time
     idle_times: tuple[int, ...] = ()    # are waited for before the goal's job; none: a value is picked
@@ -111,7 +111,7 @@ class Tune:
     # ---- one value, once ----
 
     def _sample(self, trial: Trial, job: Job, step: int, idle: float = 0) -> None:
-        self.meter.may_go_on()
+        self.meter.check_ready()
         items, used = {figure: self.seen if figure is self.goal else Measured(figure) for figure in job.figures}, self.used
         self.meter.sample(job, list(items.values()), step, idle)
         if self.goal in items:
@@ -132,17 +132,17 @@ class Tune:
         has not kept the value, and what was measured is of another one."""
         job, seconds = JOB_OF[self.goal.key], []
         # Whatever state the drive is in, it comes out of it.
-        self.meter.may_go_on()
+        self.meter.check_ready()
         self._step += 1
         self.meter.sample(job, [Measured(self.goal)], self._step)
-        before = self.look(self.rounds == 1)
+        before = self.check_kept(self.rounds == 1)
         for idle in self.idle_times:
             self._step += 1
             self._sample(trial, job, self._step, idle)
             seconds.append(trial.goal[-1])
             trial.goal[-1] = math.nan
-            self.meter.tell(bench.monotonic() - self._start)
-        after = self.look(self.rounds == 1)
+            self.meter.report_progress(bench.monotonic() - self._start)
+        after = self.check_kept(self.rounds == 1)
 
         for kept, value in zip(trial.after, seconds):
             kept += [value] * (not math.isnan(value))
@@ -183,17 +183,17 @@ class Tune:
                     self._run_curve(trial)
                 else:
                     self._run_jobs(trial)
-            except NotHad:
+            except ValueUnavailable:
                 # Later, what was had before is had again, perhaps.
                 if self.rounds == 1 and trial.value == self.present:
-                    raise NoPresent from None
+                    raise PresentUnavailable from None
                 if self.rounds == 1:
                     self.trials.remove(trial)
                     continue
             if self.idle_times and self._is_busy():
                 raise Busy
             self._longest = max(self._longest, bench.monotonic() - begun)
-            meter.tell(bench.monotonic() - self._start)
+            meter.report_progress(bench.monotonic() - self._start)
         return True
 
     # ---- what is slow ----

@@ -5,11 +5,11 @@ from __future__ import annotations
 from measure import bench, command, samples, tunables
 from measure.command import BAD_INPUT, WANTED, Trouble, warn
 from measure.figures import FIGURES, JOB_OF
-from measure.held import Held, Reading
 from measure.samples import Estimate
 from measure.subject import Subject
+from measure.temporary import Reading, Temporary
 from measure.tunables import Tunable
-from measure.tune import Busy, NoPresent, Tune, fit_idle_times
+from measure.tune import Busy, PresentUnavailable, Tune, fit_idle_times
 
 WAKE_SECONDS, SPIN_UP_SECONDS = 1, 10   # for the first read, as far as the times without use are planned by it
 
@@ -21,7 +21,7 @@ class Tuning:
         self.values: list[str] = []
         self.present = ""
         self.lacking: str | None = None     # why nothing was measured: a sentence's end
-        self.held: Held | None = None
+        self.temporary: Temporary | None = None
         self.tune: Tune | None = None
 
     def prepare(self, s: Subject, shown: dict) -> None:
@@ -35,8 +35,8 @@ class Tuning:
         if len(self.values) < 2:
             self.lacking = "there is no other value to be had"
         readings = {name: Reading.of(shown, name) for name in self.tunable.resets}
-        beside = {name: r.value for name, r in readings.items() if r and r.value is not None and r.exact}
-        self.held = Held(s, self.setting, self.present, beside, self.tunable.saves_power)
+        related = {name: r.value for name, r in readings.items() if r and r.value is not None and r.exact}
+        self.temporary = Temporary(s, self.setting, self.present, related, self.tunable.saves_power)
 
     @property
     def wake_seconds(self) -> int:
@@ -54,35 +54,35 @@ class Tuning:
     def run(self, s: Subject, budget: float) -> int:
         """Returns an exit status, having said why. The drive has its own value again in any case, as far as that can be had."""
         idle_times = fit_idle_times(budget, len(self.values), self.wake_seconds) if self.tunable.saves_power else ()
-        self.tune = Tune(s.meter(budget), self.goal, self.cost, self.values, self.present, self.held.set, self.held.look, self.tunable.ordered,
-                         s.options.force, idle_times)
-        begun, trouble, back = bench.monotonic(), None, WANTED
+        self.tune = Tune(s.meter(budget), self.goal, self.cost, self.values, self.present, self.temporary.set,
+                         self.temporary.check_kept, self.tunable.ordered, s.options.force, idle_times)
+        begun, trouble, restored = bench.monotonic(), None, WANTED
         try:
             self.tune.run()
         except Busy:
             self.lacking = f"{s.name} is used by others too much; --force has it measured all the same"
-        except NoPresent:
+        except PresentUnavailable:
             self.lacking = self.left_out
         except Trouble as error:
-            error.tell()
+            error.report()
             trouble = error
         try:
-            back = self.held.set_back(trouble is not None and trouble.of_service)
+            restored = self.temporary.restore(trouble is not None and trouble.of_service)
         except Trouble as error:
-            error.tell()
+            error.report()
             trouble = error if trouble is None or not trouble.of_service else trouble
         s.spent += bench.monotonic() - begun
         if self.lacking:
             warn(f"{self.setting} of {s.name} is not measured: {self.lacking}")
             return BAD_INPUT
-        return trouble.status if trouble else back
+        return trouble.status if trouble else restored
 
     # ---- what came of it ----
 
     @property
     def left_out(self) -> str | None:
         """Values that cannot be had, and why."""
-        return "; ".join(self.held.left_out) or None if self.held else None
+        return "; ".join(self.temporary.left_out) or None if self.temporary else None
 
     @property
     def is_measured(self) -> bool:
@@ -146,7 +146,7 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
 
 def prepare(s: Subject, tunings: list[Tuning]) -> None:
     # An NVMe controller that was at rest when it was shown has told the state of its own choice.
-    shown = s.look() if s.rests else s.shown[0]
+    shown = s.read_settings() if s.changes_states else s.shown[0]
     for t in tunings:
         t.prepare(s, shown)
     if any(t.tunable.writes and not t.lacking for t in tunings):

@@ -21,7 +21,7 @@ KEPT = (DAYS + 2) * 24 * 3600   # s; a day may have 25 hours, and today is one
 CELLS = 96              # of a day, each a quarter of an hour on the clock
 CELL = 24 * 3600 // CELLS
 TOGETHER = 60           # s, in which the service records a wake and notes the drive's state: it is the same wake
-UNKNOWN, AWAKE, ASLEEP, WOKEN = range(4)
+UNKNOWN, ACTIVE, STANDBY, WOKEN = range(4)
 
 Cell = list[int]        # the seconds in each state, up to now; and how often it was woken
 
@@ -40,18 +40,18 @@ def state_of(cell: Cell) -> int | None:
     """Not known where of any time in it nothing is known, or else what the drive was for most of the time; None: it has no time."""
     if cell[UNKNOWN] or not any(cell[:WOKEN]):
         return UNKNOWN if cell[UNKNOWN] else None
-    return ASLEEP if cell[ASLEEP] > cell[AWAKE] else AWAKE
+    return STANDBY if cell[STANDBY] > cell[ACTIVE] else ACTIVE
 
 
-def asleep(cell: Cell) -> str | None:
+def standby_hours(cell: Cell) -> str | None:
     """How long the drive was asleep, rounded down: "7.5 h"; None: nothing is known of this time."""
-    return f"{cell[ASLEEP] // 3600}.{cell[ASLEEP] % 3600 // 360} h" if cell[AWAKE] or cell[ASLEEP] else None
+    return f"{cell[STANDBY] // 3600}.{cell[STANDBY] % 3600 // 360} h" if cell[ACTIVE] or cell[STANDBY] else None
 
 
 # ---- from records to days ----
 
-def when(told: str) -> int:
-    return calendar.timegm(time.strptime(told, "%Y-%m-%dT%H:%M:%SZ"))
+def parse_time(text: str) -> int:
+    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> bytes:
@@ -63,22 +63,22 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
         states[begin:max(begin, end)] = bytes([state]) * (end - begin)
 
     for w in wakes:
-        woken, slept = when(w["time"]), w["standby_seconds"]
+        woken, standby = parse_time(w["time"]), w["standby_seconds"]
         # Not before the wake before it, whatever the record says; the clock may have been set.
-        begin = max(woken - (slept or 0), end)
+        begin = max(woken - (standby or 0), end)
         # In another boot the machine was off between, and nobody knows what the drive did.
-        if last and slept is not None and last["boot_id"] == w["boot_id"]:
-            fill(end, begin, AWAKE)
-        fill(begin, woken, ASLEEP)
+        if last and standby is not None and last["boot_id"] == w["boot_id"]:
+            fill(end, begin, ACTIVE)
+        fill(begin, woken, STANDBY)
         end, last = max(end, woken), w
     if drive["power_since"]:
-        since, until, follows = when(drive["power_since"]), when(drive["power_until"]), last is not None and last["boot_id"] == boot
+        since, until, follows = parse_time(drive["power_since"]), parse_time(drive["power_until"]), last is not None and last["boot_id"] == boot
         if drive["power"] == "active/idle":
             # Much later than the wake: it slept between, and what woke it then is in no record.
-            fill(end if follows and since <= end + TOGETHER else max(since, end), until, AWAKE)
+            fill(end if follows and since <= end + TOGETHER else max(since, end), until, ACTIVE)
         elif since >= end:
-            fill(end if follows else since, since, AWAKE)
-            fill(since, until, ASLEEP)
+            fill(end if follows else since, since, ACTIVE)
+            fill(since, until, STANDBY)
     return bytes(states)
 
 
@@ -99,18 +99,18 @@ def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
         at, part = second(quarter), states[quarter - now + KEPT:quarter + CELL - now + KEPT]
         for state in range(WOKEN) if at is not None else ():
             cells[at // CELL][state] += part.count(state)
-    seen = [(at, w) for w in wakes for at in [second(when(w["time"]))] if at is not None]
+    seen = [(at, w) for w in wakes for at in [second(parse_time(w["time"]))] if at is not None]
     for at, _ in seen:
         cells[at // CELL][WOKEN] += 1
     return Day(time.strftime("%a %e %b", time.localtime(noon)), cells, seen)
 
 
-def make_weeks(told: dict, now: int, named: bool) -> dict[str, list[Day]]:
+def make_weeks(document: dict, now: int, named: bool) -> dict[str, list[Day]]:
     """Today last, of the drives that are named, or else of those of which anything is known."""
     weeks = {}
-    for d in told["drives"]:
-        wakes = [w for w in told["wakes"] if (w["serial"] == d["serial"] if w["serial"] and d["serial"] else w["drive"] == d["name"])]
-        states = find_states(wakes, d, told["boot_id"], now)
+    for d in document["drives"]:
+        wakes = [w for w in document["wakes"] if (w["serial"] == d["serial"] if w["serial"] and d["serial"] else w["drive"] == d["name"])]
+        states = find_states(wakes, d, document["boot_id"], now)
         if named or wakes or d["power"]:
             weeks["  ".join(filter(None, (d["name"], d["serial"])))] = [make_day(wakes, states, now, ago) for ago in reversed(range(DAYS))]
     return weeks
@@ -136,10 +136,10 @@ def show(weeks: dict[str, list[Day]], legend: bool) -> None:
         for day in days:
             cells = [add(day.cells[at:at + each]) for at in range(0, CELLS, each)]
             line = "".join(glyphs[WOKEN] if c[WOKEN] else " " if state_of(c) is None else glyphs[state_of(c)] for c in cells)
-            slept, n = asleep(add(cells)), len(day.wakes)
-            print(f"{day.label:{LABEL_WIDTH}}{line}  {n if slept or n else '-':>5}  {slept or '-':>6}")
+            standby, n = standby_hours(add(cells)), len(day.wakes)
+            print(f"{day.label:{LABEL_WIDTH}}{line}  {n if standby or n else '-':>5}  {standby or '-':>6}")
     if weeks and legend:
-        print(f"{glyphs[ASLEEP]} asleep  {glyphs[AWAKE]} awake  {glyphs[WOKEN]} woken  {glyphs[UNKNOWN]} not known")
+        print(f"{glyphs[STANDBY]} asleep  {glyphs[ACTIVE]} awake  {glyphs[WOKEN]} woken  {glyphs[UNKNOWN]} not known")
 
 
 # ---- as a picture ----
@@ -147,7 +147,7 @@ def show(weeks: dict[str, list[Day]], legend: bool) -> None:
 LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD is a drive's name and the hours
 RIGHT = LEFT + 24 * HOUR
 # Told apart by height and pattern, too.
-LOOKS = ("not known", "url(#unknown)", BAR), ("awake", "#e08a1e", BAR), ("asleep", "#3b6fb6", 4)
+STYLES = ("not known", "url(#unknown)", BAR), ("awake", "#e08a1e", BAR), ("asleep", "#3b6fb6", 4)
 BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="sans-serif" font-size="12">
 <title>When drives were asleep and awake</title>
@@ -161,7 +161,7 @@ def _text(x: float, y: int, text: str, more: str = "") -> str:
 
 
 def _bar(state: int, x: float, y: int, width: float) -> str:
-    _, fill, height = LOOKS[state]
+    _, fill, height = STYLES[state]
     return f'<rect x="{x:g}" y="{y + BAR - height}" width="{width:g}" height="{height}" fill="{fill}"/>\n'
 
 
@@ -177,10 +177,10 @@ def _draw_day(day: Day, y: int) -> str:
         drawn += _bar(state, LEFT + at * HOUR / 4, y, n * HOUR / 4) if state is not None else ""
         at += n
     for second, w in day.wakes:
-        who = w["process"] or (f"kernel: {w['thread']}" if w["thread"] else "unknown")
-        drawn += _wake(LEFT + second * HOUR / 3600, y, f"{time.strftime('%F %T', time.localtime(when(w['time'])))}: {who}")
-    n, slept = len(day.wakes), asleep(add(day.cells))
-    sums = [f"{n} wake{'s' * (n != 1)}" if n or slept else None, f"{slept} asleep" if slept else None]
+        waker = w["process"] or (f"kernel: {w['thread']}" if w["thread"] else "unknown")
+        drawn += _wake(LEFT + second * HOUR / 3600, y, f"{time.strftime('%F %T', time.localtime(parse_time(w['time'])))}: {waker}")
+    n, standby = len(day.wakes), standby_hours(add(day.cells))
+    sums = [f"{n} wake{'s' * (n != 1)}" if n or standby else None, f"{standby} asleep" if standby else None]
     return drawn + _text(RIGHT + 10, y + BAR - 2, ", ".join(filter(None, sums)))
 
 
@@ -193,15 +193,15 @@ def draw(weeks: dict[str, list[Day]]) -> str:
         drawn += "<g>\n" + _text(10, top + 14, title, ' font-weight="bold"')
         drawn += "".join(_text(LEFT + hour * HOUR, top + HEAD - 10, str(hour), ' text-anchor="middle"') for hour in range(0, 25, 3))
         drawn += "".join(_draw_day(day, top + HEAD + i * ROW) for i, day in enumerate(days)) + "</g>\n"
-    for x, state in zip(itertools.count(LEFT, 120), (ASLEEP, AWAKE, UNKNOWN)):
-        drawn += _bar(state, x, bottom + 6, 30) + _text(x + 36, bottom + 4 + BAR, LOOKS[state][0])
+    for x, state in zip(itertools.count(LEFT, 120), (STANDBY, ACTIVE, UNKNOWN)):
+        drawn += _bar(state, x, bottom + 6, 30) + _text(x + 36, bottom + 4 + BAR, STYLES[state][0])
     return drawn + _wake(LEFT + 360, bottom + 6) + _text(LEFT + 366, bottom + 4 + BAR, "woken") + "</svg>\n"
 
 
 def run(options: argparse.Namespace) -> int:
     now = int(time.time())
-    told = command.read("wakes", f"--state-dir={options.state_dir}", "--", *options.names, aloud=True)
-    weeks = make_weeks(told, now, bool(options.names))
+    document = command.read("wakes", f"--state-dir={options.state_dir}", "--", *options.names, show_messages=True)
+    weeks = make_weeks(document, now, bool(options.names))
     if options.svg:
         files.save_picture(options.svg, draw(weeks).encode())
     else:

@@ -33,12 +33,12 @@ class Fake(unittest.TestCase):
         self.read_end, self.write_end = os.pipe2(os.O_NONBLOCK)
         self.addCleanup(os.close, self.read_end)
         self.addCleanup(os.close, self.write_end)
-        self.now, self.look_seconds = 0.0, 0.1
+        self.now, self.step_seconds = 0.0, 0.1
         self.log = []               # what fio was asked for
         self.reads = 0              # sectors
         self.behave = lambda n: {}  # what differs from the usual in the nth run, from 1
         self.patch(sysfs, "BLOCK", str(self.here / "class"))
-        self.patch(bench, "monotonic", self.look_at_clock)
+        self.patch(bench, "monotonic", self.advance_clock)
         self.patch(fio, "run", self.run_fio)
 
     def patch(self, where, name, what):
@@ -54,9 +54,9 @@ class Fake(unittest.TestCase):
     def get(self, path):
         return (self.here / path).read_text().strip()
 
-    def look_at_clock(self):
+    def advance_clock(self):
         """Some time passes whenever somebody looks."""
-        self.now += self.look_seconds
+        self.now += self.step_seconds
         return self.now
 
     def stop(self):
@@ -64,37 +64,37 @@ class Fake(unittest.TestCase):
 
     def run_fio(self, arguments, stop_fd):
         self.log.append(" ".join(arguments))
-        told = {"bytes": 1 << 20, "extra": 0, "changes": 0, "error": 0, "ns": 1000, "p99": 9000, "max": 5000, "ms": 500, "bw": 2e6, "iops": 70.5,
-                "counted": None, "stop": False, **self.behave(len(self.log))}
-        self.reads += (told["bytes"] + told["extra"]) // 512
-        counted = self.reads if told["counted"] is None else told["counted"]
-        self.put("class/sda/stat", f"1 0 {counted} 0 {told['changes']} 0 0 0 0 0 0 0 0 0 0 0 0")
-        if told["stop"]:
+        behavior = {"bytes": 1 << 20, "extra": 0, "changes": 0, "error": 0, "ns": 1000, "p99": 9000, "max": 5000, "ms": 500, "bw": 2e6, "iops": 70.5,
+                    "counted": None, "stop": False, **self.behave(len(self.log))}
+        self.reads += (behavior["bytes"] + behavior["extra"]) // 512
+        counted = self.reads if behavior["counted"] is None else behavior["counted"]
+        self.put("class/sda/stat", f"1 0 {counted} 0 {behavior['changes']} 0 0 0 0 0 0 0 0 0 0 0 0")
+        if behavior["stop"]:
             self.stop()
             raise fio.Stopped
-        if told["error"]:
-            raise fio.Failed(os.strerror(told["error"]))
-        percentile = {"50.000000": told["ns"], "99.000000": told["p99"]}
-        read = {"io_bytes": told["bytes"], "bw_bytes": told["bw"], "iops": told["iops"], "runtime": told["ms"],
-                "clat_ns": {"max": told["max"], "percentile": percentile}}
+        if behavior["error"]:
+            raise fio.Failed(os.strerror(behavior["error"]))
+        percentile = {"50.000000": behavior["ns"], "99.000000": behavior["p99"]}
+        read = {"io_bytes": behavior["bytes"], "bw_bytes": behavior["bw"], "iops": behavior["iops"], "runtime": behavior["ms"],
+                "clat_ns": {"max": behavior["max"], "percentile": percentile}}
         return {"jobs": [{"error": 0, "read": read, "write": {"iops": 30}, "sync": {"lat_ns": {"percentile": {"50.000000": 5000}}}}]}
 
     def runs(self, part):
         return [line for line in self.log if part in line]
 
     def meter(self, **changes):
-        told = {"name": "sda", "node": "/dev/none", "size": 64 * GIB, "budget": 40, "stop_fd": self.read_end, "may_go_on": self.may_go_on,
-                "tell": self.tell, **changes}
-        self.n_asked, self.may_ask, self.spent, self.longest, self.n_told = 0, math.inf, 0, 0, 0
-        return bench.Meter(**told)
+        arguments = {"name": "sda", "node": "/dev/none", "size": 64 * GIB, "budget": 40, "stop_fd": self.read_end, "check_ready": self.check_ready,
+                     "report_progress": self.report_progress, **changes}
+        self.n_checks, self.checks_max, self.spent, self.longest, self.n_reports = 0, math.inf, 0, 0, 0
+        return bench.Meter(**arguments)
 
-    def may_go_on(self):
-        self.n_asked += 1
-        if self.n_asked > self.may_ask:
+    def check_ready(self):
+        self.n_checks += 1
+        if self.n_checks > self.checks_max:
             raise command.Trouble("no more")
 
-    def tell(self, spent):
-        self.longest, self.spent, self.n_told = max(self.longest, spent - self.spent), spent, self.n_told + 1
+    def report_progress(self, spent):
+        self.longest, self.spent, self.n_reports = max(self.longest, spent - self.spent), spent, self.n_reports + 1
 
 
 
@@ -120,8 +120,8 @@ class Program(Fake):
         self.is_terminal = False
         self.service = None         # None: it does not run
         self.patch(command, "read", self.read)
-        self.patch(subject.Subject, "look", lambda s, *_: self.read("show", s.name)["drives"][0])
-        self.patch(subject.Subject, "end_rest", lambda s: None)
+        self.patch(subject.Subject, "read_settings", lambda s, *_: self.read("show", s.name)["drives"][0])
+        self.patch(subject.Subject, "read_anywhere", lambda s: None)
         self.patch(service, "connect", lambda path: self.service)
         self.patch(os, "geteuid", lambda: 0)
         self.patch(fio, "is_installed", lambda: True)
@@ -130,7 +130,7 @@ class Program(Fake):
 
     def read(self, verb, *words, **_):
         names = [word for word in words if not word.startswith("--")]
-        return getattr(self, f"tell_{verb}")(names, words)
+        return getattr(self, f"print_{verb}")(names, words)
 
     def find(self, name):
         for each in self.drives.values():
@@ -139,10 +139,10 @@ class Program(Fake):
         command.warn(f"'{name}' is no drive that drivekeep knows")
         raise command.Trouble(status=1)
 
-    def tell_show(self, names, _):
+    def print_show(self, names, _):
         return {"drives": [self.find(name) for name in names]}
 
-    def tell_list(self, _, __):
+    def print_list(self, _, __):
         return {"drives": list(self.drives.values())}
 
     def run_program(self, *words):
@@ -163,7 +163,7 @@ class FakeService:
         self.gate = None    # why no drive may be read
         self.calls = []
 
-    def ask(self, member, signature="", *arguments, **_):
+    def request(self, member, signature="", *arguments, **_):
         try:
             return self.call(member, signature, *arguments)
         except (OSError, Refused) as error:
@@ -173,9 +173,9 @@ class FakeService:
         return getattr(self, f"do_{member.lower()}", lambda *_: ())(*arguments) or ()
 
     def read(self, name):
-        self.ask("Read", "as", [name])
+        self.request("Read", "as", [name])
 
-    def why_not(self, name):
+    def request_permission(self, name):
         return self.gate(name) if self.gate else None
 
 

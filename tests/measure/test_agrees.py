@@ -35,10 +35,10 @@ class Agrees(Fake):
         ladders = {setting: t.ladder or ("none", "mq-deadline") for setting, t in TUNABLES.items()}
         blocks = [block.HEAD + "{};\n" + block.assignment(setting, value) + block.BLOCK_END for setting, ladder in ladders.items() for value in ladder]
         self.put("etc/drivekeep/drivekeep.conf.d/60-tuned.conf", block.BEGIN + "".join(blocks) + block.END)
-        told = {}
+        explained = {}
         for row in self.read("explain", "--as", "serial=S", "--config-root=etc")["settings"]:
-            told[row["name"]] = [*(each["value"] for each in row["overridden"]), row["value"]]
-        self.assertEqual(told, {setting: list(ladder) for setting, ladder in ladders.items()})
+            explained[row["name"]] = [*(each["value"] for each in row["overridden"]), row["value"]]
+        self.assertEqual(explained, {setting: list(ladder) for setting, ladder in ladders.items()})
         self.assertEqual([c for c in self.read("check", "--config-root=etc")["complaints"] if c["level"] == "error"], [])
 
     def test_missing(self):

@@ -193,11 +193,11 @@ class Benches(Fake):
         """A look at the clock here and there, and no sample more."""
         self.bench()
         self.assertTrue(39 <= self.spent <= 40.2, self.spent)
-        self.assertEqual(self.n_told, self.n_asked)
+        self.assertEqual(self.n_reports, self.n_checks)
 
     def test_refused(self):
         figures, meter = {}, self.meter()
-        self.may_ask = 9
+        self.checks_max = 9
         with self.assertRaises(Trouble):
             meter.run(figures)
         self.assertEqual((len(figures["sequential_start"].samples), len(figures["buffered"].samples)), (2, 1))
@@ -212,4 +212,4 @@ class Benches(Fake):
     def test_stopped_before(self):
         self.stop()
         self.assertEqual(self.bench()["sequential_start"].samples, [])
-        self.assertEqual(self.n_asked, 0)
+        self.assertEqual(self.n_checks, 0)

@@ -82,14 +82,14 @@ class Command(Program):
 
     def run_meter(self, meter, figures):
         self.meters.append(meter)
-        meter.tell(meter.budget / 2)
+        meter.report_progress(meter.budget / 2)
         for key, level in (("sequential_start", 150e6 * self.level), ("random_latency", 0.008 / self.level), ("random_rate", 120)):
             bench.measured(figures, FIGURES[key]).samples = [level * SPREAD[i % 6] for i in range(self.n_samples)]
         figures["sequential_start"].others, figures["sequential_start"].cached = 2, 1
         failed = bench.measured(figures, FIGURES["buffered"])
         failed.errors, failed.complaint = 4, "Input/output error"
         meter.counted = self.counted
-        meter.may_go_on()
+        meter.check_ready()
 
     def bench(self, *words):
         return self.run_program("bench", "--results=kept", *words)
@@ -240,10 +240,10 @@ class Command(Program):
             self.assertIn(part, self.out)
         # The last two of a drive.
         self.assertEqual(self.bench("--compare", "--json", "sda"), 0)
-        told = json.loads(self.out)
-        self.assertEqual({f["differs"] for f in told["figures"]}, {True, False, None})
-        self.assertEqual((told["before"], told["after"]), tuple(names[:2]))
-        self.assertAlmostEqual(told["figures"][0]["factor"], 0.769, places=3)
+        document = json.loads(self.out)
+        self.assertEqual({f["differs"] for f in document["figures"]}, {True, False, None})
+        self.assertEqual((document["before"], document["after"]), tuple(names[:2]))
+        self.assertAlmostEqual(document["figures"][0]["factor"], 0.769, places=3)
 
     def test_not_compared(self):
         self.measure("sda")

@@ -7,7 +7,7 @@ import types
 
 from fake import Fake, drive
 from measure import plot, report
-from measure.held import Held
+from measure.temporary import Temporary
 from measure.pick import UNKNOWN, Pick
 from measure.tunables import TUNABLES
 from measure.tune import Tune
@@ -46,8 +46,8 @@ class Curves(Fake):
         self.subject = types.SimpleNamespace(options=options, name="sda", drive=drive("sda", model="DISK", serial="S1"))
         t = self.tuning = Tuning(TUNABLES["apm"])
         t.present, t.values = "254", list(LATENCIES)
-        t.held = Held(self.subject, "apm", "254", {}, True)
-        t.tune = Tune(self.meter(counted=True), t.goal, None, t.values, "254", t.held.set, ordered=True, idle_times=(1, 2))
+        t.temporary = Temporary(self.subject, "apm", "254", {}, True)
+        t.tune = Tune(self.meter(counted=True), t.goal, None, t.values, "254", t.temporary.set, ordered=True, idle_times=(1, 2))
         for trial in t.tune.trials:
             trial.after, trial.waits = [list(kept) for kept in LATENCIES[trial.value]], 4
             trial.cycles = {"64": 3, "127": 0, "254": None}[trial.value]
@@ -85,9 +85,9 @@ class Curves(Fake):
     def test_json(self):
         """No level is picked, so there is nothing to keep."""
         self.subject.options.json = True
-        told = json.loads(self.show())
-        self.assertEqual(told["block"], [])
-        setting, = told["settings"]
+        document = json.loads(self.show())
+        self.assertEqual(document["block"], [])
+        setting, = document["settings"]
         self.assertEqual((setting["reason"], setting["picked"], len(setting["values"])), ("curve", "254", 3))
         value = setting["values"][0]
         self.assertEqual(value["idle"][1], {"seconds": 2, "median": 0.525, "samples": [0.520, 0.530]})

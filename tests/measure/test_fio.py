@@ -56,11 +56,11 @@ class Fio(Fake):
         self.assertEqual(group, pid)
 
     def test_number(self):
-        told = self.run_script("cat json")
-        self.assertEqual(fio.number(told, "error"), 0)
+        output = self.run_script("cat json")
+        self.assertEqual(fio.number(output, "error"), 0)
         for path in "read/x", "read/y", "read/none", "read", "none/none":
             with self.subTest(path):
-                self.assertTrue(math.isnan(fio.number(told, path)))
+                self.assertTrue(math.isnan(fio.number(output, path)))
 
     def test_stopped(self):
         """The user wants an end: fio is told, and what it tells is not used."""

@@ -54,10 +54,10 @@ class Bus(Fake):
                 continue
             member = message.header.fields[HeaderFields.member]
             self.heard.append((member, message.body))
-            told = self.answer(member, message.body)
-            if told is None:
+            reply = self.answer(member, message.body)
+            if reply is None:
                 break
-            signature, body = told
+            signature, body = reply
             if "." in signature:
                 reply = new_error(message, signature, "s", (body,))
             else:
@@ -70,9 +70,9 @@ class Bus(Fake):
         self.answer = lambda member, body: ("as", (body[0],)) if member == "Read" else ("", ())
         self.assertEqual(s.call("Read", "as", ["sda"]), (["sda"],))
         self.assertEqual(s.call("SetTemporary", "ssss", "sda", "apm", "64", "254"), ())
-        self.assertIsNone(s.why_not("sda"))
+        self.assertIsNone(s.request_permission("sda"))
         s.read("sda")
-        s.ask("Reload")
+        s.request("Reload")
         self.assertEqual(self.heard, [("Read", (["sda"],)), ("SetTemporary", ("sda", "apm", "64", "254")), ("GetReadPermission", ("sda",)), ("Read", (["sda"],)), ("Reload", ())])
 
     def test_refused(self):
@@ -82,24 +82,24 @@ class Bus(Fake):
                  "drivekeep.service cannot do that: apm does not accept this value."),
                 ("org.freedesktop.DBus.Error.AccessDenied", "no", 1, "only root may ask for that")):
             with self.subTest(name):
-                self.answer = lambda *_, told=(name, text): told
+                self.answer = lambda *_, reply=(name, text): reply
                 with self.assertRaises(Refused):
                     s.call("SetTemporary", "s", "sda")
                 with self.assertRaises(Trouble) as caught:
-                    s.ask("SetTemporary", "s", "sda")
+                    s.request("SetTemporary", "s", "sda")
                 self.assertEqual((caught.exception.status, caught.exception.sentence), (status, sentence))
         self.answer = lambda *_: ("org.drivekeep1.Error.NotNow", "it waits for a check")
-        self.assertEqual(s.why_not("sda"), "it waits for a check")
+        self.assertEqual(s.request_permission("sda"), "it waits for a check")
 
     def test_gone(self):
         s = service.connect(".")
         self.answer = lambda *_: None
         for _ in range(2):
             with self.assertRaises(Trouble) as caught:
-                s.ask("EndTemporary", "s", "sda")
+                s.request("EndTemporary", "s", "sda")
             self.assertEqual((caught.exception.status, caught.exception.of_service), (3, True))
             self.assertIn("drivekeep.service has not answered", caught.exception.sentence)
-        self.assertTrue(s.why_not("sda"))
+        self.assertTrue(s.request_permission("sda"))
 
     def test_late(self):
         s, done = service.connect("."), threading.Event()
@@ -109,7 +109,7 @@ class Bus(Fake):
         with self.assertRaises(OSError):
             s.call("Reload", seconds=0.05)
         self.patch(s, "call", lambda *_, **__: (_ for _ in ()).throw(socket.timeout()))
-        self.assertEqual(s.why_not("sda"), "a visit to it takes long")
+        self.assertEqual(s.request_permission("sda"), "a visit to it takes long")
 
     def test_missing(self):
         """No socket, nobody at it, no directory."""
@@ -158,5 +158,5 @@ class Command(Fake):
         self.assertFalse(signal.pthread_sigmask(signal.SIG_BLOCK, []) & set(command.SIGNALS))
 
     def test_document(self):
-        told = command.document()
-        self.assertEqual((told["version"], told["host"], len(told["boot_id"])), (2, os.uname().nodename, 32))
+        document = command.document()
+        self.assertEqual((document["version"], document["host"], len(document["boot_id"])), (2, os.uname().nodename, 32))

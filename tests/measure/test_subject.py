@@ -93,8 +93,8 @@ class Files(Fake):
     def test_counters(self):
         for text, counted in (("1 2 3 4 5 6 7 8 9 10 11", (1536, 5)), ("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", (1536, 5 + 12 + 16)), ("1 2 3", None), ("", None)):
             self.put("class/sdb/stat", text)
-            told = sysfs.traffic("sdb")
-            self.assertEqual(told and (told.read_bytes, told.changes), counted)
+            traffic = sysfs.traffic("sdb")
+            self.assertEqual(traffic and (traffic.read_bytes, traffic.changes), counted)
         for text, counted in (("1", True), ("0", False)):
             self.put("class/sda/queue/iostats", text)
             self.assertEqual(sysfs.traffic("sda") is not None, counted)

@@ -9,7 +9,7 @@ from measure.bench import Measured
 from measure.command import Trouble
 from measure.figures import FIGURES, JOB_OF
 from measure.pick import BETTER, PRESENT, UNKNOWN
-from measure.tune import Busy, NoPresent, NotHad, Tune, fit_idle_times
+from measure.tune import Busy, PresentUnavailable, ValueUnavailable, Tune, fit_idle_times
 
 
 class Failed(Exception):
@@ -33,7 +33,7 @@ class Tunes(Fake):
         if n >= self.failing_from:
             raise Failed
         if n >= self.refused_from and value == self.refused:
-            raise NotHad
+            raise ValueUnavailable
         self.value = value
 
     def wait(self, _fd, seconds):
@@ -45,18 +45,18 @@ class Tunes(Fake):
             return True
         return False
 
-    def look(self, _first):
+    def check_kept(self, _first):
         """The heads are unloaded three times in each turn of the last value."""
         self.looks += 1
         if self.looks % 2 == 0 and self.value == "2":
             self.cycles += 3
         if self.value == self.lost:
-            raise NotHad
+            raise ValueUnavailable
         return self.cycles if self.tells_cycles else None
 
     def make(self, goal="deep_rate", cost="deep_latency_p99", n_values=3, current="0", budget=16, **changes):
         meter = self.meter(budget=budget, **changes)
-        return Tune(meter, FIGURES[goal], FIGURES[cost] if cost else None, [str(i) for i in range(n_values)], current, self.set, self.look,
+        return Tune(meter, FIGURES[goal], FIGURES[cost] if cost else None, [str(i) for i in range(n_values)], current, self.set, self.check_kept,
                     **self.changes)
 
     def run_tune(self, expected=None, **changes):
@@ -88,7 +88,7 @@ class Tunes(Fake):
         # What there is by then is there.
         self.assertEqual((x.rounds, len(x.trials), x.used), (4, 3, 10))
         self.assertEqual(self.missing(x), [[3], [3], []])
-        self.assertEqual((self.n_told, self.n_asked), (10, 10))
+        self.assertEqual((self.n_reports, self.n_checks), (10, 10))
 
     def test_left_out(self):
         """Of three values one cannot be had."""
@@ -120,7 +120,7 @@ class Tunes(Fake):
     def test_present_refused(self):
         """The present value cannot be left out."""
         self.refused, self.refused_from = "1", 0
-        self.run_tune(NoPresent, current="1")
+        self.run_tune(PresentUnavailable, current="1")
         self.assertEqual(self.order, "01")
 
     def test_alone(self):
@@ -184,7 +184,7 @@ class Tunes(Fake):
         self.behave = self.wide
         x = self.run_tune()
         self.assertTrue(16 - 2 * self.longest <= self.spent <= 16 + self.longest, self.spent)
-        self.assertEqual(self.n_told, len(self.order))
+        self.assertEqual(self.n_reports, len(self.order))
         self.assertGreater(x.rounds, 12)
         self.assertEqual(x.pick.reason, PRESENT)
 
@@ -223,7 +223,7 @@ class Tunes(Fake):
 
     def test_refused(self):
         x = self.make()
-        self.may_ask = 4
+        self.checks_max = 4
         with self.assertRaises(Trouble):
             x.run()
         self.assertEqual((self.order, x.used), ("01221", 4))
@@ -238,11 +238,11 @@ class Tunes(Fake):
     def test_stopped_before(self):
         self.stop()
         x = self.run_tune()
-        self.assertEqual((self.order, self.n_asked, x.used), ("", 0, 0))
+        self.assertEqual((self.order, self.n_checks, x.used), ("", 0, 0))
 
     # ---- settings that save power ----
 
-    def rests(self, _n):
+    def stay_idle(self, _n):
         """The last value has a read wait from 2 s without use on."""
         waited, self.waited = self.waited, 0
         return {"max": waited * 10 ** 7} if self.value == "2" and waited >= 2 else {}
@@ -258,14 +258,14 @@ class Tunes(Fake):
         job, m = JOB_OF["first_read"], Measured(FIGURES["first_read"])
         meter = self.meter()
         meter.sample(job, [m], 1, 65)
-        self.assertEqual((len(self.waits), self.n_asked, len(m.samples)), (3, 2, 1))
-        self.may_ask = 3
+        self.assertEqual((len(self.waits), self.n_checks, len(m.samples)), (3, 2, 1))
+        self.checks_max = 3
         with self.assertRaises(Trouble):
             meter.sample(job, [m], 2, 65)
         self.assertEqual(len(m.samples), 1)
 
     def test_curves(self):
-        self.behave, self.failing_from = self.rests, 6
+        self.behave, self.failing_from = self.stay_idle, 6
         for self.tells_cycles in True, False:
             with self.subTest(self.tells_cycles):
                 x = self.curves(Failed)
@@ -284,8 +284,8 @@ class Tunes(Fake):
 
     def test_curves_not_kept(self):
         """The drive does not keep a value: it is left out, with what was measured of it, unless it is the present one."""
-        self.behave, self.lost, self.failing_from = self.rests, "1", 5
-        self.curves(NoPresent, current="1")
+        self.behave, self.lost, self.failing_from = self.stay_idle, "1", 5
+        self.curves(PresentUnavailable, current="1")
         self.assertEqual(self.order, "01")
         x = self.curves(Failed)
         self.assertEqual(self.order, "012200")
@@ -294,13 +294,13 @@ class Tunes(Fake):
 
     def test_curves_enough(self):
         """Each value is measured four times, however much time there is, as that may wear the drive."""
-        self.behave = self.rests
+        self.behave = self.stay_idle
         x = self.curves()
         self.assertEqual((self.order, len(x.trials[1].after[1])), ("012210012210", 4))
 
     def test_curves_busy(self):
         """Most of the first turn is left out: it ends before the drive is worn for nothing."""
-        self.behave, self.failing_from = lambda n: {**self.rests(n), "changes": n}, 3
+        self.behave, self.failing_from = lambda n: {**self.stay_idle(n), "changes": n}, 3
         self.curves(Busy)
         self.assertEqual(self.order, "0")
         self.changes = {"among_others": True}
@@ -319,13 +319,13 @@ class Tunes(Fake):
     def test_curves_others(self):
         """Others use the drive in the time without use before that one read: the run that warms it up, the one that begins, and then the
         second time."""
-        self.behave, self.failing_from = lambda n: {**self.rests(n), "changes": int(n >= 4)}, 3
+        self.behave, self.failing_from = lambda n: {**self.stay_idle(n), "changes": int(n >= 4)}, 3
         x = self.curves(Failed)
         self.assertEqual((x.seen.others, [len(kept) for kept in x.trials[0].after], x.find_slow(x.trials[0])), (1, [1, 0, 1], 3))
 
     def test_curves_stopped(self):
         """In the middle of a time without use."""
-        self.behave, self.stop_at = self.rests, 5
+        self.behave, self.stop_at = self.stay_idle, 5
         x = self.curves()
         self.assertEqual((self.order, len(self.runs("--number_ios=1"))), ("01", 4 + 2))
         # What there is of a turn is of no use without its end.
@@ -333,7 +333,7 @@ class Tunes(Fake):
 
     def test_curves_budget(self):
         """As many turns as there is time for, and no part of one."""
-        self.behave = self.rests
+        self.behave = self.stay_idle
         self.curves(budget=70)
         self.assertLessEqual(self.spent, 70)
         self.assertGreaterEqual(len(self.order), 6)

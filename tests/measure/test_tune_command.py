@@ -68,11 +68,11 @@ class Keeper(FakeService):
 
     def __init__(self, has):
         super().__init__()
-        self.has, self.held, self.let_go_of = has, {}, False
+        self.has, self.temporary, self.is_ended = has, {}, False
         self.refusal = None         # of SetTemporary
-        self.not_had = None         # a value that the drive does not take …
-        self.gone_with = None       # … one at which it is pulled …
-        self.not_again = False      # … and what it had it does not take any more
+        self.rejected = None         # a value that the drive does not take …
+        self.vanishes_at = None       # … one at which it is pulled …
+        self.rejects_old = False      # … and what it had it does not take any more
         self.files_want = None      # what it is set to in the end, and how that is told
         self.dies_at = None         # this SetTemporary, …
         self.dies_after = False     # … or the first visit
@@ -93,29 +93,29 @@ class Keeper(FakeService):
             raise ConnectionResetError
         if self.refusal:
             raise Refused("org.freedesktop.DBus.Error.InvalidArgs", self.refusal)
-        self.held[setting], self.let_go_of = (value, before), False
+        self.temporary[setting], self.is_ended = (value, before), False
 
     def do_endtemporary(self, _drive):
-        self.let_go_of = True
+        self.is_ended = True
 
     def visit(self, setting, value, before):
-        wanted = (self.files_want["actual"] if self.files_want else before) if self.let_go_of else value
-        gone, refused = wanted is not None and wanted == self.gone_with, (wanted is not None and wanted == self.not_had) or (self.let_go_of and self.not_again)
-        told = {"name": setting, "wanted": wanted, "actual": before if gone or refused else wanted, "rule": "drivekeep tune",
+        wanted = (self.files_want["actual"] if self.files_want else before) if self.is_ended else value
+        gone, refused = wanted is not None and wanted == self.vanishes_at, (wanted is not None and wanted == self.rejected) or (self.is_ended and self.rejects_old)
+        record = {"name": setting, "wanted": wanted, "actual": before if gone or refused else wanted, "rule": "drivekeep tune",
                 "verdict": "vanished" if gone else "refused" if refused else "applied", "reason": "the kernel says no" if refused else None}
         if gone:
             self.pull()
         elif not refused:
             self.has[setting] = wanted
-        if not self.let_go_of:
-            self.record[setting] = told
+        if not self.is_ended:
+            self.record[setting] = record
         elif self.files_want:
-            self.record[setting] = {**told, **self.files_want}
+            self.record[setting] = {**record, **self.files_want}
         else:
             self.record.pop(setting, None)
 
     def do_read(self, _names):
-        for setting, (value, before) in self.held.items():
+        for setting, (value, before) in self.temporary.items():
             self.visit(setting, value, before)
         self.dead = self.dies_after
         if self.dead:
@@ -152,12 +152,12 @@ class Tune(Program):
 
     # ---- the command ----
 
-    def tell_show(self, names, words):
-        found = super().tell_show(names, words)["drives"]
+    def print_show(self, names, words):
+        found = super().print_show(names, words)["drives"]
         rows = [row(name, "block", value, exact=None if value is None else name not in self.inexact) for name, value in self.has.items()]
         return {"drives": [{**each, "settings": each["settings"] or rows} for each in found]}
 
-    def tell_settings(self, names, _):
+    def print_settings(self, names, _):
         for name in names:
             if name not in SETTINGS:
                 command.warn(f"there is no setting '{name}'; did you mean 'scheduler'?")
@@ -165,7 +165,7 @@ class Tune(Program):
         usual = {"transport": "block", "alias_of": None, "once": False, "readable": True, "volatile": True, "danger": None}
         return {"settings": [{"name": name, **usual, **SETTINGS[name]} for name in names]}
 
-    def tell_status(self, _, __):
+    def print_status(self, _, __):
         return {"drives": [{"name": "sda", "settings": list(self.service.record.values())}]}
 
     def files(self, words):
@@ -177,20 +177,20 @@ class Tune(Program):
                     found.setdefault(path.name, path)
         return [found[name] for name in sorted(found)]
 
-    def tell_check(self, _, words):
+    def print_check(self, _, words):
         return {"complaints": [{"file": str(path), "line": 1, "column": 1, "level": "error", "sentence": "it does not end"}
                                for path in self.files(words) if ");" not in path.read_text()]}
 
-    def tell_explain(self, _, words):
-        told = {}
+    def print_explain(self, _, words):
+        rules = {}
         for path in self.files(words):
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 for name in re.findall(r"(\w+) = \"", line if "//" not in line else ""):
-                    told[name] = f"{path}:{number}"
-        return {"settings": [{"name": name, "rule": rule} for name, rule in told.items()]}
+                    rules[name] = f"{path}:{number}"
+        return {"settings": [{"name": name, "rule": rule} for name, rule in rules.items()]}
 
     def tune(self, expected, *words):
-        self.service.calls, self.service.held = [], {}
+        self.service.calls, self.service.temporary = [], {}
         status = self.run_program("tune", "--config-root=etc", *words)
         self.assertEqual(status, expected, self.out + self.err)
 
@@ -223,12 +223,12 @@ class Tune(Program):
 
     def test_json(self):
         self.tune(0, "S1", "scheduler", "--json")
-        told = json.loads(self.out)
-        setting, = told["settings"]
-        self.assertEqual([told["drive"], *(setting[key] for key in ("present", "picked", "reason", "caution", "goal", "cost"))],
+        document = json.loads(self.out)
+        setting, = document["settings"]
+        self.assertEqual([document["drive"], *(setting[key] for key in ("present", "picked", "reason", "caution", "goal", "cost"))],
                          ["sda", "mq-deadline", "bfq", "better", None, "deep_rate", "deep_latency_p99"])
         self.assertEqual({value["value"]: value["goal"]["median"] for value in setting["values"]}, {"mq-deadline": 150, "none": 100, "bfq": 200})
-        self.assertEqual((told["block"][0], told["block"][-3]), ("drives = (", '      scheduler = "bfq";'))
+        self.assertEqual((document["block"][0], document["block"][-3]), ("drives = (", '      scheduler = "bfq";'))
         self.assert_back()
 
     def test_all(self):
@@ -310,7 +310,7 @@ class Tune(Program):
         self.assertEqual(self.service.calls, [])
 
     def test_left_out(self):
-        self.service.not_had = "bfq"
+        self.service.rejected = "bfq"
         self.tune(0, "sda", "scheduler")
         self.assertIn("values that cannot be had: bfq: refused, the kernel says no", self.out)
         self.assertIn("samples show no other value to be better", self.out)
@@ -318,14 +318,14 @@ class Tune(Program):
         self.assert_back()
 
     def test_left_out_all(self):
-        self.service.not_had = "128 KiB"
+        self.service.rejected = "128 KiB"
         self.tune(0, "sda", "max_sectors_kb")
         self.assertIn("max_sectors_kb: leave it as it is (256 KiB): no other value can be had", self.out)
         self.assertIn("values that cannot be had: 128 KiB: refused, the kernel says no", self.out)
         self.assert_back()
 
     def test_present_refused(self):
-        self.service.not_had = "mq-deadline"
+        self.service.rejected = "mq-deadline"
         self.tune(1, "sda", "scheduler")
         self.assertIn("scheduler of sda is not measured: mq-deadline: refused, the kernel says no", self.err)
         self.assertEqual(self.out, "")
@@ -415,13 +415,13 @@ class Tune(Program):
 
     def test_unasked(self):
         """The drive cannot be asked at the end, as a file system check has begun."""
-        self.patch(subject.Subject, "look", self.fail_to_look)
+        self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "max_sectors_kb")
         self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive cannot be asked), and was 256 KiB: {SETS_BACK}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
 
     @staticmethod
-    def fail_to_look(*_):
+    def fail_to_read(*_):
         raise command.Trouble(status=75)
 
     def test_curve(self):
@@ -433,7 +433,7 @@ class Tune(Program):
 
         def lose(setting, value, before):
             visit(setting, value, before)
-            if value == "127" and not keeper.let_go_of:
+            if value == "127" and not keeper.is_ended:
                 self.has["apm"] = "128"
         keeper.visit = lose
         self.drives["sda"]["wear"]["load_cycles"] = 7
@@ -444,7 +444,7 @@ class Tune(Program):
         self.assertIn("0 in ", self.out)
         self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
         # What cannot be asked meanwhile may be as it was.
-        self.patch(subject.Subject, "look", self.fail_to_look)
+        self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "apm", "--budget=1h")
         self.assertNotIn("cannot be had", self.out)
 
@@ -463,13 +463,13 @@ class Tune(Program):
         """By the visit that sets the one other value."""
         self.put("class/sda/diskseq", "5")
         self.put("class/sda/queue/scheduler", "none [mq-deadline]")
-        self.service.gone_with = "none"
+        self.service.vanishes_at = "none"
         self.tune(1, "sda", "scheduler")
         self.assertIn("sda is gone, and its scheduler could not be set back: it was mq-deadline\n", self.err)
 
     def test_not_again(self):
         """Then nothing is written, either."""
-        self.service.not_again = True
+        self.service.rejects_old = True
         self.tune(2, "sda", "max_sectors_kb", "--write")
         self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
@@ -512,11 +512,11 @@ class Tune(Program):
         sectors = '      // measured 0000-00-00, firmware F0: what was\n      max_sectors_kb = "128 KiB";\n'
         self.put(TUNED, f"{BEGIN}{HEAD}{sectors}      // measured 2025-01-01, firmware F0, schedulers none: what was\n"
                  f'      scheduler = "mq-deadline";\n{END});')
-        self.behave, self.look_seconds = lambda n: {"iops": 100}, 0.3
+        self.behave, self.step_seconds = lambda n: {"iops": 100}, 0.3
         for words in ("max_sectors_kb",), ("scheduler", "--budget=10s"):
             self.tune(0, "sda", "--write", *words)
             self.assertIn("nothing is better than what the drive has, so nothing is written", self.err)
-        self.look_seconds = 0.1
+        self.step_seconds = 0.1
         self.tune(0, "sda", "scheduler", "--write")
         self.assertEqual(self.err, "")
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{sectors}      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadline none: random 4 KiB, 256 at "

@@ -13,7 +13,7 @@ import xml.dom.minidom
 
 from fake import Fake, Program
 from measure import command, week
-from measure.week import AWAKE, UNKNOWN, WOKEN
+from measure.week import UNKNOWN, WOKEN
 
 SOURCE = os.path.abspath(sys.argv[1])
 HOUR, MINUTE = 3600, 60
@@ -134,7 +134,7 @@ class Week(Program):
         os.environ.update({"LC_ALL": "C", "COLUMNS": "80"})
         self.addCleanup(locale.setlocale, locale.LC_CTYPE, "C.UTF-8")
 
-    def tell_wakes(self, names, words):
+    def print_wakes(self, names, words):
         self.assertIn("--state-dir=state", words)
         if "sdq" in names:
             command.warn("'sdq' is no drive that drivekeep knows")
@@ -147,32 +147,32 @@ class Week(Program):
         return self.out
 
     def test_day(self):
-        for title, wakes, power, now, ago, expected, asleep in CASES:
+        for title, wakes, power, now, ago, expected, standby in CASES:
             with self.subTest(title):
-                told = [wake(MIDNIGHT + round(at * HOUR), slept and round(slept * HOUR), boot) for at, slept, boot in wakes]
+                document = [wake(MIDNIGHT + round(at * HOUR), slept and round(slept * HOUR), boot) for at, slept, boot in wakes]
                 mode, since, until = power or (None, 0, 0)
                 shown = drive("sda", None, mode, MIDNIGHT + round(since * HOUR), MIDNIGHT + round(until * HOUR))
                 now = MIDNIGHT + round(now * HOUR) - (now == 24)
-                days = week.make_weeks({"boot_id": "a", "wakes": told, "drives": [shown]}, now, True)["sda"]
+                days = week.make_weeks({"boot_id": "a", "wakes": document, "drives": [shown]}, now, True)["sda"]
                 day = days[-1 - ago]
-                self.assertEqual((hours(day), week.asleep(week.add(day.cells))), (expected, asleep))
+                self.assertEqual((hours(day), week.standby_hours(week.add(day.cells))), (expected, standby))
 
     def test_zone(self):
-        for zone, now, ago, label, expected, asleep in DAYS:
+        for zone, now, ago, label, expected, standby in DAYS:
             with self.subTest(f"{zone} {label}"):
                 set_zone(zone)
                 days = week.make_weeks({"boot_id": "a", "wakes": [wake(1900000000, 1900000000)], "drives": [drive("sda")]}, now, True)["sda"]
                 day = days[-1 - ago]
-                self.assertEqual((day.label, hours(day), week.asleep(week.add(day.cells))), (label, expected, asleep))
+                self.assertEqual((day.label, hours(day), week.standby_hours(week.add(day.cells))), (label, expected, standby))
 
     def test_twice(self):
         """In the hour that comes twice: both wakes are of its cells, and at the same place. What is still to come is of no day."""
         set_zone(BERLIN)
         wakes = [wake(1792888200), wake(1792891800)]    # 02:30 CEST and CET
-        told = {"boot_id": "a", "wakes": wakes, "drives": [drive("sda")]}
-        day = week.make_weeks(told, 1793012400, True)["sda"][-2]
+        document = {"boot_id": "a", "wakes": wakes, "drives": [drive("sda")]}
+        day = week.make_weeks(document, 1793012400, True)["sda"][-2]
         self.assertEqual((day.cells[10][WOKEN], [second for second, _ in day.wakes]), (2, [9000, 9000]))
-        self.assertEqual(len(week.make_weeks(told, 1792888200, True)["sda"][-1].wakes), 1)
+        self.assertEqual(len(week.make_weeks(document, 1792888200, True)["sda"][-1].wakes), 1)
 
     def test_drive(self):
         """By its serial number, or by its name where that is not known."""
@@ -182,7 +182,7 @@ class Week(Program):
 
     def test_states(self):
         """A cell is not known where any of it is not; a day without any time is nothing."""
-        self.assertEqual([week.state_of(cell) for cell in ([1, 500, 0, 0], [0, 450, 450, 0], [0, 0, 0, 0])], [UNKNOWN, AWAKE, None])
+        self.assertEqual([week.state_of(cell) for cell in ([1, 500, 0, 0], [0, 450, 450, 0], [0, 0, 0, 0])], [UNKNOWN, week.ACTIVE, None])
 
     # ---- in the terminal ----
 
@@ -240,7 +240,7 @@ class Week(Program):
         os.mkdir("theirs")
         os.chmod("theirs", 0o777)
         os.symlink("..", "theirs/planted")
-        for words, said in ((["--plot", "sdq"], "'sdq' is no drive that drivekeep knows"),
+        for words, message in ((["--plot", "sdq"], "'sdq' is no drive that drivekeep knows"),
                             (["--svg=missing/x.svg"], "missing/x.svg cannot be written: No such file or directory"),
                             (["--svg=/dev/null"], "/dev/null is not a regular file, and is left as it is"),
                             (["--svg=link"], "link is not a regular file, and is left as it is"),
@@ -248,7 +248,7 @@ class Week(Program):
                             (["--svg=theirs/planted/x.svg"], "its path has a symbolic link that another user may have put there")):
             with self.subTest(words):
                 self.assertEqual(self.show(1, *words), "")
-                self.assertIn(said, self.err)
+                self.assertIn(message, self.err)
                 self.assertEqual(self.err.count("\n"), 1)
                 self.assertFalse(os.path.lexists("x.svg"))
 
@@ -266,8 +266,8 @@ class Aloud(Fake):
     def test_command(self):
         """Also what the command notes reaches the user; where it refuses there is nothing to draw, and the status is its own."""
         code = "import sys; from measure import command, main; command.COMMAND = './command'; sys.exit(main.run(['--plot', '--', 'show', 'sda']))"
-        told = json.dumps({"boot_id": "a", "wakes": [], "drives": [drive("sda")]})
-        for script, status, line in ((f"echo '{told}'", 0, "sda"), ("exit 3", 3, "")):
+        document = json.dumps({"boot_id": "a", "wakes": [], "drives": [drive("sda")]})
+        for script, status, line in ((f"echo '{document}'", 0, "sda"), ("exit 3", 3, "")):
             with self.subTest(script):
                 self.put("command", f'#!/bin/sh\necho "$*" >&2\n{script}')
                 os.chmod("command", 0o755)

@@ -8,7 +8,7 @@ import typing
 from measure import command
 from measure.command import NOT_WANTED, Trouble, warn
 from measure.subject import Subject
-from measure.tune import NotHad
+from measure.tune import ValueUnavailable
 
 WANTED_VERDICTS = "applied", "unchanged", "unverifiable"
 RULE_OF_TUNE = "drivekeep tune"
@@ -29,17 +29,17 @@ class Reading(typing.NamedTuple):
         return None
 
 
-class Held:
+class Temporary:
     """Of one setting. `beside`: what its change may reset, which is held from the beginning."""
 
-    def __init__(self, subject: Subject, setting: str, present: str, beside: dict[str, str], saves_power: bool):
-        self.subject, self.setting, self.present, self.beside, self.saves_power = subject, setting, present, beside, saves_power
+    def __init__(self, subject: Subject, setting: str, present: str, related: dict[str, str], saves_power: bool):
+        self.subject, self.setting, self.present, self.related, self.saves_power = subject, setting, present, related, saves_power
         self.value: str | None = None   # the one that the drive holds now; None: none for this
         self.is_lost = False            # the drive has not kept it
         self.left_out: list[str] = []   # values that cannot be had, and why
 
-    def _hold(self, setting: str, value: str, before: str) -> None:
-        self.subject.service.ask("SetTemporary", "ssss", self.subject.name, setting, value, before)
+    def _set_temporary(self, setting: str, value: str, before: str) -> None:
+        self.subject.service.request("SetTemporary", "ssss", self.subject.name, setting, value, before)
 
     def _records(self) -> dict[str, dict]:
         """What the service has told of the last visit, by the settings' names."""
@@ -47,10 +47,10 @@ class Held:
         drives = command.read("status", *self.subject.state(), "--", self.subject.name)["drives"]
         return {row["name"]: row for drive in drives for row in drive["settings"]}
 
-    def _leave_out(self, value: str, why: str, first: bool) -> NotHad:
+    def _leave_out(self, value: str, why: str, first: bool) -> ValueUnavailable:
         # Later it is one round that lacks it.
         self.left_out += [f"{value}: {why}"] if first else []
-        return NotHad()
+        return ValueUnavailable()
 
     def set(self, value: str, first: bool) -> None:
         """Raises NotHad: it cannot be had."""
@@ -61,22 +61,22 @@ class Held:
         # From here on it has to be set back.
         self.value = value
         if begins:
-            for setting, text in self.beside.items():
-                self._hold(setting, text, text)
-        self._hold(self.setting, value, self.present)
+            for setting, text in self.related.items():
+                self._set_temporary(setting, text, text)
+        self._set_temporary(self.setting, value, self.present)
         self.subject.service.read(self.subject.name)
 
-        told = self._records().get(self.setting)
-        if told is None:
+        record = self._records().get(self.setting)
+        if record is None:
             raise self._leave_out(value, "nothing is known of it", first)
-        if not (told["wanted"] == told["actual"] == value and told["verdict"] in WANTED_VERDICTS):
-            raise self._leave_out(value, ", ".join(filter(None, (told["verdict"], told["reason"]))), first)
+        if not (record["wanted"] == record["actual"] == value and record["verdict"] in WANTED_VERDICTS):
+            raise self._leave_out(value, ", ".join(filter(None, (record["verdict"], record["reason"]))), first)
 
-    def look(self, first: bool) -> int | None:
+    def check_kept(self, first: bool) -> int | None:
         """Behind a read, so that the drive is awake. Returns how often it has unloaded its heads; None: it does not tell. What cannot be
         read just now may be as it was."""
         try:
-            shown = self.subject.look(self.setting)
+            shown = self.subject.read_settings(self.setting)
         except Trouble:
             return None
         now = Reading.of(shown, self.setting)
@@ -85,10 +85,10 @@ class Held:
             raise self._leave_out(self.value, "the drive does not keep it", first)
         return shown["wear"]["load_cycles"] if shown["wear"] else None
 
-    def _is_back(self, shown: dict, told: dict[str, dict], setting: str, before: str) -> bool:
+    def _is_restored(self, shown: dict, records: dict[str, dict], setting: str, before: str) -> bool:
         """Has the drive this value again, or that which the files want in its place? That may be written otherwise: "default",
         "2 stripes"."""
-        now, record = Reading.of(shown, setting) or Reading(None, "the drive cannot be asked"), told.get(setting)
+        now, record = Reading.of(shown, setting) or Reading(None, "the drive cannot be asked"), records.get(setting)
         of_files = record and record["rule"] not in (None, RULE_OF_TUNE) and record["verdict"] != "deferred" and record["actual"] == now.value
         if now.value is not None and (now.value == before or of_files):
             return True
@@ -96,10 +96,10 @@ class Held:
         warn(f"{setting} of {self.subject.name} {is_now}, and was {before}: drivekeep.service sets it back as soon as it can")
         return False
 
-    def set_back(self, service_is_lost: bool) -> int:
+    def restore(self, service_is_lost: bool) -> int:
         """The drive gets what it had. Returns WANTED when it has; NOT_WANTED, having said what it has; or raises Trouble. That the service
         is lost was said already."""
-        subject, told, trouble = self.subject, {}, None
+        subject, records, trouble = self.subject, {}, None
         if self.value is None:
             return command.WANTED
         # Another drive that has its name has held nothing.
@@ -107,21 +107,21 @@ class Held:
             raise Trouble(f"{subject.name} is gone, and its {self.setting} could not be set back: it was {self.present}")
         # The user may have ended it in a time without use. The drive was awake before, and one that sleeps would be left as it is.
         if self.saves_power:
-            subject.end_rest()
+            subject.read_anywhere()
         try:
-            subject.service.ask("EndTemporary", "s", subject.name)
+            subject.service.request("EndTemporary", "s", subject.name)
             subject.service.read(subject.name)
-            told = self._records()
+            records = self._records()
         except Trouble as error:
             trouble = error
             if not service_is_lost:
-                error.tell()
+                error.report()
         try:
-            shown = subject.look()
+            shown = subject.read_settings()
         except Trouble:
             shown = {"settings": []}
-        settings = {self.setting: self.present, **self.beside}
-        back = [self._is_back(shown, told, setting, before) for setting, before in settings.items()]
+        settings = {self.setting: self.present, **self.related}
+        restored = [self._is_restored(shown, records, setting, before) for setting, before in settings.items()]
         if trouble:
             raise Trouble(status=trouble.status)
-        return command.WANTED if all(back) else NOT_WANTED
+        return command.WANTED if all(restored) else NOT_WANTED
