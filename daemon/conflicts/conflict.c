@@ -83,7 +83,7 @@ static void conflict_complain(const ConflictCheck *r, const Source *s, const Imp
                            "%s sets %s%s%.63s %s%s, and %s:%u wants %s for %s: %s", s->row->program_name, w->key,
                            *theirs ? " to " : "", theirs, w->on_battery ? "on battery " : "", s->row->when, wish->file,
                            wish->line, streq(theirs, ours) ? "the same" : ours, d->node,
-                           s->row->remedy ?: "take it out; 'drivekeep import' makes configuration of this file"));
+                           s->row->remedy ?: "remove the line; 'drivekeep import' translates this file"));
 }
 
 /* ---- suspending by the kernel, which stops a drive ---- */
@@ -129,11 +129,11 @@ static bool check_suspending(const ConflictCheck *r, const Source *s, const Impo
         file = find_line(s, w->line, &line, &column);
         must_work(complain(
                         &r->config->complaints, find_level(r, s, file), file, line, column,
-                        "%s sets runtime_pm to auto%s: the kernel stops the idle drive by its own clock, and %s:%u wants "
+                        "%s sets runtime_pm to auto%s: runtime PM of the kernel stops the idle drive, and %s:%u wants "
                         "%s of %s for %s: %s",
                         s->row->program_name, w->on_battery ? " on battery" : "", wish->file, wish->line, wish->name,
                         value_format(&setting_find(r->table, wish->name)->range, &wish->value, value), d->node,
-                        s->row->remedy ?: "take it out"));
+                        s->row->remedy ?: "remove the line"));
         return true;
 }
 

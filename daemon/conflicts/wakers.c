@@ -75,7 +75,7 @@ static bool interval_read(Waker *w, const char *text) {
         if (value_parse(&range, text, &v) < 0)
                 return false;
         w->interval = (uint64_t) v.number / 1000;
-        (void) snprintf(w->activity, sizeof w->activity, "asking the drive every %s", value_format(&range, &v, time));
+        (void) snprintf(w->activity, sizeof w->activity, "polling the drive every %s", value_format(&range, &v, time));
         return true;
 }
 
@@ -84,7 +84,7 @@ static bool interval_read(Waker *w, const char *text) {
 static void collector_check(const ConflictCheck *r) {
         Waker w = {
                 .program_name = COLLECTOR ".timer",
-                .remedy = "'systemctl edit " COLLECTOR ".timer' can set a longer time, which lets it fall asleep",
+                .remedy = "set an interval longer than that time with 'systemctl edit " COLLECTOR ".timer'",
         };
         const UnitLine *l;
         Unit u;
@@ -126,8 +126,7 @@ static bool exporter_read(char *options, Waker *w) {
                 return false;
         if (STR_IN_SET(mode, "never", "sleep")) {
                 w->interval = 0;
-                w->remedy = "--smartctl.powermode-check=standby leaves it asleep, and an --smartctl.interval that is longer than that "
-                            "time lets it fall asleep";
+                w->remedy = "set --smartctl.powermode-check=standby, and --smartctl.interval longer than that time";
         }
         return true;
 }
@@ -138,7 +137,7 @@ static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
                 .program_name = "smartctl_exporter",
-                .remedy = "an --smartctl.interval that is longer than that time lets it fall asleep",
+                .remedy = "set --smartctl.interval longer than that time",
         };
 
         if (!units_find_command(&r->units, "?(prometheus-)smartctl[-_]exporter", &command))
@@ -161,9 +160,8 @@ void polls_check(const ConflictCheck *r, const char *file, const char *command, 
                         .match = p->match,
                         .except = p->except,
                         .program_name = "smartd",
-                        .activity = "asking the drive again and again",
-                        .remedy = "-n standby in this line leaves it asleep, and an interval (smartd's own -i SECONDS) that is "
-                                  "longer than that time lets it fall asleep",
+                        .activity = "polling the drive",
+                        .remedy = "set -n standby in this line, and an interval longer than that time (smartd -i SECONDS)",
                         .interval = p->skips_standby ? strtoul(interval ?: "1800", NULL, 10) : 0,
                 };
 
@@ -244,9 +242,9 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
                 w.file = FSTAB;
                 w.line = line;
                 w.program_name = "strictatime";
-                w.remedy = "without it the kernel's default, relatime, writes once a day at most for a file that only is read";
+                w.remedy = "remove it: the default, relatime, writes at most once a day for a file that is only read";
                 (void) snprintf(w.activity, sizeof w.activity,
-                                "a write for each file that is read on %s, even from memory", m->mnt_dir);
+                                "writing an access time for each file read on %s, even from memory", m->mnt_dir);
                 waker_check(r, &w);
         }
         match_done(&w.match);

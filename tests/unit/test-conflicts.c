@@ -95,11 +95,11 @@ static char *check(const char *conf, const char *const *tree, size_t n_drives) {
 static const Case cases[] = {
         /* udisks2 */
         { WANTS_APM, { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\n APMLevel=128\nStandbyTimeout=240\n", END },
-          "/" UDISKS_FILE ":2:2: warning: udisks2 sets apm to 128 here, when the drive appears and after sleep, and f.conf:1 "
+          "/" UDISKS_FILE ":2:2: warning: udisks2 sets apm to 128 by this line, when the drive appears and after suspend, and f.conf:1 "
           "wants 127 for /dev/sda" },
         { RULE("{ rotational = true }", "spindown_time = \"20min\""),
           { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\nStandbyTimeout=240\n", END },
-          "/" UDISKS_FILE ":2:1: warning: udisks2 sets spindown_time to 20 min here, when the drive appears and after sleep, "
+          "/" UDISKS_FILE ":2:1: warning: udisks2 sets spindown_time to 20 min by this line, when the drive appears and after suspend, "
           "and f.conf:1 wants the same for /dev/sda" },
         { WANTS_APM, { UDISKS_UNIT, MASKED("udisks2.service"), "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END },
@@ -115,9 +115,9 @@ static const Case cases[] = {
         /* Debian's hdparm */
 #define HDPARM_RULES "FILE", "usr/lib/udev/rules.d/85-hdparm.rules", \
         "ACTION==\"add\", SUBSYSTEM==\"block\", KERNEL==\"[sh]d[a-z]\", RUN+=\"/lib/udev/hdparm\"\n"
-#define DEBIAN_WHEN "by this, when a drive appears (apm and spindown_time after sleep, too)"
+#define DEBIAN_WHEN "by this line, when a drive appears (apm and spindown_time also after suspend)"
 #define UNASKED "/usr/lib/udev/rules.d/85-hdparm.rules:1:1: notice: Debian's hdparm package sets apm to 254 " DEBIAN_WHEN \
-        ", and f.conf:1 wants 127 for /dev/sda: removing the package stops that"
+        ", and f.conf:1 wants 127 for /dev/sda: remove the package"
         { WANTS_APM, { HDPARM_RULES, END }, UNASKED },
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "# nothing\n", END }, UNASKED },
         { RULE("{}", "lookahead = true"), { HDPARM_RULES, END }, NULL },
@@ -150,13 +150,13 @@ static const Case cases[] = {
         "TLP_ENABLE=1\nDISK_DEVICES=\"nvme0n1 sda\"\nDISK_APM_LEVEL_ON_AC=\"254 250\"\nSATA_LINKPWR_ON_AC=\"max_performance\"\n"
 #define TLP UNIT("tlp.service"), ENABLED("tlp.service"), TLP_DEFAULTS
         { WANTS_APM, { TLP, END },
-          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250 by this, at boot, after sleep and when the "
+          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250 by this line, at boot, after suspend and when the "
           "power source changes, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "DISK_APM_LEVEL_ON_AC=\"keep\"\n", END }, NULL },
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "DISK_APM_LEVEL_ON_AC=\"254 250\"\n", END }, "/etc/tlp.conf:1:1: warning: TLP sets apm to 250" },
         { WANTS_APM, { TLP, "FILE", "etc/tlp.d/10-off.conf", "TLP_ENABLE=0\n", END }, NULL },
         { WANTS_APM, { TLP, "FILE", "etc/default/tlp", "DISK_APM_LEVEL_ON_AC=\"1 2\"\n", END },
-          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250 by this" },
+          "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250 by this line" },
         { WANTS_APM, { TLP, "FILE", "etc/default/tlp", "TLP_ENABLE=0\n", "FILE", "etc/tlp.conf", "#\n", END },
           "/usr/share/tlp/defaults.conf:3:1: notice: TLP sets apm to 250" },
         { WANTS_APM, { UNIT("tlp.service"), TLP_DEFAULTS, END }, NULL },
@@ -164,26 +164,26 @@ static const Case cases[] = {
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "DISK_DEVICES=\"sdb\"\n#DISK_DEVICES=\"sda\"\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"1h\""),
           { TLP, "FILE", "etc/tlp.conf", "\nDISK_DEVICES=\"ata-ST2000DL003-9VT166_5YD1\"\nDISK_SPINDOWN_TIMEOUT_ON_BAT=\"12\"\n", END },
-          "/etc/tlp.conf:3:1: warning: TLP sets spindown_time to 1 min on battery by this, at boot, after sleep and when the "
+          "/etc/tlp.conf:3:1: warning: TLP sets spindown_time to 1 min on battery by this line, at boot, after suspend and when the "
           "power source changes, and f.conf:1 wants 1 h for /dev/sda" },
         { RULE("{}", "link_power_management = \"medium_power\""), { TLP, END },
-          "/usr/share/tlp/defaults.conf:4:1: notice: TLP sets link_power_management to max_performance by this, at "
-          "boot, after sleep and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
+          "/usr/share/tlp/defaults.conf:4:1: notice: TLP sets link_power_management to max_performance by this line, at "
+          "boot, after suspend and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
 
         /* The kernel stops the drive. */
 #define SUSPENDS(file_line, who, rest) file_line ": warning: " who " sets runtime_pm to auto" rest
-#define STOPS(wanted) ": the kernel stops the idle drive by its own clock, and f.conf:1 wants " wanted " for /dev/sda: "
+#define STOPS(wanted) ": runtime PM of the kernel stops the idle drive, and f.conf:1 wants " wanted " for /dev/sda: "
 #define CONTROL_RULE "SUBSYSTEM==\"block\", KERNEL==\"sd?\", ATTR{device/power/control}=\"auto\"\n"
         { WANTS_APM, { TLP, "FILE", "etc/tlp.conf", "\nDISK_APM_LEVEL_ON_AC=\"keep\"\nAHCI_RUNTIME_PM_ON_BAT=auto\nAHCI_RUNTIME_PM_ON_AC=on\n", END },
-          SUSPENDS("/etc/tlp.conf:3:1", "TLP", " on battery" STOPS("apm of 127") "in /etc/tlp.conf") },
+          SUSPENDS("/etc/tlp.conf:3:1", "TLP", " on battery" STOPS("apm of 127") "set this variable") },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { TLP, "FILE", "etc/tlp.d/1.conf", "AHCI_RUNTIME_PM_ON_AC=auto\n", END },
           SUSPENDS("/etc/tlp.d/1.conf:1:1", "TLP", STOPS("spindown_time of 20 min")) },
         { RULE("\"/dev/sda\"", "spindown_time = \"off\""), { TLP, "FILE", "etc/tlp.d/1.conf", "AHCI_RUNTIME_PM_ON_AC=auto\n", END }, NULL },
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\"; spindown_time = \"20min\""), { TLP, "FILE", "etc/tlp.d/1.conf", "AHCI_RUNTIME_PM_ON_AC=auto\n", END },
-          "/etc/tlp.d/1.conf:1:1: warning: TLP sets runtime_pm to auto by this, at boot, after sleep and when the power source changes, and "
+          "/etc/tlp.d/1.conf:1:1: warning: TLP sets runtime_pm to auto by this line, at boot, after suspend and when the power source changes, and "
           "f.conf:1 wants on for /dev/sda" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE "KERNEL==\"sd?\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n", END },
-          SUSPENDS("/etc/udev/rules.d/9.rules:1:1", "this line", STOPS("spindown_time of 20 min") "take it out") },
+          SUSPENDS("/etc/udev/rules.d/9.rules:1:1", "this line", STOPS("spindown_time of 20 min") "remove the line") },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE, END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE, "FILE", SDA "/block/sda/device/power/autosuspend_delay_ms", "-1\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { "FILE", "etc/udev/rules.d/9.rules", CONTROL_RULE, "FILE", SDA "/block/sda/device/power/autosuspend_delay_ms", "15000\n", END },
@@ -193,7 +193,7 @@ static const Case cases[] = {
         /* PowerTOP */
 #define LMT(text) UNIT("laptop-mode.service"), ENABLED("laptop-mode.service"), "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\n" text
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=auto\nENABLE_LAPTOP_MODE_ON_AC=0\nNOLM_AC_HD_POWERMGMT=254\n"), END },
-          "/etc/laptop-mode/laptop-mode.conf:4:1: warning: laptop-mode-tools sets apm to 254 by this line, at boot, after sleep and when the power "
+          "/etc/laptop-mode/laptop-mode.conf:4:1: warning: laptop-mode-tools sets apm to 254 by this line, at boot, after suspend and when the power "
           "source changes, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=0\nNOLM_AC_HD_POWERMGMT=254\n"), END }, NULL },
         { WANTS_APM, { "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\nCONTROL_HD_POWERMGMT=1\nNOLM_AC_HD_POWERMGMT=254\n", END }, NULL },
@@ -203,11 +203,11 @@ static const Case cases[] = {
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
           { LMT(""), "FILE", "etc/laptop-mode/conf.d/intel.conf", "CONTROL_INTEL_SATA_POWER=1\nNOLM_AC_SATA_POLICY=max_performance\n", END },
           "/etc/laptop-mode/conf.d/intel.conf:2:1: warning: laptop-mode-tools sets link_power_management to max_performance by this line, at boot, "
-          "after sleep and when the power source changes, and f.conf:1 wants min_power for /dev/sda" },
+          "after suspend and when the power source changes, and f.conf:1 wants min_power for /dev/sda" },
 #define POWERTOP(options) "FILE", "etc/systemd/system/tune.service", SERVICE("/usr/sbin/powertop " options), ENABLED("tune.service")
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--auto-tune"), END },
-          "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets runtime_pm to auto by --auto-tune, when this unit is started, and "
-          "f.conf:1 wants on for /dev/sda: without --auto-tune it sets nothing" },
+          "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets runtime_pm to auto by --auto-tune, when this unit starts, and "
+          "f.conf:1 wants on for /dev/sda: remove --auto-tune" },
         { RULE("\"/dev/sda\"", "link_power_management = \"max_performance\""), { POWERTOP("--quiet --auto-tune"), END },
           "/etc/systemd/system/tune.service:2:1: warning: PowerTOP sets link_power_management to med_power_with_dipm by" },
         { RULE("\"/dev/sda\"", "runtime_pm = \"on\""), { POWERTOP("--csv=/tmp/x"), END }, NULL },
@@ -224,7 +224,7 @@ static const Case cases[] = {
 #define TUNED(profile) UNIT("tuned.service"), ENABLED("tuned.service"), "FILE", "etc/tuned/active_profile", profile "\n"
 #define BASE "FILE", "usr/lib/tuned/base/tuned.conf", "[disk]\napm=128\nspindown=6\nreadahead=>4096\n"
         { WANTS_APM, { TUNED("base"), BASE, END },
-          "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line of its active profile, when it "
+          "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line of its active profile, when tuned "
           "starts and when a drive appears, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf",
                        "[main]\ninclude=base\n[disk]\napm=64\ndevices=sd*\n", END },
@@ -241,7 +241,7 @@ static const Case cases[] = {
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\napm=\n", END }, NULL },
         { RULE("\"/dev/sda\"", "read_ahead_kb = 128"), { TUNED("base"), BASE, END },
-          "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when it "
+          "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when tuned "
           "starts and when a drive appears, and f.conf:1 wants 128 KiB for /dev/sda" },
         { WANTS_APM, { TUNED("other"), BASE, END }, NULL },
         /* A profile that tuned chose by itself. */
@@ -268,41 +268,41 @@ static const Case cases[] = {
         "EnvironmentFile=-/etc/sysconfig/smartmontools\nExecStart=/usr/sbin/smartd -n $smartd_opts\n[Install]\nWantedBy=multi-user.target\nAlias=smartd.service\n"
 #define SMARTD(text) SMARTD_UNIT, ENABLED("smartmontools.service"), "FILE", "etc/smartd.conf", text
         { WANTS_APM, { SMARTD("# x\nDEFAULT -e apm,1\n/dev/sda -a \\\n -e apm,128\n"), END },
-          "/etc/smartd.conf:3:1: warning: smartd sets apm to 128 here, when it starts or reloads, and f.conf:1 wants 127 for "
+          "/etc/smartd.conf:3:1: warning: smartd sets apm to 128 by this line, when smartd starts or reloads, and f.conf:1 wants 127 for "
           "/dev/sda" },
         { RULE("\"/dev/sda\"", "error_recovery = \"8s\""), { SMARTD("DEVICESCAN -l scterc,70,70\n/dev/sda -l scterc,10,10\n"), END },
-          "/etc/smartd.conf:1:1: warning: smartd sets error_recovery to 7 s here, when it starts or reloads, and f.conf:1 wants "
+          "/etc/smartd.conf:1:1: warning: smartd sets error_recovery to 7 s by this line, when smartd starts or reloads, and f.conf:1 wants "
           "8 s for /dev/sda" },
         { WANTS_APM, { SMARTD("/dev/sdb -e apm,128\n"), END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"1h\""), { SMARTD("DEVICESCAN -n standby\n"), END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again, and f.conf:1 wants "
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive, and f.conf:1 wants "
           "1 h for /dev/sda" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"), END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby,q\n"),
             "FILE", "etc/default/smartmontools", "#smartd_opts=\"--interval=99\"\nsmartd_opts=\"--interval=600\"\n", END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again, and f.conf:1 wants "
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive, and f.conf:1 wants "
           "20 min for /dev/sda" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/default/smartmontools", "smartd_opts=\"-i 600\"\n", END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/default/smartmontools", "# x\nsmartd_opts=\"--quit=never\"\n# once -i 60 was here\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/sysconfig/smartmontools", "smartd_opts='--quit=never \\\n-i 1199'\n", END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/default/smartmontools", "smartd_opts='-i 1200'\n", END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n idle\n"),
             "FILE", "etc/default/smartmontools", "smartd_opts='-i 1201'\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN # was -n standby\n"), END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN\n"), END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by asking the drive again and again, and f.conf:1 wants "
-          "20 min for /dev/sda: -n standby in this line leaves" },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time by polling the drive, and f.conf:1 wants "
+          "20 min for /dev/sda: set -n standby in this line, and an interval longer than that time (smartd -i SECONDS)" },
         { RULE("\"/dev/sda\"", "spindown_time = \"off\""), { SMARTD("DEVICESCAN\n"), END }, NULL },
         { RULE("{}", "standby_z = \"20min\""), { SMARTD("DEVICESCAN\n"), END },
-          "/etc/smartd.conf:1:1: warning: smartd disturbs standby_z by asking the drive again and again, and f.conf:1 wants 20 min" },
+          "/etc/smartd.conf:1:1: warning: smartd disturbs standby_z by polling the drive, and f.conf:1 wants 20 min" },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"1h\""), { SMARTD("DEVICESCAN -n standby\n"), END }, NULL },
         { RULE("{}", "spindown_by = \"service\"; commands_are_use = true; spindown_time = \"1h\""), { SMARTD("DEVICESCAN -n standby\n"), END },
           "/etc/smartd.conf:1:1: warning: smartd disturbs spindown_time" },
@@ -315,14 +315,14 @@ static const Case cases[] = {
         { WANTS_APM, { SMARTD("/dev/sda -e apm,128\n"), "FILE", "etc/default/smartmontools", "smartd_opts=--version\n", END }, NULL },
         { WANTS_APM, { SMARTD("/dev/sda -e apm,128\n"), "FILE", "etc/default/smartmontools", "smartd_opts='-c /etc/own.conf'\n",
                        "FILE", "etc/own.conf", "\n/dev/sda -e apm,64\n", END },
-          "/etc/own.conf:2:1: warning: smartd sets apm to 64 here" },
+          "/etc/own.conf:2:1: warning: smartd sets apm to 64 by this line" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEVICESCAN -n standby\n"),
             "FILE", "etc/default/smartmontools", "smartd_opts='-i 600'\n",
             "FILE", "etc/systemd/system/smartd.service.d/o.conf", "[Service]\nExecStart=\nExecStart=/usr/sbin/smartd -n\n", END }, NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("DEFAULT -n standby\n# x\n/dev/sda -a\n/dev/sdb\n"), END },
           NULL },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { SMARTD("# x\n/dev/sdb\n/dev/sda -a\nDEVICESCAN -n standby\n/dev/sda\n"), END },
-          "/etc/smartd.conf:3:1: warning: smartd disturbs spindown_time by asking the drive again and again" },
+          "/etc/smartd.conf:3:1: warning: smartd disturbs spindown_time by polling the drive" },
 
         /* hd-idle */
 #define HD_IDLE_UNIT "FILE", "usr/lib/systemd/system/hd-idle.service", "[Service]\nType=forking\nEnvironmentFile=/etc/default/hd-idle\n" \
@@ -330,8 +330,8 @@ static const Case cases[] = {
 #define HD_IDLE(options) HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", \
         "# x\nHD_IDLE_OPTS=\"" options "\"\n"
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 0 -a sda -i 300"), END },
-          "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min in effect: it sends idle drives to standby by "
-          "its own clock, and f.conf:1 wants 20 min for /dev/sda" },
+          "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min in effect, as it puts idle drives into standby "
+          "itself, and f.conf:1 wants 20 min for /dev/sda" },
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 600 -a sda -i 300"), END },
           "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min" },
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 180"), END },
@@ -442,7 +442,7 @@ static const Case cases[] = {
 
         /* units */
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), ENABLED("disk.service"), END },
-          "/etc/systemd/system/disk.service:2:1: warning: this line sets apm to 1 whenever this unit is started, and f.conf:1 "
+          "/etc/systemd/system/disk.service:2:1: warning: this line sets apm to 1 whenever this unit starts, and f.conf:1 "
           "wants 127 for /dev/sda" },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), END }, NULL },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk@.service", SERVICE("/sbin/hdparm -B 1 /dev/%i"), ENABLED("disk@sdz.service"), END }, NULL },
@@ -472,7 +472,7 @@ static const Case cases[] = {
 
         /* Drop-ins, as systemd reads them: by their names, and one of /etc in the place of others of its name. */
 #define DISK_UNIT "FILE", "usr/lib/systemd/system/disk-a.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), ENABLED("disk-a.service")
-#define DISK_SAYS(file, value) file ": warning: this line sets apm to " value " whenever this unit is started"
+#define DISK_SAYS(file, value) file ": warning: this line sets apm to " value " whenever this unit starts"
         { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"), END }, NULL },
         { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
                        DROP_IN("etc/systemd/system/disk-a.service.d/w.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"), END }, NULL },
@@ -512,7 +512,7 @@ static const Case cases[] = {
 
         /* hooks, rc.local, cron */
         { WANTS_APM, { "EXEC", "usr/lib/systemd/system-sleep/disk", "#!/bin/sh\ncase $1 in post)\n  hdparm -B 1 /dev/sda\nesac\n", END },
-          "/usr/lib/systemd/system-sleep/disk:3:3: warning: this line sets apm to 1 around sleep, and f.conf:1 wants 127 for "
+          "/usr/lib/systemd/system-sleep/disk:3:3: warning: this line sets apm to 1 before and after suspend, and f.conf:1 wants 127 for "
           "/dev/sda" },
         { WANTS_APM, { "FILE", "usr/lib/systemd/system-sleep/disk", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END }, NULL },
         { WANTS_APM, { "EXEC", "etc/systemd/system-sleep/disk", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END },
@@ -563,11 +563,11 @@ static const Case cases[] = {
 #define SMARTMON "prometheus-node-exporter-smartmon.timer"
 #define SMARTMON_TIMES "OnBootSec=0\nOnUnitActiveSec=15min\n"
         { SLEEPS, { TIMED(SMARTMON, SMARTMON_TIMES), END },
-          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs spindown_time by asking the drive every "
-          "15 min, and f.conf:1 wants 20 min for /dev/sda: 'systemctl edit " SMARTMON "' can set a longer time, which lets it "
-          "fall asleep" },
+          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs spindown_time by polling the drive every "
+          "15 min, and f.conf:1 wants 20 min for /dev/sda: set an interval longer than that time with "
+          "'systemctl edit " SMARTMON "'" },
         { RULE("{}", "standby_z = \"15min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END },
-          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs standby_z by asking the drive every 15 min, "
+          "/usr/lib/systemd/system/" SMARTMON ":3:1: warning: " SMARTMON " disturbs standby_z by polling the drive every 15 min, "
           "and f.conf:1 wants 15 min for /dev/sda" },
         { RULE("{}", "standby_y = \"14min\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
         { RULE("{}", "spindown_time = \"off\""), { TIMED(SMARTMON, SMARTMON_TIMES), END }, NULL },
@@ -585,7 +585,7 @@ static const Case cases[] = {
                     "[Timer]\nOnUnitActiveSec=\nOnCalendar=daily\n", END }, NULL },
         { SLEEPS, { TIMED(SMARTMON, "OnUnitActiveSec=1h\n"), "FILE", "etc/systemd/system/" SMARTMON ".d/override.conf",
                     "[Timer]\nOnUnitActiveSec=\nOnUnitActiveSec=90\n", END },
-          "/etc/systemd/system/" SMARTMON ".d/override.conf:3:1: warning: " SMARTMON " disturbs spindown_time by asking the drive "
+          "/etc/systemd/system/" SMARTMON ".d/override.conf:3:1: warning: " SMARTMON " disturbs spindown_time by polling the drive "
           "every 1 min 30 s, and" },
 
         /* smartctl_exporter */
@@ -593,15 +593,14 @@ static const Case cases[] = {
         SERVICE("/usr/bin/" name options "\nEnvironmentFile=-/etc/default/" name), ENABLED(name ".service")
 #define OPTIONS(options) EXPORTER("smartctl_exporter", options)
 #define EXPORTER_SAYS "/usr/lib/systemd/system/smartctl_exporter.service:2:1: warning: smartctl_exporter disturbs spindown_time " \
-        "by asking the drive every "
+        "by polling the drive every "
         { SLEEPS, { OPTIONS(""), END },
-          EXPORTER_SAYS "1 min, and f.conf:1 wants 20 min for /dev/sda: an --smartctl.interval that is longer than that time lets "
-          "it fall asleep" },
+          EXPORTER_SAYS "1 min, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.interval longer than that time" },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h30m"), END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h --smartctl.powermode-check=standby"), END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval 10m --smartctl.powermode-check idle"), END }, EXPORTER_SAYS "10 min, and" },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h \\\n  --smartctl.powermode-check=\"never\""), END },
-          EXPORTER_SAYS "1 h, and f.conf:1 wants 20 min for /dev/sda: --smartctl.powermode-check=standby leaves it asleep" },
+          EXPORTER_SAYS "1 h, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.powermode-check=standby, and --smartctl.interval longer" },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { OPTIONS(""), END }, NULL },
         { RULE("{}", "spindown_by = \"service\"; commands_are_use = true; spindown_time = \"20min\""), { OPTIONS(""), END }, EXPORTER_SAYS },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""),
@@ -614,13 +613,13 @@ static const Case cases[] = {
         { WANTS_APM, { OPTIONS(""), END }, NULL },
         { SLEEPS, { EXPORTER("prometheus-smartctl-exporter", " $ARGS"), "FILE", "etc/default/prometheus-smartctl-exporter",
                     "# ARGS=\"--smartctl.interval=1h\"\nARGS=\"--smartctl.interval=2m\"\n", END },
-          "/etc/default/prometheus-smartctl-exporter:2:1: warning: smartctl_exporter disturbs spindown_time by asking the drive "
+          "/etc/default/prometheus-smartctl-exporter:2:1: warning: smartctl_exporter disturbs spindown_time by polling the drive "
           "every 2 min, and" },
         { SLEEPS, { EXPORTER("prometheus-smartctl-exporter", " ${ARGS}"), "FILE", "etc/default/prometheus-smartctl-exporter",
                     "ARGS=\"--smartctl.interval=1h\"\n", END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h"), "FILE", "etc/systemd/system/smartctl_exporter.service.d/x.conf",
                     "[Service]\nExecStart=\nExecStart=/usr/bin/smartctl_exporter --smartctl.interval=30s\n", END },
-          "/etc/systemd/system/smartctl_exporter.service.d/x.conf:3:1: warning: smartctl_exporter disturbs spindown_time by asking "
+          "/etc/systemd/system/smartctl_exporter.service.d/x.conf:3:1: warning: smartctl_exporter disturbs spindown_time by polling "
           "the drive every 30 s" },
 
         /* updatedb */
@@ -655,9 +654,9 @@ static const Case cases[] = {
 
         /* access times */
         { SLEEPS, { FSTAB("\n# x\nUUID=1-2 /srv ext4 rw,strictatime 0 2\n"), END },
-          "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by a write for each file that is read on /srv, even from "
-          "memory, and f.conf:1 wants 20 min for /dev/sda: without it the kernel's default, relatime, writes once a day at most "
-          "for a file that only is read" },
+          "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by writing an access time for each file read on /srv, even from "
+          "memory, and f.conf:1 wants 20 min for /dev/sda: remove it: the default, relatime, writes at most once a day for a file "
+          "that is only read" },
         { WANTS_APM, { FSTAB("UUID=1-2 /srv ext4 strictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=3-4 /srv ext4 strictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 atime\n"), END }, NULL },

@@ -154,7 +154,7 @@ class Reload(Keeping):
         said = machine.run("drivekeep check").stdout
         self.match("drivekeep check names another program that sets the same, and where", said,
                    rf"^{rules}:1:1: warning: this line sets apm to 254 when udev runs it, and {CONF}:(2 wants 127|3 wants 100) for /dev/sd[a-z]: ")
-        self.match("and a hook", said, rf"^{hook}:2:1: warning: this line sets lookahead to off around sleep, ")
+        self.match("and a hook", said, rf"^{hook}:2:1: warning: this line sets lookahead to off before and after suspend, ")
         self.no_match("not a unit that is disabled", said, "conflict.service")
         self.no_match("the service's journal has none of it",
                       machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout, f"{rules}|{hook}")
