@@ -101,7 +101,7 @@ void unit_read(const char *text, Import *ret) {
                 if (!STR_IN_SET(l->key, "ExecStart", "ExecStartPre", "ExecStartPost"))
                         continue;
                 if (!strstr(value, "sh ") && strpbrk(value, "|&<>*?[{"))
-                        place.comment_reason = "systemd takes a shell's signs for words";
+                        place.comment_reason = "systemd passes shell operators as plain words";
                 else if (open)
                         place.comment_reason = "the value of a systemd specifier is known only when the unit runs";
                 commands_read(&place, value, l->line);
@@ -131,7 +131,8 @@ void crontab_read(const char *text, Import *ret) {
         Lines l = { .next = text };
 
         while (lines_next(&l, false, &line)) {
-                const char *reason = "cron runs it at its times, and a setting of drivekeep holds from boot on";
+                const char *reason =
+                                "cron runs this command at certain times; a drivekeep setting applies from boot on";
                 const Place place = { .import = ret, .comment_reason = starts_with(line, "@reboot") ? NULL : reason };
 
                 size_t n = *line == '@' ? 1 : 5;
@@ -203,7 +204,7 @@ void conf_d_read(const char *text, Import *ret) {
         if (!all || !*all->value)
                 all = pairs_last(&pairs, NULL, "all_args");
         if (ret->n_rules > 0)
-                place.comment_reason = "it is for the drives that have no line of their own: say which";
+                place.comment_reason = "applies to the drives without a line of their own: name them in match";
         if (all)
                 read_args(&place, all, "sd[a-z]", strlen("sd[a-z]"));
 }

@@ -17,13 +17,11 @@ void command_device(Command *c, const char *word) {
         if (c->place->match && streq(word, "/dev/" RULE_DRIVE))
                 import_match_copy(&c->rule->match, c->place->match);
         else if (strstr(word, RULE_DRIVE))
-                import_comment_out_drives(c->rule, "for which drives it is, the rule does not say");
+                import_comment_out_drives(c->rule, "the rule does not say which drives it applies to");
         else if (script_is_open(word) || strpbrk(word, "%{}()"))
-                import_comment_out_drives(c->rule, "which drive \"%.40s\" is, is known only when the command runs",
-                                          word);
+                import_comment_out_drives(c->rule, "the drive \"%.40s\" is known only when the command runs", word);
         else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
-                import_comment_out_drives(c->rule, "%.60s is a drive's node of another kind, by which no rule names it",
-                                          word);
+                import_comment_out_drives(c->rule, "drivekeep matches block devices, and %.60s is not one", word);
         else {
                 /* The controller's node means all of its drives. */
                 const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";
@@ -47,10 +45,11 @@ static void settle_nodes(ImportRule *rule) {
         if (arrays > 0 && arrays == nodes->n_patterns)
                 (void) import_match(rule, MATCH_TRANSPORT, "virtual");
         else if (arrays > 0)
-                import_comment_out_drives(rule,
-                                          "it is for an array, too, whose name also stands for the drives below it");
+                import_comment_out_drives(
+                                rule,
+                                "the command also names an array, and a match with the array includes its member drives");
         else if (parts > 0 && import_find_wish(rule, "read_only", false))
-                import_comment_out(rule, "it is for a partition alone, and read_only is for the whole drive");
+                import_comment_out(rule, "the command sets a partition; read_only applies to the whole drive");
 }
 
 void command_settle(Command *c) {
@@ -64,9 +63,9 @@ void command_settle(Command *c) {
         }
 
         if (c->place->match && !import_same_match(&rule->match, c->place->match))
-                import_comment_out(rule, "the command names another drive than the rule");
+                import_comment_out(rule, "the command and the udev rule name different drives");
         else if (!c->place->match && rule->match.n_criteria == 0)
-                import_comment_out_drives(rule, "it names no drive that it sets");
+                import_comment_out_drives(rule, "the command names no drive");
         settle_nodes(rule);
         if (c->place->comment_reason) {
                 rule->drives_unknown = rule->drives_unknown || c->place->drives_unknown;

@@ -117,7 +117,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
                 return;
         }
         if (!value || script_is_open(value)) {
-                command_note(&c, "the value of %s is known only when it runs", key);
+                command_note(&c, "the value of %s is known only when the command runs", key);
                 return;
         }
         if (streq(key, "write_cache"))
@@ -127,7 +127,9 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
         if (node)
                 command_device(&c, node);
         else
-                import_comment_out_drives(c.rule, "an adapter's or a device's number names no drive: say which drives");
+                import_comment_out_drives(
+                                c.rule,
+                                "the path has the number of an adapter or device, not of a drive: name the drives in match");
         if (value[strspn(value, "0123456789")])
                 unit = "";
         if (streq(unit, "ms"))

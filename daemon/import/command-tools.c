@@ -68,9 +68,9 @@ static void read_set(Command *c, const char *argument) {
         if (streq(argument, "security-freeze"))
                 command_want(c, "security_freeze", "on");
         else if (streq(argument, "standby,now"))
-                command_note(c, "smartctl -s standby,now is done once, and is no setting: see spindown_time");
+                command_note(c, "smartctl -s standby,now acts once and is not a setting: see spindown_time");
         else if (i == ELEMENTSOF(settings))
-                command_note(c, "drivekeep has nothing like smartctl -s %.40s", argument);
+                command_note(c, "drivekeep has no setting for smartctl -s %.40s", argument);
         else if (STR_IN_SET(value, "on", "off") ||
                  (settings[i].max > 0 && read_number(value, 10, &number) && number <= settings[i].max))
                 command_want(c, settings[i].key, "%s", value);
@@ -94,7 +94,7 @@ static void read_log(Command *c, const char *argument) {
                 return;
         if (sscanf(argument, "scterc,%3[0-9],%3[0-9]%n", reading, writing, &n) < 2 ||
             !STR_IN_SET(argument + n, "", ",p"))
-                command_note(c, "the values of -l scterc are known only when it runs, or out of its range");
+                command_note(c, "the values of -l scterc are out of range or known only when the command runs");
         else if (streq(reading, writing))
                 want_limit(c, "error_recovery", strtoll(reading, NULL, 10));
         else {
@@ -115,7 +115,7 @@ void smartctl_command(Command *c) {
                         type = value;
                 else if (take_option(c, &i, 'o', "--offlineauto", &value) ||
                          take_option(c, &i, 'S', "--saveauto", &value))
-                        command_note(c, "drivekeep has nothing like smartctl -o or -S");
+                        command_note(c, "drivekeep has no setting for smartctl -o or -S");
                 else if (STR_IN_SET(c->words[i], "-h", "-V", "--help", "--usage", "--version", "--license",
                                     "--copyright"))
                         command_shows(c);
@@ -125,9 +125,10 @@ void smartctl_command(Command *c) {
         /* With other types the node may be a controller's, or that of any drive on it. */
         if (c->rule->n_wishes > 0 &&
             !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
-                import_comment_out_drives(c->rule,
-                                          "-d %.40s may mean a drive behind a RAID controller, which no rule reaches",
-                                          type);
+                import_comment_out_drives(
+                                c->rule,
+                                "-d %.40s may name a drive behind a RAID controller, which drivekeep cannot reach",
+                                type);
 }
 
 /* ---- sdparm --set and --clear (its field names: sdparm_data.c, 1.12) ---- */
@@ -237,7 +238,7 @@ void sdparm_command(Command *c) {
                         found = (Conditions){};
                 } else if (take_option(c, &i, 'C', "--command", &value)) {
                         if (STR_IN_SET(value, "start", "stop", "load", "eject", "unlock", "sync"))
-                                command_note(c, "sdparm --command=%s is done once, and is no setting", value);
+                                command_note(c, "sdparm --command=%s acts once and is not a setting", value);
                 } else if (STR_IN_SET(c->words[i], "-p", "-t", "-M", "-g", "--page", "--transport", "--vendor",
                                       "--get"))
                         i++;
@@ -274,7 +275,7 @@ void nvme_command(Command *c) {
             fnmatch("@(format|sanitize*|reset|subsystem-reset|admin-passthru|io-passthru|set-property|security-*|lockdown|*-fw*|"
                     "fw-*|capacity-mgmt)",
                     c->words[0], FNM_EXTMATCH) == 0)
-                command_note(c, "nvme %.40s is no setting that can be kept", c->words[0]);
+                command_note(c, "nvme %.40s is not a setting that can be kept", c->words[0]);
         if (c->n_words == 0 || !streq(c->words[0], "set-feature"))
                 return;
 
@@ -317,7 +318,7 @@ void nvme_command(Command *c) {
 void idle3_command(Command *c) {
         for (size_t i = 0; i < c->n_words; i++)
                 if (STR_IN_SET(c->words[i], "-s", "-d"))
-                        command_note(c, "idle3ctl %s changes the drive for good, and is no setting", c->words[i]);
+                        command_note(c, "idle3ctl %s changes the drive permanently and is not a setting", c->words[i]);
 }
 
 /* ---- powertop(8), 2.14: its settings for all disks, and for all SATA ports ---- */
@@ -350,7 +351,8 @@ void blockdev_command(Command *c) {
                         if (read_number(c->words[++i], 10, &sectors))
                                 command_want(c, "read_ahead_sect", "%lu", sectors);
                         else
-                                command_note(c, "the value of --setra is known only when it runs, or is no number");
+                                command_note(c,
+                                             "the value of --setra is not a number or known only when the command runs");
                 } else if (streq(w, "--setro") || streq(w, "--setrw"))
                         command_want(c, "read_only", streq(w, "--setro") ? "on" : "off");
                 else if (STR_IN_SET(w, "-h", "-V", "--help", "--version"))
@@ -420,17 +422,17 @@ void seachest_command(Command *c) {
                 if (row < ELEMENTSOF(seachest_options))
                         seachest_read_value(c, row, value);
                 else if (value && *value != '/' && !script_is_open(value))
-                        import_comment_out_drives(c->rule, "\"-d %.40s\" is no node of a drive", value);
+                        import_comment_out_drives(c->rule, "\"-d %.40s\" is not a drive node", value);
                 else if (value)
                         command_device(c, value);
                 else if (*w == '/' && i > 0) /* a loop's other drives, behind the first one */
                         command_device(c, w);
                 else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
-                        import_comment_out_drives(c->rule, "%.40s decides which drives it is for", w);
+                        import_comment_out_drives(c->rule, "%.40s selects the drives when the command runs", w);
                 else if (fnmatch(seachest_shows, w, FNM_EXTMATCH) == 0)
                         command_shows(c);
                 else if (fnmatch(seachest_once, option, FNM_EXTMATCH) == 0)
-                        command_note(c, "%s is done once, and is no setting", option);
+                        command_note(c, "%s acts once and is not a setting", option);
                 else if (fnmatch(seachest_plain, w, FNM_EXTMATCH) != 0 && *w == '-')
                         command_note(c, "not understood: %.40s of openSeaChest", w);
         }

@@ -145,7 +145,7 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
                 _cleanup_free_ char *quoted = quote(c);
 
                 if (!hd_idle_options(p, c->line, &rest))
-                        import_not_understood(p->import, c->line, "hd-idle's options are known only when it runs",
+                        import_not_understood(p->import, c->line, "hd-idle's options are known only when hd-idle runs",
                                               quoted);
         } else if (find_tool(word))
                 command_read(p, find_tool(word), &rest, c->line);
@@ -194,8 +194,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
 
         for (size_t i = 0; i < w->n_items; i++)
                 if (find_tool(w->items[i]) && strchr("/$", *w->items[w->n_items - 1])) {
-                        _cleanup_free_ char *why =
-                                        must_format("%s stands behind a program that is not known", w->items[i]);
+                        _cleanup_free_ char *why = must_format("%s follows an unknown program", w->items[i]);
 
                         import_not_understood(p->import, c->line, why, quoted);
                         return;
@@ -207,12 +206,12 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 return;
         }
         if (c->text > 0) {
-                import_note(p->import, c->text, "not understood: where the text behind << ends");
+                import_note(p->import, c->text, "not understood: the end of the text after <<");
                 return;
         }
         short_form = words_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");
         if (program + 1 < w->n_items)
-                import_not_understood(p->import, c->line, "not understood, with what stands behind it", short_form);
+                import_not_understood(p->import, c->line, "not understood, with its arguments", short_form);
         else
                 import_not_understood(p->import, c->line, NULL, short_form);
 }
@@ -257,7 +256,7 @@ static void find_commands(void *userdata, const ScriptCommand *c) {
         bool found = false;
 
         if (c->condition_line > 0)
-                import_set_reason(&reason, "line %u decides whether it is run", c->condition_line);
+                import_set_reason(&reason, "line %u decides whether the command runs", c->condition_line);
         p.comment_reason = p.comment_reason ?: reason;
         for (size_t k = 0; k < w->n_items; k++)
                 read_inner(&p, c, w->items[k]);
@@ -270,7 +269,8 @@ static void find_commands(void *userdata, const ScriptCommand *c) {
         for (ImportRule *r = p.import->rules + before; r < p.import->rules + p.import->n_rules; r++)
                 for (size_t k = 0; k < c->presences.n_items; k++)
                         if (!command_is_for(r, c->presences.items[k].path))
-                                import_comment_out(r, "line %u decides whether it is run", c->presences.items[k].line);
+                                import_comment_out(r, "line %u decides whether the command runs",
+                                                   c->presences.items[k].line);
         if (found) {
                 join_fallback(f, c, before);
                 return;

@@ -30,9 +30,9 @@ static void check_wishes(const SettingTable *table, ImportRule *rule) {
 
                 assert(row);
                 if (row->flags & (SETTING_DEAD | SETTING_EXCLUDED))
-                        import_comment_out(w, "drivekeep never writes it");
+                        import_comment_out(w, "drivekeep never writes this setting");
                 else if (value_parse(&row->range, w->value, &v) < 0)
-                        import_comment_out(w, "\"%.40s\" is no value of it (%s)", w->value,
+                        import_comment_out(w, "\"%.40s\" is not a valid value (%s)", w->value,
                                            value_range_format(&row->range, range, sizeof range));
                 else if (setting_is_dangerous(row, &v))
                         import_comment_out(w, "dangerous, and needs allow_dangerous = true: %s", row->danger);
@@ -72,7 +72,7 @@ static void comment_out_general(Import *import) {
                                     !streq(general->value, w->value) && may_overlap(r, later))
                                         import_comment_out(
                                                         general,
-                                                        "line %u may be for some of these drives, and is not taken over",
+                                                        "line %u may apply to some of these drives and is not imported",
                                                         w->line);
                         }
         }
@@ -210,7 +210,7 @@ static void put_import(FILE *f, const SettingTable *table, Import *import) {
                 any = true;
         }
         if (!any)
-                fputs("    // it asks for nothing\n", f);
+                fputs("    // the file sets nothing\n", f);
 }
 
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table) {

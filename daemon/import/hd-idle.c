@@ -26,9 +26,9 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                         /* It shows its help, or puts one drive into standby, and ends. */
                         if (letter == 't')
                                 import_note(import, line,
-                                            "hd-idle -t is done once, and is no setting: see spindown_time");
+                                            "hd-idle -t acts once and is not a setting: see spindown_time");
                         else if (letter != 'h' && !STR_IN_SET(option, "--help", "--version", "-V", "-v"))
-                                import_not_understood(import, line, "hd-idle does not take", option);
+                                import_not_understood(import, line, "hd-idle rejects", option);
                         while (import->n_rules > first)
                                 import_drop_rule(import);
                         return;
@@ -37,16 +37,16 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                         rule = import_add_rule(import, line);
                         (void) import_match(rule, MATCH_NODE, "%s%s", *value == '/' ? "" : "/dev/", value);
                         if (!*value || strpbrk(value, "$`%{"))
-                                reason = reason ?: "which drives hd-idle -a names is known only when it runs";
+                                reason = reason ?: "the drives of hd-idle -a are known only when hd-idle runs";
                 } else if (letter == 'i' && import->n_rules == first + 1 && streq(value, "0"))
                         import_drop_wish(rule, "spindown_time", false);
                 else if (letter == 'i') {
                         rule->spindown_by_service = !streq(value, "0");
                         import_want(rule, line, "spindown_time", streq(value, "0") ? "off" : "%ss", value);
                         if (value[strspn(value, "0123456789")] || !*value)
-                                reason = reason ?: "the times of hd-idle -i are known only when it runs";
+                                reason = reason ?: "the times of hd-idle -i are known only when hd-idle runs";
                 } else if (!letter)
-                        reason = reason ?: "not all of hd-idle's options are known before it runs";
+                        reason = reason ?: "some options of hd-idle are known only when hd-idle runs";
         }
         /* Without its exceptions the rule for all others would be for too many drives. */
         for (size_t i = first; i < import->n_rules && reason; i++)
@@ -61,7 +61,7 @@ bool hd_idle_options(const Place *p, unsigned line, const Words *words) {
         if (n_open > 0 && n_open == words->n_items)
                 return false;
 
-        read_options(p->import, line, words, p->match ? "hd-idle is not for the drives of the rule alone" : NULL);
+        read_options(p->import, line, words, p->match ? "hd-idle applies to more drives than the udev rule" : NULL);
         for (size_t i = first; i < p->import->n_rules && p->comment_reason; i++)
                 import_comment_out(&p->import->rules[i], "%s", p->comment_reason);
         return true;
@@ -82,8 +82,8 @@ void hd_idle_read(const char *text, Import *ret) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;
                 if (!p->value || starts_with(p->name, "HD_IDLE_OPTS+") || (options == p && script_is_open(p->value)))
-                        import_set_reason(&open, "not all of HD_IDLE_OPTS is known before line %u runs: %.60s%s%.60s",
-                                          p->line, p->name, p->value ? "=" : "", p->value ?: "");
+                        import_set_reason(&open, "HD_IDLE_OPTS is known only after line %u runs: %.60s%s%.60s", p->line,
+                                          p->name, p->value ? "=" : "", p->value ?: "");
         }
         if (!options)
                 return;

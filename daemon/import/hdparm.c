@@ -70,7 +70,7 @@ static void read_long(Command *c, const char *name, size_t *i) {
                         ++*i;
                 command_note(c, "drivekeep sends no security commands and keeps no passwords");
         } else if (!STR_IN_SET(name, "yes-i-know-what-i-am-doing", "prefer-ata12", "verbose", "direct"))
-                command_note(c, "hdparm --%.40s is no setting that can be kept", name);
+                command_note(c, "hdparm --%.40s is not a setting that can be kept", name);
 }
 
 /* A flag that takes a number, `s` being what is behind its letter. Returns what is behind the number; NULL: it is not one that
@@ -85,7 +85,7 @@ static const char *read_number(Command *c, const Keyword *k, const char *s, size
         }
         end = s + strspn(s, "0123456789");
         if (script_is_open(end)) {
-                command_note(c, "the value of hdparm -%c is known only when it runs", k->letter);
+                command_note(c, "the value of hdparm -%c is known only when the command runs", k->letter);
                 return "";
         }
 
@@ -95,7 +95,7 @@ static const char *read_number(Command *c, const Keyword *k, const char *s, size
         if (end > s && k->key)
                 command_want(c, k->key, "%lu", number);
         else if (end > s)
-                command_note(c, "hdparm -%c sets nothing that a kernel of today takes", k->letter);
+                command_note(c, "hdparm -%c has no effect in current kernels", k->letter);
         return end;
 }
 
@@ -113,11 +113,11 @@ static void read_letters(Command *c, const char *letters, size_t *i) {
                         command_shows(c);
                         return;
                 } else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
-                        command_note(c, "hdparm -%c is done once, and is no setting: see spindown_time", letter);
+                        command_note(c, "hdparm -%c acts once and is not a setting: see spindown_time", letter);
                 else if (!strchr("fFtTwzCgHiIqv", letter))
                         s = NULL;
                 if (!s)
-                        import_comment_out(c->rule, "hdparm -%.40s is not understood, or changes the drive for good",
+                        import_comment_out(c->rule, "hdparm -%.40s is not understood, or changes the drive permanently",
                                            letters);
         }
 }
@@ -134,7 +134,7 @@ void hdparm_command(Command *c) {
                         continue;
                 }
                 if (named)
-                        import_comment_out(c->rule, "flags stand behind a drive, and are for the next one only");
+                        import_comment_out(c->rule, "flags after a drive apply only to the next drive");
                 if (w[1] == '-')
                         read_long(c, w + 2, &i);
                 else
@@ -145,7 +145,7 @@ void hdparm_command(Command *c) {
 /* ---- an hdparm.conf as its writer meant it. Debian's own parser takes less (hdparm 9.65, hdparm_options in hdparm-functions): where
  * that matters a note says so ---- */
 
-#define IGNORED "Debian does not take this form, and never set it"
+#define IGNORED "Debian ignores this form and never applied it"
 
 typedef struct Reader {
         Import *import;
@@ -176,7 +176,7 @@ static void read_names(Reader *r, char *s) {
                 bool slash = ends_with(name, "/");
 
                 if (*name != '/') {
-                        import_comment_out_drives(rule, "beside the name stands what is none");
+                        import_comment_out_drives(rule, "the block has a word that is not a drive name");
                         return;
                 }
                 if (slash)
@@ -204,12 +204,12 @@ static void want(Reader *r, const Keyword *k, const char *value) {
         if (!k->key)
                 return;
         if (is_set_before(r, k->key)) {
-                note(r, "this drive has a block before, and to Debian what stands there, or for all drives, counts");
+                note(r, "Debian uses the value from the first block of this drive, or from the lines for all drives");
                 return;
         }
         /* With a brace too many it may be for one drive. */
         if (rule == global && r->import->n_rules > 1) {
-                note(r, "what stands behind a block Debian loses");
+                note(r, "Debian ignores lines after a block");
                 return;
         }
 
@@ -232,7 +232,7 @@ static void read_part(Reader *r, char *s) {
         if (!*s)
                 return;
         if (r->named)
-                import_comment_out(&r->import->rules[r->block], "there is no brace behind the name");
+                import_comment_out(&r->import->rules[r->block], "the name has no opening brace");
         r->named = false;
 
         is_assigned = line_split(s, &value);
@@ -241,7 +241,7 @@ static void read_part(Reader *r, char *s) {
                 want(r, k, k->alone ? "on" : value);
         else {
                 /* Of the value nothing is shown: it may be a password. */
-                note(r, "\"%.*s\" is not taken over in this form", (int) MIN(strcspn(s, " \t=:\"'"), 40U), s);
+                note(r, "\"%.*s\" is not imported in this form", (int) MIN(strcspn(s, " \t=:\"'"), 40U), s);
                 /* It may be a name. */
                 if (!is_assigned && r->block == 0)
                         begin_nameless(r);
@@ -297,7 +297,7 @@ static void order_patterns(Import *import) {
                         continue;
                 for (size_t k = 1; k < i; k++)
                         if (import->rules[k].n_wishes == 0)
-                                import_comment_out(&rule, "the block in line %u may leave out some of these drives",
+                                import_comment_out(&rule, "the block in line %u may exclude some of these drives",
                                                    import->rules[k].line);
                 memmove(import->rules + 2, import->rules + 1, (i - 1) * sizeof rule);
                 import->rules[1] = rule;

@@ -76,11 +76,11 @@ static void want_value(const Pairs *pairs, ImportRule *rule, size_t i, bool on_b
         if (other && streq(other->value, p->value))
                 other = NULL;
         if (other && !find_value(pairs, mode))
-                import_comment_out(w, "%s in another file decides between this and line %u", mode, other->line);
+                import_comment_out(w, "%s in another file decides between this line and line %u", mode, other->line);
         else if (other && !active && is_set(pairs, LID_CLOSED, false))
-                import_comment_out(w, "while the lid is closed, line %u is in force", other->line);
+                import_comment_out(w, "line %u applies while the lid is closed", other->line);
         else if (streq(parameters[i].key, "read_ahead_kb"))
-                import_comment_out(w, "it is set while a file system of the disk is mounted");
+                import_comment_out(w, "laptop-mode-tools sets this only while a file system of the disk is mounted");
         rule->line = rule->wishes[0].line;
 }
 
@@ -103,13 +103,13 @@ static void add_disks_rule(const Pairs *pairs, Import *import) {
                 if (!strpbrk(words.items[i], "$`"))
                         (void) import_match(rule, MATCH_NODE, "%s", words.items[i]);
                 else
-                        import_comment_out_drives(rule, "only a shell knows the drives of \"%.40s\" in line %u",
-                                                  words.items[i], line);
+                        import_comment_out_drives(rule, "only a shell can expand \"%.40s\" in line %u", words.items[i],
+                                                  line);
         (void) import_match(rule, MATCH_ROTATIONAL, "true");
         (void) import_match(rule, MATCH_TRANSPORT, "sata");
         (void) import_match(rule, MATCH_TRANSPORT, "pata");
         if (words.n_items == 0)
-                import_comment_out_drives(rule, "HD, in another file, names the drives");
+                import_comment_out_drives(rule, "the variable HD in another file names the drives");
         want_values(pairs, rule, DISKS);
 }
 
@@ -160,6 +160,6 @@ void laptop_mode_read(const char *text, Import *ret) {
         while (i < pairs.n_items && pairs.items[i].value)
                 i++;
         for (size_t k = 0; k < ret->n_rules && i < pairs.n_items; k++)
-                import_comment_out(&ret->rules[k], "only a shell knows what line %u does: %.60s", pairs.items[i].line,
+                import_comment_out(&ret->rules[k], "only a shell can evaluate line %u: %.60s", pairs.items[i].line,
                                    pairs.items[i].name);
 }

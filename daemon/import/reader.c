@@ -86,7 +86,7 @@ void import_not_understood(Import *i, unsigned line, const char *why, const char
         if (i->n_quoted < QUOTED_MAX)
                 import_note(i, line, "%s: %.100s", why ?: "not understood", text);
         else
-                import_note(i, line, "not understood, too, with what is in these lines");
+                import_note(i, line, "not understood; only the first 30 such lines are quoted");
         i->n_quoted += i->n_notes - before;
 }
 
@@ -144,7 +144,7 @@ bool import_add_match(ImportRule *r, MatchKey key, char *pattern) {
 
         if (import_match_add(&r->match, key, NULL, own))
                 return true;
-        import_comment_out_drives(r, "\"%.60s\" is the name of no drive", own);
+        import_comment_out_drives(r, "\"%.60s\" is not a drive name", own);
         return false;
 }
 
@@ -324,9 +324,9 @@ char *import_describe(const char *file, const char *text, size_t size) {
         if (kind != _IMPORT_KIND_INVALID)
                 return must_format("this is %s; 'drivekeep import %s' translates it", kinds[kind].title, file);
         if (reader_fits(text, "(^|\n)(---\\s|-[ \t]+[a-z_]+:\\s|[a-z_]+:[ \t]*\r?\n[ \t]*-? *[a-z_]+:)"))
-                return must(strdup("this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
+                return must(strdup("this is YAML; drivekeep reads libconfig files: see drivekeep.conf(5)"));
         if (reader_fits(text, "^\\s*[[{]\\s*(\\{\\s*)?\"[a-z_]+\"\\s*:"))
-                return must(strdup("this is JSON, and drivekeep's files are libconfig: see drivekeep.conf(5)"));
+                return must(strdup("this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)"));
         return NULL;
 }
 
@@ -375,11 +375,11 @@ int import_read(const char *file, const char *text, size_t size, ImportKind kind
         if (kind == _IMPORT_KIND_INVALID)
                 kind = kind_by_text(text);
         if (memchr(text, '\0', size))
-                objection = "there is a NUL byte in it: this is no text, or not in UTF-8";
+                objection = "the file has a NUL byte: it is not a text, or not in UTF-8";
         else if (kind == _IMPORT_KIND_INVALID && *skip_comments(text))
-                objection = "what kind of file this is cannot be told for certain: say --format=KIND";
+                objection = "unknown kind of file: name the kind with --format=KIND";
         else if (kind == IMPORT_SCRIPT && starts_with(text, "#!") && kind_by_text(text) != IMPORT_SCRIPT)
-                objection = "its first line names no shell that is understood here";
+                objection = "the first line does not name a supported shell (sh, ash, bash or dash)";
         if (objection) {
                 *ret_objection = objection;
                 return 1;

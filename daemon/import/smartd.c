@@ -15,7 +15,7 @@ static void read_directive(Import *import, unsigned line, Words *options, const 
                 words_add(options, streq(option, "-e") ? "-s" : option, 2);
                 words_add(options, value, strlen(value));
         } else if (STR_IN_SET(option, "-o", "-S"))
-                import_note(import, line, "drivekeep has nothing like smartd's %s", shown);
+                import_note(import, line, "drivekeep has no setting for smartd's %s", shown);
         else if (option[0] != '-' || !option[1] || option[2] || !strchr(watching, option[1]))
                 import_not_understood(import, line, NULL, shown);
 }
@@ -33,8 +33,9 @@ static void read_directives(Import *import, unsigned line, const char *directive
                         (void) import_match_add(&ata, MATCH_TRANSPORT, NULL,
                                                 ((const char *[]){ "sata", "pata", "usb" })[i]);
                 place.match = &ata;
-                place.comment_reason =
-                                named->n_criteria > 0 ? "it is for the drives that no line names: say which" : NULL;
+                place.comment_reason = named->n_criteria > 0
+                                                       ? "applies to the drives that no line names: name them in match"
+                                                       : NULL;
                 place.drives_unknown = true;
                 device = "/dev/" RULE_DRIVE;
         }
@@ -51,7 +52,8 @@ static void read_directives(Import *import, unsigned line, const char *directive
                 i += streq(option, "-M") && streq(value, "exec");
                 if (scans && streq(option, "-d") && !streq(value, "removable"))
                         place.comment_reason =
-                                        place.comment_reason ?: "which drives smartd finds by this -d, no rule says";
+                                        place.comment_reason
+                                                        ?: "drivekeep has no match for the drives that smartd finds with this -d option";
                 else
                         read_directive(import, line, &options, option, value);
         }
@@ -81,7 +83,7 @@ void smartd_read(const char *text, Import *ret) {
                 directives = must_format("%s %s", starts_with(line, "DEFAULT") ? "" : defaults ?: "", line + n);
                 line[n] = '\0';
                 if (scanned && n > 0)
-                        import_note(ret, l.line, "smartd reads nothing behind DEVICESCAN");
+                        import_note(ret, l.line, "smartd ignores lines after DEVICESCAN");
                 else if (streq(line, "DEFAULT")) {
                         free(defaults);
                         defaults = TAKE_PTR(directives);

@@ -98,7 +98,7 @@ static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, si
                 /* Of several link policies TLP takes the first that the kernel knows. */
                 value = values.items[parameters[i].scope <= LIST ? MIN(place, values.n_items - 1) : 0];
                 if (nvme && parameters[i].scope == ONE)
-                        import_note(import, line, "drivekeep keeps no %s of NVMe drives", key);
+                        import_note(import, line, "drivekeep does not set %s of NVMe drives", key);
                 /* TLP's words for leaving it alone. */
                 else if (STR_IN_SET(value, "keep", "_") || (nvme && !scheduler))
                         continue;
@@ -128,7 +128,7 @@ static void match_classes(ImportRule *rule, const Words *denied, unsigned line) 
                 if (!words_have(denied, classes[i][0]))
                         any |= import_match(rule, MATCH_TRANSPORT, "%s", classes[i][1]);
         if (!any && denied->n_items > 0)
-                import_comment_out_drives(rule, "DISK_APM_CLASS_DENYLIST in line %u leaves no drives", line);
+                import_comment_out_drives(rule, "DISK_APM_CLASS_DENYLIST in line %u excludes all drives", line);
 }
 
 static void add_link_rule(const Pairs *pairs, Import *import) {
@@ -138,10 +138,8 @@ static void add_link_rule(const Pairs *pairs, Import *import) {
 
         (void) import_match(rule, MATCH_TRANSPORT, "sata");
         if (denied.n_items > 0)
-                import_comment_out_drives(
-                                rule,
-                                "line %u leaves out %.40s, and an adapter's number names no drive: say which drives",
-                                line, denied.items[0]);
+                import_comment_out_drives(rule, "line %u excludes adapter %.40s: name the remaining drives in match",
+                                          line, denied.items[0]);
         want_values(pairs, import, rule, 0, false, LINK, LINK);
 }
 
@@ -163,7 +161,7 @@ static void note_unknown_variables(const Pairs *pairs, Import *import) {
                 for (size_t i = 0; i < ELEMENTSOF(parameters); i++)
                         is_known = is_known || streq(name, parameters[i].name);
                 if (!is_accepted(p))
-                        import_not_understood(import, p->line, "TLP does not take", p->name);
+                        import_not_understood(import, p->line, "TLP ignores this line", p->name);
                 else if (!is_known &&
                          (starts_with(name, "DISK_") || starts_with(name, "SATA_") || starts_with(name, "AHCI_")))
                         import_not_understood(import, p->line, NULL, name);
@@ -196,6 +194,6 @@ void tlp_read(const char *text, Import *ret) {
         add_link_rule(&pairs, ret);
         for (size_t i = 0; i < ret->n_rules && one_mode && streq(one_mode->value, "1"); i++)
                 import_comment_out(&ret->rules[i],
-                                   "TLP_PERSISTENT_DEFAULT in line %u: TLP takes no note of the power source",
+                                   "TLP ignores the power source, because of TLP_PERSISTENT_DEFAULT in line %u",
                                    one_mode->line);
 }

@@ -15,7 +15,7 @@ static void add_devices(ImportRule *rule, const char *list, const char *all) {
                 _cleanup_free_ char *node = must_format("/dev/%s", w + leaves_out);
 
                 if (!import_match_add(leaves_out ? &rule->except : &rule->match, MATCH_NODE, NULL, node))
-                        import_comment_out_drives(rule, "\"%.60s\" is the name of no drive", node);
+                        import_comment_out_drives(rule, "\"%.60s\" is not a drive name", node);
                 any = any || !leaves_out;
         }
         if (!any && *all)
@@ -53,7 +53,7 @@ static void read_other(const Pairs *pairs, const Pair *p, const char *type, Impo
         if (streq(type, "sysfs") && starts_with(p->name, "/sys/")) {
                 if (condition)
                         place.comment_reason = reason =
-                                        must_format("line %u decides whether tuned does so", condition->line);
+                                        must_format("line %u decides whether tuned writes this", condition->line);
                 command_write(&place, p->line, p->name, p->value);
         } else if ((STR_IN_SET(type, "disk", "scsi_host") && p != condition && !str_in_set(p->name, plain)) ||
                    (streq(type, "main") && streq(p->name, "include")) || streq(type, "script"))
@@ -84,14 +84,14 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
                 open = devices;
         open = open ?: find_condition(pairs, p->section);
         if (open)
-                import_comment_out_drives(rule, "drivekeep has no match like %s=%.60s", open->name, open->value);
+                import_comment_out_drives(rule, "drivekeep has no match for %s=%.60s", open->name, open->value);
         /* "4096 s": sectors of 512 bytes, not KiB. */
         if (streq(p->name, "readahead") && value[n + strspn(value + n, " \t")] == 's')
                 import_want(rule, p->line, options[i].key, "%lu", strtoul(value, NULL, 10) / 2);
         else
                 import_want(rule, p->line, options[i].key, "%.*s", (int) n, value);
         if (value != p->value)
-                import_comment_out(&rule->wishes[0], "\"%.20s\" is only a bound of it to tuned", p->value);
+                import_comment_out(&rule->wishes[0], "\"%.20s\" is only a limit in tuned", p->value);
 }
 
 void tuned_read(const char *text, Import *ret) {

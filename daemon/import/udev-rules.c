@@ -164,7 +164,7 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
                                    scsi ? "device/" : "", i->attribute);
                 command_write(p, line, path, i->value);
         } else if (p->match && streq(i->key, "ENV") && streq(i->attribute, "SYSTEMD_WANTS"))
-                import_not_understood(p->import, line, "systemd starts a unit, and what that does is not known",
+                import_not_understood(p->import, line, "starts a systemd unit, whose commands are not known here",
                                       i->value);
 }
 
@@ -233,7 +233,7 @@ static void clear_runs(Import *import, size_t own, const Match *match, unsigned 
                     (r + RUNS_MAX < import->rules + import->n_rules ? !r->comment_reason
                                                                     : may_share(match, &r->match))) {
                         r->never = r >= import->rules + own;
-                        import_comment_out(r, "RUN= in line %u may take it back", line);
+                        import_comment_out(r, "RUN= in line %u may cancel this command", line);
                 }
 }
 
@@ -283,9 +283,9 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         for (size_t i = 0; i + 1 < ELEMENTSOF(items) && read_item(&text, &items[i]); i++)
                 ;
         if (by > 0)
-                import_set_reason(&reason, "it stands behind the GOTO in line %u", by);
+                import_set_reason(&reason, "the GOTO in line %u may skip this rule", by);
         else if (*text)
-                import_set_reason(&reason, "not all of it is understood, from \"%.20s\" on", text);
+                import_set_reason(&reason, "the rule is not understood from \"%.20s\" on", text);
 
         for (const Item *i = items; i->key; i++) {
                 label = streq(i->key, "GOTO") ? i->value : label;
@@ -297,15 +297,15 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                         subsystem = i->value;
                 }
                 if (is_condition(i) && !is_met(i, i->op) && !add_condition(i, &match))
-                        import_set_reason(&reason, "drivekeep has no match like %.30s%s%.40s%s%s%s\"%.60s\"%s", i->key,
+                        import_set_reason(&reason, "drivekeep has no match for %.30s%s%.40s%s%s%s\"%.60s\"%s", i->key,
                                           *i->attribute ? "{" : "", i->attribute, *i->attribute ? "}" : "", i->op,
                                           i->any_case ? "i" : "", i->value,
                                           value_fits(i, "power_supply") ? ": see on_battery" : "");
                 else if (streq(i->key, "RUN") && !strstr(i->value, "sh ") && strpbrk(i->value, "|&<>*?"))
-                        import_set_reason(&reason, "udev takes a shell's signs for words");
+                        import_set_reason(&reason, "udev passes shell operators as plain words");
         }
         if (match.n_criteria == 0)
-                import_set_reason(&reason, "it is for every drive that comes: say which");
+                import_set_reason(&reason, "the rule applies to every new drive: name the drives in match");
 
         for (const Item *i = items; i->key; i++) {
                 if (streq(i->key, "RUN") && STR_IN_SET(i->op, "=", ":=") && place.match && !unmet) {

@@ -35,8 +35,7 @@ void udisks_read(const char *text, Import *ret) {
                 size_t i = 0;
 
                 if (!p->section || (!p->value && *p->name != '['))
-                        import_comment_out(rule, "udisks2 takes line %u for an error, and ignored the whole file",
-                                           p->line);
+                        import_comment_out(rule, "udisks2 rejects line %u and ignores the whole file", p->line);
                 if (!p->section || !p->value || !streq(p->section, "ATA"))
                         continue;
                 while (i < ELEMENTSOF(keys) && !streq(p->name, keys[i][0]))
@@ -44,6 +43,6 @@ void udisks_read(const char *text, Import *ret) {
                 if (i < ELEMENTSOF(keys))
                         import_want(rule, p->line, keys[i][1], "%s", p->value);
                 else
-                        import_note(ret, p->line, "udisks2 knows no \"%.40s\"", p->name);
+                        import_note(ret, p->line, "udisks2 has no setting \"%.40s\"", p->name);
         }
 }

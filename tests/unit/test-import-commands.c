@@ -10,22 +10,22 @@ static const WrittenCase cases[] = {
 #define RUN_OPEN "is known only when"
 #define HELD_BY(reason) "// line 1: " reason
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
-#define NOTHING "it asks for nothing"
+#define NOTHING "the file sets nothing"
         /* hdparm: letters together, numbers behind or apart, and what only shows. */
         { "rc.local", "/sbin/hdparm -B 254 -S 120 /dev/sda\n", { "match = \"/dev/sda\";", "apm = 254;", "spindown_time = 120; // 10 min" } },
         { "x.sh", "hdparm -qS12W0A1 /dev/sda /dev/sdb\n",
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 12;", "write_cache = false;", "lookahead = true;" } },
         { "x.sh", "hdparm -tT /dev/sda; hdparm -I /dev/sda; hdparm -B /dev/sda; hdparm -qgi -V /dev/sda\n", { NOTHING } },
         { "x.sh", "hdparm -B255 -t /dev/sda\n", { "apm = 255; // off" } },
-        { "x.sh", "hdparm -N p1000 /dev/sda\n", { "changes the drive for good" }, "{" },
-        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X69 is not understood, or changes the drive for good", "//     write_cache" }, "\n        match" },
+        { "x.sh", "hdparm -N p1000 /dev/sda\n", { "changes the drive permanently" }, "{" },
+        { "x.sh", "hdparm -W1 -X69 /dev/hda\n", { "hdparm -X69 is not understood, or changes the drive permanently", "//     write_cache" }, "\n        match" },
         { "x.sh", "hdparm --user-master u --security-unlock hunter2 /dev/sda\n", { "keeps no passwords" }, "hunter2" },
         { "x.sh", "hdparm -S 12 --security-set-pass hunter2 /dev/sda\n", { "\n        spindown_time = 12;" }, "hunter2" },
         { "x.sh", "hdparm -s1 /dev/sda\n", { "// poweron_standby = 1; // dangerous, and needs allow_dangerous = true: " } },
-        { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "// dma = 1; // drivekeep never writes it", "write_cache = true;" } },
+        { "x.sh", "hdparm -d1 -W1 /dev/sda\n", { "// dma = 1; // drivekeep never writes this setting", "write_cache = true;" } },
         { "x.sh", "hdparm -y /dev/sda; hdparm -S6 -Y /dev/sdb\n",
-          { "hdparm -y is done once, and is no setting", "hdparm -Y is done once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
-        { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is no setting", "\n        write_cache = false;" } },
+          { "hdparm -y acts once and is not a setting", "hdparm -Y acts once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
+        { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is not a setting", "\n        write_cache = false;" } },
         /* A flag that hdparm does not know, or a value: of the command nothing is set. */
 #define NO_FLAG "is not understood, or changes"
         { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm -S=12 " NO_FLAG }, "\n        match" },
@@ -34,7 +34,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S 12 -B 300 /dev/sda\n", { "hdparm -B " NO_FLAG }, "\n        match" },
         { "x.sh", "hdparm -B 254 -S /dev/sda\n", { "hdparm -S " NO_FLAG }, "\n        match" },
         { "x.sh", "hdparm -W 0 -$F /dev/sda\n", { "hdparm -$F " NO_FLAG, "//     write_cache = false;" } },
-        { "x.sh", "hdparm -S 60 /dev/sda -W 0 /dev/sdb\n", { "flags stand behind a drive", "//     write_cache = false;" }, "\n        match" },
+        { "x.sh", "hdparm -S 60 /dev/sda -W 0 /dev/sdb\n", { "flags after a drive", "//     write_cache = false;" }, "\n        match" },
         { "x.sh", "hdparm -t /dev/sda /dev/sdb\n", { NOTHING } },
 
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda\n", { "error_recovery = \"7s\";" } },
@@ -42,10 +42,10 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -s standby,241 -s apm,128 -s wcache,off --set aam,off --set=rcache,off /dev/sda\n",
           { "spindown_time = 241;", "apm = 128;", "write_cache = false;", "acoustic_management = \"off\";", "read_cache = false;" } },
         { "x.sh", "smartctl -l scterc,42,70 /dev/sda\n", { "error_recovery_read = \"4200ms\";", "error_recovery_write = \"7s\";" } },
-        { "x.sh", "smartctl -s on -a /dev/sda; smartctl -s standby,now /dev/sda\n", { "nothing like smartctl -s on", "is done once" }, "{" },
-        { "x.sh", "smartctl -s apm,128 -s standby,now /dev/sda\n", { "is done once", "\n        apm = 128;" } },
-        { "x.sh", "smartctl -l scterc,-70,-70 /dev/sda; smartctl -l scterc,+70,+70 /dev/sda\n", { "or out of its range" }, "{" },
-        { "x.sh", "hdparm -S 12 -L0 -n 1 /dev/sda\n", { "hdparm -n sets nothing", "\n        spindown_time = 12;" } },
+        { "x.sh", "smartctl -s on -a /dev/sda; smartctl -s standby,now /dev/sda\n", { "no setting for smartctl -s on", "acts once" }, "{" },
+        { "x.sh", "smartctl -s apm,128 -s standby,now /dev/sda\n", { "acts once", "\n        apm = 128;" } },
+        { "x.sh", "smartctl -l scterc,-70,-70 /dev/sda; smartctl -l scterc,+70,+70 /dev/sda\n", { "are out of range or" }, "{" },
+        { "x.sh", "hdparm -S 12 -L0 -n 1 /dev/sda\n", { "hdparm -n has no effect", "\n        spindown_time = 12;" } },
 #define BEHIND_RAID "a drive behind a RAID controller", NOWHERE, "//     apm = 128;"
         { "x.sh", "smartctl -d megaraid,5 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
         { "x.sh", "smartctl -s apm,128 --device=3ware,0 /dev/twa0\n", { BEHIND_RAID }, "\n        match" },
@@ -54,7 +54,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -d sat,12 -s apm,128 /dev/sda; smartctl --device removable -s apm,254 /dev/sdb\n",
           { "\n        apm = 128;", "\n        apm = 254;" }, "RAID" },
         { "x.sh", "smartctl -d nvme -s wcache,on /dev/nvme0\n",
-          { "it names no drive that it sets" }, "\n        match" },
+          { "the command names no drive" }, "\n        match" },
         { "x.sh", "smartctl -H /dev/nvme0\n", { NOTHING } },
         { "x.sh", "for d in sda nvme0; do smartctl -l scterc,70,70 /dev/$d; done\n",
           { "\n        match = \"/dev/sda\";", "\n        error_recovery = \"7s\";" } },
@@ -63,7 +63,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
           { "-s wcache,1 is not translated", "-s apm,$L is not translated", HELD_BY("smartctl -s standby,10min"), "//     apm = 128;" },
           "\n        match" },
-        { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "or out of its range" }, "{" },
+        { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "are out of range or" }, "{" },
         /* Of settings that exclude each other the last one stands, as with the tool. */
         { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
           { "// error_recovery_read = \"4200ms\"; // error_recovery comes later and excludes it", "// error_recovery_write = \"7s\";",
@@ -79,7 +79,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "sdparm -s SYCT=9000 /dev/sda; sdparm --set IDLE_B=1 /dev/sda\n", { "SYCT=9000 is not", "IDLE_B=1 is not" }, "{" },
         { "x.sh", "sdparm --six -s WCE=0 --select /dev/sda\n", { "sdparm --select is not understood", "//     write_cache" }, "\n        match" },
         { "x.sh", "smartctl -o on -S on /dev/sda; blockdev --setfra 8 /dev/sda; nvme format /dev/nvme0n1 -s 1\n",
-          { "nothing like smartctl -o", "--setfra is not", "nvme format is no setting" }, "{" },
+          { "no setting for smartctl -o", "--setfra is not", "nvme format is not a setting" }, "{" },
         { "x.sh", "sdparm -s STANDBY_Z=1,SCT=9000 /dev/sda; sdparm --set=WCE=on,RTL= /dev/sda\n",
           { "WCE=on is not translated", "standby_z = \"900s\";" } },
         { "x.sh", "sdparm -t sas --set STANDBY_Z=0,SZCT=9000 /dev/sda; sdparm --set=SCT,WCE=2,IDLE_A=1 /dev/sdb\n",
@@ -97,16 +97,16 @@ static const WrittenCase cases[] = {
           { "-f 0xc -v 1 is not", "\n        apst_latency = \"off\";" } },
         { "x.sh", "for n in /dev/nvme[0-9]; do nvme set-feature $n -f 6 -v 0; done\n", { "match = \"/dev/nvme[0-9]n*\";" } },
         { "x.sh", "nvme set-feature /dev/nvme0n[1-9] -f 6 -v 0\n", { "match = \"/dev/nvme0n[1-9]\";" } },
-        { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2 is a drive's node of another kind", NOWHERE, "//     write_cache = true;" } },
+        { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2 is not one", NOWHERE, "//     write_cache = true;" } },
 
         /* The command is for the array alone, and a match by its name for the drives below, too. */
         { "x.sh", "blockdev --setra 4096 /dev/md0\n",
           { "match = { node = \"/dev/md0\"; transport = \"virtual\"; };", "\n        read_ahead_sect = 4096; // 2 MiB" } },
-        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is known only when" }, "{" },
-        { "x.sh", "blockdev --setra 4096 /dev/md0 /dev/sdb\n", { "for an array, too", NOWHERE }, "\n        match" },
+        { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is not a number or" }, "{" },
+        { "x.sh", "blockdev --setra 4096 /dev/md0 /dev/sdb\n", { "also names an array", NOWHERE }, "\n        match" },
         { "x.sh", "echo 4096 > /sys/block/dm-0/queue/read_ahead_kb\n", { "transport = \"virtual\"", "read_ahead_kb = 4096;" } },
-        { "x.sh", "blockdev --setro /dev/sdb1\n", { "for a partition alone", "//     read_only = true;" }, "\n        match" },
-        { "x.sh", "blockdev --setro /dev/disk/by-uuid/1234-ABCD; hdparm -r1 /dev/nvme0n1p2\n", { "for a partition alone" }, "\n        match" },
+        { "x.sh", "blockdev --setro /dev/sdb1\n", { "the command sets a partition", "//     read_only = true;" }, "\n        match" },
+        { "x.sh", "blockdev --setro /dev/disk/by-uuid/1234-ABCD; hdparm -r1 /dev/nvme0n1p2\n", { "the command sets a partition" }, "\n        match" },
         { "x.sh", "blockdev --setro /dev/nvme0n1 /dev/disk/by-id/ata-ST1\n", { "\n        read_only = true;" } },
 
         /* Files below /sys. */
@@ -117,7 +117,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "echo bfq > /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/queue/scheduler\n",
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
         { "x.sh", "echo bfq > /sys/block/$i/queue/scheduler; echo 1 > $disk/queue/iostats\n",
-          { "\"/dev/$i\" is, is known only when", NOWHERE, "//     scheduler = \"bfq\";", NOWHERE, "iostats" }, "\n        match" },
+          { "\"/dev/$i\" is known only when", NOWHERE, "//     scheduler = \"bfq\";", NOWHERE, "iostats" }, "\n        match" },
         { "x.sh", "echo 1 > /sys/block/sda/queue/iosched/low_latency\n", { "drivekeep does not keep low_latency" }, "{" },
         { "x.sh", "echo 1 > /sys/class/scsi_disk/0:0:0:0/manage_start_stop\n", { NOWHERE, "//     manage_start_stop = true;" } },
         { "x.sh", "d=/sys/block/sda/device/scsi_disk/0:0:0:0; echo 0 > $d/allow_restart; echo -1 > $d/max_retries\n",
@@ -125,14 +125,14 @@ static const WrittenCase cases[] = {
         { "x.sh", "d=/sys/block/sda/device/scsi_disk/0:0:0:0; echo temporary write back > $d/cache_type; echo write through > $d/cache_type\n",
           { "\n        write_cache = false;" } },
         { "x.sh", "echo temporary write back > /sys/block/sda/device/scsi_disk/0:0:0:0/cache_type\n",
-          { "// write_cache = \"temporary write back\"; // \"temporary write back\" is no value of it" }, "\n        match" },
+          { "// write_cache = \"temporary write back\"; // \"temporary write back\" is not a valid value" }, "\n        match" },
         { "x.sh", "echo 2000 > /sys/block/sda/device/power/autosuspend_delay_ms; echo -1 > /sys/block/sdb/device/power/autosuspend_delay_ms\n",
           { "\n        autosuspend_delay = \"2s\"", "\n        autosuspend_delay = \"-1\";" } },
         { "x.sh", "echo 0 > /sys/class/nvme/nvme0/power/pm_qos_latency_tolerance_us; echo 0 > /sys/block/nvme1n1/device/hmb\n",
           { "\n        match = \"/dev/nvme0n*\";", "\n        apst_latency = \"0us\";", "\n        match = \"/dev/nvme1n1\";", "\n        hmb = false;" } },
         { "x.sh", "echo 1 > /proc/sys/vm/laptop_mode; echo 0 > /sys/devices/system/cpu/cpu1/online; echo x > /tmp/queue/scheduler\n", { NOTHING } },
         { "x.sh", "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy\n",
-          { "number names no drive", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
+          { "the number of an adapter or device", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
         /* What is about drives, and has no row: a note in every form. */
 #define NO_ROW(line, name) "line " line ": drivekeep does not keep " name
@@ -146,13 +146,13 @@ static const WrittenCase cases[] = {
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",
           { OF_ARRAY, "\n        match = \"/dev/sda\";\n        strict_limit = true;" } },
         { "x.sh", "echo 4096 > $M/md/stripe_cache_size; echo 16 > /sys/block/md1/md/stripe_cache_size\n",
-          { RUN_OPEN, "//     stripe_cache_size = 4096;", "\"16\" is no value of it" }, "\n        match" },
+          { RUN_OPEN, "//     stripe_cache_size = 4096;", "\"16\" is not a valid value" }, "\n        match" },
         { "69.rules", "SUBSYSTEM==\"block\", KERNEL==\"md*\", ATTR{md/stripe_cache_size}=\"8192\"\nKERNEL==\"sd?\", ATTR{bdi/strict_limit}=\"1\"\n",
           { "\n        match = { node = \"/dev/md*\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;", "\n        strict_limit = true;" } },
         { "/etc/tmpfiles.d/disk.conf", "w /sys/block/md0/md/stripe_cache_size - - - - 8192\n", { OF_ARRAY } },
         { "/etc/sysfs.conf", "block/md0/md/stripe_cache_size = 8192\n", { OF_ARRAY } },
         { "/etc/sysfs.conf", "class/bdi/8:16/strict_limit = 1\nclass/bdi/8:0/read_ahead_kb = 512\n",
-          { "names no drive", NOWHERE, "//     strict_limit = true;", "//     read_ahead_kb = 512;" }, "\n        match" },
+          { "the number of an adapter or device", NOWHERE, "//     strict_limit = true;", "//     read_ahead_kb = 512;" }, "\n        match" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{strict_limit}=\"1\"\n", { "//     strict_limit = true;" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk-setup %k\"\nKERNEL==\"sg?\", RUN{builtin}+=\"kmod load sg\"\n",
           { "line 1: not understood: /usr/local/bin/disk-setup %k" }, "kmod" },
@@ -181,18 +181,18 @@ static const WrittenCase cases[] = {
           { "\n        spindown_time = 12;" }, "decides" },
         { "a.service", "[Unit]\nConditionACPower=\nConditionACPower=true\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n", { "line 3 decides" }, "\n        match" },
         { "a.service", "[Service]\nExecStart=/usr/bin/disks -x\nExecStart=/usr/sbin/hd-idle $HD_IDLE_OPTS\nExecStart=hd-idle -a %i -i 60\n",
-          { "line 2: not understood", "line 3: hd-idle's options are known only when it runs", "which drives hd-idle -a names" }, "\n        match" },
+          { "line 2: not understood", "line 3: hd-idle's options are known only when hd-idle runs", "the drives of hd-idle -a" }, "\n        match" },
         { "crontab", "MAILTO=root\nPATH=/sbin:/bin\n\n# x\n@reboot root true\n", { NOTHING } },
         { "a.service", "[Service]\nExecReload=/sbin/hdparm -S 12 /dev/sda\n", { NOTHING } },
-        { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sd?\nExecStart=/sbin/hdparm -B 254 /dev/sd{a,b}\n", { "systemd takes a shell's signs for words" }, "\n        match" },
+        { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sd?\nExecStart=/sbin/hdparm -B 254 /dev/sd{a,b}\n", { "systemd passes shell operators as plain words" }, "\n        match" },
         { "a.service", "[Service]\nExecStart=/bin/echo bfq > /sys/block/sda/queue/scheduler\n",
-          { "systemd takes a shell's signs for words", "//     scheduler = \"bfq\";" }, "\n        match" },
-        { "a@.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/%i\n", { "\"/dev/%i\" is, is known only when", NOWHERE } },
+          { "systemd passes shell operators as plain words", "//     scheduler = \"bfq\";" }, "\n        match" },
+        { "a@.service", "[Service]\nExecStart=/sbin/hdparm -S 12 /dev/%i\n", { "\"/dev/%i\" is known only when", NOWHERE } },
         { "crontab", "@reboot root (sleep 60; hdparm -S 12 /dev/sda) &\n", { "\n        spindown_time = 12;" } },
-        { "crontab", "@reboot root-owns && hdparm -S 12 /dev/sda\n", { "line 1 decides whether it is run" }, "\n        match" },
+        { "crontab", "@reboot root-owns && hdparm -S 12 /dev/sda\n", { "line 1 decides whether the command runs" }, "\n        match" },
         { "crontab", "@reboot\troot\thdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" } },
         { "/etc/cron.d/hdparm", "@reboot root hdparm -S 12 /dev/sda\n30 4 * * * root smartctl -s apm,254 /dev/sdb\n",
-          { "\n        spindown_time = 12;", "line 2: cron runs it at its times", "//     apm = 254;" } },
+          { "\n        spindown_time = 12;", "line 2: cron runs this command at certain times", "//     apm = 254;" } },
         { "/etc/tmpfiles.d/disk.conf", "# x\nw /sys/block/sd*/queue/scheduler - - - - none\nw- /sys/block/sda/queue/nr_requests 0644 root root - 64\nd /tmp - - -\n",
           { "match = \"/dev/sd*\";", "scheduler = \"none\";", "nr_requests = 64;" } },
         { "/etc/sysfs.conf", "block/sda/device/timeout = 30\nblock/sda/queue/iostats=0\n", { "timeout = \"30s\";", "iostats = false;" } },
@@ -217,7 +217,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "KERNEL==\"sd?\", ATTR{device/scsi_disk/*/manage_runtime_start_stop}=\"1\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n",
           { "\n        match = \"/dev/sd?\";", "\n        manage_runtime_start_stop = true;", "\n        autosuspend_delay = \"15s\"" } },
         /* Those that drivekeep has no match for: whoever takes the comment away hits no drive. */
-#define NO_MATCH(condition) "line 1: drivekeep has no match like " condition, NOWHERE
+#define NO_MATCH(condition) "line 1: drivekeep has no match for " condition, NOWHERE
         { "69.rules", "SUBSYSTEMS==\"pci\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n", { NO_MATCH("SUBSYSTEMS==\"pci\"") }, "\n        match" },
         { "69.rules", "ENV{ID_MODEL}!=\"Foo\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}!=\"Foo\"") }, "\n        match" },
         { "69.rules", "ENV{ID_MODEL}==\"W\xe9*\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}==\"W\\xe9*\"") }, "\n        match" },
@@ -231,44 +231,44 @@ static const WrittenCase cases[] = {
         { "69.rules", "PROGRAM=\"/bin/check %k\", KERNEL==\"sda\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { NO_MATCH("PROGRAM=\"/bin/check %k\"") }, "\n        match" },
         { "69.rules", "SUBSYSTEM==\"power_supply\", ENV{POWER_SUPPLY_ONLINE}==\"0\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n",
           { NO_MATCH("SUBSYSTEM==\"power_supply\": see on_battery"), "//     apm = 254;" }, "\n        match" },
-        { "69.rules", "KERNEL==\"sda\", IMPORT{program}=\"/bin/on_ac\", RUN+=\"hdparm -B 254 /dev/%k\"\n", { "no match like IMPORT{program}" }, "\n        match" },
+        { "69.rules", "KERNEL==\"sda\", IMPORT{program}=\"/bin/on_ac\", RUN+=\"hdparm -B 254 /dev/%k\"\n", { "no match for IMPORT{program}" }, "\n        match" },
         { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_disk\", ATTR{cache_type}:=\"write through\"\n", { NOWHERE, "//     write_cache = false;" } },
         { "69.rules", "SUBSYSTEM==\"scsi\", ATTR{type}==\"0\", ATTR{timeout}=\"180\"\n", { NOWHERE, "//     timeout = \"180s\";" } },
         { "69.rules", "ACTION==\"add\", SUBSYSTEM==\"scsi_host\", KERNEL==\"host*\", ATTR{link_power_management_policy}=\"min_power\"\n",
           { NOWHERE, "//     link_power_management = \"min_power\";" } },
-        { "69.rules", "RUN+=\"/sbin/hdparm -S 12 /dev/%k\"\n", { "it is for every drive that comes", NOWHERE }, "\n        match" },
-        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { "the command names another drive than the rule" }, "\n        match" },
-        { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n", { "\"$d\" is, is known only when", NOWHERE }, "\n        match" },
+        { "69.rules", "RUN+=\"/sbin/hdparm -S 12 /dev/%k\"\n", { "the rule applies to every new drive", NOWHERE }, "\n        match" },
+        { "69.rules", "KERNEL==\"sd[a-z]\", RUN+=\"/sbin/hdparm -B 254 /dev/sda\"\n", { "the command and the udev rule name different drives" }, "\n        match" },
+        { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n", { "\"$d\" is known only when", NOWHERE }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/bin/echo bfq > /sys/block/%k/queue/scheduler\"\n",
-          { "udev takes a shell's signs for words", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
+          { "udev passes shell operators as plain words", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep does not keep low_latency" }, "{\n" },
         { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },
         /* A GOTO: one that none of our drives takes, and one that decides. */
         { "69.rules", "ACTION!=\"add|change\", GOTO=\"end\"\nSUBSYSTEM!=\"block\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
         { "69.rules", "\nENV{ID_BUS}!=\"usb\", GOTO=\"a\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
-          { "line 3: it stands behind the GOTO in line 2", NOWHERE, "//     scheduler = \"bfq\";", "\n        match = \"/dev/sda\";\n        nr_requests" }, "//     nr_requests" },
+          { "line 3: the GOTO in line 2 may skip this rule", NOWHERE, "//     scheduler = \"bfq\";", "\n        match = \"/dev/sda\";\n        nr_requests" }, "//     nr_requests" },
         { "69.rules", "ACTION!=\"add\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
         { "69.rules", "ENV{A}==\"1\", GOTO=\"a\"\nENV{B}==\"1\", GOTO=\"b\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"b\"\nKERNEL==\"sdb\", ATTR{queue/scheduler}=\"bfq\"\n",
-          { "line 4: it stands behind the GOTO in line 2", "\n        match = \"/dev/sdb\";" }, "\n        match = \"/dev/sda\";" },
+          { "line 4: the GOTO in line 2 may skip this rule", "\n        match = \"/dev/sdb\";" }, "\n        match = \"/dev/sda\";" },
         { "69.rules", "KERNEL==\"sda\", ENV{A}==\"1\", GOTO=\"b\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
-          { "line 2: it stands behind the GOTO in line 1", "//     nr_requests = 64;" }, "\n        match" },
+          { "line 2: the GOTO in line 1 may skip this rule", "//     nr_requests = 64;" }, "\n        match" },
         /* udev does not take it, or takes only what stands before. */
-        { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "not all of it is understood, from \"# fast\" on", NOWHERE }, "\n        match" },
+        { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "the rule is not understood from \"# fast\" on", NOWHERE }, "\n        match" },
 
         /* A value that no drive takes is an exception to what is for all. */
         { "/etc/hdparm.conf", "apm = 254\nspindown_time = 12\n/dev/sda {\n apm = 300\n}\n",
-          { "// apm = 254; // line 4 may be for some of these drives", "\n        spindown_time = 12;", "// apm = 300;" } },
+          { "// apm = 254; // line 4 may apply to some of these drives", "\n        spindown_time = 12;", "// apm = 300;" } },
 
         /* udisks2 */
         { "/etc/udisks2/ACME-DISK-ONE-123.conf", "[ATA]\nStandbyTimeout=240\nAPMLevel=254\nAAMLevel=128\nWriteCacheEnabled=false\n",
           { "ata-ACME?DISK?ONE?123\"", "spindown_time = 240;", "apm = 254;", "acoustic_management = 128;", "write_cache = false;" } },
-        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeout=286\n", { "// spindown_time = 286; // \"286\" is no value of it" } },
+        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeout=286\n", { "// spindown_time = 286; // \"286\" is not a valid value" } },
         { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeout=60\nAPMLevel=254\nStandbyTimeout=0\n", { "spindown_time = 0;" }, "60" },
-        { "/etc/udisks2/x.conf", "[ATA]\nAPMLevel=254\n;off\n", { "udisks2 takes line 3 for an error, and ignored the whole file", "//     apm = 254;" }, "\n        apm" },
+        { "/etc/udisks2/x.conf", "[ATA]\nAPMLevel=254\n;off\n", { "udisks2 rejects line 3 and ignores the whole file", "//     apm = 254;" }, "\n        apm" },
         { "/etc/udisks2/x.conf", "[ATA]\n# APMLevel=2\nAPMLevel=254\n[Other]\nAPMLevel=3\n", { "\n        apm = 254;" }, "3;" },
-        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeOut=240\n", { "line 2: udisks2 knows no \"StandbyTimeOut\"" } },
+        { "/etc/udisks2/x.conf", "[ATA]\nStandbyTimeOut=240\n", { "line 2: udisks2 has no setting \"StandbyTimeOut\"" } },
         { "/etc/udisks2/udisks2.conf", "[udisks2]\nmodules=*\n[defaults]\nencryption=luks2\n", { NOTHING } },
 
         /* TLP */
@@ -280,13 +280,13 @@ static const WrittenCase cases[] = {
         { "/etc/tlp.d/10-x.conf", "#DISK_DEVICES=sda\nDISK_DEVICES=sda\nDISK_DEVICES+=\"sdb\"\nDISK_SPINDOWN_TIMEOUT_ON_AC=\"240\"\n",
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 240; // 20 min" } },
         { "tlp.conf", "DISK_DEVICES=\"sda\"\nDISK_DEVICES=\"sdc sdd\" # x\nDISK_DEVICES=\"sdc\n",
-          { "line 3: TLP does not take: DISK_DEVICES=\"sdc" }, "{" },
+          { "line 3: TLP ignores this line: DISK_DEVICES=\"sdc" }, "{" },
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_DEVICES=sdb # not sdc\nDISK_SPINDOWN_TIMEOUT_ON_AC=12\n", { "match = \"/dev/sda\";", "spindown_time = 12;" }, "sdc" },
         { "tlp.conf", "TLP_ENABLE=0\nDISK_APM_LEVEL_ON_AC=\"254\"\n", { NOTHING } },
         { "tlp.conf", "TLP_ENABLE=1\nDISK_DEVICES=sda\nDISK_IDLE_SECS_ON_AC=0\nSATA_LINKPWR_ON_AC=\"\"\nRUNTIME_PM_DENYLIST=\"11:22.3\"\n", { NOTHING } },
         /* The drives that a setting is for, and those that it leaves out. */
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"med_power_with_dipm max_performance\"\nAHCI_RUNTIME_PM_ON_AC=on\n",
-          { "line 2: drivekeep keeps no runtime_pm of NVMe drives", "match = \"/dev/sda\";", "runtime_pm = \"on\";", "autosuspend_delay = \"15s\";",
+          { "line 2: drivekeep does not set runtime_pm of NVMe drives", "match = \"/dev/sda\";", "runtime_pm = \"on\";", "autosuspend_delay = \"15s\";",
             "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";" } },
         { "tlp.conf", "DISK_DEVICES=ata-A_1\nAHCI_RUNTIME_PM_ON_AC=auto\nAHCI_RUNTIME_PM_ON_BAT=auto\nAHCI_RUNTIME_PM_TIMEOUT=60\n",
           { "match = \"/dev/disk/by-id/ata-A_1\";\n        runtime_pm = \"auto\";\n        autosuspend_delay = \"60s\";\n        on_battery = { runtime_pm = \"auto\"; };\n    },\n\n);" } },
@@ -294,33 +294,33 @@ static const WrittenCase cases[] = {
           { "match = \"/dev/sda\";\n        on_battery = { runtime_pm = \"auto\"; autosuspend_delay = \"5s\"; };" } },
         { "tlp.conf", "DISK_DEVICES=\"\"\nAHCI_RUNTIME_PM_ON_AC=auto\nDISK_APM_LEVEL_ON_AC=1\n", { NOTHING } },
         { "tlp.conf", "DISK_DEVICES=sda\nAHCI_RUNTIME_PM_ON_AC=auto\nAHCI_RUNTIME_PM_TIMEOUT=\"\"\n", { NOTHING } },
-#define LEFT_OUT(line, host) "line " line " leaves out " host ", and an adapter's number", NOWHERE, "//     link_power_management = \"min_power\";"
+#define LEFT_OUT(line, host) "line " line " excludes adapter " host ": name the remaining", NOWHERE, "//     link_power_management = \"min_power\";"
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"min_power\"\nSATA_LINKPWR_DENYLIST=\"host1\"\n", { LEFT_OUT("2", "host1") }, "\n        match" },
-        { "tlp.conf", "SATA_LINKPWR_BLACKLIST=\"host0 host4\"\nSATA_LINKPWR_ON_BAT=\"min_power\"\n", { "line 1 leaves out host0", NOWHERE }, "\n        match" },
+        { "tlp.conf", "SATA_LINKPWR_BLACKLIST=\"host0 host4\"\nSATA_LINKPWR_ON_BAT=\"min_power\"\n", { "line 1 excludes adapter host0", NOWHERE }, "\n        match" },
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"min_power\"\nSATA_LINKPWR_DENYLIST=\"\"\n", { "\n        link_power_management" } },
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_AC=128\nDISK_APM_CLASS_DENYLIST=\"sata ata usb\"\n",
-          { "DISK_APM_CLASS_DENYLIST in line 3 leaves no drives", "//     apm = 128;" }, "\n        match" },
+          { "DISK_APM_CLASS_DENYLIST in line 3 excludes all drives", "//     apm = 128;" }, "\n        match" },
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_AC=128\nDISK_APM_CLASS_DENYLIST=\"\"\n", { "\n        match = \"/dev/sda\";\n        apm = 128;" } },
         { "tlp.conf", "DISK_DEVICES=\"sda sdb\"\nDISK_IOSCHED=bfq\n", { "\n        match = \"/dev/sda\";" }, "sdb" },
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_SPINDOWN_TIMEOUT_ON_AC=12\nTLP_PERSISTENT_DEFAULT=1\n", { "TLP_PERSISTENT_DEFAULT in line 3", "//     spindown_time = 12;" }, "\n        match" },
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_SAV=1\ndisk_iosched=bfq\n",
-          { "line 2: not understood: DISK_APM_LEVEL_ON_SAV", "line 3: TLP does not take: disk_iosched" }, "{" },
+          { "line 2: not understood: DISK_APM_LEVEL_ON_SAV", "line 3: TLP ignores this line: disk_iosched" }, "{" },
 
         /* tuned */
         { "tuned.conf", "[main]\nsummary=x\n[disk]\ndevices=sdb, sdc\napm=128 # x\nspindown=6\nreadahead=>4096\n",
-          { "( \"/dev/sdb\", \"/dev/sdc\" )", "apm = 128;", "spindown_time = 6;", "// read_ahead_kb = 4096; // \">4096\" is only a bound" } },
+          { "( \"/dev/sdb\", \"/dev/sdc\" )", "apm = 128;", "spindown_time = 6;", "// read_ahead_kb = 4096; // \">4096\" is only a limit" } },
         { "tuned.conf", "[one]\ntype=disk\nelevator=bfq\nreadahead=4096 s\n[scsi_host]\nalpm=min_power\n[cpu]\ngovernor=x\n",
           { "\"/dev/nvme*\"", "scheduler = \"bfq\";", "read_ahead_kb = 2048;", "transport = \"sata\"", "link_power_management = \"min_power\";" } },
         { "tuned.conf", "[main]\ninclude=balanced\n[disk]\nreadahead_multiply=2\n[sysfs]\n/sys/block/sda/queue/scheduler=bfq\n[x]\ntype=sysfs\nenabled=0\n/sys/block/sdb/queue/nr_requests=64\n[script]\nscript=x.sh\n",
           { "line 2: not understood: [main] include=balanced", "line 4: not understood: [disk] readahead_multiply=2", "line 12: not understood: [script] script=x.sh",
             "match = \"/dev/sda\";", "scheduler = \"bfq\";", "line 9 decides", "//     nr_requests = 64;" } },
-        { "tuned.conf", "[disk]\ndevices=!sda\napm=128\n", { "drivekeep has no match like devices=!sda", NOWHERE, "//     apm = 128;" } },
-        { "tuned.conf", "[disk]\nenabled=false\napm=128\n", { "no match like enabled=false", NOWHERE, "//     apm = 128;" } },
-        { "tuned.conf", "[disk]\nuname_regex=x86\napm=128\n", { "no match like uname_regex=x86" }, "\n        match" },
-        { "tuned.conf", "[disk]\ncpuinfo_regex=x86\napm=128\n", { "no match like cpuinfo_regex=x86" }, "\n        match" },
-        { "tuned.conf", "[scsi_host]\ndevices=host0\nalpm=min_power\n", { "drivekeep has no match like devices=host0", NOWHERE }, "\n        match" },
+        { "tuned.conf", "[disk]\ndevices=!sda\napm=128\n", { "drivekeep has no match for devices=!sda", NOWHERE, "//     apm = 128;" } },
+        { "tuned.conf", "[disk]\nenabled=false\napm=128\n", { "no match for enabled=false", NOWHERE, "//     apm = 128;" } },
+        { "tuned.conf", "[disk]\nuname_regex=x86\napm=128\n", { "no match for uname_regex=x86" }, "\n        match" },
+        { "tuned.conf", "[disk]\ncpuinfo_regex=x86\napm=128\n", { "no match for cpuinfo_regex=x86" }, "\n        match" },
+        { "tuned.conf", "[scsi_host]\ndevices=host0\nalpm=min_power\n", { "drivekeep has no match for devices=host0", NOWHERE }, "\n        match" },
         { "tuned.conf", "[disk]\napm=${apm}\nelevator=${elevator}\n",
-          { "// apm = \"${apm}\"; // \"${apm}\" is no value of it", "// scheduler = \"${elevator}\"; // \"${elevator}\" is no value of it" } },
+          { "// apm = \"${apm}\"; // \"${apm}\" is not a valid value", "// scheduler = \"${elevator}\"; // \"${elevator}\" is not a valid value" } },
 
         /* smartd */
         { "smartd.conf", "# x\nDEFAULT -e apm,128\n/dev/sda -a \\\n -l scterc,70,70 -m root # y\n", { "match = \"/dev/sda\";", "apm = 128;", "error_recovery = \"7s\";" } },
@@ -328,16 +328,16 @@ static const WrittenCase cases[] = {
           { "{ // line 1", "match = \"/dev/sda\";", "apm = 127;", "spindown_time = 120;", "{ // line 6", "match = \"/dev/sdb\";", "apm = 1;" }, "not understood" },
         { "smartd.conf", "/dev/sda -a \\\n# x\n -e apm,127\n", { "line 3: not understood: apm,127" }, "{" },
         { "smartd.conf", "/dev/sda -a -o on -S on -s (S/../.././02|L/../../6/03) -m root -M exec /x -W 4,35,40 -y\n",
-          { "nothing like smartd's -o on", "nothing like smartd's -S on", "line 1: not understood: -y" }, "/x" },
+          { "no setting for smartd's -o on", "no setting for smartd's -S on", "line 1: not understood: -y" }, "/x" },
 #define ATA_DRIVES "match = { transport = ( \"sata\", \"pata\", \"usb\" ); };"
         { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { ATA_DRIVES, "lookahead = true;" }, "apm" },
         { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
-        /* Scanning is for the drives that no line names, and that are of the type. */
+        /* Scanning is to the drives that no line names, and that are of the type. */
         { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
-          { "match = \"/dev/sdb\";", "for the drives that no line names", NOWHERE, "//     apm = 254;" } },
-        { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "for the drives that no line names", NOWHERE }, "\n        match" },
-        { "smartd.conf", "DEFAULT -e apm,254\n/dev/sda -d ignore\nDEVICESCAN\n", { "for the drives that no line names", NOWHERE }, "\n        match" },
-        { "smartd.conf", "DEVICESCAN -d sat -e apm,254\n", { "which drives smartd finds by this -d", NOWHERE }, "\n        match" },
+          { "match = \"/dev/sdb\";", "to the drives that no line names", NOWHERE, "//     apm = 254;" } },
+        { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no line names", NOWHERE }, "\n        match" },
+        { "smartd.conf", "DEFAULT -e apm,254\n/dev/sda -d ignore\nDEVICESCAN\n", { "to the drives that no line names", NOWHERE }, "\n        match" },
+        { "smartd.conf", "DEVICESCAN -d sat -e apm,254\n", { "the drives that smartd finds with this -d", NOWHERE }, "\n        match" },
 
         /* hd-idle */
         { "/etc/default/hd-idle", "# x\nSTART_HD_IDLE=true\nHD_IDLE_OPTS=\"-i 600 -a sda -i 300 -a disk/by-id/ata-X -i 0 -l /x\"\n",
@@ -347,20 +347,20 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 0 -a sda -i 300\"\n", { "match = \"/dev/sda\";", "spindown_by = \"service\";", "spindown_time = \"300s\";" }, "rotational" },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-h\"\n", { NOTHING } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 --help -a sda -i 0\"\n", { NOTHING } },
-        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 -t sda\"\n", { "hd-idle -t is done once" }, "{" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 -t sda\"\n", { "hd-idle -t acts once" }, "{" },
         /* A rule for all others is held back with the drives that it leaves out. */
-#define OPEN_OPTIONS(line) "not all of HD_IDLE_OPTS is known before line " line " runs: "
+#define OPEN_OPTIONS(line) "HD_IDLE_OPTS is known only after line " line " runs: "
         { "/etc/default/hd-idle", "T=3600\nfor d in $(ls /dev/disk/by-id); do\nHD_IDLE_OPTS=\"$HD_IDLE_OPTS -a $d -i ${T}\"\ndone\n",
           { OPEN_OPTIONS("2") "for d in", NOWHERE, "//     spindown_time = \"600s\";" }, "\n        match" },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600\"\nHD_IDLE_OPTS+=\" -a sda -i 0\"\n", { OPEN_OPTIONS("2"), NOWHERE, "\"600s\"" }, "\n        match" },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 $EXTRA\"\n", { OPEN_OPTIONS("1"), NOWHERE }, "\n        match" },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a sda -i ten\"\n", { "the times of hd-idle -i", NOWHERE }, "\n        match" },
-        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a\"\n", { "which drives hd-idle -a names", NOWHERE }, "\n        match" },
+        { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a\"\n", { "the drives of hd-idle -a", NOWHERE }, "\n        match" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
         /* Gentoo: a line for all is for drives without one of their own, which only the user can name. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
-          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: it is for the drives that have no line of their own", "//     lookahead = true;" } },
+          { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: applies to the drives without a line of their own", "//     lookahead = true;" } },
         { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "never writes" },
 };
 /* clang-format on */
@@ -376,7 +376,7 @@ static const struct {
         const char *says; /* why it is refused, or … */
         const char *has;  /* … what is written */
 } kinds[] = {
-#define MAYBE "what kind of file this is cannot be told for certain: say --format=KIND"
+#define MAYBE "unknown kind of file: name the kind with --format=KIND"
         /* By name and place. */
         { "/etc/hdparm.conf",   "apm = 254\n", NULL, "apm = 254;" },
         { "/x/tuned.conf",      "[disk]\napm=254\n", NULL, "apm = 254;" },
@@ -397,7 +397,7 @@ static const struct {
         { "f", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
         { "f", "hdparm - get/set parameters\nhdparm -S 240 /dev/sda\n", MAYBE, NULL },
         /* A rule for all drives, in a file that need not be one, holds for none. */
-        { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "what stands behind a block Debian loses" },
+        { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "Debian ignores lines after a block" },
         /* Whatever else it is, a word that hdparm.conf knows, too, makes no rule of it. */
         { "f", "apm = 254\n",                   MAYBE, NULL },
         { "f", "standby\n",                     MAYBE, NULL },
@@ -410,8 +410,8 @@ static const struct {
         { "f", "/dev/sda {\n device /dev/drbd0;\n}\n", MAYBE, NULL },
         { "f", "Lorem ipsum dolor\n",           MAYBE, NULL },
         { "f", "\xff\xfe\x2f",                  MAYBE, NULL },
-        { "rc.local", "#!/usr/bin/fish\nhdparm -B 254 /dev/sda\n", "its first line names no shell that is understood here", NULL },
-        { "x.sh", "#!/bin/csh -f\nhdparm -B 254 /dev/sda\n", "its first line names no shell", NULL },
+        { "rc.local", "#!/usr/bin/fish\nhdparm -B 254 /dev/sda\n", "the first line does not name a supported shell (sh, ash, bash or dash)", NULL },
+        { "x.sh", "#!/bin/csh -f\nhdparm -B 254 /dev/sda\n", "the first line does not name a supported shell", NULL },
 };
 /* clang-format on */
 

@@ -90,13 +90,13 @@ END_TEST
 /* clang-format off */
 static const WrittenCase cases[] = {
 #define CONF "/etc/hdparm.conf"
-#define IGNORED "Debian does not take this form, and never set it"
-#define KNOWS_NO(word) "\"" word "\" is not taken over in this form"
+#define IGNORED "Debian ignores this form and never applied it"
+#define KNOWS_NO(word) "\"" word "\" is not imported in this form"
 #define NO_DRIVE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n    //     apm = 254;"
         { CONF, "/dev/sda {\n\tapm = 254\n\tspindown_time = 240\n}\n",
           { "match = \"/dev/sda\";\n", "apm = 254;\n", "spindown_time = 240; // 20 min\n" }, IGNORED },
         /* As people write it. */
-        { CONF, "/dev/sda{apm=254;}", { "line 1: " IGNORED, "// apm = \"254;\"; // \"254;\" is no value of it" } },
+        { CONF, "/dev/sda{apm=254;}", { "line 1: " IGNORED, "// apm = \"254;\"; // \"254;\" is not a valid value" } },
         { CONF, "/dev/sda\n{\n apm = 254\n}\n", { "line 2: " IGNORED, "\n        apm = 254;\n" } },
         { CONF, "/dev/sda {\r\n apm = 254\r\n}\r\n", { "\n        apm = 254;\n" } },
         { CONF, "/dev/sda { apm = 254 lookahead = off }", { IGNORED, KNOWS_NO("apm") }, "254" },
@@ -104,11 +104,11 @@ static const WrittenCase cases[] = {
         { CONF, "sda {\n apm = 254\n}\n", { KNOWS_NO("sda"), "this block names no drive", NO_DRIVE } },
         { CONF, "dev/sdc {\n apm = 254\n}\n", { KNOWS_NO("dev/sdc"), "this block names no drive", NO_DRIVE } },
         { CONF, "/dev/sda/ {\n apm = 254\n}\n", { "line 1: " IGNORED, "match = \"/dev/sda\"" } },
-        { CONF, "\"/dev/sda\" {\n apm = 254\n}\n", { "line 1: \"\" is not taken over", "this block names no drive", NO_DRIVE } },
+        { CONF, "\"/dev/sda\" {\n apm = 254\n}\n", { "line 1: \"\" is not imported", "this block names no drive", NO_DRIVE } },
         { CONF, "/dev/sd[ab] {\n apm = 254\n}\n", { "line 1: " IGNORED, "match = \"/dev/sd[ab]\"" } },
         { CONF, "/dev/sd{a,b} {\n apm = 254\n}\n", { "line 1: " IGNORED, "this block names no drive", NO_DRIVE } },
         { CONF, "/dev/disk/by-id/ata-A\\x20B {\n apm = 254\n}\n", { "match = \"/dev/disk/by-id/ata-A\\x20B\";" }, IGNORED },
-        { CONF, "/dev/sda {\n apm = \"254\"\n write_cache = off,\n}\n", { "\n        apm = 254;\n", "// write_cache = \"off,\"; // \"off,\" is no value" } },
+        { CONF, "/dev/sda {\n apm = \"254\"\n write_cache = off,\n}\n", { "\n        apm = 254;\n", "// write_cache = \"off,\"; // \"off,\" is not a valid value" } },
         { CONF, "/dev/sda {\n write_cache = off # x\n spindown_time = 6 # apm = 9\n}\n", { "\n        write_cache = false;\n        spindown_time = 6; // 30 s\n    }" } },
         { CONF, "/dev/sda {\n spindown_time = 6 two hours\n}\n", { KNOWS_NO("spindown_time") }, "hours" },
         { CONF, "/dev/sda { spindown_time = 120; apm = 254 }\n", { KNOWS_NO("spindown_time") }, "apm" },
@@ -127,14 +127,14 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda {\n standby\n sleep\n}\n", { "standby = true;", "// sleep = \"on\"; // dangerous" } },
         /* For Debian the first block of a drive counts, and what stands behind a block is lost. */
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n apm = 200\n spindown_time = 3\n}\n",
-          { "line 5: this drive has a block before", "\n        apm = 254;", "\n        spindown_time = 3;" }, "200" },
+          { "line 5: Debian uses the value from the first block", "\n        apm = 254;", "\n        spindown_time = 3;" }, "200" },
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n lookahead = on\n}\n", { "\n        apm = 254;", "\n        lookahead = true;" } },
-        { CONF, "/dev/sda {\n apm = 254\n}\nlookahead = off\n", { "line 4: what stands behind a block Debian loses", "\n        apm = 254;" }, "lookahead" },
-        { CONF, "/dev/sda {\n apm = 254\n}\n spindown_time = 6\n}\n", { "line 4: what stands behind a block Debian loses", "\n        apm = 254;" }, "spindown" },
-        { CONF, "/dev/sda {\n {\n }\n apm = 254\n}\n", { "line 4: what stands behind a block Debian loses" }, "{ //" },
-        { CONF, "apm = 200\n/dev/sda {\n}\napm = 254\n", { "line 4: what stands behind a block Debian loses", "\n        apm = 200;" }, "254" },
+        { CONF, "/dev/sda {\n apm = 254\n}\nlookahead = off\n", { "line 4: Debian ignores lines after a block", "\n        apm = 254;" }, "lookahead" },
+        { CONF, "/dev/sda {\n apm = 254\n}\n spindown_time = 6\n}\n", { "line 4: Debian ignores lines after a block", "\n        apm = 254;" }, "spindown" },
+        { CONF, "/dev/sda {\n {\n }\n apm = 254\n}\n", { "line 4: Debian ignores lines after a block" }, "{ //" },
+        { CONF, "apm = 200\n/dev/sda {\n}\napm = 254\n", { "line 4: Debian ignores lines after a block", "\n        apm = 200;" }, "254" },
         /* Values and words that cannot be taken over. */
-        { CONF, "/dev/sda {\n spindown_time = 340\n lookahead = ON\n}\n", { "// spindown_time = 340; // \"340\" is no value of it", "lookahead = true;" } },
+        { CONF, "/dev/sda {\n spindown_time = 340\n lookahead = ON\n}\n", { "// spindown_time = 340; // \"340\" is not a valid value", "lookahead = true;" } },
         { CONF, "/dev/sda {\n apm =\n write_cache = on\n}\n", { "// apm = \"\";", "write_cache = true;" } },
         { CONF, "/dev/sda {\n mult_sect_io = 16\n poweron_standby = on\n}\n", { "// mult_sect_io = 16; // dangerous", "// poweron_standby = \"on\"; // dangerous" } },
         { CONF, "/dev/sda {\n dma = on\n io32_support = 1\n apm = 254\n}\n", { "// dma = \"on\"; // drivekeep never", "// io32_support = 1; // drivekeep never", "\n        apm = 254;" } },
@@ -144,7 +144,7 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda {\n apm 200\n apm = 254\n}\n", { "\n        apm = 254;" }, "200" },
         { CONF, "/dev/sda {\n security_pass = hunter2\n}\n", { KNOWS_NO("security_pass") }, "hunter2" },
         { CONF, "security_pass:hunter2\napm = 254\n", { KNOWS_NO("security_pass"), NO_DRIVE }, "hunter2" },
-        { CONF, "/dev/sda security_pass=hunter2\napm = 254\n", { "beside the name", NO_DRIVE }, "hunter2" },
+        { CONF, "/dev/sda security_pass=hunter2\napm = 254\n", { "a word that is not a drive name", NO_DRIVE }, "hunter2" },
         { CONF, "/dev/sda {\n \"security_pass\"=\"hunter2\"\n}\n", { KNOWS_NO("") }, "hunter2" },
         { CONF, "/dev/sda {\n security_pass hunter2\n apm = 254\n}\n", { KNOWS_NO("security_pass"), "apm = 254" }, "hunter2" },
         { CONF, "/dev/sda {\n security_unlok : hunter2 hunter2\n}\n", { KNOWS_NO("security_unlok") }, "hunter2" },
@@ -158,26 +158,26 @@ static const WrittenCase cases[] = {
         { CONF, "a = b c {\n apm = 254\n}\n", { NO_DRIVE }, "[sh]d" },
         { CONF, "disk\n{\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "{\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
-        { CONF, "/etc/x {\n apm = 254\n}\n", { "\"/etc/x\" is the name of no drive", NO_DRIVE }, "[sh]d" },
-        { CONF, "/dev/sda\n apm = 254\n", { "line 1: there is no brace behind the name", "//     match = \"/dev/sda\"", "//     apm = 254;" }, "[sh]d" },
+        { CONF, "/etc/x {\n apm = 254\n}\n", { "\"/etc/x\" is not a drive name", NO_DRIVE }, "[sh]d" },
+        { CONF, "/dev/sda\n apm = 254\n", { "line 1: the name has no opening brace", "//     match = \"/dev/sda\"", "//     apm = 254;" }, "[sh]d" },
         { CONF, "sda\n apm = 254\n", { KNOWS_NO("sda"), "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "UUID=1 {\n apm = 254\n}\nUUID=2 {\n apm = 200\n}\n", { KNOWS_NO("UUID"), NO_DRIVE, "//     apm = 200;" }, "before" },
         { CONF, "sda stands here\n/dev/sda {\n apm = 254\n}\n", { KNOWS_NO("sda"), "match = \"/dev/sda\"", "\n        apm = 254;" } },
-        { CONF, "/dev/sda \"/dev/sdb\" {\n apm = 254\n}\n", { "beside the name stands what is none", NO_DRIVE } },
+        { CONF, "/dev/sda \"/dev/sdb\" {\n apm = 254\n}\n", { "the block has a word that is not a drive name", NO_DRIVE } },
         { CONF, "/dev/sda\n apm = 254\n/dev/sdb {\n lookahead = on\n}\n",
-          { "no brace behind the name", "//     apm = 254;", "\n        match = \"/dev/sdb\";\n        lookahead = true;" } },
+          { "the name has no opening brace", "//     apm = 254;", "\n        match = \"/dev/sdb\";\n        lookahead = true;" } },
         { CONF, "; /dev/sda\n; apm = 254\n", { KNOWS_NO(";") }, "apm" },
         { CONF, "/dev/sda {\n apm = 254 security_pass = hunter2\n}\n", { KNOWS_NO("apm") }, "hunter2" },
         { CONF, "/dev/sda /dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" }, "[sh]d" },
-        { CONF, "/dev/sda {\n}\n}\napm = 254\n", { "line 4: what stands behind a block Debian loses" }, "{ //" },
+        { CONF, "/dev/sda {\n}\n}\napm = 254\n", { "line 4: Debian ignores lines after a block" }, "{ //" },
         { CONF, "}\napm = 254\n", { "\"/dev/[sh]d[a-z]\"", "\n        apm = 254;" } },
         /* The old form. */
         { CONF, "command_line {\n hdparm -M128 -S12 /dev/sd[abcde]\n}\n", { KNOWS_NO("command_line"), KNOWS_NO("hdparm") }, "{ //" },
         { CONF, "/dev/sdb {\n apm = 254\n}\ncommand_line {\nspindown_time = 60\nhdparm -W0 /dev/sda\n}\n",
           { KNOWS_NO("hdparm"), "\"/dev/sdb\"", "this block names no drive", "//     spindown_time = 60;" } },
         { CONF, "command_line { hdparm -B254 /dev/sda }\n", { KNOWS_NO("hdparm") }, "254" },
-        { CONF, "# nothing\n", { "it asks for nothing" } },
-        { CONF, "", { "it asks for nothing" } },
+        { CONF, "# nothing\n", { "the file sets nothing" } },
+        { CONF, "", { "the file sets nothing" } },
 };
 /* clang-format on */
 

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 #define HELD(line) "// line 1: " line
-#define NOTHING "it asks for nothing"
+#define NOTHING "the file sets nothing"
 
 /* laptop-mode-tools. */
 #define LMT "/etc/laptop-mode/laptop-mode.conf"
@@ -27,12 +27,12 @@ static const WrittenCase cases[] = {
           { "\n        write_cache = true;", "on_battery = { write_cache = false; };" } },
         { LMT, "HD='/dev/sda /dev/disk/by-id/ata-X'\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "( \"/dev/sda\", \"/dev/disk/by-id/ata-X\" )", "on_battery = { apm = 128; };" } },
         /* Drives and values that only a shell or another file knows. */
-        { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "only a shell knows the drives of \"$DISKS\" in line 1" }, "\n        match" },
-        { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "HD, in another file, names the drives" }, "\n        match" },
-        { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell knows what line 6 does: if [ -e /run/x ]; then" }, "\n        match" },
-        { LMT, APM "ENABLE_LAPTOP_MODE_WHEN_LID_CLOSED=1\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// apm = 254; // while the lid is closed, line 4 is in force", "on_battery = { apm = 1; };" } },
-        { LMT, APM, { "// apm = 254; // ENABLE_LAPTOP_MODE_ON_AC in another file decides between this and line 4" } },
-        { LMT, HD "CONTROL_READAHEAD=1\nLM_READAHEAD=3072\nNOLM_READAHEAD=128\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// read_ahead_kb = 128; // it is set while a file system" }, "\n        read" },
+        { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "only a shell can expand \"$DISKS\" in line 1" }, "\n        match" },
+        { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "the variable HD in another file names the drives" }, "\n        match" },
+        { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell can evaluate line 6: if [ -e /run/x ]; then" }, "\n        match" },
+        { LMT, APM "ENABLE_LAPTOP_MODE_WHEN_LID_CLOSED=1\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// apm = 254; // line 4 applies while the lid is closed", "on_battery = { apm = 1; };" } },
+        { LMT, APM, { "// apm = 254; // ENABLE_LAPTOP_MODE_ON_AC in another file decides between this line and line 4" } },
+        { LMT, HD "CONTROL_READAHEAD=1\nLM_READAHEAD=3072\nNOLM_READAHEAD=128\nENABLE_LAPTOP_MODE_ON_AC=0\n", { "// read_ahead_kb = 128; // laptop-mode-tools sets this only while" }, "\n        read" },
         { LMT, HD "BATT_HD=4\nCONTROL_HD_IDLE_TIMEOUT=0\n", { "line 2: not understood: BATT_HD" }, "{" },
 #define LINKS "/etc/laptop-mode/conf.d/intel-sata-powermgmt.conf"
         { LINKS, "CONTROL_INTEL_SATA_POWER=\"auto\"\nCONTROL_AHCI_RUNTIME_PM=1\nBATT_SATA_POLICY=med_power_with_dipm\nLM_AC_SATA_POLICY=max_performance\nNOLM_AC_SATA_POLICY=max_performance\n",
@@ -42,9 +42,9 @@ static const WrittenCase cases[] = {
 
         /* Templates of units: the file's name, or that of its directory, has the instance. */
 #define TEMPLATE(exec) "[Service]\nExecStart=" exec "\n"
-#define OPEN "is, is known only when the command runs"
+#define OPEN "is known only when the command runs"
         { "/etc/systemd/system/hd@sda.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";\n        spindown_time = 120;" } },
-        { "hd@.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "line 2: which drive \"/dev/%i\" " OPEN, "//     spindown_time = 120;" }, "\n        match" },
+        { "hd@.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "line 2: the drive \"/dev/%i\" " OPEN, "//     spindown_time = 120;" }, "\n        match" },
         { "hd.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\"/dev/%i\" " OPEN }, "\n        match" },
         { "/etc/systemd/system/hd@sdb.service.d/x.conf", TEMPLATE("/bin/sh -c 'hdparm -S 120 /dev/%I; echo 100%% >/dev/null'"), { "\n        match = \"/dev/sdb\";" } },
         { "hd@dev-disk-by\\x2did-ata\\x2dX1.service", TEMPLATE("/sbin/hdparm -S 120 %f"), { "\n        match = \"/dev/disk/by-id/ata-X1\";" } },
@@ -59,26 +59,26 @@ static const WrittenCase cases[] = {
         { "/etc/rc.local", "#!/bin/sh -e\n/usr/sbin/powertop --auto-tune >/dev/null 2>&1 &\nexit 0\n", { "\n        " TUNES } },
         { "/etc/rc.local", "nice powertop --html=/tmp/x.html --time=5\n", { NOTHING } },
         { "/etc/crontab", "@reboot root /usr/sbin/powertop --auto-tune\n", { "\n        " TUNES } },
-        { "/etc/crontab", "0 * * * * root powertop --auto-tune\n", { "cron runs it at its times", TUNES }, "\n        match" },
-        { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "names another drive than the rule", "runtime_pm" }, "\n        match" },
+        { "/etc/crontab", "0 * * * * root powertop --auto-tune\n", { "cron runs this command at certain times", TUNES }, "\n        match" },
+        { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "the udev rule name different drives", "runtime_pm" }, "\n        match" },
         { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
 
         /* Once dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
-          { "lines 3, 4: smartd reads nothing behind DEVICESCAN", "apm = 128;" }, "127" },
+          { "lines 3, 4: smartd ignores lines after DEVICESCAN", "apm = 128;" }, "127" },
         /* RUN= takes back what was to be run so far. */
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", ATTR{queue/nr_requests}=\"64\"\nKERNEL==\"sda\", RUN=\"\"\n",
-          { "line 1: RUN= in line 2 may take it back", "//     apm = 254;", "\n        nr_requests = 64;" } },
+          { "line 1: RUN= in line 2 may cancel this command", "//     apm = 254;", "\n        nr_requests = 64;" } },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", RUN=\"hdparm -S 12 /dev/%k\"\n",
-          { "RUN= in line 1 may take it back", "//     apm = 254;", "\n        spindown_time = 12;" } },
+          { "RUN= in line 1 may cancel this command", "//     apm = 254;", "\n        spindown_time = 12;" } },
         { "x.rules", "KERNEL==\"sda\", RUN=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sd?\", RUN:=\"hdparm -S 12 /dev/%k\"\n",
-          { "RUN= in line 2 may take it back", "//     apm = 254;", "match = \"/dev/sd?\";", "\n        spindown_time = 12;" } },
+          { "RUN= in line 2 may cancel this command", "//     apm = 254;", "match = \"/dev/sd?\";", "\n        spindown_time = 12;" } },
         { "x.rules", "KERNEL==\"sda\", RUN=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sdb\", RUN=\"hdparm -S 12 /dev/%k\"\n",
           { "\n        apm = 254;", "\n        spindown_time = 12;" }, "take" },
-        { "x.rules", "KERNEL==\"sd?\", RUN+=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sdb\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
-        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sda\", ENV{X}==\"1\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
-        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"change\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
-        { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"add\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may take it back" }, "\n        match" },
+        { "x.rules", "KERNEL==\"sd?\", RUN+=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sdb\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nKERNEL==\"sda\", ENV{X}==\"1\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
+        { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"change\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
+        { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"add\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"remove\", KERNEL==\"sda\", RUN=\"\"\nSUBSYSTEM==\"net\", RUN=\"\"\n", { "\n        apm = 254;" }, "take" },
         /* A program of the rule's own drive. */
         { "x.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c '[ -b /dev/%k ] && hdparm -S 12 /dev/%k'\"\n", { "match = \"/dev/sd?\";", "\n        spindown_time = 12;" }, "decides" },
@@ -89,17 +89,17 @@ static const WrittenCase cases[] = {
           { "\n        match = \"/dev/sda\";" } },
         /* Two branches are two blocks. */
         { "x.sh", "case $1 in\n  a) hdparm -B 254 /dev/sda ;;\n  *) hdparm -S 120 /dev/sda ;;\nesac\n",
-          { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether it is run\n", "//     spindown_time = 120;" }, "\n        match" },
+          { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether the command runs\n", "//     spindown_time = 120;" }, "\n        match" },
         /* Other ways to a SCSI device: each number may be another drive. */
         { "/etc/tmpfiles.d/x.conf", "w /sys/class/scsi_device/0:0:0:0/device/timeout - - - - 180\nw /sys/bus/scsi/devices/1:0:0:0/queue_depth - - - - 1\n",
-          { HELD("an adapter's or a device's number"), "//     timeout = \"180s\";\n    // },\n", "// line 2: an adapter's", "//     queue_depth = 1;" }, "\n        match" },
+          { HELD("the path has the number of an adapter or device"), "//     timeout = \"180s\";\n    // },\n", "// line 2: the path has", "//     queue_depth = 1;" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/power/control - - - - auto\n",
           { "//     runtime_pm = \"auto\";" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w \"/sys/block/sda/queue/scheduler\" - - - - none\n", { "\n        scheduler = \"none\";" } },
         { "x.sh", "sdparm --command=stop /dev/sda; sdparm -C start /dev/sda; sdparm -C ready /dev/sda\n",
-          { "sdparm --command=stop is done once", "sdparm --command=start is done once" }, "ready" },
+          { "sdparm --command=stop acts once", "sdparm --command=start acts once" }, "ready" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==\"sd?\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"hd@%k.service\"\n",
-          { "systemd starts a unit, and what that does is not known: hd@%k.service" } },
+          { "starts a systemd unit, whose commands are not known here: hd@%k.service" } },
         { "x.rules", "SUBSYSTEM==\"net\", ENV{SYSTEMD_WANTS}=\"x.service\"\n", { NOTHING } },
         /* A command that always succeeds decides nothing. */
         { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
@@ -107,7 +107,7 @@ static const WrittenCase cases[] = {
         { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import that unit's file" } },
         /* Patterns of bash and of udev that match() does not read so. */
         { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
-        { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match like KERNEL==i\"SDA\"" }, "\n        match" },
+        { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match for KERNEL==i\"SDA\"" }, "\n        match" },
         /* A comment in a unit or in udev rules neither continues a line nor ends a continued one. */
         { "x.rules", "# a comment \\\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"none\"\n", { "line 2", "\n        match = \"/dev/sda\";" } },
         { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
@@ -117,7 +117,7 @@ static const WrittenCase cases[] = {
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-X {\n  apm = 127\n}\n/dev/sd? {\n  apm = 254\n  lookahead = on\n}\n",
           { "match = \"/dev/sd?\";\n        apm = 254;\n        lookahead = true;", "match = \"/dev/disk/by-id/ata-X\";\n        apm = 127;" } },
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-SSD {\n}\n/dev/sd* {\n  apm = 254\n}\n",
-          { "the block in line 1 may leave out some of these drives", "//     apm = 254;" }, "\n        apm" },
+          { "the block in line 1 may exclude some of these drives", "//     apm = 254;" }, "\n        apm" },
 };
 /* clang-format on */
 

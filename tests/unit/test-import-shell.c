@@ -6,11 +6,11 @@
 #include "written-case.h"
 
 #define S12 "\n        spindown_time = 12;"
-#define HELD(line) ": line " line " decides whether it is run"
+#define HELD(line) ": line " line " decides whether the command runs"
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
-#define NOTHING "it asks for nothing"
+#define NOTHING "the file sets nothing"
 #define DRIVE_OPEN "is known only when the command runs", NOWHERE, "//     spindown_time = 12;"
-#define UNKNOWN "hdparm stands behind a program that is not known"
+#define UNKNOWN "hdparm follows an unknown program"
 
 /* clang-format off */
 static const WrittenCase cases[] = {
@@ -19,13 +19,13 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S 12 /dev/sd{ab,}\n", { "( \"/dev/sdab\", \"/dev/sd\" )", S12 } },
         { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { UNKNOWN }, "{\n" },
         { "x.sh", "[ \"$1\" = x ] && echo bfq |& tee /sys/block/sda/queue/scheduler\n", { "line 1 decides" }, "\n        match" },
-        { "x.sh", "hdparm -S 12 /dev/sd{a,b}; hdparm -S 12 /dev/sd{c..$x}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12, "which drive \"/dev/sd{c..$x}\" is", NOWHERE } },
+        { "x.sh", "hdparm -S 12 /dev/sd{a,b}; hdparm -S 12 /dev/sd{c..$x}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12, "the drive \"/dev/sd{c..$x}\" is", NOWHERE } },
         { "x.sh", "for d in /dev/sd{a..c}; do hdparm -S 12 $d; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
         { "x.sh", "for i in {c..a}; do hdparm -S 12 /dev/sd$i; done; for n in {0..1} 7; do echo bfq > /sys/block/nvme${n}n1/queue/scheduler; done\n",
           { "( \"/dev/sdc\", \"/dev/sdb\", \"/dev/sda\" )", S12, "( \"/dev/nvme0n1\", \"/dev/nvme1n1\", \"/dev/nvme7n1\" )" } },
         { "x.sh", "hdparm -S 12 /dev/disk/by-id/{ata,usb}-X{09..10}\n", { "ata-X09\"", "usb-X09\"", "ata-X10\"", "usb-X10\"", S12 } },
         { "x.sh", "echo 1 > /sys/block/sd{a,b}/queue/iostats; hdparm -S 12 /dev/sd{a..e..2}; hdparm -S 12 /dev/sd{A..c}; hdparm -S 12 /dev/x{1..200}\n",
-          { "\n        iostats = true;", "{a..e..2}\" is, is known", NOWHERE, "{A..c}", NOWHERE, "x{1..200}\"" } },
+          { "\n        iostats = true;", "{a..e..2}\" is known", NOWHERE, "{A..c}", NOWHERE, "x{1..200}\"" } },
         { "x.sh", "sudo nice -n 5 /sbin/hdparm -S 12 \"/dev/sda\" 2>/dev/null >&2 &\n", { "match = \"/dev/sda\";", S12 } },
         { "x.sh", "sh -c \"hdparm -S 12 /dev/sda\"; bash -lc 'hdparm -B 254 /dev/sda'\n", { S12, "\n        apm = 254;" } },
         { "x.sh", "bash -o pipefail -e -c 'echo bfq | tee /sys/block/sda/queue/scheduler'\n", { "\n        scheduler = \"bfq\";" } },
@@ -33,7 +33,7 @@ static const WrittenCase cases[] = {
           { "line 1: not understood: sh script.sh -c hdparm -S 12 /dev/sda\n\n);" } },
         { "x.sh", "doas -u root env A=1 timeout -s KILL 9 busybox ionice -c idle hdparm -S 12 /dev/sda\nS=\"\"; $S systemd-run hdparm -B 254 /dev/sda\n",
           { S12, "\n        apm = 254;" } },
-        { "x.sh", "hdparm -B {1,254} /dev/sda\n", { "which drive \"{1,254}\" is" }, "\n        match" },
+        { "x.sh", "hdparm -B {1,254} /dev/sda\n", { "the drive \"{1,254}\" is" }, "\n        match" },
         { "x.sh", "sh -c '/sbin/hdparm -S 12 /dev/sd{a,b}'\nsh -c '{ echo a,b; exit; }'\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
         { "x.sh", "sh -c '{ echo a,b; exit; }; hdparm -S 12 /dev/sda'\n", { HELD("1") }, "\n        match" },
         { "x.sh", "echo hdparm -S 12 /dev/sda | sh\n", { S12 } },
@@ -43,7 +43,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "export T=12; readonly D=/dev/sda; hdparm -S $T $D\n", { S12 } },
         { "x.sh", "T=60; hdparm -S $T /dev/sda; T=12; hdparm -S $T /dev/sdb\n", { "spindown_time = 60;", S12 } },
         { "x.sh", "D=\"sda sdb\"\nfor i in $D; do hdparm -S 12 /dev/${i}; done\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
-        { "x.sh", "for i in /dev/sda /dev/sdb\ndo\n echo 60 > /sys/block/${i##*/}/device/timeout\ndone\n", { "\"/dev/$i\" is, is known only when the command runs", "//     timeout = \"60s\";" } },
+        { "x.sh", "for i in /dev/sda /dev/sdb\ndo\n echo 60 > /sys/block/${i##*/}/device/timeout\ndone\n", { "\"/dev/$i\" is known only when the command runs", "//     timeout = \"60s\";" } },
         { "x.sh", "for i in sda; do f=/sys/block/$i/queue; echo bfq > $f/scheduler; done\n", { "match = \"/dev/sda\";", "scheduler = \"bfq\";" } },
         { "x.sh", "for d in /dev/sd?; do hdparm -S 12 $d; done\n", { "match = \"/dev/sd?\";", S12 } },
         { "x.sh", "for d in sda sdb; do sh -c \"hdparm -S 12 /dev/$d\"; done\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
@@ -56,7 +56,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "for a in sda; do for b in sdb sdc; do hdparm -S 12 /dev/$a /dev/$b; done; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
 
         /* Other values are known only when it runs. */
-#define VALUE_OPEN "the value of hdparm -S is known only when it runs"
+#define VALUE_OPEN "the value of hdparm -S is known only when the command runs"
         { "x.sh", "for d in $(ls /dev/sd?) `cat x`; do hdparm -S 12 $d; done\n", { "\"$d\"", DRIVE_OPEN } },
         { "x.sh", "hdparm -S 12 /dev/$1; hdparm -S 12 $(cat x)\n", { "\"/dev/$1\"", DRIVE_OPEN } },
         { "x.sh", "while read d; do hdparm -S 12 $d; done <x\n", { "\"$d\"", DRIVE_OPEN } },
@@ -83,7 +83,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S ${T:-12} /dev/sda; hdparm -S $((6+6)) /dev/sda\n", { "line 1: " VALUE_OPEN }, "{" },
         { "x.sh", "hdparm $OPTS -W0 /dev/sda\n", { "\"$OPTS\" is", NOWHERE } },
         { "x.sh", "smartctl -l scterc,$T,$T /dev/sda; nvme set-feature /dev/nvme0 -f 6 -v $V; sdparm --set WCE=$W /dev/sda\n",
-          { "scterc are known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
+          { "scterc are out of range or known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
         { "x.sh", "echo $S > /sys/block/sda/queue/scheduler; cat f > /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
         /* Branches, functions, and what the command before decides. */
@@ -172,11 +172,11 @@ static const WrittenCase cases[] = {
         { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, HELD("2") }, "\n        apm" },
 
         /* What is for many drives is held back with a later exception to it. */
-#define EXCEPTION(line) "line " line " may be for some of these drives"
+#define EXCEPTION(line) "line " line " may apply to some of these drives"
         { "x.sh", "for d in /dev/sd?; do hdparm -S 12 -B 254 $d; done\nhdparm -S 0 $(slow)\n", { "\n        match = \"/dev/sd?\"", "// spindown_time = 12; // " EXCEPTION("2"), "apm = 254;", NOWHERE } },
         { "x.sh", "hdparm -S 12 /dev/sda /dev/sdb\na && hdparm -S 0 /dev/sdb\n", { "// spindown_time = 12; // " EXCEPTION("2") }, "\n        match" },
         { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/disk/by-id/ata-X\n", { EXCEPTION("2") }, "\n        match" },
-        { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/sdb\na && hdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" }, "may be for some" },
+        { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/sdb\na && hdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" }, "may apply to some" },
         { "x.sh", "hdparm -S 0 $X; hdparm -S 12 /dev/sda\n", { NOWHERE, "\n        match = \"/dev/sda\";" } },
 
         /* Where a here-document ends is not looked for. */
@@ -194,7 +194,7 @@ static const WrittenCase cases[] = {
           { "not understood: docker exec x sh -c hdparm", "not understood: eval hdparm" }, "{" },
         { "x.sh", "sudo -E pdsh -w nas hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", ": hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
-        { "x.sh", "echo hdparm -S 6 /dev/sda | ssh nas sh\n", { "line 1: not understood, with what stands behind it: ssh" }, "{" },
+        { "x.sh", "echo hdparm -S 6 /dev/sda | ssh nas sh\n", { "line 1: not understood, with its arguments: ssh" }, "{" },
         { "x.sh", "trap 'hdparm -S 6 /dev/sda' EXIT; echo hdparm -S 6 /dev/sda | at now; eval hdparm -S 6 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", "$RUN nas hdparm -S 12 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", "ssh nas reboot; chroot /mnt ls\n", { ": ssh", ": chroot" }, "{" },
@@ -205,22 +205,22 @@ static const WrittenCase cases[] = {
         { "x.sh", "case $1 in x) hdparm -S 12 /dev/sda;; y) case $2 in z) hdparm -B 1 /dev/sda; esac; hdparm -W 0 /dev/sda;; esac; hdparm -A 1 /dev/sda\n",
           { "//     spindown_time = 12", "//     apm = 1;", "//     write_cache", "\n        lookahead = true;" } },
         { "x.sh", "/usr/local/bin/disks --quiet\nset-timers hunter2\n/usr/local/bin/disks --quiet\n",
-          { "lines 1, 3: not understood, with what stands behind it: /usr/local/bin/disks", "line 2:" }, "hunter2" },
-        { "x.sh", "disks /dev/sda\nidle3ctl -s 138 /dev/sdb\n", { "line 1: not understood: disks /dev/sda", "line 2: idle3ctl -s changes the drive for good" } },
+          { "lines 1, 3: not understood, with its arguments: /usr/local/bin/disks", "line 2:" }, "hunter2" },
+        { "x.sh", "disks /dev/sda\nidle3ctl -s 138 /dev/sdb\n", { "line 1: not understood: disks /dev/sda", "line 2: idle3ctl -s changes the drive permanently" } },
         { "x.sh", "idle3ctl -g /dev/sdb; idle3ctl -h; hd-idle -h; hd-idle --version; hdparm -V; hdparm -h -S 12 /dev/sda; smartctl --version; smartctl -h -s apm,1 /dev/sda; "
           "sdparm -V; sdparm --dummy -s WCE=0 /dev/sda; blockdev --help; openSeaChest_PowerControl -d /dev/sda --showEPCSettings; nvme version\n", { NOTHING } },
         { "x.sh", "sed -i s/a/b/ /sys/block/sda/queue/scheduler; dd of=/sys/block/sda/queue/scheduler\n", { "not understood: sed -i", "not understood: dd of" } },
         { "x.sh", "find /dev/disk/by-id -name 'ata-*' -exec hdparm -S 12 {} \\;\n", { "not understood: find" } },
         { "x.sh", "X=$(hdparm -S 12 /dev/sda)\nY=`hdparm -C /dev/sda`\necho \"$(cat x)\"\n", { "\n        match = \"/dev/sda\";", S12 }, "not understood" },
         { "x.sh", "X=$(( 1 + $(hdparm -S 12 /dev/$d) ))\n", { DRIVE_OPEN } },
-        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: where the text behind << ends", HELD("1") }, "Welcome" },
+        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the end of the text after <<", HELD("1") }, "Welcome" },
         { "x.sh", "mailer $(disks /dev/sdb)\n", { "not understood: disks /dev/sdb" } },
 
         /* hd-idle and openSeaChest are known by name. */
         { "x.sh", "hd-idle -i 0 -a sda -i 300 -l /var/log/x\n", { "match = \"/dev/sda\";\n        spindown_by = \"service\";\n        spindown_time = \"300s\";" }, "rotational" },
-        { "x.sh", "hd-idle -i 600 -a $D -i 0\n", { "which drives hd-idle -a names", NOWHERE, "600s", NOWHERE, "\"off\"" }, "\n        match" },
+        { "x.sh", "hd-idle -i 600 -a $D -i 0\n", { "the drives of hd-idle -a", NOWHERE, "600s", NOWHERE, "\"off\"" }, "\n        match" },
         { "x.sh", "hd-idle $HD_IDLE_OPTS; hd-idle -t sda; hd-idle -x 3\n",
-          { "hd-idle's options are known only when it runs: hd-idle $HD_IDLE_OPTS", "hd-idle -t is done once", "hd-idle does not take: -x" }, "{" },
+          { "hd-idle's options are known only when hd-idle runs: hd-idle $HD_IDLE_OPTS", "hd-idle -t acts once", "hd-idle rejects: -x" }, "{" },
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --idle_b 120000 --standby_z 1800050 --EPCfeature enable --idle_a disable\n",
           { "match = \"/dev/sda\";", "idle_b = \"120s\";", "standby_z = \"1800s\";", "epc", "idle_a = \"off\";" } },
         { "x.sh", "for d in sda sdb; do /opt/SeaChest_PowerControl_x86_64 -d /dev/$d --standby_z default --setAPMLevel 3; done\n",
@@ -228,13 +228,13 @@ static const WrittenCase cases[] = {
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --disableAPM; openSeaChest_PowerControl -d /dev/sdb --setPowerConsumption 3\n",
           { "--setPowerConsumption of openSeaChest", "match = \"/dev/sda\";", "apm = \"off\";" }, "/dev/sdb" },
         { "x.sh", "openSeaChest_PowerControl -d all --modelMatch ST8 --idle_c 600000; openSeaChest_PowerControl -d /dev/sg1 --idle_c=600000; openSeaChest_PowerControl -d /dev/sda --onlySeagate --idle_c=600000\n",
-          { "is no node of a drive", NOWHERE, "another kind", "--onlySeagate decides" }, "\n        match" },
-        { "x.sh", "openSeaChest_PowerControl -d /dev/sda --spinDown; openSeaChest_Configure -d /dev/sda --writeCache disable\n", { "--spinDown is done once", "write_cache = false;" } },
+          { "is not a drive node", NOWHERE, "is not one", "--onlySeagate selects" }, "\n        match" },
+        { "x.sh", "openSeaChest_PowerControl -d /dev/sda --spinDown; openSeaChest_Configure -d /dev/sda --writeCache disable\n", { "--spinDown acts once", "write_cache = false;" } },
 
         /* Everything that is open or closed too often. */
-        { "x.sh", "hdparm -S 12 /dev/sda; hdparm -B 254 `", { S12, "which drive", NOWHERE } },
+        { "x.sh", "hdparm -S 12 /dev/sda; hdparm -B 254 `", { S12, "the drive", NOWHERE } },
         { "x.sh", "fi } ) done esac ;; else\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "hdparm -S 12 '/dev/sda\nhdparm -B 254 /dev/sdb\n", { "is the name of no drive" }, "\n        match" },
+        { "x.sh", "hdparm -S 12 '/dev/sda\nhdparm -B 254 /dev/sdb\n", { "is not a drive name" }, "\n        match" },
         { "x.sh", "${HDPARM:-/sbin/hdparm} -S 12 /dev/sda; $HDPARM -B 254 /dev/sda\n", { S12, "\n        apm = 254;" } },
 };
 /* clang-format on */
