@@ -229,8 +229,8 @@ def find_fault(output: dict, job: Job, figure: Figure, value: float) -> str | No
     """Why what fio tells of this figure is not used."""
     # In too short a time fio has finished nothing.
     if math.isnan(value) or value <= 0:
-        return "fio has measured nothing"
+        return "fio measured nothing"
     ms = fio.number(output, "read/runtime")
     if job.place <= Place.FRESH and ms * figure.error < 1:
-        return f"all of the place was read in {ms:.0f} ms, which is too short a time to measure"
+        return f"fio read the whole zone in {ms:.0f} ms, which is too short to measure"
     return None

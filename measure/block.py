@@ -119,7 +119,7 @@ def _read(path: str) -> str | None:
     except FileNotFoundError:
         return None
     except ValueError:
-        why = "this is no file, is larger than 1 MiB, or belongs to somebody else, or others can write to it"
+        why = "it is not a regular file, is larger than 1 MiB, belongs to another user, or others can write to it"
     except OSError as error:
         why = error.strerror
     raise Trouble(f"{path} cannot be read: {why}")
@@ -130,8 +130,8 @@ def check_file(s: Subject) -> str | None:
     path = _path(s)
     old = _read(path)
     if old is not None and format_file(s, [], old) is None:
-        why = "was changed by hand" if old.startswith(FIRST_LINE) else "is not of 'drivekeep tune' alone"
-        raise Trouble(f"{path} {why}, so it is left as it is; without --write what is better is shown")
+        why = "was changed by hand" if old.startswith(FIRST_LINE) else "was not written by 'drivekeep tune' alone"
+        raise Trouble(f"{path} {why}, so it is not changed; without --write, the better values are printed")
     return old
 
 
@@ -172,7 +172,7 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
     path, old = _path(s), check_file(s)
     text, renewed = format_file(s, tunings, old) or ("", False)
     if not renewed and not any(t.changes for t in tunings):
-        warn("nothing is better than what the drive has, so nothing is written")
+        warn("no value is better than the present one: nothing is written")
         return
     _check_draft(s, tunings, text)
     if not _is_safe(path):

@@ -15,9 +15,9 @@ from measure.samples import Difference
 def describe(kind: Kind, d: Difference, n: int) -> str:
     """ "4.1 % faster (2.0 to 6.2 %)", or that `n` samples could show none."""
     if not d.known:
-        return f"not known: it takes {samples.MIN} samples of each"
+        return f"not known: {samples.MIN} samples of each are needed"
     if not d.differs:
-        return f"no difference that {n} samples could show"
+        return f"no difference shown by {n} samples"
     more = d.factor > 1
     low, high = sorted((abs(d.low - 1) * 100, abs(d.high - 1) * 100))
     digits = 1 if high < 10 else 0
@@ -44,7 +44,7 @@ def _find_last_two(options: argparse.Namespace) -> tuple[Result, Result]:
     found = [r for r in kept if r.key == key][-2:]
     if len(found) < 2:
         drive = name or (found[0].texts["drive"] if found else "any drive")
-        raise Trouble(f"there are no two measurements of {drive} in {options.results}; 'drivekeep bench' lists what there is")
+        raise Trouble(f"{options.results} does not have two measurements of {drive}; 'drivekeep bench' lists all measurements")
     return found[0], found[1]
 
 
@@ -52,9 +52,9 @@ def _load_named(options: argparse.Namespace, name: str) -> Result:
     try:
         return result.load(options.results, name)
     except ValueError:
-        raise Trouble(f"'{name}' is no measurement that 'drivekeep bench' has written") from None
+        raise Trouble(f"'{name}' is not a measurement of 'drivekeep bench'") from None
     except OSError as error:
-        raise Trouble(f"the measurement '{name}' cannot be read: {error.strerror}; 'drivekeep bench' lists what there is") from None
+        raise Trouble(f"the measurement '{name}' cannot be read: {error.strerror}; 'drivekeep bench' lists all measurements") from None
 
 
 def _changes(before: Result, after: Result) -> list[dict]:
@@ -76,7 +76,7 @@ def _figure(x: Measured, y: Measured, n_compared: int) -> dict:
 
 def run(options: argparse.Namespace) -> None:
     if len(options.names) > 2:
-        raise Trouble("say which two: 'drivekeep bench --compare', '--compare DRIVE' or '--compare BEFORE AFTER'")
+        raise Trouble("too many names: write 'drivekeep bench --compare', '--compare DRIVE' or '--compare BEFORE AFTER'")
     if len(options.names) == 2:
         before, after = (_load_named(options, name) for name in options.names)
     else:

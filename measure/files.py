@@ -73,7 +73,7 @@ def save_picture(path: str, picture: bytes) -> None:
         sys.stdout.buffer.write(picture)
         return
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-        raise Trouble(f"{path} is not a regular file, and is left as it is; '-' is standard output")
+        raise Trouble(f"{path} is not a regular file and is not replaced; '-' is standard output")
     try:
         replace(path, picture)
     except OSError as error:

@@ -67,7 +67,7 @@ def _first_line(text: str, status: int) -> str:
     line = text.partition("\n")[0]
     if line and not line.startswith("{"):
         return line
-    return f"it ended with exit status {status}" if status >= 0 else f"it ended with signal {-status}"
+    return f"fio ended with exit status {status}" if status >= 0 else f"fio ended with signal {-status}"
 
 
 def number(output: dict, path: str) -> float:

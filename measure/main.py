@@ -41,7 +41,7 @@ def parse(words: list[str]) -> argparse.Namespace:
 def _bench_list(options: argparse.Namespace) -> int:
     kept = compare.load_kept(options)
     if not kept:
-        warn(f"nothing is kept in {options.results}; 'drivekeep bench DRIVE' measures a drive")
+        warn(f"{options.results} has no measurement; 'drivekeep bench DRIVE' measures a drive")
     if options.json:
         measurements = [{"name": r.name, **{key: r.texts[key] for key in ("host", "boot_id", "drive", "model", "serial")},
                          "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(r.when / 1e6)) if r.when else None, "samples": r.n_samples}
@@ -97,19 +97,19 @@ def _bench_drive(options: argparse.Namespace) -> int:
     r.counted = meter.counted
     _bench_show(options, r)
     if r.n_samples == 0:
-        raise Trouble(f"nothing was measured of {s.name}, so nothing is kept")
+        raise Trouble(f"nothing was measured on {s.name}: no result is saved")
     try:
         result.save(options.results, r)
     except OSError as error:
-        raise Trouble(f"the measurement cannot be kept in {options.results}: {error.strerror}") from None
+        raise Trouble(f"the measurement cannot be saved in {options.results}: {error.strerror}") from None
     if not options.json and not options.no_legend:
-        print(f"\nKept as {r.name}. 'drivekeep bench --compare' compares the last two of a drive.")
+        print(f"\nSaved as {r.name}. 'drivekeep bench --compare' compares the last two measurements of a drive.")
     return WANTED
 
 
 def bench(options: argparse.Namespace) -> int:
     if (options.budget or options.file) and (options.compare or not options.names):
-        raise Trouble("--budget and --file are for a measurement: 'drivekeep bench DRIVE'")
+        raise Trouble("--budget and --file need a drive to measure: 'drivekeep bench DRIVE'")
     if options.compare:
         compare.run(options)
         return WANTED
@@ -120,7 +120,7 @@ def bench(options: argparse.Namespace) -> int:
 
 def tune(options: argparse.Namespace) -> int:
     if not options.names:
-        raise Trouble("say which drive: 'drivekeep tune DRIVE [SETTING...]'")
+        raise Trouble("no drive named: 'drivekeep tune DRIVE [SETTING...]'")
     pictures = [(path, kind) for path, kind in ((options.svg, "svg"), (options.plot, plot.kind_of(options.plot or ""))) if path]
     for path, kind in pictures:
         plot.check(path, kind)
@@ -141,7 +141,7 @@ def tune(options: argparse.Namespace) -> int:
     # The one may fail without the other.
     try:
         if options.write and s.is_stopped():
-            raise Trouble("it was interrupted, so nothing is written")
+            raise Trouble("the measurement was interrupted: nothing is written")
         if options.write:
             block.write(s, tunings)
     except Trouble as trouble:

@@ -25,9 +25,9 @@ def kind_of(path: str) -> str:
 def check(path: str, kind: str) -> None:
     """Before anything is measured."""
     if kind not in KINDS:
-        raise Trouble(f"'{path}' names no kind of picture: --plot wants a file whose name ends with .svg, .png or .pdf")
+        raise Trouble(f"'{path}' is not a picture file: --plot needs a name that ends with .svg, .png or .pdf")
     if importlib.util.find_spec("matplotlib") is None:
-        raise Trouble("pictures are drawn by matplotlib: install the package 'python3-matplotlib'")
+        raise Trouble("pictures need matplotlib: install the package 'python3-matplotlib'")
 
 
 def draw(s: Subject, tunings: list[Tuning], kind: str) -> bytes:

@@ -18,20 +18,20 @@ PLOT_WIDTH = 20
 
 def _note_pick(table: Table, t: Tuning) -> None:
     picked, name, used = t.tune.pick, t.setting, t.tune.used
-    stays = f"{name}: leave it as it is ({t.present}):"
+    stays = f"{name}: not changed ({t.present}):"
     cost = f"{t.cost.title}, {compare.describe(t.cost.kind, picked.cost, used)}" if t.cost else ""
     if picked.reason == pick.UNKNOWN and len(t.tune.trials) < 2:
-        table.note(f"{stays} no other value can be had")
+        table.note(f"{stays} no other value is available")
     elif picked.reason == pick.UNKNOWN:
-        table.note(f"{stays} there are too few samples to tell; --budget gives it more time")
+        table.note(f"{stays} too few samples; set a longer --budget")
     elif picked.reason == pick.PRESENT:
-        table.note(f"{stays} {used} samples show no other value to be better")
+        table.note(f"{stays} {used} samples show no better value")
     elif picked.reason == pick.CHEAPER:
         table.note(f"{name}: {t.picked} is as good as {t.present}, and costs less: {cost}")
     else:
         table.note(f"{name}: {t.picked} is better than {t.present}: {t.goal.title}, {compare.describe(t.goal.kind, picked.goal, used)}")
         if t.cost and picked.cost.differs:
-            table.note(f"beside that: {cost}")
+            table.note(f"in addition: {cost}")
     if t.caution:
         table.note(f"{name}: {t.caution}")
 
@@ -40,10 +40,10 @@ def _print(table: Table, s: Subject, t: Tuning) -> None:
     """With the samples and values that are left out."""
     m = t.tune.seen
     if m.others + m.cached + m.errors > 0:
-        table.note(f"samples that are left out: {m.others} as others used the drive, {m.cached} from the page cache, {m.errors} for errors"
+        table.note(f"samples left out: {m.others} because others used the drive, {m.cached} from the page cache, {m.errors} because of errors"
                    f"{': ' + m.complaint if m.complaint else ''}")
     if t.left_out:
-        table.note(f"values that cannot be had: {t.left_out}")
+        table.note(f"unavailable values: {t.left_out}")
     if not t.tune.meter.counted:
         table.note(uncounted(s.name))
     table.print()
@@ -51,7 +51,7 @@ def _print(table: Table, s: Subject, t: Tuning) -> None:
 
 
 def uncounted(drive: str) -> str:
-    return f"the kernel does not count what {drive} is used for, so what others did meanwhile was not seen"
+    return f"the kernel does not count I/O of {drive}, so I/O of other programs was not noticed"
 
 
 def _show_table(s: Subject, t: Tuning) -> None:
@@ -74,34 +74,34 @@ def _note_slow(table: Table, t: Tuning, i: int) -> None:
     first, at_end = trial.after[min(slow, last)], trial.after[last]
     takes = format_value(kind, samples.median(first))
     if len(first) < 2:
-        says = "there are too few samples to tell"
+        says = "too few samples"
     elif slow < last:
-        says = (f"from {times[slow]} s without use on, the first read is slow: it takes {takes} then, and "
+        says = (f"from {times[slow]} s of idle time on, the first read is slow: it takes {takes} then, and "
                 f"{format_value(kind, samples.median(at_end))} after {times[last]} s")
     elif slow == last:
-        says = f"after {times[slow]} s without use, the first read is slow: it takes {takes}"
+        says = f"after {times[slow]} s of idle time, the first read is slow: it takes {takes}"
     elif any(sample >= t.tune.slow_limit for kept in trial.after for sample in kept):
-        says = "some first reads are slow, and others after as long a time or a longer one are not"
+        says = "some first reads are slow, but others after the same or a longer idle time are not"
     else:
-        says = f"up to {times[last]} s without use, no first read is slow"
+        says = f"up to {times[last]} s of idle time, no first read is slow"
     table.note(f"{t.setting} = {trial.value}: {says}")
 
 
 def _show_curves(s: Subject, t: Tuning) -> None:
     times = t.tune.idle_times
     table = Table([t.setting, "", *(f"{time} s" for time in times), "LOAD CYCLES"], "><>" + len(times) * ">", not s.options.no_legend)
-    print(f"{t.setting}: {t.goal.title}, by how long that time is")
+    print(f"{t.setting}: {t.goal.title}, for each idle time")
     for i, trial in enumerate(t.tune.trials):
         table.row(trial.value, t.mark(i),
                   *(format_value(t.goal.kind, samples.median(kept)) if kept else None for kept in trial.after),
                   f"{trial.cycles} in {trial.waits} waits" if trial.cycles is not None and trial.waits else None)
     for i in range(len(t.tune.trials)):
         _note_slow(table, t, i)
-    table.note(f"what saves more power makes the first read slower, so no value is best: it stays as it is ({t.present})")
+    table.note(f"no value is best, as saving more power makes the first read slower: the setting is not changed ({t.present})")
     # The times that the budget has no room for.
     if len(times) < len(tune.IDLE_TIMES):
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
-        table.note(f"of {t.setting} alone, --budget={hours}h has room for times without use up to {tune.IDLE_TIMES[-1]} s")
+        table.note(f"with {t.setting} alone, --budget={hours}h is enough for idle times up to {tune.IDLE_TIMES[-1]} s")
     _print(table, s, t)
 
 
@@ -138,12 +138,12 @@ def show(s: Subject, tunings: list[Tuning]) -> None:
         return
     for t in tunings:
         if not t.is_measured:
-            print(f"{t.setting}: not measured: {escape(t.lacking or 'it ended before')}\n")
+            print(f"{t.setting}: not measured: {escape(t.lacking or 'the measurement ended before')}\n")
         elif t.tunable.saves_power:
             _show_curves(s, t)
         else:
             _show_table(s, t)
     if text and not s.options.write:
-        print(f"To keep what is better: 'drivekeep tune --write', or this in the configuration:\n\n{text}", end="")
+        print(f"To keep the better values, run 'drivekeep tune --write', or add this to the configuration:\n\n{text}", end="")
     elif not text:
-        print("All stays as it is.")
+        print("No setting changes.")

@@ -62,9 +62,9 @@ class Service:
         try:
             self.call("GetReadPermission", "s", name)
         except socket.timeout:
-            return "a visit to it takes long"
+            return "a visit to the drive takes long"
         except OSError as error:
-            return error.strerror or "the service has not answered"
+            return error.strerror or "drivekeep.service did not answer"
         except Refused as refused:
             return str(refused) or refused.name
         return None

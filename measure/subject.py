@@ -48,7 +48,7 @@ class Subject:
     def __init__(self, options: argparse.Namespace, verb: str, budget: str):
         seconds = parse_budget(options.budget or budget)
         if seconds is None:
-            raise Trouble(f"'{options.budget}' is no time to measure for: write --budget={budget}, or another one from 10s to 12h")
+            raise Trouble(f"'{options.budget}' is not a valid time: write --budget={budget}, or another time from 10s to 12h")
         if os.geteuid() != 0:
             raise Trouble("only root may measure drives")
         if not fio.is_installed():
@@ -96,7 +96,7 @@ class Subject:
     def _examine(self) -> list[dict]:
         """Of the drive and its disks, what they have now."""
         if any(row["transport"] == "optical" for row in self.drive["settings"]):
-            raise self._objection("it reads discs, and a disc is no drive")
+            raise self._objection("it is an optical drive")
         if self.size < bench.SIZE_MIN:
             raise self._objection(f"it has less than {bench.SIZE_MIN >> 30} GiB, or no medium")
         shown = self._show("--wear", *dict.fromkeys([self.name, *self.disks]))
@@ -197,16 +197,16 @@ class Subject:
     def _find_fault(self, directory: str) -> str | None:
         """What is wrong with the directory. btrfs has numbers of its own, so that it is believed."""
         if not os.path.isdir(directory):
-            return f"'{directory}' is no directory: --file wants one that is on {self.name}"
+            return f"'{directory}' is not a directory: --file needs a directory on {self.name}"
         kind = subprocess.run(["stat", "-f", "-c", "%T", "--", directory], capture_output=True, text=True, check=False).stdout.strip()
         if kind == "btrfs":
             return None
         device = sysfs.device_name(os.stat(directory).st_dev)
         if device is None:
-            return f"'{directory}' is on no drive that can be told: --file wants a directory on {self.name}"
+            return f"'{directory}' is on an unknown drive: --file needs a directory on {self.name}"
         on_it = device == self.name or device in sysfs.above(self.name)
         if not on_it or not set(sysfs.disks_below(device)) <= set(self.below):
-            return f"'{directory}' is not on {self.name} alone, so what is written there says nothing about it"
+            return f"'{directory}' is not on {self.name} alone, so writes there do not measure it"
         return None
 
 
@@ -217,16 +217,16 @@ def is_nvme(drive: dict) -> bool:
 def find_obstacle(drive: dict) -> str | None:
     """Why the drive is not to be read for minutes now, as a sentence's end. An array is asked nothing."""
     if drive["state"] in SLEEPING:
-        return "sleeps, and is not woken for this; read from it first if that is meant"
+        return "is in a low-power state and is not woken for this; read from it first to wake it"
     wear = drive["wear"]
     if wear is None:
         return "does not answer"
     if wear["testing"]:
-        return "tests itself"
+        return "runs a self-test"
     celsius, most = wear["celsius"], wear["celsius_max"]
     if is_nvme(drive):
-        return f"has {celsius} C, and warns of more than {most}" if None not in (celsius, most) and celsius > most else None
-    return f"has {celsius} C, and more than {TOO_WARM} is too warm" if celsius is not None and celsius > TOO_WARM else None
+        return f"has {celsius} C, above its warning limit of {most} C" if None not in (celsius, most) and celsius > most else None
+    return f"has {celsius} C, above the limit of {TOO_WARM} C" if celsius is not None and celsius > TOO_WARM else None
 
 
 def open_direct(path: str, flags: int) -> int:

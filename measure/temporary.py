@@ -68,7 +68,7 @@ class Temporary:
 
         record = self._records().get(self.setting)
         if record is None:
-            raise self._leave_out(value, "nothing is known of it", first)
+            raise self._leave_out(value, "the service has no record of it", first)
         if not (record["wanted"] == record["actual"] == value and record["verdict"] in WANTED_VERDICTS):
             raise self._leave_out(value, ", ".join(filter(None, (record["verdict"], record["reason"]))), first)
 
@@ -88,7 +88,7 @@ class Temporary:
     def _is_restored(self, shown: dict, records: dict[str, dict], setting: str, before: str) -> bool:
         """Has the drive this value again, or that which the files want in its place? That may be written otherwise: "default",
         "2 stripes"."""
-        now, record = Reading.of(shown, setting) or Reading(None, "the drive cannot be asked"), records.get(setting)
+        now, record = Reading.of(shown, setting) or Reading(None, "the drive does not answer"), records.get(setting)
         of_files = record and record["rule"] not in (None, RULE_OF_TUNE) and record["verdict"] != "deferred" and record["actual"] == now.value
         if now.value is not None and (now.value == before or of_files):
             return True
@@ -104,7 +104,7 @@ class Temporary:
             return command.WANTED
         # Another drive that has its name has held nothing.
         if not subject.is_here():
-            raise Trouble(f"{subject.name} is gone, and its {self.setting} could not be set back: it was {self.present}")
+            raise Trouble(f"{subject.name} is gone, and its {self.setting} could not be restored: it was {self.present}")
         # The user may have ended it in a time without use. The drive was awake before, and one that sleeps would be left as it is.
         if self.saves_power:
             subject.read_anywhere()

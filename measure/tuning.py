@@ -28,12 +28,12 @@ class Tuning:
         """By what the command shows of the drive."""
         now = Reading.of(shown, self.setting) or Reading(None, "it is not a setting of this kind of drive")
         if now.value is None or not now.exact:
-            self.lacking = now.why or f"it is '{now.value}', which it could not be set back to"
+            self.lacking = now.why or f"it is '{now.value}', which could not be restored"
             return
         self.present = now.value
         self.values = tunables.values(self.tunable, s.name, now.value, s.is_array)
         if len(self.values) < 2:
-            self.lacking = "there is no other value to be had"
+            self.lacking = "no other value is available"
         readings = {name: Reading.of(shown, name) for name in self.tunable.resets}
         related = {name: r.value for name, r in readings.items() if r and r.value is not None and r.exact}
         self.temporary = Temporary(s, self.setting, self.present, related, self.tunable.saves_power)
@@ -60,7 +60,7 @@ class Tuning:
         try:
             self.tune.run()
         except Busy:
-            self.lacking = f"{s.name} is used by others too much; --force has it measured all the same"
+            self.lacking = f"{s.name} is used too much by other programs; --force measures it anyway"
         except PresentUnavailable:
             self.lacking = self.left_out
         except Trouble as error:
@@ -115,11 +115,11 @@ class Tuning:
 
 def why_unmeasured(row: dict) -> str:
     """Of what the command tells of a setting."""
-    reasons = ((row["transport"] == "none", "drivekeep never sets it"), (row["once"], "it is done once, and is nothing that a drive has"),
-               (not row["readable"], "it cannot be read, so nobody knows what to set it back to"),
-               (not row["volatile"], "the drive keeps it without power, so it is not set for a while"),
-               (row["danger"], "it is dangerous, so it is not set for a while"))
-    return next((why for is_so, why in reasons if is_so), "no value of it makes reads faster or slower")
+    reasons = ((row["transport"] == "none", "drivekeep never sets it"), (row["once"], "it is a one-time command and not a value of the drive"),
+               (not row["readable"], "it cannot be read, so it could not be restored"),
+               (not row["volatile"], "the drive saves it over power cycles, so it is not set temporarily"),
+               (row["danger"], "it is dangerous, so it is not set temporarily"))
+    return next((why for is_so, why in reasons if is_so), "no value makes reads faster or slower")
 
 
 def choose(names: list[str], has_file: bool) -> list[Tuning]:
@@ -132,15 +132,15 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
     for name in names:
         t = tunables.TUNABLES.get(rows[name]["alias_of"] or name)
         if t is None:
-            warn(f"there is nothing to measure of {name}: {why_unmeasured(rows[name])}")
+            warn(f"nothing can be measured for {name}: {why_unmeasured(rows[name])}")
         elif t.writes and not has_file:
-            warn(f"{t.setting} is measured by writing to a file: --file=DIR says where")
+            warn(f"{t.setting} is measured by writes to a file: name its directory with --file=DIR")
         else:
             chosen.append(Tuning(t))
     if len(chosen) < len(names):
         raise Trouble
     if has_file and not any(t.tunable.writes for t in chosen):
-        raise Trouble("--file is for what is measured by writing, and none of these settings is")
+        raise Trouble("--file is for settings that are measured by writes, and none of these settings is")
     return chosen
 
 

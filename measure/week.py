@@ -132,14 +132,14 @@ def show(weeks: dict[str, list[Day]], legend: bool) -> None:
     for i, (title, days) in enumerate(weeks.items()):
         print(("\n" if i else "") + escape(title))
         if legend:
-            print(" " * LABEL_WIDTH + "".join(f"{hour:<{step * 4 // each}}" for hour in range(0, 24, step)) + "  WAKES  ASLEEP")
+            print(" " * LABEL_WIDTH + "".join(f"{hour:<{step * 4 // each}}" for hour in range(0, 24, step)) + "  WAKES STANDBY")
         for day in days:
             cells = [add(day.cells[at:at + each]) for at in range(0, CELLS, each)]
             line = "".join(glyphs[WOKEN] if c[WOKEN] else " " if state_of(c) is None else glyphs[state_of(c)] for c in cells)
             standby, n = standby_hours(add(cells)), len(day.wakes)
-            print(f"{day.label:{LABEL_WIDTH}}{line}  {n if standby or n else '-':>5}  {standby or '-':>6}")
+            print(f"{day.label:{LABEL_WIDTH}}{line}  {n if standby or n else '-':>5} {standby or '-':>7}")
     if weeks and legend:
-        print(f"{glyphs[STANDBY]} asleep  {glyphs[ACTIVE]} awake  {glyphs[WOKEN]} woken  {glyphs[UNKNOWN]} not known")
+        print(f"{glyphs[STANDBY]} standby  {glyphs[ACTIVE]} active  {glyphs[WOKEN]} woken  {glyphs[UNKNOWN]} not known")
 
 
 # ---- as a picture ----
@@ -147,10 +147,10 @@ def show(weeks: dict[str, list[Day]], legend: bool) -> None:
 LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD is a drive's name and the hours
 RIGHT = LEFT + 24 * HOUR
 # Told apart by height and pattern, too.
-STYLES = ("not known", "url(#unknown)", BAR), ("awake", "#e08a1e", BAR), ("asleep", "#3b6fb6", 4)
+STYLES = ("not known", "url(#unknown)", BAR), ("active", "#e08a1e", BAR), ("standby", "#3b6fb6", 4)
 BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="sans-serif" font-size="12">
-<title>When drives were asleep and awake</title>
+<title>When drives were in standby and active</title>
 <rect width="{0}" height="{1}" fill="#fff"/>
 <defs><pattern id="unknown" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0" stroke="#aaa"/></pattern></defs>
 """
@@ -180,7 +180,7 @@ def _draw_day(day: Day, y: int) -> str:
         waker = w["process"] or (f"kernel: {w['thread']}" if w["thread"] else "unknown")
         drawn += _wake(LEFT + second * HOUR / 3600, y, f"{time.strftime('%F %T', time.localtime(parse_time(w['time'])))}: {waker}")
     n, standby = len(day.wakes), standby_hours(add(day.cells))
-    sums = [f"{n} wake{'s' * (n != 1)}" if n or standby else None, f"{standby} asleep" if standby else None]
+    sums = [f"{n} wake{'s' * (n != 1)}" if n or standby else None, f"{standby} in standby" if standby else None]
     return drawn + _text(RIGHT + 10, y + BAR - 2, ", ".join(filter(None, sums)))
 
 

@@ -32,7 +32,7 @@ USED = ((lambda n: {}, True, "samples", "samples", None),
         (lambda n: {"counted": 0}, False, "samples", "samples", None),
         (lambda n: {"error": 5}, True, "errors", "errors", "Input/output error"),
         (lambda n: {"ms": 250}, True, "samples", "samples", None),
-        (lambda n: {"ms": 249}, True, "errors", "errors", "all of the place was read in 249 ms, which is too short a time to measure"))
+        (lambda n: {"ms": 249}, True, "errors", "errors", "fio read the whole zone in 249 ms, which is too short to measure"))
 
 
 class Benches(Fake):
@@ -156,7 +156,7 @@ class Benches(Fake):
         """Too short a time: nothing has ended in it."""
         self.behave = lambda n: {"ns": 0}
         figures = self.bench()
-        self.assertEqual((figures["random_latency"].samples, figures["random_latency"].complaint), ([], "fio has measured nothing"))
+        self.assertEqual((figures["random_latency"].samples, figures["random_latency"].complaint), ([], "fio measured nothing"))
         self.assertTrue(figures["random_latency_p99"].samples)
 
     def test_below(self):

@@ -16,53 +16,53 @@ MEASURED                         MEDIAN       95 % INTERVAL SAMPLES LEFT OUT
 sequential, start (outer zone) 150 MB/s 149.1 to 150.9 MB/s      12 2 (others used the drive), 1 (in the page cache)
 random 4 KiB, median latency    8.00 ms   7.922 to 8.079 ms      12 -
 random 4 KiB, 32 at once         120 /s   119.3 to 120.7 /s      12 -
-sequential, by read-ahead             -                   -       0 4 (Input/output error)
+sequential, with read-ahead           -                   -       0 4 (Input/output error)
 
-Kept as sda-20"""
+Saved as sda-20"""
 
 DIFFERENCES = """\
 MEASURED                         BEFORE    AFTER DIFFERENCE
 sequential, start (outer zone) 150 MB/s 158 MB/s 5.0 % faster (3.7 to 6.3 %)
 random 4 KiB, median latency    8.00 ms  7.62 ms 4.8 % shorter (2.9 to 6.6 %)
-random 4 KiB, 32 at once         120 /s   120 /s no difference that 12 samples could show
-sequential, by read-ahead             -        - not known: it takes 6 samples of each
+random 4 KiB, 32 at once         120 /s   120 /s no difference shown by 12 samples
+sequential, with read-ahead           -        - not known: 6 samples of each are needed
 before: sda-20"""
 
 REFUSED = ((["sda"], {"user": 1000}, "only root may measure drives"),
            (["sdx"], {}, "'sdx' is no drive that drivekeep knows"),
            (["sda", "sdb"], {}, "one drive is measured at a time"),
-           (["sr0"], {}, "sr0 is not measured: it reads discs"),
+           (["sr0"], {}, "sr0 is not measured: it is an optical drive"),
            (["sdc"], {}, "sdc is not measured: it has less than 4 GiB, or no medium"),
-           (["sda"], {"sda": {"state": "standby"}}, "sda is not measured: sda sleeps"),
-           (["sda"], {"sda": {"state": "suspended"}}, "sda is not measured: sda sleeps"),
-           (["sda"], {"sda": {"state": "sleep"}}, "sda is not measured: sda sleeps"),
-           (["md0"], {"sdb": {"state": "standby"}}, "md0 is not measured: sdb sleeps"),
+           (["sda"], {"sda": {"state": "standby"}}, "sda is not measured: sda is in a low-power state"),
+           (["sda"], {"sda": {"state": "suspended"}}, "sda is not measured: sda is in a low-power state"),
+           (["sda"], {"sda": {"state": "sleep"}}, "sda is not measured: sda is in a low-power state"),
+           (["md0"], {"sdb": {"state": "standby"}}, "md0 is not measured: sdb is in a low-power state"),
            (["sda"], {"sda": {"wear": None}}, "sda is not measured: sda does not answer"),
-           (["sda"], {"wear": ("sda", {"testing": True})}, "sda is not measured: sda tests itself\n"),
-           (["sda"], {"wear": ("sda", {"celsius": 61})}, "sda is not measured: sda has 61 C, and more than 60 is too warm\n"),
-           (["nvme0n1"], {"wear": ("nvme0n1", {"testing": True})}, "nvme0n1 is not measured: nvme0n1 tests itself\n"),
+           (["sda"], {"wear": ("sda", {"testing": True})}, "sda is not measured: sda runs a self-test\n"),
+           (["sda"], {"wear": ("sda", {"celsius": 61})}, "sda is not measured: sda has 61 C, above the limit of 60 C\n"),
+           (["nvme0n1"], {"wear": ("nvme0n1", {"testing": True})}, "nvme0n1 is not measured: nvme0n1 runs a self-test\n"),
            (["nvme0n1"], {"wear": ("nvme0n1", {"celsius": 82, "celsius_max": 81})},
-            "nvme0n1 is not measured: nvme0n1 has 82 C, and warns of more than 81\n"),
+            "nvme0n1 is not measured: nvme0n1 has 82 C, above its warning limit of 81 C\n"),
            (["sda"], {"sync": "resync"}, "sda is not measured: md0 is busy with 'resync'"),
            (["md0"], {"sync": "check"}, "md0 is not measured: md0 is busy with 'check'"),
-           (["sda", "--budget=9s"], {}, "'9s' is no time to measure for: write --budget=3min, or another one from 10s to 12h"),
-           (["sda", "--budget=13h"], {}, "'13h' is no time to measure for"),
-           (["sda", "--budget=100"], {}, "'100' is no time to measure for"),
-           (["sda", "--budget=long"], {}, "'long' is no time to measure for"),
-           (["sda", "--file=none"], {}, "'none' is no directory: --file wants one that is on sda"),
-           (["sda", "--file=/proc"], {}, "'/proc' is on no drive that can be told"),
-           (["--budget=1min"], {}, "--budget and --file are for a measurement"),
-           (["--compare", "--file=."], {}, "--budget and --file are for a measurement"),
+           (["sda", "--budget=9s"], {}, "'9s' is not a valid time: write --budget=3min, or another time from 10s to 12h"),
+           (["sda", "--budget=13h"], {}, "'13h' is not a valid time"),
+           (["sda", "--budget=100"], {}, "'100' is not a valid time"),
+           (["sda", "--budget=long"], {}, "'long' is not a valid time"),
+           (["sda", "--file=none"], {}, "'none' is not a directory: --file needs a directory on sda"),
+           (["sda", "--file=/proc"], {}, "'/proc' is on an unknown drive"),
+           (["--budget=1min"], {}, "--budget and --file need a drive to measure"),
+           (["--compare", "--file=."], {}, "--budget and --file need a drive to measure"),
            (["sda"], {"fio": False}, "drivekeep bench needs fio: install the package 'fio'"),
-           (["sda"], {"early": True}, "sda cannot be read now: a visit to it takes long; try again later"))
+           (["sda"], {"early": True}, "sda cannot be read now: a visit to the drive takes long; try again later"))
 
-NOT_COMPARED = ((["--compare"], "there are no two measurements of sda in kept"),
+NOT_COMPARED = ((["--compare"], "kept does not have two measurements of sda"),
                 (["--compare", "sdx"], "'sdx' is no drive that drivekeep knows"),
-                (["--compare", "5YD1"], "there are no two measurements of 5YD1 in kept"),
-                (["--compare", "sdb"], "there are no two measurements of sdb in kept"),
+                (["--compare", "5YD1"], "kept does not have two measurements of 5YD1"),
+                (["--compare", "sdb"], "kept does not have two measurements of sdb"),
                 (["--compare", "a", "b"], "the measurement 'a' cannot be read: No such file or directory"),
-                (["--compare", "a", "b", "c"], "say which two"),
-                (["--compare", "kept/bad.json", "b"], "'kept/bad.json' is no measurement that 'drivekeep bench' has written"))
+                (["--compare", "a", "b", "c"], "too many names"),
+                (["--compare", "kept/bad.json", "b"], "'kept/bad.json' is not a measurement of 'drivekeep bench'"))
 
 
 class Command(Program):
@@ -150,7 +150,7 @@ class Command(Program):
     def test_uncounted(self):
         self.counted = False
         self.assertEqual(self.bench("sda"), 0)
-        self.assertIn("the kernel does not count what sda is used for", self.out)
+        self.assertIn("the kernel does not count I/O of sda", self.out)
 
     def test_refused(self):
         for words, changes, text in REFUSED:
@@ -161,7 +161,7 @@ class Command(Program):
                 self.put("class/md0/md/sync_action", changes.get("sync", "idle"))
                 self.service = FakeService() if "early" in changes else None
                 if self.service:
-                    self.service.gate = lambda name: "a visit to it takes long"
+                    self.service.gate = lambda name: "a visit to the drive takes long"
                 for name in self.drives:
                     self.drives[name].update(changes.get(name, {}))
                 if "wear" in changes:
@@ -183,29 +183,29 @@ class Command(Program):
     def test_ended(self):
         """The service has to visit the drive: what there is by then is shown and kept."""
         self.service, n = FakeService(), iter(range(9))
-        self.service.gate = lambda name: "a visit to it takes long" if next(n) > 0 else None
+        self.service.gate = lambda name: "a visit to the drive takes long" if next(n) > 0 else None
         self.assertEqual(self.bench("sda"), 0)
-        self.assertIn("sda cannot be measured any longer: a visit to it takes long", self.err)
-        self.assertIn("Kept as", self.out)
+        self.assertIn("sda cannot be measured any longer: a visit to the drive takes long", self.err)
+        self.assertIn("Saved as", self.out)
 
     def test_nothing(self):
         self.n_samples = 0
         self.assertEqual(self.bench("sda"), 1)
-        self.assertIn("nothing was measured of sda, so nothing is kept", self.err)
+        self.assertIn("nothing was measured on sda: no result is saved", self.err)
         self.assertIn("4 (Input/output error)", self.out)
         self.assertEqual(self.kept(), [])
 
     def test_not_kept(self):
         self.put("kept", "no directory")
         self.assertEqual(self.bench("sda"), 1)
-        self.assertIn("the measurement cannot be kept in kept: Not a directory", self.err)
+        self.assertIn("the measurement cannot be saved in kept: Not a directory", self.err)
         self.assertIn("150 MB/s", self.out)
 
     # ---- what is kept ----
 
     def test_list(self):
         self.assertEqual((self.bench(), self.out), (0, ""))
-        self.assertIn("nothing is kept in kept; 'drivekeep bench DRIVE' measures a drive", self.err)
+        self.assertIn("kept has no measurement; 'drivekeep bench DRIVE' measures a drive", self.err)
         self.measure("sda")
         self.measure("sdb")
         self.assertEqual(self.bench(), 0)

@@ -17,26 +17,26 @@ from measure.tuning import Tuning
 LATENCIES = {"64": [[0.012, 0.512], [0.520, 0.530]], "127": [[0.011, 0.014], [0.036, 0.037]], "254": [[], [0.013]]}
 
 TABLE = """\
-apm: first read after a time without use, by how long that time is
+apm: first read after idle time, for each idle time
 apm         1 s     2 s  LOAD CYCLES
  64 -    262 ms  525 ms 3 in 4 waits
 127 -   12.5 ms 36.5 ms 0 in 4 waits
 254 now       - 13.0 ms            -
-apm = 64: after 2 s without use, the first read is slow: it takes 525 ms
-apm = 127: up to 2 s without use, no first read is slow
-apm = 254: there are too few samples to tell
-what saves more power makes the first read slower, so no value is best: it stays as it is (254)
-of apm alone, --budget=1h has room for times without use up to 300 s
-samples that are left out: 1 as others used the drive, 0 from the page cache, 0 for errors
+apm = 64: after 2 s of idle time, the first read is slow: it takes 525 ms
+apm = 127: up to 2 s of idle time, no first read is slow
+apm = 254: too few samples
+no value is best, as saving more power makes the first read slower: the setting is not changed (254)
+with apm alone, --budget=1h is enough for idle times up to 300 s
+samples left out: 1 because others used the drive, 0 from the page cache, 0 because of errors
 
-All stays as it is.
+No setting changes.
 """
 
 # Samples of the first level, and what is said.
 SENTENCES = (([0.505, 0.515], [5.05, 5.15],
-              "apm = 64: from 1 s without use on, the first read is slow: it takes 510 ms then, and 5.10 s after 2 s"),
-             ([0.505, 0.515], [0.012, 5.15], "apm = 64: some first reads are slow, and others after as long a time or a longer one are not"),
-             ([0.012, 0.014], [0.013, 0.015], "apm = 64: up to 2 s without use, no first read is slow"))
+              "apm = 64: from 1 s of idle time on, the first read is slow: it takes 510 ms then, and 5.10 s after 2 s"),
+             ([0.505, 0.515], [0.012, 5.15], "apm = 64: some first reads are slow, but others after the same or a longer idle time are not"),
+             ([0.012, 0.014], [0.013, 0.015], "apm = 64: up to 2 s of idle time, no first read is slow"))
 
 
 class Curves(Fake):
@@ -98,5 +98,5 @@ class Curves(Fake):
     def test_picture(self):
         """A line for each level; of the last level one time is known: a point, and no line."""
         text = plot.draw(self.subject, [self.tuning], "svg").decode()
-        for part in ">apm: first read after a time without use (less is better)</text>", ">254 (now)</text>", ">2 s</text>":
+        for part in ">apm: first read after idle time (less is better)</text>", ">254 (now)</text>", ">2 s</text>":
             self.assertIn(part, text)

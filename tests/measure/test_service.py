@@ -109,7 +109,7 @@ class Bus(Fake):
         with self.assertRaises(OSError):
             s.call("Reload", seconds=0.05)
         self.patch(s, "call", lambda *_, **__: (_ for _ in ()).throw(socket.timeout()))
-        self.assertEqual(s.request_permission("sda"), "a visit to it takes long")
+        self.assertEqual(s.request_permission("sda"), "a visit to the drive takes long")
 
     def test_missing(self):
         """No socket, nobody at it, no directory."""

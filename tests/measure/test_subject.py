@@ -50,7 +50,7 @@ class Files(Fake):
         self.link("sda", "sda")
         self.patch(subject.subprocess, "run", lambda *_, **__: types.SimpleNamespace(stdout="ext2/ext3\n"))
         for device, slaves, fault in (("sda", (), None), ("sda1", (), None), ("sdc", (), "'.' is not on sda alone"), ("md0", ("sda1",), None),
-                                      ("md1", ("sda1", "sdb"), "'.' is not on sda alone"), (None, (), "'.' is on no drive that can be told")):
+                                      ("md1", ("sda1", "sdb"), "'.' is not on sda alone"), (None, (), "'.' is on an unknown drive")):
             with self.subTest(device):
                 self.patch(sysfs, "device_name", lambda _, device=device: device)
                 for slave in slaves:

@@ -25,26 +25,26 @@ SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_reque
             "spindown_time": {"readable": False}, "standby": {"once": True, "readable": False}, "epc": {"volatile": False},
             "max_sectors": {"transport": "none"}, "harm": {"danger": "it burns"}, "elevator": {"alias_of": "scheduler"}}
 
-REFUSED = (([], {}, 1, "say which drive: 'drivekeep tune DRIVE [SETTING...]'"),
+REFUSED = (([], {}, 1, "no drive named: 'drivekeep tune DRIVE [SETTING...]'"),
            (["sdx"], {}, 1, "'sdx' is no drive that drivekeep knows"),
-           (["sr0"], {}, 1, "sr0 is not measured: it reads discs"),
+           (["sr0"], {}, 1, "sr0 is not measured: it is an optical drive"),
            (["sda", "schedulr"], {}, 1, "there is no setting 'schedulr'"),
-           (["sda", "timeout"], {}, 1, "there is nothing to measure of timeout: no value of it makes reads faster or slower"),
+           (["sda", "timeout"], {}, 1, "nothing can be measured for timeout: no value makes reads faster or slower"),
            (["sda", "spindown_time"], {}, 1, "spindown_time: it cannot be read"),
-           (["sda", "standby"], {}, 1, "standby: it is done once"),
-           (["sda", "epc"], {}, 1, "epc: the drive keeps it without power"),
+           (["sda", "standby"], {}, 1, "standby: it is a one-time command"),
+           (["sda", "epc"], {}, 1, "epc: the drive saves it over power cycles"),
            (["sda", "max_sectors"], {}, 1, "max_sectors: drivekeep never sets it"),
            (["sda", "harm"], {}, 1, "harm: it is dangerous"),
-           (["sda", "scheduler", "timeout"], {}, 1, "there is nothing to measure of timeout"),
-           (["sda", "wbt_lat_usec"], {}, 1, "wbt_lat_usec is measured by writing to a file: --file=DIR says where"),
-           (["sda", "scheduler", "--file=here"], {}, 1, "--file is for what is measured by writing, and none of these settings is"),
-           (["sda", "--budget=9s"], {}, 1, "'9s' is no time to measure for"),
-           (["sda", "--budget=13h"], {}, 1, "write --budget=10min, or another one"),
+           (["sda", "scheduler", "timeout"], {}, 1, "nothing can be measured for timeout"),
+           (["sda", "wbt_lat_usec"], {}, 1, "wbt_lat_usec is measured by writes to a file: name its directory with --file=DIR"),
+           (["sda", "scheduler", "--file=here"], {}, 1, "--file is for settings that are measured by writes, and none of these settings is"),
+           (["sda", "--budget=9s"], {}, 1, "'9s' is not a valid time"),
+           (["sda", "--budget=13h"], {}, 1, "write --budget=10min, or another time"),
            (["sda"], {"user": 1000}, 1, "only root may measure drives"),
            (["sda"], {"fio": False}, 1, "drivekeep tune needs fio"),
-           (["sda", "--plot=x.gif"], {}, 1, "'x.gif' names no kind of picture: --plot wants a file whose name ends with .svg, .png or .pdf"),
-           (["sda", "--plot=x.svg"], {"matplotlib": False}, 1, "pictures are drawn by matplotlib: install the package 'python3-matplotlib'"),
-           (["sda", "--svg=x.svg"], {"matplotlib": False}, 1, "pictures are drawn by matplotlib: install the package 'python3-matplotlib'"),
+           (["sda", "--plot=x.gif"], {}, 1, "'x.gif' is not a picture file: --plot needs a name that ends with .svg, .png or .pdf"),
+           (["sda", "--plot=x.svg"], {"matplotlib": False}, 1, "pictures need matplotlib: install the package 'python3-matplotlib'"),
+           (["sda", "--svg=x.svg"], {"matplotlib": False}, 1, "pictures need matplotlib: install the package 'python3-matplotlib'"),
            (["sda", "scheduler"], {"service": False}, 3, "drivekeep.service does not run"))
 
 OTHER_1 = ('    { match = { wwn = "0x5000"; };\n      // measured 0000-00-00, firmware A: what was\n      read_ahead_kb = "1 MiB"; // said\n      apm   = 254;\n'
@@ -52,9 +52,9 @@ OTHER_1 = ('    { match = { wwn = "0x5000"; };\n      // measured 0000-00-00, fi
 OTHER_2 = '    { match = "/dev/disk/by-id/x";\n    },\n'
 
 # A file, its text, and what is said of it.
-NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " is not of 'drivekeep tune' alone, so it is left as it is"),
+NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " was not written by 'drivekeep tune' alone, so it is not changed"),
                (TUNED, "// Written by drivekeep tune --write.\ndrives = (\n  { match = \"/dev/sdx\"; apm = 1; }\n);\n",
-                TUNED + " was changed by hand, so it is left as it is"),
+                TUNED + " was changed by hand, so it is not changed"),
                (TUNED, f"{BEGIN}    // mine\n{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
                (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\non_drift = \"restore\";\n", TUNED + " was changed by hand"),
                (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END}{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
@@ -209,8 +209,8 @@ class Tune(Program):
         self.assertEqual(self.err, "")
         for part in ("mq-deadline now", "bfq best", "scheduler: bfq is better than mq-deadline: random 4 KiB, 256 at once, 33 % more ("):
             self.assertIn(part, self.out)
-        self.assertNotIn("beside that", self.out)
-        self.assertIn(f"or this in the configuration:\n\ndrives = (\n{HEAD}{SCHEDULER}{END});\n", without_day(self.out))
+        self.assertNotIn("in addition", self.out)
+        self.assertIn(f"or add this to the configuration:\n\ndrives = (\n{HEAD}{SCHEDULER}{END});\n", without_day(self.out))
         self.assert_back()
         self.assertFalse(os.path.exists(TUNED))
         # A value that stands twice in a row is set once.
@@ -256,15 +256,15 @@ class Tune(Program):
         self.behave = lambda n: {"ns": 500000 if self.has["wbt_lat_usec"] == "2 ms" else 1000000}
         self.tune(0, "sda", "wbt_lat_usec", "--file=here")
         self.assertEqual(self.err, "")
-        for part in ("wbt_lat_usec: 2 ms is better than off: random 4 KiB beside writes, median latency, 50 % shorter (", 'wbt_lat_usec = "2 ms";',
-                     "\nwbt_lat_usec: the kernel holds back writes for that, and how much slower they are is not measured\n"):
+        for part in ("wbt_lat_usec: 2 ms is better than off: random 4 KiB during writes, median latency, 50 % shorter (", 'wbt_lat_usec = "2 ms";',
+                     "\nwbt_lat_usec: the kernel throttles writes for it, and their slowdown is not measured\n"):
             self.assertIn(part, self.out)
         self.assert_back()
         self.tune(0, "sda", "wbt_lat_usec", "--file=here", "--json")
-        self.assertTrue(json.loads(self.out)["settings"][0]["caution"].startswith("the kernel holds back writes"))
+        self.assertTrue(json.loads(self.out)["settings"][0]["caution"].startswith("the kernel throttles writes"))
         self.tune(0, "sda", "wbt_lat_usec", "scheduler", "--file=here")
         self.assertIn("wbt_lat_usec: 2 ms is better than off", self.out)
-        self.assertIn("scheduler: leave it as it is", self.out)
+        self.assertIn("scheduler: not changed", self.out)
         self.tune(0, "sda", "--file=here")
         self.assertIn("wbt_lat_usec: 2 ms is better than off", self.out)
         self.assertIn("write_cache: not measured: it is not a setting of this kind of drive\n", self.out)
@@ -275,17 +275,17 @@ class Tune(Program):
         """Then the comment has what decided."""
         self.behave = lambda n: {"p99": 1000, "iops": 100.1} if self.has["scheduler"] == "none" else {"p99": 9000, "iops": 100}
         self.tune(0, "sda", "scheduler")
-        self.assertIn("scheduler: none is as good as mq-deadline, and costs less: the same, 99 % latency", self.out)
+        self.assertIn("scheduler: none is as good as mq-deadline, and costs less: 256 at once, 99 % latency", self.out)
         self.assertIn("schedulers bfq mq-deadline none: random 4 KiB, 256 at once, none 100 /s (99.7 to 100.5 /s), mq-deadline 100 /s (99.6 to 100.4 /s); "
-                      "the same, 99 % latency, none 1.00 us (", self.out)
+                      "256 at once, 99 % latency, none 1.00 us (", self.out)
         self.assertIn(' samples\n      scheduler = "none";\n', self.out)
 
     def test_present(self):
         self.behave = lambda n: {"iops": 100}
         self.tune(0, "sda", "scheduler", "--write")
-        self.assertIn(" samples show no other value to be better", self.out)
-        self.assertIn("All stays as it is.\n", self.out)
-        self.assertIn("nothing is better than what the drive has, so nothing is written", self.err)
+        self.assertIn(" samples show no better value", self.out)
+        self.assertIn("No setting changes.\n", self.out)
+        self.assertIn("no value is better than the present one: nothing is written", self.err)
         self.assertFalse(os.path.exists(TUNED))
         self.assert_back()
 
@@ -299,29 +299,29 @@ class Tune(Program):
         self.tune(0, "sda", "scheduler")
         self.assertFalse([call for call in self.service.calls if "nr_requests" in call])
         self.tune(0, "sda", "nr_requests")
-        self.assertIn("nr_requests: not measured: it is '2', which it could not be set back to\n", self.out)
+        self.assertIn("nr_requests: not measured: it is '2', which could not be restored\n", self.out)
 
     def test_one_value(self):
         """The drive may have no value but its own."""
         self.put("class/sda/queue/max_hw_sectors_kb", "64")
         self.has["max_sectors_kb"] = "64 KiB"
         self.tune(0, "sda", "max_sectors_kb")
-        self.assertEqual(self.out, "max_sectors_kb: not measured: there is no other value to be had\n\nAll stays as it is.\n")
+        self.assertEqual(self.out, "max_sectors_kb: not measured: no other value is available\n\nNo setting changes.\n")
         self.assertEqual(self.service.calls, [])
 
     def test_left_out(self):
         self.service.rejected = "bfq"
         self.tune(0, "sda", "scheduler")
-        self.assertIn("values that cannot be had: bfq: refused, the kernel says no", self.out)
-        self.assertIn("samples show no other value to be better", self.out)
+        self.assertIn("unavailable values: bfq: refused, the kernel says no", self.out)
+        self.assertIn("samples show no better value", self.out)
         self.assertNotIn("bfq best", self.out)
         self.assert_back()
 
     def test_left_out_all(self):
         self.service.rejected = "128 KiB"
         self.tune(0, "sda", "max_sectors_kb")
-        self.assertIn("max_sectors_kb: leave it as it is (256 KiB): no other value can be had", self.out)
-        self.assertIn("values that cannot be had: 128 KiB: refused, the kernel says no", self.out)
+        self.assertIn("max_sectors_kb: not changed (256 KiB): no other value is available", self.out)
+        self.assertIn("unavailable values: 128 KiB: refused, the kernel says no", self.out)
         self.assert_back()
 
     def test_present_refused(self):
@@ -361,7 +361,7 @@ class Tune(Program):
         # It sets the drive back when it is there again.
         self.assertIn(f"scheduler of sda is bfq, and was mq-deadline: {SETS_BACK}", self.err)
         # What there is by then is shown.
-        self.assertIn("scheduler: leave it as it is (mq-deadline): there are too few samples to tell", self.out)
+        self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
 
     def test_service_gone_early(self):
         """What it has set, and has not answered for."""
@@ -374,15 +374,15 @@ class Tune(Program):
         """The user wants an end: what there is by then is shown."""
         self.behave = lambda n: {**self.speeds(n), "stop": n == 6}
         self.tune(0, "sda", "scheduler", "max_sectors_kb")
-        self.assertIn("scheduler: leave it as it is (mq-deadline): there are too few samples to tell", self.out)
-        self.assertIn("max_sectors_kb: not measured: it ended before", self.out)
-        self.assertIn("All stays as it is.\n", self.out)
+        self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
+        self.assertIn("max_sectors_kb: not measured: the measurement ended before", self.out)
+        self.assertIn("No setting changes.\n", self.out)
         self.assert_back()
 
     def test_stopped_unwritten(self):
         self.behave = lambda n: {**self.speeds(n), "stop": n == 30}
         self.tune(1, "sda", "scheduler", "max_sectors_kb", "--write")
-        self.assertIn("it was interrupted, so nothing is written", self.err)
+        self.assertIn("the measurement was interrupted: nothing is written", self.err)
         self.assertFalse(os.path.exists(TUNED))
 
     def test_gate(self):
@@ -417,7 +417,7 @@ class Tune(Program):
         """The drive cannot be asked at the end, as a file system check has begun."""
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "max_sectors_kb")
-        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive cannot be asked), and was 256 KiB: {SETS_BACK}", self.err)
+        self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer), and was 256 KiB: {SETS_BACK}", self.err)
         self.assertIn("max_sectors_kb: 128 KiB is better than 256 KiB", self.out)
 
     @staticmethod
@@ -439,8 +439,8 @@ class Tune(Program):
         self.drives["sda"]["wear"]["load_cycles"] = 7
         self.tune(0, "sda", "apm", "--budget=1h")
         self.assertEqual(self.err, "")
-        self.assertIn("so no value is best: it stays as it is (254)", self.out)
-        self.assertIn("values that cannot be had: 127: the drive does not keep it\n", self.out)
+        self.assertIn("the setting is not changed (254)", self.out)
+        self.assertIn("unavailable values: 127: the drive does not keep it\n", self.out)
         self.assertIn("0 in ", self.out)
         self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
         # What cannot be asked meanwhile may be as it was.
@@ -454,7 +454,7 @@ class Tune(Program):
         self.behave = lambda n: (n >= 7 and self.put("class/sda/diskseq", "6")) or self.speeds(n)
         self.tune(1, "sda", "max_sectors_kb", "scheduler", "--write")
         self.assertIn("sda cannot be measured any longer: it is gone\n", self.err)
-        self.assertIn("sda is gone, and its max_sectors_kb could not be set back: it was 256 KiB\n", self.err)
+        self.assertIn("sda is gone, and its max_sectors_kb could not be restored: it was 256 KiB\n", self.err)
         self.assertNotIn("sets it back", self.err)
         self.assertFalse([call for call in self.service.calls if call == "EndTemporary" or "scheduler" in call])
         self.assertEqual(len(self.runs(" --name=start ")) - 1, 6)
@@ -465,7 +465,7 @@ class Tune(Program):
         self.put("class/sda/queue/scheduler", "none [mq-deadline]")
         self.service.vanishes_at = "none"
         self.tune(1, "sda", "scheduler")
-        self.assertIn("sda is gone, and its scheduler could not be set back: it was mq-deadline\n", self.err)
+        self.assertIn("sda is gone, and its scheduler could not be restored: it was mq-deadline\n", self.err)
 
     def test_not_again(self):
         """Then nothing is written, either."""
@@ -478,11 +478,11 @@ class Tune(Program):
     def test_others(self):
         self.behave = lambda n: {**self.speeds(n), "extra": 4096}
         self.tune(1, "sda", "scheduler")
-        self.assertIn("scheduler of sda is not measured: sda is used by others too much; --force has it measured all the same", self.err)
+        self.assertIn("scheduler of sda is not measured: sda is used too much by other programs; --force measures it anyway", self.err)
         self.assert_back()
         self.tune(0, "sda", "scheduler", "--force", "--budget=20s")
-        self.assertIn("scheduler: leave it as it is (mq-deadline): there are too few samples to tell", self.out)
-        self.assertIn("samples that are left out: ", self.out)
+        self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
+        self.assertIn("samples left out: ", self.out)
         self.assert_back()
 
     # ---- what is written ----
@@ -515,7 +515,7 @@ class Tune(Program):
         self.behave, self.step_seconds = lambda n: {"iops": 100}, 0.3
         for words in ("max_sectors_kb",), ("scheduler", "--budget=10s"):
             self.tune(0, "sda", "--write", *words)
-            self.assertIn("nothing is better than what the drive has, so nothing is written", self.err)
+            self.assertIn("no value is better than the present one: nothing is written", self.err)
         self.step_seconds = 0.1
         self.tune(0, "sda", "scheduler", "--write")
         self.assertEqual(self.err, "")
@@ -572,7 +572,7 @@ class Tune(Program):
         os.mkdir("theirs")
         os.chmod("theirs", 0o777)
         os.symlink(self.here, "theirs/planted")
-        for path, why in (("none/x.svg", "none/x.svg cannot be written: "), ("pipe.svg", "pipe.svg is not a regular file, and is left as it is"),
+        for path, why in (("none/x.svg", "none/x.svg cannot be written: "), ("pipe.svg", "pipe.svg is not a regular file and is not replaced"),
                           ("theirs/planted/x.svg", "x.svg cannot be written: its path has a symbolic link that another user may")):
             with self.subTest(path):
                 self.tune(1, "sda", "scheduler", f"--svg={path}", "--write")

@@ -112,15 +112,15 @@ WAKES = [wake(NOON + 5 * HOUR, 10 * HOUR, serial="5YD1", process="cat"),        
          wake(NOON + 20 * HOUR, drive="sdb", serial="W1\\x1b<", thread="md0_resync"),            # 08:00
          wake(NOON + 25 * HOUR, 2 * HOUR, serial="5YD1", process="ls")]         # 13:00, since 11:00
 
-HOURS = "            0     3     6     9     12    15    18    21      WAKES  ASLEEP\n"
+HOURS = "            0     3     6     9     12    15    18    21      WAKES STANDBY\n"
 BEFORE = "".join(f"{label} Nov  {'?' * 48}      -       -\n" for label in ("Mon 16", "Tue 17", "Wed 18", "Thu 19", "Fri 20"))
 SDA = BEFORE + ("Sat 21 Nov  ??????????????____________________|#######__|###      2  11.0 h\n"
                 "Sun 22 Nov  ______|###############____|#_                         2   5.3 h\n")
 SDB = BEFORE + ("Sat 21 Nov  ????????????????????????????????????????????????      -       -\n"
                 "Sun 22 Nov  ????????????????|????????????                         1       -\n")
-LEGEND = "_ asleep  # awake  | woken  ? not known\n"
+LEGEND = "_ standby  # active  | woken  ? not known\n"
 UTF8 = ("Sun 22 Nov  ▁▁▁▁▁▁↑███████████████▁▁▁▁↑█▁                         2   5.3 h\n"
-        "▁ asleep  █ awake  ↑ woken  ░ not known\n")
+        "▁ standby  █ active  ↑ woken  ░ not known\n")
 
 
 class Week(Program):
@@ -199,10 +199,10 @@ class Week(Program):
                 os.environ.update({"COLUMNS": str(columns), "LC_ALL": zone})
                 self.assertEqual((self.show(0, "--plot", *words), self.err), (text, ""))
         for columns, zone, part in (
-                (123, "C", "            0           3           6           9           12          15          18          21            WAKES  ASLEEP\n"),
+                (123, "C", "            0           3           6           9           12          15          18          21            WAKES STANDBY\n"),
                 (123, "C", "Sun 22 Nov  ____________|###############################________|##__                                             2   5.3 h\n"),
-                (74, "C", "            0  3  6  9  12 15 18 21   WAKES  ASLEEP\n"), (74, "C", "Sun 22 Nov  ___|#######__|_               2   5.3 h\n"),
-                (50, "C", "            0  6  12 18   WAKES  ASLEEP\n"), (1, "C", "Sun 22 Nov  _|####|_          2   5.3 h\n"),
+                (74, "C", "            0  3  6  9  12 15 18 21   WAKES STANDBY\n"), (74, "C", "Sun 22 Nov  ___|#######__|_               2   5.3 h\n"),
+                (50, "C", "            0  6  12 18   WAKES STANDBY\n"), (1, "C", "Sun 22 Nov  _|####|_          2   5.3 h\n"),
                 (80, "C.UTF-8", UTF8), (80, "C.UTF-8", "\nFri 20 Nov  ░░░░░░░░"), (80, "xx_XX.UTF-8", LEGEND)):
             with self.subTest(f"{columns} {zone}"):
                 locale.setlocale(locale.LC_CTYPE, "C")
@@ -217,15 +217,15 @@ class Week(Program):
         text = pathlib.Path("x.svg").read_text()
         xml.dom.minidom.parseString(text)
         self.assertEqual((text.count("<g>"), text.count("<title>"), text.count(">Sun 22 Nov</text>")), (2, 6, 2))
-        for part in ("<title>When drives were asleep and awake</title>\n", ' font-weight="bold">sda  5YD1</text>', ' font-weight="bold">sdb  W1\\x1b&lt;</text>',
+        for part in ("<title>When drives were in standby and active</title>\n", ' font-weight="bold">sda  5YD1</text>', ' font-weight="bold">sdb  W1\\x1b&lt;</text>',
                      "><title>2009-11-21 17:00:00: cat</title></path>",
                      "><title>2009-11-22 03:00:00: &lt;&amp;\\xef\\xbf\\xbf&gt;\\x1b]\\xff\"'</title></path>",
-                     "><title>2009-11-22 08:00:00: kernel: md0_resync</title></path>", ">2 wakes, 11.0 h asleep</text>", ">1 wake</text>",
+                     "><title>2009-11-22 08:00:00: kernel: md0_resync</title></path>", ">2 wakes, 11.0 h in standby</text>", ">1 wake</text>",
                      # The sixth day: nothing known, 07:00 to 17:00 asleep, then awake. Woken at 17:00.
                      '<rect x="100" y="156" width="210" height="14" fill="url(#unknown)"/>\n'
                      '<rect x="310" y="166" width="300" height="4" fill="#3b6fb6"/>\n'
                      '<rect x="610" y="156" width="120" height="14" fill="#e08a1e"/>\n',
-                     '<path d="M610 153v17" ', ">asleep<", ">awake<", ">not known<"):
+                     '<path d="M610 153v17" ', ">standby<", ">active<", ">not known<"):
             self.assertIn(part, text)
         # Nothing of it is elsewhere.
         for part in ">0 wakes", "script", "href":
@@ -242,8 +242,8 @@ class Week(Program):
         os.symlink("..", "theirs/planted")
         for words, message in ((["--plot", "sdq"], "'sdq' is no drive that drivekeep knows"),
                             (["--svg=missing/x.svg"], "missing/x.svg cannot be written: No such file or directory"),
-                            (["--svg=/dev/null"], "/dev/null is not a regular file, and is left as it is"),
-                            (["--svg=link"], "link is not a regular file, and is left as it is"),
+                            (["--svg=/dev/null"], "/dev/null is not a regular file and is not replaced"),
+                            (["--svg=link"], "link is not a regular file and is not replaced"),
                             (["--svg=x\x1b/y"], "x\\x1b/y cannot be written: No such file or directory"),
                             (["--svg=theirs/planted/x.svg"], "its path has a symbolic link that another user may have put there")):
             with self.subTest(words):

@@ -86,7 +86,7 @@ class Measuring(Sampling):
         machine.run(f"echo 128 > /sys/block/{node[5:]}/queue/read_ahead_kb")
         self.bench(machine, node, rounds=1)
         shown = machine.run(f"drivekeep bench --compare {before} {self.newest(machine)}").stdout
-        self.match("two measurements are compared, figure by figure", shown, r"sequential, middle .*(%|no difference that \d+ samples could show|6 samples of each)")
+        self.match("two measurements are compared, figure by figure", shown, r"sequential, middle .*(%|no difference shown by \d+ samples|6 samples of each)")
         self.match("with what was changed between them", shown, r"sd., read_ahead_kb: 256 KiB before, 128 KiB after")
         self.match("show --plot draws a drive's week", machine.run("drivekeep show --plot SN-PLAIN", check=False).stdout,
                    r"^sd.  SN-PLAIN\n +0  .*\n(?:\w{3} [ \d]\d \w{3}  .{48}  .*\n){7}")
@@ -198,7 +198,7 @@ class Measuring(Sampling):
         machine.run(f"hdparm -y {node}")
         spin_ups, mark = drive["spin_ups"], drive.log.mark()
         done = machine.run(f"drivekeep bench {node}", check=False)
-        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. sleeps")
+        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. is in a low-power state")
         self.equal("the exit status is 1", done.status, 1)
         self.equal("it sleeps on, having been asked whether it does", ({e.name for e in drive.log.since(mark)}, drive["mode"], drive["spin_ups"]),
                    ({"CHECK POWER MODE"}, "standby", spin_ups))

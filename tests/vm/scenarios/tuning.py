@@ -90,7 +90,7 @@ class Tuning(Sampling):
         self.claim("what more of it costs random reads is told", cost["8 MiB"] > 2 * cost["128 KiB"], str(cost))
         self.claim("it took reads alone", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
         self.match("the block for the configuration has the evidence", "\n".join(told["block"]),
-                   r"// measured 2\d\d\d-\d\d-\d\d, firmware .*: sequential, by read-ahead, .* MB/s .*, 128 KiB .* samples\n *read_ahead_kb = ")
+                   r"// measured 2\d\d\d-\d\d-\d\d, firmware .*: sequential, with read-ahead, .* MB/s .*, 128 KiB .* samples\n *read_ahead_kb = ")
         self.equal("the JSON is as the schema says", schema.errors("tune", told), [])
         self.match("the picture has each value", machine.run("cat /root/tuned.svg").stdout, r"(?s)<svg .*512 KiB.*>best<.*</svg>")
 
@@ -141,10 +141,10 @@ class Tuning(Sampling):
         self.equal("the controller has its state again", controller["power_state"], 0)
         controller.celsius = 85
         self.match("NVMe: one that is too warm is not measured", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
-                   r"nvme\S+ is not measured: nvme\S+ has 85 C, and warns of more than 80$")
+                   r"nvme\S+ is not measured: nvme\S+ has 85 C, above its warning limit of 80 C$")
         controller.celsius, controller.testing = 35, 1
         self.match("NVMe: nor one that tests itself", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
-                   r"nvme\S+ is not measured: nvme\S+ tests itself$")
+                   r"nvme\S+ is not measured: nvme\S+ runs a self-test$")
         controller.testing = 0
 
     def check_others(self, machine, drive):
@@ -152,7 +152,7 @@ class Tuning(Sampling):
         machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
         done = machine.run(f"drivekeep tune SN-SAME lookahead {BUDGET}", 300, check=False)
         machine.run("systemctl stop other")
-        self.match("others use the drive: it is said so", done.stderr, r"lookahead of sd. is not measured: sd. is used by others too much; --force")
+        self.match("others use the drive: it is said so", done.stderr, r"lookahead of sd. is not measured: sd. is used too much by other programs; --force")
         self.equal("and nothing is left set", drive["lookahead"], True)
 
     def check_beside(self, machine):
@@ -170,14 +170,14 @@ class Tuning(Sampling):
 
     def check_refusals(self, machine, drive):
         self.match("what has no best value is not measured", machine.run("drivekeep tune SN-SAME timeout", check=False).stderr,
-                   r"there is nothing to measure of timeout")
+                   r"nothing can be measured for timeout")
         node = self.node(machine, "SN-SAME")
         machine.run(f"hdparm -y {node}")
         done = machine.run("drivekeep tune SN-SAME", check=False)
-        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. sleeps")
+        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. is in a low-power state")
         self.equal("it sleeps on", drive["mode"], "standby")
         machine.run(f"dd if={node} of=/dev/null count=1 iflag=direct; smartctl -t long {node}", check=False)
-        self.match("nor one that tests itself", machine.run("drivekeep tune SN-SAME", check=False).stderr, r"sd. is not measured: sd. tests itself")
+        self.match("nor one that tests itself", machine.run("drivekeep tune SN-SAME", check=False).stderr, r"sd. is not measured: sd. runs a self-test")
         machine.run(f"smartctl -X {node}", check=False)
         machine.run("systemctl stop drivekeep")
         self.match("without the service nothing is measured", machine.run("drivekeep tune SN-SAME", check=False).stderr,
@@ -196,7 +196,7 @@ class Tuning(Sampling):
         self.unplug(machine, hba, 0, drive.serial)
         machine.wait_until("! systemctl is-active -q measuring", 120)
         self.match("unplugged meanwhile: what could not be set back is said", machine.run("cat /root/said").stdout,
-                   r"sd. is gone, and its lookahead could not be set back: it was off\n")
+                   r"sd. is gone, and its lookahead could not be restored: it was off\n")
         self.match("the exit status tells", machine.run("systemctl show -P ExecMainStatus measuring").stdout, r"^1$")
         hba.attach(0, drive)
         machine.wait_until(f"test -e {by_id(drive.serial)}", 60)
@@ -303,7 +303,7 @@ class TuningFile(Tuning):
 
     def check_cache(self, machine, drive):
         self.match("what is measured by writing wants a directory", machine.run("drivekeep tune SN-CACHED write_cache", check=False).stderr,
-                   "write_cache is measured by writing to a file: --file=DIR says where")
+                   "write_cache is measured by writes to a file: name its directory with --file=DIR")
         mark, used = drive.log.mark(), machine.run("df --output=used /mnt/cached").stdout
         machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep tune SN-CACHED write_cache --file=/mnt/cached")
         machine.wait_until(lambda: any(e.command in WRITE for e in drive.log.since(mark, origin="kernel")), 60)
@@ -311,12 +311,12 @@ class TuningFile(Tuning):
         machine.wait_until("! systemctl is-active -q ended", 60)
         self.equal("interrupted while the file is made: it ends as at any other time, and nothing is left",
                    (machine.run("tail -n 1 /root/ended; systemctl is-failed ended; sync; df --output=used /mnt/cached", check=False).stdout),
-                   f"All stays as it is.\ninactive\n{used}")
+                   f"No setting changes.\ninactive\n{used}")
         shown = machine.run(self.sampled(2 * 2 * 12, f"drivekeep tune SN-CACHED write_cache --file=/mnt/cached {BUDGET}"), 300).stdout
         self.match("that a write cache makes writes faster is found", shown,
                    r"write_cache: on is better than off: 70 % reads, 30 % writes, 8 at once, \d+ % more")
         self.match("and what it costs when the power fails is said", shown,
-                   "write_cache: what a cache holds that no file system has had flushed is lost")
+                   "write_cache: cached data that no file system has flushed is lost")
         self.match("it is off again, as hdparm has it", machine.run(f"hdparm -W {self.node(machine, 'SN-CACHED')}").stdout, r"\(off\)")
         self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0x02, 0x82})
 
