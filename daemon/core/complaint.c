@@ -16,7 +16,7 @@ const char *complaint_level_to_string(ComplaintLevel l) {
         return level_table[l];
 }
 
-static bool is_behind(const Complaint *c, unsigned line, unsigned column) {
+static bool is_after(const Complaint *c, unsigned line, unsigned column) {
         return c->line > line || (c->line == line && c->column > column);
 }
 
@@ -47,7 +47,7 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
         if (i == 0)
                 i = c->n_items;
         else
-                while (i > 0 && streq(c->items[i - 1].file, name) && is_behind(&c->items[i - 1], line, column))
+                while (i > 0 && streq(c->items[i - 1].file, name) && is_after(&c->items[i - 1], line, column))
                         i--;
 
         memmove(c->items + i + 1, c->items + i, (c->n_items - i) * sizeof(Complaint));

@@ -15,11 +15,11 @@ typedef struct BlockReader {
         Block *block;
         size_t n_statements; /* also those of on_battery */
         bool closed;         /* it has its "}" */
-        bool match_meant;    /* there is something that is or was to be a match … */
+        bool has_match;      /* there is something that is or was to be a match … */
         bool match_known;    /* … and it says which drives are meant … */
-        bool behind_match;   /* … and nothing was read behind it yet */
-        bool battery;        /* in on_battery = { … } */
-        bool battery_meant;  /* there is an on_battery */
+        bool after_match;    /* … and nothing was read behind it yet */
+        bool in_battery;     /* in on_battery = { … } */
+        bool has_battery;    /* there is an on_battery */
 } BlockReader;
 
 static void add_assignment(BlockReader *b, const Assignment *a) {
@@ -41,7 +41,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
         return (Assignment){
                 .name = setting_state(row),
                 .value.type = row->range.type,
-                .on_battery = b->battery || (row->flags & SETTING_ON_BATTERY),
+                .on_battery = b->in_battery || (row->flags & SETTING_ON_BATTERY),
                 .line = b->r->text->tokens[name].line,
                 .column = b->r->text->tokens[name].column,
                 .row = row,
@@ -108,7 +108,7 @@ static bool is_for_block(const BlockReader *b, const char *key, bool match) {
 }
 
 /* Two ";" with nothing between them: the second one was behind a "}". 0: there are none. */
-static size_t find_lost_brace(const Reader *r, size_t i, size_t end) {
+static size_t find_missing_brace(const Reader *r, size_t i, size_t end) {
         for (; i + 1 < end; i++)
                 if (token_type(r, i) == TOKEN_SEMICOLON && token_type(r, i + 1) == TOKEN_SEMICOLON)
                         return i + 1;
@@ -129,7 +129,7 @@ static bool is_repeated(const BlockReader *b, size_t first, size_t name) {
 
 static void complain_group(BlockReader *b, size_t value, const char *name, size_t key, size_t end) {
         ConfigText *t = b->r->text;
-        size_t brace = find_lost_brace(b->r, value + 1, key > 0 ? key : end);
+        size_t brace = find_missing_brace(b->r, value + 1, key > 0 ? key : end);
 
         if (brace > 0)
                 config_text_error(t, value, "this %s is not closed; write \"}\" before \";\" in line %u, column %u",
@@ -165,7 +165,7 @@ static bool group_is_open(BlockReader *b, size_t value, const char *name) {
 }
 
 static void read_match(BlockReader *b, size_t name) {
-        bool first = !b->match_meant;
+        bool first = !b->has_match;
 
         if (first) {
                 b->block->match_at.line = b->r->text->tokens[name + 2].line;
@@ -173,7 +173,7 @@ static void read_match(BlockReader *b, size_t name) {
         }
         b->match_known = first && !group_is_open(b, name + 2, CONFIG_MATCH) &&
                          reader_match(b->r, name + 2, &b->block->match);
-        b->match_meant = b->behind_match = true;
+        b->has_match = b->after_match = true;
         if (!first)
                 config_text_error(b->r->text, name, "a second match; a block has one, all of whose keys must hold");
 }
@@ -183,11 +183,11 @@ static void read_statements(BlockReader *b, size_t i, size_t end);
 static void read_battery(BlockReader *b, size_t name) {
         size_t value = name + 2, end;
 
-        if (b->battery_meant) {
+        if (b->has_battery) {
                 b->r->broken = true;
                 config_text_error(b->r->text, name, "\"" CONFIG_ON_BATTERY "\" stands here a second time");
         }
-        b->battery_meant = true;
+        b->has_battery = true;
 
         if (token_type(b->r, value) != TOKEN_GROUP) {
                 b->r->broken = b->block->obscure = true;
@@ -203,9 +203,9 @@ static void read_battery(BlockReader *b, size_t name) {
                 complain_group(b, value, CONFIG_ON_BATTERY, 0, end);
         if (end == value + 1)
                 config_text_warning(b->r->text, value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
-        b->battery = true;
+        b->in_battery = true;
         read_statements(b, value + 1, end);
-        b->battery = false;
+        b->in_battery = false;
 }
 
 /* The known name that is nearest to a mistyped one. */
@@ -263,12 +263,12 @@ static void read_statement(BlockReader *b, size_t name) {
         Value v;
 
         b->n_statements++;
-        b->behind_match = false;
+        b->after_match = false;
         if (row)
                 read_setting(b, row, name);
         else if (key == CONFIG_BLOCK_KEYS)
                 read_unknown(b, name, text);
-        else if (b->battery) {
+        else if (b->in_battery) {
                 b->r->broken = true;
                 config_text_error(b->r->text, name, CONFIG_ON_BATTERY " holds settings only, no %s", text);
         } else if (streq(text, CONFIG_MATCH))
@@ -290,9 +290,9 @@ static size_t skip_broken(BlockReader *b, size_t i, size_t end) {
         const ConfigText *t = b->r->text;
         char name[TOKEN_TEXT_MAX];
 
-        if (b->behind_match && !token_starts_statement(t, i) && !config_is_key(token_copy(t, i, name), b->r->table))
+        if (b->after_match && !token_starts_statement(t, i) && !config_is_key(token_copy(t, i, name), b->r->table))
                 b->match_known = false;
-        b->behind_match = false;
+        b->after_match = false;
 
         do {
                 const Token *k = &t->tokens[i];
@@ -391,12 +391,12 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
 
         if (!b.closed)
                 complain_open(&b, start, end);
-        else if (!b.match_meant && !r->broken)
+        else if (!b.has_match && !r->broken)
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, it does nothing");
         /* The text behind it may be the rest of the block. */
-        r->told = r->told || t->muted;
+        r->reported = r->reported || t->muted;
         t->muted = false;
 
         if (!b.closed)
@@ -406,5 +406,5 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         ret->obscure = guessed || (ret->broken && ret->obscure);
 
         /* A match that is the last thing before a guessed end perhaps goes on behind it. */
-        return b.match_known && !(guessed && b.behind_match);
+        return b.match_known && !(guessed && b.after_match);
 }

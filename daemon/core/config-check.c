@@ -10,7 +10,7 @@
 /* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
 /* A drive that tries as long as it likes does so for two minutes and more (https://raid.wiki.kernel.org, Timeout Mismatch). */
-#define PATIENCE_MS (2 * 60 * 1000)
+#define LONG_TIMEOUT_MS (2 * 60 * 1000)
 /* `b` has the file, and `at` the place in it: the block itself, or something in it. */
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
@@ -38,7 +38,7 @@ static const Assignment *find_deciding(const Config *c, size_t block, const char
         return NULL;
 }
 
-static void check_wins(Config *c, size_t block, const Assignment *a) {
+static void check_overridden(Config *c, size_t block, const Assignment *a) {
         const Assignment *winner;
         size_t i = block;
 
@@ -98,7 +98,7 @@ static bool blocks_exclude(const Block *before, const Block *b) {
         return false;
 }
 
-static void check_twin(Config *c, size_t block) {
+static void check_duplicate(Config *c, size_t block) {
         const Block *b = &c->blocks[block];
 
         for (size_t i = 0; i < block; i++) {
@@ -174,11 +174,11 @@ static bool caches_clash(const Value *cache, const Value *forced) {
         return streq(forced->name, cache->number ? "off" : "on");
 }
 
-static bool use_is_hidden(const Value *timer, const Value *counts) {
+static bool io_is_hidden(const Value *timer, const Value *counts) {
         return timer->number > 0 && !counts->number;
 }
 
-#define HIDDEN_USE                                                                                                  \
+#define HIDDEN_IO                                                                                                   \
         "the service does not spin down a drive whose reads and writes the kernel does not count: remove this, or " \
         "the iostats = false of"
 
@@ -198,9 +198,9 @@ static const struct {
           "the kernel resets the drive after this timeout, and has to wait longer than the error_recovery of" },
         { "write_cache", "write_cache_forced", caches_clash,
           "a drive takes no notice of this write_cache while it has the write_cache_forced of" },
-        { "spindown_time", "iostats", use_is_hidden, HIDDEN_USE, .by_service = true },
-        { "standby_y", "iostats", use_is_hidden, HIDDEN_USE, .by_service = true },
-        { "standby_z", "iostats", use_is_hidden, HIDDEN_USE, .by_service = true },
+        { "spindown_time", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
+        { "standby_y", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
+        { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
 };
 
 /* The value that decides in the block, or for it in an earlier one; NULL: there is none that is written. */
@@ -263,7 +263,7 @@ static bool match_is_universal(const Match *m) {
 }
 
 /* As far as its text tells: of a name or a model nobody knows that. */
-static bool match_may_turn(const Match *m) {
+static bool match_may_rotate(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
 
@@ -276,16 +276,16 @@ static bool match_may_turn(const Match *m) {
         return true;
 }
 
-static bool is_patient(const char *name, const Value *v) {
+static bool is_long_timeout(const char *name, const Value *v) {
         return STR_IN_SET(name, "error_recovery_fallback_timeout", "timeout", "io_timeout") &&
-               v->type == VALUE_DURATION && v->number >= PATIENCE_MS;
+               v->type == VALUE_DURATION && v->number >= LONG_TIMEOUT_MS;
 }
 
-static bool block_is_patient(const Block *b) {
+static bool block_has_long_timeout(const Block *b) {
         for (size_t i = 0; i < b->n_assignments; i++) {
                 const Assignment *a = b->assignments + i;
 
-                if (!a->keep && !a->on_battery && is_patient(a->name, &a->value))
+                if (!a->keep && !a->on_battery && is_long_timeout(a->name, &a->value))
                         return true;
         }
 
@@ -297,9 +297,9 @@ static bool harms(const Harm *h, const Block *b) {
         case HARM_ANY:
                 return true;
         case HARM_TURNING:
-                return match_may_turn(&b->match);
+                return match_may_rotate(&b->match);
         case HARM_MEMBER:
-                return b->only_in_raid && !block_is_patient(b);
+                return b->only_in_raid && !block_has_long_timeout(b);
         case HARM_UNIVERSAL:
                 return !b->only_in_raid && match_is_universal(&b->match);
         }
@@ -310,7 +310,7 @@ static bool harms(const Harm *h, const Block *b) {
 /* ---- all of it ---- */
 
 /* The kernel may have another one from a module of its own, so it is written all the same. */
-static void check_known(Config *c, const Block *b, const Assignment *a) {
+static void check_known_name(Config *c, const Block *b, const Assignment *a) {
         Nearest near = { .typed = a->value.name };
         const char *const *name = a->row->known;
 
@@ -326,7 +326,7 @@ static void check_known(Config *c, const Block *b, const Assignment *a) {
 
 /* Warns of a setting with the name of a match key, which may have been meant to choose drives. A match that has this key, or that names
  * its drives, leaves nothing to choose. */
-static void check_choosing(Config *c, const Block *b, const Assignment *a) {
+static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) {
         MatchKey key = match_key_from_string(a->row->name);
 
         if (key < 0 || key == MATCH_PROPERTY || !match_is_general(&b->match))
@@ -357,8 +357,8 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
                          "the drive itself keeps %s, so it is compared at every visit, and written only by 'drivekeep apply "
                          "--permanent'",
                          a->name);
-        check_known(c, b, a);
-        check_choosing(c, b, a);
+        check_known_name(c, b, a);
+        check_misplaced_key(c, b, a);
         if (h && harms(h, b))
                 warn(c, b, a, "%s can do harm here: %s", a->name, h->why);
 }
@@ -368,13 +368,13 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
         bool compare = c->n_blocks <= COMPARED_MAX;
 
         if (compare)
-                check_twin(c, block);
+                check_duplicate(c, block);
         check_permanent(c, t, b);
         check_spindown(c, t, b);
 
         for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++) {
                 if (compare && !a->withheld)
-                        check_wins(c, block, a);
+                        check_overridden(c, block, a);
                 if (a->withheld || a->keep)
                         continue;
                 if (compare) {
@@ -388,7 +388,7 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
 /* ---- settings that no drive of a kind has, where there is a remedy (Remedy) ---- */
 
 /* The service spins the drive down itself, or a drive without the setting is as good as off. */
-static bool needs_no_drive(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
+static bool needs_no_support(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
         const Setting *s = setting_find(t, name);
 
         return (by != SPINDOWN_BY_DRIVE && s->spins_down) || (s->off_without && !setting_is_active(s, v));
@@ -430,16 +430,16 @@ static void check_kind(Config *c, const SettingTable *t) {
                 for (const Assignment *a = b->assignments; !b->broken && a < b->assignments + b->n_assignments; a++) {
                         const Remedy *r = a->withheld || a->keep ? NULL : find_remedy(t, &b->match, a->name);
 
-                        if (r && !needs_no_drive(t, a->name, &a->value, b->spindown_by) && !is_remedied(c, b, r))
+                        if (r && !needs_no_support(t, a->name, &a->value, b->spindown_by) && !is_remedied(c, b, r))
                                 warn(c, b, a, "%s is unsupported by drives of this transport: %s", a->name, r->how);
                 }
 }
 
-static void check_kind_of(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
+static void check_drive_kind(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         for (const Wish *x = w->items; x < w->items + w->n_items; x++) {
                 const Remedy *r = x->withheld ? NULL : setting_kind_remedy(t, x->name, drive_backends(d));
 
-                if (r && !needs_no_drive(t, x->name, &x->value, x->spindown_by) && !wishes_remedy(w, r) &&
+                if (r && !needs_no_support(t, x->name, &x->value, x->spindown_by) && !wishes_remedy(w, r) &&
                     !complaints_have(&c->complaints, x->file, x->line, x->column, r->how))
                         warn(c, x, x, "%s is unsupported by %s: %s", x->name, d->node, r->how);
         }
@@ -459,7 +459,7 @@ int config_check(Config *c, const SettingTable *t) {
 
 static void check_member(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         for (const Wish *x = w->items; x < w->items + w->n_items; x++)
-                if (!x->withheld && is_patient(x->name, &x->value))
+                if (!x->withheld && is_long_timeout(x->name, &x->value))
                         return;
 
         for (const Wish *x = w->items; x < w->items + w->n_items; x++) {
@@ -473,14 +473,14 @@ static void check_member(Config *c, const SettingTable *t, const Drive *d, const
 }
 
 /* The two settings may come from two rules that share only some of their drives. */
-static int check_hidden_use(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
+static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         const Wish *counts = wishes_find(w, "iostats");
 
         for (const Wish *x = w->items; counts && !counts->withheld && x < w->items + w->n_items; x++) {
                 _cleanup_free_ char *place = NULL;
 
                 if (x->withheld || !rows_spin_down(t, x->name) || x->spindown_by == SPINDOWN_BY_DRIVE ||
-                    x->commands_are_use || !use_is_hidden(&x->value, &counts->value))
+                    x->commands_are_use || !io_is_hidden(&x->value, &counts->value))
                         continue;
                 if (asprintf(&place, "the iostats = false of %s:%u", counts->file, counts->line) < 0)
                         return -ENOMEM;
@@ -504,8 +504,8 @@ int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
 
         if (d->raid)
                 check_member(c, t, d, &w);
-        check_kind_of(c, t, d, &w);
-        r = check_hidden_use(c, t, d, &w);
+        check_drive_kind(c, t, d, &w);
+        r = check_hidden_io(c, t, d, &w);
         return r < 0 ? r : c->complaints.error;
 }
 
@@ -580,8 +580,8 @@ typedef struct Present {
         size_t n;
 } Present;
 
-/* A lasting name of the drive that has this one now. NULL: there is no such drive, or it has no lasting name. */
-static const char *find_lasting(const Present *p, const char *path) {
+/* A stable name of the drive that has this one now. NULL: there is no such drive, or it has no stable name. */
+static const char *find_stable_link(const Present *p, const char *path) {
         for (size_t i = 0; i < p->n; i++) {
                 const Drive *d = p->drives[i];
                 bool named = streq(d->node, path);
@@ -598,7 +598,7 @@ static const char *find_lasting(const Present *p, const char *path) {
 static void check_name(Config *c, const Block *b, const char *path, const Present *p) {
         size_t partitioned = find_partition(path);
         _cleanup_free_ char *disk = partitioned > 0 ? strndup(path, partitioned) : NULL;
-        const char *lasting = find_lasting(p, disk ?: path);
+        const char *stable = find_stable_link(p, disk ?: path);
 
         if (partitioned > 0 && !disk)
                 c->complaints.error = -ENOMEM;
@@ -606,13 +606,13 @@ static void check_name(Config *c, const Block *b, const char *path, const Presen
                 check_directory(c, b, path);
         if (disk)
                 warn_match(c, b, "\"%s\" is a partition, and settings are for the whole drive; write \"%s\"", path,
-                           lasting ?: disk);
+                           stable ?: disk);
         else if (fnmatch(DISK, path, FNM_EXTMATCH) != 0 && fnmatch(COUNTED, path, FNM_EXTMATCH) != 0)
                 return;
-        else if (lasting)
+        else if (stable)
                 warn_match(c, b,
                            "\"%s\" may be another drive after the next boot; for the one that has this name now write \"%s\"",
-                           path, lasting);
+                           path, stable);
         else
                 warn_match(c, b, "\"%s\" may be another drive after the next boot; write a link from " LINKS "by-id%s",
                            path,

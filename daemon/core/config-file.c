@@ -81,7 +81,7 @@ static void read_list(Reader *r) {
         if (type == TOKEN_EQUALS)
                 type = token_type(r, ++bracket);
         r->open = r->separated = type == TOKEN_LIST || type == TOKEN_ARRAY || braced;
-        r->told = !r->open;
+        r->reported = !r->open;
         r->misnamed = r->in_section = false;
         r->n_blocks = 0;
         r->list = bracket;
@@ -102,9 +102,9 @@ static void end_list(Reader *r) {
         size_t before = r->i - ended;
 
         /* A string without its closing quote may hide the bracket. */
-        if (open && !r->told && !ended && token_type(r, r->i) == TOKEN_END)
+        if (open && !r->reported && !ended && token_type(r, r->i) == TOKEN_END)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\" at the end of the file");
-        else if (open && !r->told)
+        else if (open && !r->reported)
                 config_text_error(r->text, r->list,
                                   "this list is not closed; write \"%s\" before \"%s\" in line %u, column %u",
                                   ended ? ")" : ");", TOKEN_QUOTED(r->text, before), r->text->tokens[before].line,
@@ -118,7 +118,7 @@ static void read_block(Reader *r) {
         size_t start = r->i;
         bool braced = token_type(r, start) == TOKEN_GROUP, follows_unclosed = r->unclosed == start;
 
-        if (r->told)
+        if (r->reported)
                 ;
         else if (!braced)
                 config_text_error(r->text, start, "a match stands in a block; is a \"{\" missing before it?");
@@ -127,7 +127,7 @@ static void read_block(Reader *r) {
                                   "blocks stand in the list of drives only: drives = ( { ... }, { ... } );");
         else if (!r->separated && !follows_unclosed)
                 config_text_error(r->text, start, "a comma is missing between this block and the one before it");
-        r->told = !r->open;
+        r->reported = !r->open;
         r->separated = false;
         r->n_blocks = 0;
 
@@ -139,7 +139,7 @@ static void read_block(Reader *r) {
 
         /* Behind a block that is not closed, it may be a part of that. */
         if (!block_read(r, !braced || (follows_unclosed && !token_is_name(r->text, start + 1, CONFIG_MATCH)), &block)) {
-                r->lost = r->lost ?: &r->text->tokens[start];
+                r->unmatched = r->unmatched ?: &r->text->tokens[start];
                 return;
         }
 
@@ -212,7 +212,7 @@ static void read_stray(Reader *r) {
         bool word = token_type(r, r->i) > TOKEN_END;
         char name[TOKEN_TEXT_MAX];
 
-        if (r->told || token_type(r, r->i) == TOKEN_REFUSED || reader_complain_slash(r, r->i))
+        if (r->reported || token_type(r, r->i) == TOKEN_REFUSED || reader_complain_slash(r, r->i))
                 ;
         else if (is_section(r, r->i)) {
                 config_text_error(r->text, r->i,
@@ -228,14 +228,14 @@ static void read_stray(Reader *r) {
                                   : r->open ? "\"%s\" is not expected here, where a block begins with \"{\""
                                             : "\"%s\" is not expected here; a file holds drives = ( ... ); and options",
                                   TOKEN_QUOTED(r->text, r->i));
-        r->told = r->separated = true;
+        r->reported = r->separated = true;
 
         if (last) {
                 last->broken = true;
                 last->obscure = last->obscure || word;
         }
         if (word && (r->open || r->misnamed))
-                r->lost = r->lost ?: &r->text->tokens[r->i];
+                r->unmatched = r->unmatched ?: &r->text->tokens[r->i];
         r->i++;
 }
 
@@ -247,7 +247,7 @@ static void read_next(Reader *r) {
         else if (type == TOKEN_GROUP || token_is_name(r->text, r->i, CONFIG_MATCH))
                 read_block(r);
         else if (token_separates(type)) {
-                if (type == TOKEN_SEMICOLON && r->open && !r->told && token_type(r, r->i + 1) != TOKEN_END &&
+                if (type == TOKEN_SEMICOLON && r->open && !r->reported && token_type(r, r->i + 1) != TOKEN_END &&
                     token_type(r, r->i + 1) != TOKEN_GROUP_END && !reader_at_option(r, r->i + 1))
                         config_text_error(r->text, r->i, "between blocks stands a comma, not \";\"");
                 r->separated = true;
@@ -257,7 +257,7 @@ static void read_next(Reader *r) {
                 r->i++;
         } else if (r->open ? reader_at_option(r, r->i) : token_starts_statement(r->text, r->i)) {
                 end_list(r);
-                r->told = r->misnamed = !read_option(r);
+                r->reported = r->misnamed = !read_option(r);
         } else
                 read_stray(r);
 }
@@ -272,7 +272,7 @@ static void break_general(const Reader *r, size_t first_block) {
                         any = r->config->blocks[i].broken = true;
 
         if (any)
-                config_text_complain(r->text, COMPLAINT_NOTICE, r->lost, /* the error was told where it is */
+                config_text_complain(r->text, COMPLAINT_NOTICE, r->unmatched, /* the error was told where it is */
                                      "it is not known which drives this block is for, so nothing is applied of the "
                                      "general rules of this file");
 }
@@ -283,7 +283,7 @@ static void read_file(Reader *r) {
         while (token_type(r, r->i) != TOKEN_END)
                 read_next(r);
         end_list(r);
-        if (r->lost)
+        if (r->unmatched)
                 break_general(r, first_block);
 
         for (size_t i = first_block; i < r->config->n_blocks; i++)

@@ -20,10 +20,10 @@ typedef struct Reader {
         bool misnamed;         /* this may be a list with another name: its blocks are not applied */
         bool in_section;       /* below a [section] of another program's file: its keys are none of ours */
         bool separated;        /* a block may follow */
-        bool told;         /* there was a complaint since the last block or option, which goes for what is here, too */
-        size_t n_blocks;   /* of the Config up to the block read last; 0: that one is not among them */
-        size_t unclosed;   /* the token at which a block was found not to be closed; 0: none */
-        const Token *lost; /* the first block whose match is not known; NULL: none */
+        bool reported;   /* there was a complaint since the last block or option, which goes for what is here, too */
+        size_t n_blocks; /* of the Config up to the block read last; 0: that one is not among them */
+        size_t unclosed; /* the token at which a block was found not to be closed; 0: none */
+        const Token *unmatched; /* the first block whose match is not known; NULL: none */
 
         bool broken; /* the block: there is an error of syntax, or it was to be for fewer drives */
 } Reader;

@@ -228,7 +228,7 @@ static void complain_name(Reader *r, size_t token) {
 }
 
 /* Of something behind a value. */
-static void complain_behind(Reader *r, size_t name, size_t token) {
+static void complain_after_value(Reader *r, size_t name, size_t token) {
         const ConfigText *t = r->text;
 
         if (token_type(r, token) == TOKEN_REFUSED || reader_complain_slash(r, token) || complain_operator(r, token - 1))
@@ -254,7 +254,7 @@ size_t reader_statement(Reader *r, size_t name, size_t end) {
                 complain_name(r, name);
 
         if (next > 0 && next < end && !token_separates(token_type(r, next)) && !token_starts_statement(r->text, next)) {
-                complain_behind(r, name, next);
+                complain_after_value(r, name, next);
                 next = 0;
         }
         if (next > 0 && complain_bracketless(r, name + 2, next))

@@ -184,7 +184,7 @@ static int read_scalar(const config_setting_t *s, const ValueRange *range, Value
 }
 
 /* hdparm's numbers for the standby timer look like minutes. Those that hdparm.conf files have, 120 and 240, most of all, do so less. */
-static void tell_timer(ConfigText *t, size_t token, const char *name, const ValueRange *range, const Value *v) {
+static void notice_timer(ConfigText *t, size_t token, const char *name, const ValueRange *range, const Value *v) {
         char text[VALUE_TEXT_MAX], minutes[VALUE_TEXT_MAX];
         Value meant;
 
@@ -225,7 +225,7 @@ bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *r
                 config_text_warning(r->text, token, "%s cannot be exactly \"%s\", it becomes %s", name,
                                     TOKEN_QUOTED(r->text, token), value_format(range, &v, text));
         else if (range->type == VALUE_STANDBY_TIMER && config_setting_type(s) == CONFIG_TYPE_INT64)
-                tell_timer(r->text, token, name, range, &v);
+                notice_timer(r->text, token, name, range, &v);
 
         *ret = v;
         if (ret_keep)

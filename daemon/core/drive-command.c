@@ -112,7 +112,7 @@ static const Command *command_find(const Command *table, size_t n, uint8_t code)
 #define FIND(table, code) command_find(table, ELEMENTSOF(table), code)
 
 /* What a command of SAT passes through to an ATA drive. */
-static bool ata_inside(const uint8_t *cdb, size_t len, uint8_t *ret_command, uint8_t *ret_features) {
+static bool get_passed_ata_command(const uint8_t *cdb, size_t len, uint8_t *ret_command, uint8_t *ret_features) {
         if (len >= 16 && cdb[0] == 0x85) {
                 *ret_command = cdb[14];
                 *ret_features = cdb[4];
@@ -133,7 +133,7 @@ const char *command_name(const uint8_t *cdb, size_t len, char buf[static COMMAND
         if (len == 0)
                 return "a command";
 
-        if (!ata_inside(cdb, len, &code, &features)) {
+        if (!get_passed_ata_command(cdb, len, &code, &features)) {
                 code = cdb[0];
                 kind = "SCSI command";
                 if (code == 0x9e && len > 1 && (cdb[1] & 0x1f) == 0x10) /* SERVICE ACTION IN */
@@ -159,7 +159,7 @@ const char *command_describe(const uint8_t *cdb, size_t len, char buf[static COM
         char name[COMMAND_NAME_MAX];
         uint8_t code, features;
 
-        if (ata_inside(cdb, len, &code, &features) && (code == 0xb1 || code == 0xb4 || code == 0xef))
+        if (get_passed_ata_command(cdb, len, &code, &features) && (code == 0xb1 || code == 0xb4 || code == 0xef))
                 snprintf(buf, COMMAND_NAME_MAX, "%s %02Xh", command_name(cdb, len, name), features);
         else
                 snprintf(buf, COMMAND_NAME_MAX, "%s", command_name(cdb, len, name));
@@ -172,7 +172,7 @@ static Effect effect_of(const uint8_t *cdb, size_t len) {
 
         if (len == 0)
                 return WAKES;
-        c = ata_inside(cdb, len, &code, &features) ? FIND(ata_commands, code) : FIND(scsi_commands, cdb[0]);
+        c = get_passed_ata_command(cdb, len, &code, &features) ? FIND(ata_commands, code) : FIND(scsi_commands, cdb[0]);
         return c ? c->effect : WAKES;
 }
 

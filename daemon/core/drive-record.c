@@ -202,13 +202,13 @@ int drive_record_reveal(const DriveRecord *r, Drive *d) {
 }
 
 /* A look that lies further back does not tell whether the use was before the drive fell asleep. */
-#define JUST_NOW_USEC (5ULL * 60 * 1000 * 1000)
+#define RECENT_USEC (5ULL * 60 * 1000 * 1000)
 
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
         if (!r || r->used_when == 0)
                 return used > 0;
 
-        return used != r->used && now >= r->used_when && now - r->used_when < JUST_NOW_USEC;
+        return used != r->used && now >= r->used_when && now - r->used_when < RECENT_USEC;
 }
 
 void drive_record_begin_run(DriveRecord *r) {
@@ -285,7 +285,7 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
 }
 
 /* What is done once per attach is not undone by a loss. */
-static bool is_done_once(const SettingTable *table, const SettingRecord *record) {
+static bool is_sent_once_per_attach(const SettingTable *table, const SettingRecord *record) {
         const Setting *s = setting_find(table, record->name);
 
         return s && (s->flags & SETTING_AT_ATTACH);
@@ -295,20 +295,20 @@ void drive_record_forget(DriveRecord *record, const SettingTable *table) {
         record->ata_sleep = false;
         record->quiet_since = 0;
         FOREACH_SETTING(s, record)
-        if (!is_done_once(table, s))
+        if (!is_sent_once_per_attach(table, s))
                 s->sent.known = s->settled.known = s->read.known = false;
 }
 
 void drive_record_resume(DriveRecord *record, const SettingTable *table) {
         drive_record_forget(record, table);
         FOREACH_SETTING(s, record)
-        if (is_done_once(table, s) && s->sent.number == AT_RESUME)
+        if (is_sent_once_per_attach(table, s) && s->sent.number == AT_RESUME)
                 s->sent.known = false;
 }
 
 void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
         FOREACH_SETTING(s, record)
-        if (!s->settled.known && !is_done_once(table, s))
+        if (!s->settled.known && !is_sent_once_per_attach(table, s))
                 s->sent.known = false;
 }
 
@@ -319,7 +319,7 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
 }
 
 /* What need not be sent again as long as the drive keeps its power. */
-static void record_remember(SettingRecord *record, const Step *s) {
+static void record_note_sent(SettingRecord *record, const Step *s) {
         /* What is done once per attach is done when it has come true. */
         if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
                 record->sent = (KnownNumber){ true, s->wish->value.number };
@@ -379,7 +379,7 @@ int drive_record_step(DriveRecord *drive, const Step *s, uint64_t when) {
         record->accepted = s->accepted;
         record->by_service = s->by_service;
         record->when = when;
-        record_remember(record, s);
+        record_note_sent(record, s);
         record_note_reading(record, s, now);
         if (s->written && s->setting && (s->setting->flags & SETTING_ATA_SLEEP))
                 drive->ata_sleep = true;

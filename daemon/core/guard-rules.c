@@ -74,7 +74,7 @@ GuardRecord *guard_record_free(GuardRecord *r) {
         return NULL;
 }
 
-static bool setting_can_hurt(const SettingTable *settings, const char *name) {
+static bool has_dangerous_row(const SettingTable *settings, const char *name) {
         const Setting *known = setting_find(settings, name);
 
         SETTING_TABLE_FOREACH(s, settings)
@@ -103,7 +103,7 @@ int guard_record_parse(const char *text, size_t size, const SettingTable *settin
         for (size_t i = n; i-- > 0;) {
                 if (!r->entries[i].setting || !r->entries[i].value)
                         return -EBADMSG;
-                if (old && !setting_can_hurt(settings, r->entries[i].setting))
+                if (old && !has_dangerous_row(settings, r->entries[i].setting))
                         field_item_drop(&guard_file, r, i);
         }
 
@@ -246,7 +246,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
 }
 
 /* What was being sent when the drive was lost, and is harmless: the second time in a row it is quarantined. */
-static bool lost_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
+static bool suspect_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
         GuardEntry *e;
 
         if (!entries_equal(underway, &r->lost)) {
@@ -282,7 +282,7 @@ unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *pla
         }
 
         if (harmless)
-                n += lost_harmless(r, underway, when);
+                n += suspect_harmless(r, underway, when);
         guard_entry_done(underway);
         return n;
 }
