@@ -68,8 +68,8 @@ static bool complain_namesake(BlockReader *b, const Setting *row, size_t value) 
         token_copy(b->r->text, value, text);
         if (value_parse(&row->range, text, &v) >= 0 || value_parse(&other->range, text, &v) < 0)
                 return false;
-        config_text_error(b->r->text, value, "\"%s\" is no value for %s; did you mean %s = \"%s\"?", text, row->name,
-                          other->name, text);
+        config_text_error(b->r->text, value, "\"%s\" is not a valid value for %s; did you mean %s = \"%s\"?", text,
+                          row->name, other->name, text);
         return true;
 }
 
@@ -90,12 +90,13 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         else if (before->row == row) {
                 before->withheld = true;
                 config_text_error(t, name,
-                                  "\"%s\" stands here a second time (the first is in line %u); neither is applied",
+                                  "\"%s\" is set twice in this block (first in line %u); neither value is applied",
                                   row->name, before->line);
         } else {
-                config_text_warning(t, name,
-                                    "\"%s\" and \"%s\" (in line %u) set the same thing; this one, the later, wins",
-                                    row->name, before->row->name, before->line);
+                config_text_warning(
+                                t, name,
+                                "\"%s\" overrides \"%s\" in line %u: both change the same setting, and the later one wins",
+                                row->name, before->row->name, before->line);
                 replace_assignment(b, before, &a);
         }
 }
@@ -136,10 +137,10 @@ static void complain_group(BlockReader *b, size_t value, const char *name, size_
                                   name, t->tokens[brace].line, t->tokens[brace].column);
         else if (key > 0)
                 config_text_error(t, value,
-                                  "this %s is not closed; write \"};\" behind its last key, before \"%s\" in line %u",
+                                  "this %s is not closed; write \"};\" after its last key, before \"%s\" in line %u",
                                   name, TOKEN_QUOTED(t, key), t->tokens[key].line);
         else
-                config_text_error(t, value, "this %s, or its block, is not closed: write \"}\" where it ends", name);
+                config_text_error(t, value, "this %s or its block is not closed; write \"}\" at its end", name);
         b->r->broken = t->muted = true;
 }
 
@@ -175,7 +176,7 @@ static void read_match(BlockReader *b, size_t name) {
                          reader_match(b->r, name + 2, &b->block->match);
         b->has_match = b->after_match = true;
         if (!first)
-                config_text_error(b->r->text, name, "a second match; a block has one, all of whose keys must hold");
+                config_text_error(b->r->text, name, "a second match in this block; write all keys into one match");
 }
 
 static void read_statements(BlockReader *b, size_t i, size_t end);
@@ -185,7 +186,7 @@ static void read_battery(BlockReader *b, size_t name) {
 
         if (b->has_battery) {
                 b->r->broken = true;
-                config_text_error(b->r->text, name, "\"" CONFIG_ON_BATTERY "\" stands here a second time");
+                config_text_error(b->r->text, name, "\"" CONFIG_ON_BATTERY "\" is given twice in this block");
         }
         b->has_battery = true;
 
@@ -202,7 +203,7 @@ static void read_battery(BlockReader *b, size_t name) {
         if (!b->closed && token_type(b->r, end + 1) != TOKEN_SEMICOLON && !token_starts_statement(b->r->text, end + 1))
                 complain_group(b, value, CONFIG_ON_BATTERY, 0, end);
         if (end == value + 1)
-                config_text_warning(b->r->text, value, "this " CONFIG_ON_BATTERY " is empty, it does nothing");
+                config_text_warning(b->r->text, value, "this " CONFIG_ON_BATTERY " is empty and has no effect");
         b->in_battery = true;
         read_statements(b, value + 1, end);
         b->in_battery = false;
@@ -228,14 +229,14 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
         size_t key = n.word ? config_find_block_key(n.word) : 0;
 
         if (config_is_option(text)) {
-                config_text_error(b->r->text, name,
-                                  "\"%s\" is no setting of drives: write it outside drives = ( ... );", text);
+                config_text_error(b->r->text, name, "\"%s\" is not a drive setting: write it outside drives = ( ... );",
+                                  text);
                 return;
         }
         if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
                 /* Without it the match fits more drives than were meant. */
                 b->r->broken = true;
-                config_text_error(b->r->text, name, "\"%s\" tells drives apart: write it into match = { ... }", text);
+                config_text_error(b->r->text, name, "\"%s\" selects drives: write it inside match = { ... }", text);
                 return;
         }
 
@@ -270,7 +271,7 @@ static void read_statement(BlockReader *b, size_t name) {
                 read_unknown(b, name, text);
         else if (b->in_battery) {
                 b->r->broken = true;
-                config_text_error(b->r->text, name, CONFIG_ON_BATTERY " holds settings only, no %s", text);
+                config_text_error(b->r->text, name, CONFIG_ON_BATTERY " holds only settings, not %s", text);
         } else if (streq(text, CONFIG_MATCH))
                 read_match(b, name);
         else if (streq(text, CONFIG_ON_BATTERY))
@@ -381,7 +382,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 if (reader_is_twice(r, end))
                         reader_complain_twice(r, end);
                 else
-                        config_text_error(t, end, "a \"}\" too many, as the block goes on behind it; delete it");
+                        config_text_error(t, end, "delete this \"}\": the block continues after it");
                 guessed = t->muted = true;
                 end = reader_find_closing(r, end + 1);
         }
@@ -394,7 +395,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         else if (!b.has_match && !r->broken)
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
-                config_text_warning(t, start, "this block has a match but no settings, it does nothing");
+                config_text_warning(t, start, "this block has a match but no settings, and has no effect");
         /* The text behind it may be the rest of the block. */
         r->reported = r->reported || t->muted;
         t->muted = false;

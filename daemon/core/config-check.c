@@ -45,7 +45,7 @@ static void check_overridden(Config *c, size_t block, const Assignment *a) {
         winner = find_deciding(c, block, a->name, a->on_battery, &i);
         if (winner && i != block && !c->blocks[i].broken)
                 warn(c, &c->blocks[block], a,
-                     "%s never wins here: %s:%u sets it for all drives of this block; general rules come first",
+                     "%s has no effect here: %s:%u overrides it for all drives of this block; put general rules first",
                      a->name, c->blocks[i].file, winner->line);
 }
 
@@ -83,7 +83,7 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
                 complain(&c->complaints,
                          (a->row->flags | x->row->flags) & SETTING_SAME ? COMPLAINT_WARNING : COMPLAINT_NOTICE, b->file,
                          a->line, a->column,
-                         "%s is written only where %s is not: the two exclude each other, and the later wins (%s:%u)",
+                         "%s is written only to drives that do not support %s: the two exclude each other, and the later one (%s:%u) wins",
                          a->name, x->name, later->file, x->line);
                 return;
         }
@@ -114,8 +114,8 @@ static void check_duplicate(Config *c, size_t block) {
                     before->wake_together != b->wake_together || before->commands_are_use != b->commands_are_use ||
                     blocks_exclude(before, b))
                         continue;
-                warn(c, b, b, "this block is for the same drives as the one in %s:%u; one block would do", before->file,
-                     before->line);
+                warn(c, b, b, "this block matches the same drives as the one in %s:%u; merge the two blocks",
+                     before->file, before->line);
                 return;
         }
 }
@@ -134,7 +134,7 @@ static void check_permanent(Config *c, const SettingTable *t, const Block *b) {
         for (size_t i = 0; i < b->n_assignments; i++)
                 saves = saves || rows_have(t, b->assignments[i].name, SETTING_SAVEABLE);
         if (!saves)
-                warn(c, b, b, "permanent = true changes nothing here: no drive can save what this block sets");
+                warn(c, b, b, "permanent = true has no effect here: no drive can save the settings of this block");
 }
 
 static bool rows_spin_down(const SettingTable *t, const char *name) {
@@ -155,7 +155,7 @@ static void check_spindown(Config *c, const SettingTable *t, const Block *b) {
         for (size_t i = 0; i < b->n_assignments; i++)
                 spins_down = spins_down || rows_spin_down(t, b->assignments[i].name);
         if (!spins_down)
-                warn(c, b, b, "%s changes nothing here: this block sets no spindown_time, standby_y or standby_z", key);
+                warn(c, b, b, "%s has no effect here: this block sets no spindown_time, standby_y or standby_z", key);
 }
 
 static bool timers_clash(const Value *apm, const Value *timer _unused_) {
@@ -178,9 +178,9 @@ static bool io_is_hidden(const Value *timer, const Value *counts) {
         return timer->number > 0 && !counts->number;
 }
 
-#define HIDDEN_IO                                                                                                   \
-        "the service does not spin down a drive whose reads and writes the kernel does not count: remove this, or " \
-        "the iostats = false of"
+#define HIDDEN_IO                                                                                                  \
+        "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the " \
+        "iostats = false of"
 
 /* Each is sensible alone. The sentence stands at the first, and ends with the place of the second. */
 static const struct {
@@ -190,14 +190,13 @@ static const struct {
         bool by_service; /* only where the service spins the drive down, and judges its use by reads and writes alone */
 } pairs[] = {
         { "apm", "spindown_time", timers_clash,
-          "apm below 128 has a timer of its own (128 or more leaves that to spindown_time), and the drive may spin down long "
-          "before the spindown_time of" },
+          "apm below 128 (unlike 128 or more) lets the drive spin down by an APM timer, perhaps long before the spindown_time of" },
         { "thermal_light", "thermal_heavy", temperatures_clash,
-          "thermal_light is not written, as it is not below the thermal_heavy of" },
+          "thermal_light is not written: it is not below the thermal_heavy of" },
         { "timeout", "error_recovery", timeouts_clash,
-          "the kernel resets the drive after this timeout, and has to wait longer than the error_recovery of" },
+          "the kernel resets the drive after this timeout, which must be longer than the error_recovery of" },
         { "write_cache", "write_cache_forced", caches_clash,
-          "a drive takes no notice of this write_cache while it has the write_cache_forced of" },
+          "a drive ignores this write_cache while it has the write_cache_forced of" },
         { "spindown_time", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
         { "standby_y", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
         { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
@@ -320,7 +319,7 @@ static void check_known_name(Config *c, const Block *b, const Assignment *a) {
                 nearest_offer(&near, *name);
         }
         if (a->row->known)
-                warn(c, b, a, "Linux has no %s \"%s\" of its own; did you mean \"%s\"?", a->name, a->value.name,
+                warn(c, b, a, "%s \"%s\" is not built into Linux; did you mean \"%s\"?", a->name, a->value.name,
                      near.word ?: *a->row->known);
 }
 
@@ -335,8 +334,7 @@ static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) 
                 if (b->match.criteria[i].key == key)
                         return;
         warn(c, b, a,
-             "%s is written to all drives of this block; did you mean it inside match = { ... }? If both are meant, "
-             "write it there, too",
+             "%s is written to all drives of this block; to select drives by it, write it inside match = { ... } instead, or in both",
              a->row->name);
 }
 
@@ -354,8 +352,7 @@ static void check_value(Config *c, const SettingTable *t, const Block *b, const 
 
         if (rows_have(t, a->name, SETTING_NONVOLATILE))
                 complain(&c->complaints, COMPLAINT_NOTICE, b->file, a->line, a->column,
-                         "the drive itself keeps %s, so it is compared at every visit, and written only by 'drivekeep apply "
-                         "--permanent'",
+                         "the drive stores %s permanently: each visit compares it, and only 'drivekeep apply --permanent' writes it",
                          a->name);
         check_known_name(c, b, a);
         check_misplaced_key(c, b, a);
@@ -486,8 +483,7 @@ static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, con
                         return -ENOMEM;
                 if (!complaints_have(&c->complaints, x->file, x->line, x->column, place))
                         warn(c, x, x,
-                             "the service does not spin down %s, whose reads and writes the kernel does not count: "
-                             "remove this, or %s",
+                             "the service does not spin down %s, whose I/O the kernel does not count: remove this setting, or %s",
                              d->node, place);
         }
 
@@ -565,13 +561,13 @@ static void check_directory(Config *c, const Block *b, const char *path) {
                 return;
         if (near.word)
                 warn_match(c, b,
-                           "udev makes no directory " LINKS "%s, so \"%s\" fits no drive; did you mean \"" LINKS
+                           "udev makes no directory " LINKS "%s, so \"%s\" matches no drive; did you mean \"" LINKS
                            "%s%s\"?",
                            directory, path, near.word, name + n);
         else
                 warn_match(c, b,
                            "udev makes no directory " LINKS
-                           "%s, so \"%s\" fits no drive; there are by-id, by-path and others",
+                           "%s, so \"%s\" matches no drive; use by-id or by-path, for example",
                            directory, path);
 }
 
@@ -611,10 +607,10 @@ static void check_name(Config *c, const Block *b, const char *path, const Presen
                 return;
         else if (stable)
                 warn_match(c, b,
-                           "\"%s\" may be another drive after the next boot; for the one that has this name now write \"%s\"",
+                           "\"%s\" may be another drive after the next boot; for the drive that has this name now, write \"%s\"",
                            path, stable);
         else
-                warn_match(c, b, "\"%s\" may be another drive after the next boot; write a link from " LINKS "by-id%s",
+                warn_match(c, b, "\"%s\" may be another drive after the next boot; write a link below " LINKS "by-id%s",
                            path,
                            fnmatch("/dev/@(md|dm-)*", path, FNM_EXTMATCH) == 0 ? ""
                                                                                : ", or a match by model or serial");

@@ -65,9 +65,9 @@ static void read_list(Reader *r) {
 
         if (braced || type == TOKEN_ARRAY)
                 config_text_error(r->text, bracket,
-                                  "the list of drives has round brackets: write \"(\" here, and \");\" at its end");
+                                  "the list of drives needs round brackets: write \"(\" here, and \");\" at its end");
         else if (type == TOKEN_LIST && bracket == name + 1)
-                config_text_error(r->text, name, "a \"=\" is missing behind \"" CONFIG_DRIVES "\"");
+                config_text_error(r->text, name, "a \"=\" is missing after \"" CONFIG_DRIVES "\"");
         else if (type == TOKEN_EQUALS)
                 reader_complain_twice(r, bracket);
         else if (r->list == 0 && lacks_bracket(r, bracket))
@@ -75,7 +75,8 @@ static void read_list(Reader *r) {
         else if (type != TOKEN_LIST)
                 config_text_error(r->text, name, "drives is a list of blocks: drives = ( { ... }, { ... } );");
         else if (r->list > 0)
-                config_text_error(r->text, name, "a second list of drives (the first: line %u); one holds all blocks",
+                config_text_error(r->text, name,
+                                  "a second list of drives (first in line %u); write all blocks into one list",
                                   r->text->tokens[r->list].line);
 
         if (type == TOKEN_EQUALS)
@@ -121,12 +122,12 @@ static void read_block(Reader *r) {
         if (r->reported)
                 ;
         else if (!braced)
-                config_text_error(r->text, start, "a match stands in a block; is a \"{\" missing before it?");
+                config_text_error(r->text, start, "a match belongs in a block; is a \"{\" missing before it?");
         else if (!r->open)
                 config_text_error(r->text, start,
-                                  "blocks stand in the list of drives only: drives = ( { ... }, { ... } );");
+                                  "blocks belong in the list of drives: drives = ( { ... }, { ... } );");
         else if (!r->separated && !follows_unclosed)
-                config_text_error(r->text, start, "a comma is missing between this block and the one before it");
+                config_text_error(r->text, start, "a comma is missing between this block and the previous one");
         r->reported = !r->open;
         r->separated = false;
         r->n_blocks = 0;
@@ -172,7 +173,7 @@ static void complain_option(Reader *r, size_t token, const char *name) {
                 config_text_error(r->text, token, "unknown option \"%s\"; did you mean \"%s\"?", name, n.word);
         else if (setting_find(r->table, name) || streq(name, CONFIG_ON_BATTERY))
                 config_text_error(r->text, token,
-                                  "\"%s\" is a setting of drives: write it into a block of drives = ( ... );", name);
+                                  "\"%s\" is a drive setting: write it inside a block of drives = ( ... );", name);
         else
                 config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
@@ -195,7 +196,7 @@ static bool read_option(Reader *r) {
                 return next > 0;
 
         if (r->options_seen & UINT64_C(1) << option) {
-                config_text_error(r->text, token, "\"%s\" stands here a second time; the first counts", name);
+                config_text_error(r->text, token, "\"%s\" is given twice; the first value is used", name);
                 return true;
         }
         r->options_seen |= UINT64_C(1) << option;
@@ -215,17 +216,18 @@ static void read_stray(Reader *r) {
         if (r->reported || token_type(r, r->i) == TOKEN_REFUSED || reader_complain_slash(r, r->i))
                 ;
         else if (is_section(r, r->i)) {
-                config_text_error(r->text, r->i,
-                                  "here is no section, as in an INI file, but drives = ( { match = ...; ... } );");
+                config_text_error(
+                                r->text, r->i,
+                                "sections as in INI files are not supported; write drives = ( { match = ...; ... } );");
                 r->in_section = true;
         } else if (word && config_is_option(token_copy(r->text, r->i, name)))
-                config_text_error(r->text, r->i, "a \"=\" is missing behind \"%s\"", name);
+                config_text_error(r->text, r->i, "a \"=\" is missing after \"%s\"", name);
         else if (!word && reader_is_twice(r, r->i))
                 reader_complain_twice(r, r->i);
         else
                 config_text_error(r->text, r->i,
-                                  last      ? "\"%s\" is not expected between blocks; the one before it is not applied"
-                                  : r->open ? "\"%s\" is not expected here, where a block begins with \"{\""
+                                  last      ? "\"%s\" is not expected between blocks; the previous block is not applied"
+                                  : r->open ? "\"%s\" is not expected here; a block begins with \"{\""
                                             : "\"%s\" is not expected here; a file holds drives = ( ... ); and options",
                                   TOKEN_QUOTED(r->text, r->i));
         r->reported = r->separated = true;
@@ -249,7 +251,7 @@ static void read_next(Reader *r) {
         else if (token_separates(type)) {
                 if (type == TOKEN_SEMICOLON && r->open && !r->reported && token_type(r, r->i + 1) != TOKEN_END &&
                     token_type(r, r->i + 1) != TOKEN_GROUP_END && !reader_at_option(r, r->i + 1))
-                        config_text_error(r->text, r->i, "between blocks stands a comma, not \";\"");
+                        config_text_error(r->text, r->i, "write \",\" instead of \";\" between blocks");
                 r->separated = true;
                 r->i++;
         } else if (r->open && at_list_end(r)) {
@@ -272,9 +274,9 @@ static void break_general(const Reader *r, size_t first_block) {
                         any = r->config->blocks[i].broken = true;
 
         if (any)
-                config_text_complain(r->text, COMPLAINT_NOTICE, r->unmatched, /* the error was told where it is */
-                                     "it is not known which drives this block is for, so nothing is applied of the "
-                                     "general rules of this file");
+                config_text_complain(
+                                r->text, COMPLAINT_NOTICE, r->unmatched, /* the error was told where it is */
+                                "the drives of this block are not known, so the general rules of this file are not applied");
 }
 
 static void read_file(Reader *r) {
@@ -320,8 +322,9 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
                 hide_secrets(&tokens, t);
                 read_file(&reader);
         } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
-                config_text_error(&tokens, 0,
-                                  "this is no configuration of drivekeep: it has no drives = ( ... ), and no option");
+                config_text_error(
+                                &tokens, 0,
+                                "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option");
 
         return c->complaints.error;
 }

@@ -36,8 +36,7 @@ static int check_directory(Config *c, const char *root, const char *name) {
         return complain_file(
                         c, path,
                         r < 0 ? "the directory cannot be read: %m"
-                              : "the directory can be written by others, so no file in it is read; chown root and chmod "
-                                "go-w make it safe");
+                              : "other users can write to this directory, so its files are not read; make it safe with chown root and chmod go-w");
 }
 
 int config_load_file(Config *c, const SettingTable *t, const char *path) {

@@ -33,13 +33,14 @@ static bool complain_transport(ConfigText *t, size_t token, const char *pattern)
         for (Transport i = 0; i < _TRANSPORT_MAX; i++)
                 nearest_offer(&n, transport_to_string(i));
         if (n.word)
-                return config_text_error(t, token, "\"%s\" is no transport; did you mean \"%s\"?",
+                return config_text_error(t, token, "\"%s\" is not a transport; did you mean \"%s\"?",
                                          TOKEN_QUOTED(t, token), n.word);
 
-        return config_text_error(t, token,
-                                 "\"%s\" is no transport; there are sata, pata, usb, sas, scsi, nvme, mmc, virtio, "
-                                 "virtual and unknown",
-                                 TOKEN_QUOTED(t, token));
+        return config_text_error(
+                        t, token,
+                        "\"%s\" is not a transport; the transports are sata, pata, usb, sas, scsi, nvme, mmc, virtio, "
+                        "virtual and unknown",
+                        TOKEN_QUOTED(t, token));
 }
 
 static bool complain_key(ConfigText *t, size_t token, const char *name) {
@@ -65,19 +66,18 @@ static bool complain_key(ConfigText *t, size_t token, const char *name) {
                 if (text_has_word(others[i].words, name))
                         n.word = match_key_to_string(others[i].key);
         if (n.word)
-                return config_text_error(t, token, "drives are not matched by \"%s\"; did you mean \"%s\"?", name,
-                                         n.word);
+                return config_text_error(t, token, "\"%s\" is not a match key; did you mean \"%s\"?", name, n.word);
 
         return config_text_error(t, token,
-                                 "drives are not matched by \"%s\"; there are node, model, serial, wwn, firmware, "
-                                 "vendor, transport, rotational, removable and udev's properties in capitals",
+                                 "\"%s\" is not a match key; the keys are node, model, serial, wwn, firmware, "
+                                 "vendor, transport, rotational, removable and udev properties in capitals",
                                  name);
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const char *pattern) {
         /* Joined to what stands behind it, it is no pattern. */
         if (t->tokens[token + 1].type == TOKEN_STRING)
-                return config_text_error(t, token + 1, "a comma is missing before this");
+                return config_text_error(t, token + 1, "a comma is missing before this pattern");
 
         switch (key) {
         case MATCH_NODE:
@@ -119,15 +119,15 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
         brace = strchr(pattern, '{');
         if (brace && strchr(brace, ',') && strchr(brace, '}'))
                 config_text_warning(r->text, token,
-                                    "braces stand for themselves in a pattern; for any of several write a list: "
+                                    "braces have no special meaning in a pattern; write alternatives as a list: "
                                     "(\"...\", \"...\")");
         else if (key != MATCH_NODE && strchr(pattern, '|'))
                 config_text_warning(r->text, token,
-                                    "\"|\" stands for itself in a pattern; for any of several write a list: "
+                                    "\"|\" has no special meaning in a pattern; write alternatives as a list: "
                                     "(\"...\", \"...\")");
         else if (key != MATCH_NODE && (strstr(pattern, ".*") || *pattern == '^'))
                 config_text_warning(r->text, token,
-                                    "a pattern is a glob and no regular expression: \"*\" alone stands for any text");
+                                    "a pattern is a glob, not a regular expression: \"*\" alone matches any text");
         return true;
 }
 
@@ -138,7 +138,7 @@ static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *pro
         if (token_type(r, value) >= TOKEN_END)
                 return read_pattern(r, value, key, property, m);
         if (token_type(r, value + 1) == end)
-                return config_text_error(r->text, value, "an empty list fits no drive");
+                return config_text_error(r->text, value, "an empty list matches no drive");
 
         for (size_t i = value + 1; token_type(r, i) != end;) {
                 if (token_type(r, i) == TOKEN_COMMA)
@@ -148,15 +148,16 @@ static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *pro
                 if (!read_pattern(r, i++, key, property, m))
                         return false;
                 if (token_type(r, i) == TOKEN_STRING)
-                        config_text_warning(r->text, i,
-                                            "these two strings become one; is a comma missing between them?");
+                        config_text_warning(
+                                        r->text, i,
+                                        "this string is joined to the previous one; is a comma missing between them?");
                 while (token_type(r, i) == TOKEN_STRING)
                         i++;
 
                 if (token_type(r, i) == TOKEN_COMMA)
                         i++;
                 else if (token_type(r, i) != end)
-                        return config_text_error(r->text, i, "a comma is missing before this");
+                        return config_text_error(r->text, i, "a comma is missing before this pattern");
         }
 
         return true;
@@ -171,7 +172,7 @@ static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
         if (key >= 0)
                 return read_patterns(r, value, key, key == MATCH_PROPERTY ? text : NULL, m) &&
                        (m->n_criteria > n ||
-                        config_text_error(r->text, name, "\"%s\" stands here a second time", text));
+                        config_text_error(r->text, name, "\"%s\" is given twice in this match", text));
 
         return complain_key(r->text, name, text);
 }

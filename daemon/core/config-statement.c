@@ -108,10 +108,10 @@ static size_t find_list_end(Reader *r, size_t bracket) {
                 return i + 1;
 
         if (type == TOKEN_SEMICOLON && token_type(r, i + 1) == TOKEN_STRING)
-                config_text_error(r->text, i, "between the values of a list stands a comma, not \";\"");
+                config_text_error(r->text, i, "write \",\" instead of \";\" between the values of a list");
         else if (type == TOKEN_GROUP || type == TOKEN_LIST || type == TOKEN_ARRAY || type == TOKEN_END)
-                config_text_error(r->text, bracket, "this list is not closed by a \"%c\", or holds more than values",
-                                  end);
+                config_text_error(r->text, bracket,
+                                  "this list is not closed by \"%c\", or contains something other than values", end);
         else
                 config_text_error(r->text, bracket,
                                   "this list is not closed; write \"%c%s\" before \"%s\" in line %u, column %u", end,
@@ -135,12 +135,12 @@ static bool complain_bracketless(Reader *r, size_t value, size_t comma) {
                 config_text_error(r->text, value, "a \"%c\" is missing before this list",
                                   token_type(r, i) == TOKEN_LIST_END ? '(' : '[');
         else
-                config_text_error(r->text, value, "several values are a list, in brackets: [ \"...\", \"...\" ]");
+                config_text_error(r->text, value, "write several values as a list in brackets: [ \"...\", \"...\" ]");
         return true;
 }
 
 bool reader_complain_twice(Reader *r, size_t token) {
-        return config_text_error(r->text, token, "\"%s\" stands here twice; delete one", TOKEN_QUOTED(r->text, token));
+        return config_text_error(r->text, token, "\"%s\" is repeated here; delete one", TOKEN_QUOTED(r->text, token));
 }
 
 /* Behind the value at `i`; 0: there is none. */
@@ -150,7 +150,7 @@ static size_t find_value_end(Reader *r, size_t name, size_t i) {
         if (braceless == i)
                 config_text_error(r->text, i, "a \"{\" is missing before \"%s\"", TOKEN_QUOTED(r->text, i));
         else if (braceless > 0)
-                config_text_error(r->text, i, "a group begins with \"{\": write it in place of \"%s\"",
+                config_text_error(r->text, i, "write \"{\" to begin a group, instead of \"%s\"",
                                   TOKEN_QUOTED(r->text, i));
         if (braceless > 0)
                 return 0;
@@ -195,7 +195,7 @@ bool reader_complain_slash(Reader *r, size_t token) {
         const Token *k = &r->text->tokens[token];
 
         return token_type(r, token) == TOKEN_WORD && k->length == 1 && r->text->text[k->offset] == '/' &&
-               !config_text_error(r->text, token, "a comment begins with \"//\"; write \"//\" here in place of \"/\"");
+               !config_text_error(r->text, token, "a comment begins with \"//\"; write \"//\" instead of \"/\"");
 }
 
 /* "!", "~", "+": what other languages have before or behind a "=". */
@@ -204,11 +204,11 @@ static bool complain_operator(Reader *r, size_t token) {
         char sign = token_type(r, token) == TOKEN_WORD && k->length == 1 ? r->text->text[k->offset] : '\0';
 
         if (sign == '!')
-                config_text_error(r->text, token,
-                                  "a match has no \"not\": write a later block for the drives that it leaves out, with "
-                                  "\"keep\" as the value");
+                config_text_error(
+                                r->text, token,
+                                "a match cannot be negated: exclude drives by a later block with \"keep\" as the value");
         else if (sign && strchr("~+?<>|^&", sign))
-                config_text_error(r->text, token, "there is no operator but \"=\"; \"%c\" has no meaning here", sign);
+                config_text_error(r->text, token, "\"=\" is the only operator; \"%c\" has no meaning here", sign);
         else
                 return false;
         return true;
@@ -219,7 +219,7 @@ static void complain_name(Reader *r, size_t token) {
         if (reader_complain_slash(r, token) || (token_type(r, token) == TOKEN_NAME && complain_operator(r, token + 1)))
                 return;
         if (token_type(r, token) == TOKEN_NAME)
-                config_text_error(r->text, token, "a \"=\" is missing behind \"%s\"", TOKEN_QUOTED(r->text, token));
+                config_text_error(r->text, token, "a \"=\" is missing after \"%s\"", TOKEN_QUOTED(r->text, token));
         else
                 config_text_error(r->text, token,
                                   "\"%s\" is not expected here; a block holds match = ...; and settings without quotes "
@@ -241,7 +241,7 @@ static void complain_after_value(Reader *r, size_t name, size_t token) {
                                 "a number with a unit must be in quotes (\"%s %s\"), or a \";\" is missing before \"%s\"",
                                 TOKEN_QUOTED(t, token - 1), TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, token));
         else
-                config_text_error(r->text, token, "\"%s\" does not belong here, behind the value of \"%s\"",
+                config_text_error(r->text, token, "\"%s\" is not expected after the value of \"%s\"",
                                   TOKEN_QUOTED(t, token), TOKEN_QUOTED(t, name));
 }
 

@@ -28,7 +28,7 @@ bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, 
                 complain(t->complaints, level, t->file, at->line, at->column, "%s", sentence);
         else if (t->n_complaints == COMPLAINTS_MAX)
                 complain(t->complaints, COMPLAINT_ERROR, t->file, at->line, at->column,
-                         "there were %u complaints up to here, what follows is not told", COMPLAINTS_MAX);
+                         "%u problems were reported up to here; later ones are not shown", COMPLAINTS_MAX);
         t->n_complaints++;
         return false;
 }
@@ -102,19 +102,17 @@ static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
                 at.column += ((unsigned char) *p & 0xc0) != 0x80;
 
         if (!text_is_utf8(t->text + t->at.offset, length)) {
-                config_text_complain(t, COMPLAINT_ERROR, &t->at,
-                                     "this is not UTF-8 text; save the file in that encoding");
+                config_text_complain(t, COMPLAINT_ERROR, &t->at, "this is not UTF-8 text; save the file as UTF-8");
                 type = TOKEN_REFUSED;
         } else if (found && type == TOKEN_STRING)
-                config_text_complain(t, COMPLAINT_WARNING, &at, "in this string is %s, which cannot be seen", name);
+                config_text_complain(t, COMPLAINT_WARNING, &at, "this string contains %s, which is invisible", name);
         else if (ascii) {
-                config_text_complain(t, COMPLAINT_ERROR, &at, "here is a full-width \"%c\"; write the narrow one",
+                config_text_complain(t, COMPLAINT_ERROR, &at, "this is a full-width \"%c\"; write the ASCII character",
                                      ascii);
                 type = TOKEN_REFUSED;
         } else if (found) {
                 config_text_complain(t, COMPLAINT_ERROR, &at,
-                                     "here is %s, which cannot be seen and is no blank; delete it, or write a blank",
-                                     name);
+                                     "this is %s, an invisible character; delete it, or write a space", name);
                 type = TOKEN_REFUSED;
         }
         add_token(t, type, length);
@@ -142,15 +140,15 @@ static void complain_quote(ConfigText *t, const Token *quote) {
 
         if (at->type == TOKEN_STRING && (at->length == 2 || at[1].type == TOKEN_STRING || at + 1 == quote))
                 config_text_complain(t, COMPLAINT_ERROR, at->length == 2 ? at : at + 1,
-                                     "here is a quote too many; delete one");
+                                     "one quote too many; delete one");
         else if (at != quote && at->type != TOKEN_STRING)
                 config_text_complain(
                                 t, COMPLAINT_ERROR, at,
-                                "the opening quote of this string is missing, or the quote behind it is one too many");
+                                "the opening quote of this string is missing, or the quote after it is one too many");
         else
                 config_text_complain(
                                 t, COMPLAINT_ERROR, at,
-                                "the closing quote of this string is missing on its line, or here is a quote too many");
+                                "the closing quote of this string is missing on its line, or this quote is one too many");
 
         doubt_line(t, quote->line);
 }
@@ -193,7 +191,7 @@ static void scan_word(ConfigText *t) {
 
         if (n == strlen("@include") && memcmp(p, "@include", n) == 0) {
                 config_text_complain(t, COMPLAINT_ERROR, &t->at,
-                                     "@include is not read; put the file into drivekeep.conf.d instead");
+                                     "@include is not supported; put the file into drivekeep.conf.d instead");
                 add_token(t, TOKEN_REFUSED, distance_to(t, '\n'));
         } else
                 add_checked_token(t, classify_word(p, n), n);
@@ -209,7 +207,7 @@ static void skip_comment(ConfigText *t) {
                 if (!end) {
                         t->doubtful = MIN(t->doubtful, t->n_tokens);
                         config_text_complain(t, COMPLAINT_ERROR, &t->at,
-                                             "this comment is not closed; nothing behind it is applied");
+                                             "this comment is not closed; nothing after it is applied");
                 }
         }
 
@@ -245,7 +243,7 @@ int config_text_scan(ConfigText *t) {
         if (nul) {
                 advance(t, (size_t) (nul - t->text));
                 config_text_complain(t, COMPLAINT_ERROR, &t->at,
-                                     "here is a NUL byte: this is no UTF-8 text, and the file is ignored");
+                                     "this is a NUL byte, which text cannot contain; the file is ignored");
         } else {
                 if (t->size >= 3 && memcmp(t->text, "\xef\xbb\xbf", 3) == 0)
                         t->at.offset = 3; /* a byte order mark */

@@ -97,8 +97,8 @@ static bool complain_unit(ConfigText *t, size_t token, const char *name, const V
         (void) snprintf(quantity, sizeof quantity, "%s", TOKEN_QUOTED(t, token));
         steps.unit = range->step;
         if (range->step % 1000 != 0 && value_parse(&steps, quantity, &v) == 0)
-                (void) snprintf(proposals + n, sizeof proposals - n, ", or for as many of the drive's steps \"%s\"",
-                                value_format(range, &v, text));
+                (void) snprintf(proposals + n, sizeof proposals - n,
+                                ", or, for that number of the drive's steps, \"%s\"", value_format(range, &v, text));
 
         return config_text_error(t, token, "%s needs a unit: write %s, in quotes", name, proposals);
 }
@@ -112,14 +112,14 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
         case -ENOMSG:
                 return complain_unit(t, token, name, range);
         case -ENOTUNIQ:
-                return config_text_error(t, token, "%s could mean either here: %s = %s", typed, name, range->yes_is);
+                return config_text_error(t, token, "%s is ambiguous here: %s = %s", typed, name, range->yes_is);
         default:
                 if (near)
-                        return config_text_error(t, token, "\"%s\" is no value for %s; did you mean \"%s\"?", typed,
-                                                 name, near);
+                        return config_text_error(t, token, "\"%s\" is not a valid value for %s; did you mean \"%s\"?",
+                                                 typed, name, near);
                 return config_text_error(t, token,
                                          error == -ERANGE ? "%s is out of range for %s: %s"
-                                                          : "\"%s\" is no value for %s: %s",
+                                                          : "\"%s\" is not a valid value for %s: %s",
                                          typed, name, value_range_format(range, text, sizeof text));
         }
 }
@@ -135,7 +135,7 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
                 return false;
         if (*word == '\'' || *word == '`' || starts_with(word, "\xe2\x80") || starts_with(word, "\xc2\xab") ||
             starts_with(word, "\xc2\xbb")) /* U+2018, U+201C and the like, and guillemets */
-                return config_text_error(r->text, token, "a string has straight double quotes: \"...\"");
+                return config_text_error(r->text, token, "write straight double quotes around a string: \"...\"");
 
         if (range && !streq(word, "keep"))
                 k = value_parse(range, word, &v);
@@ -193,11 +193,11 @@ static void notice_timer(ConfigText *t, size_t token, const char *name, const Va
         (void) snprintf(minutes, sizeof minutes, "%dmin", (int) v->number);
         if (value_parse(range, minutes, &meant) == 0)
                 config_text_complain(t, COMPLAINT_NOTICE, t->tokens + token,
-                                     "%s = %d is %s, as hdparm -S counts; for %d minutes write \"%s\"", name,
+                                     "%s = %d is %s in the units of hdparm -S; for %d minutes write \"%s\"", name,
                                      (int) v->number, value_format(range, v, text), (int) v->number, minutes);
         else
-                config_text_complain(t, COMPLAINT_NOTICE, t->tokens + token, "%s = %d is %s, as hdparm -S counts", name,
-                                     (int) v->number, value_format(range, v, text));
+                config_text_complain(t, COMPLAINT_NOTICE, t->tokens + token, "%s = %d is %s in the units of hdparm -S",
+                                     name, (int) v->number, value_format(range, v, text));
 }
 
 bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep) {
@@ -209,7 +209,7 @@ bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *r
         int k = 0;
 
         if (token_type(r, token) < TOKEN_END)
-                return config_text_error(r->text, token, "%s has one value, no group or list", name);
+                return config_text_error(r->text, token, "%s takes one value, not a group or a list", name);
 
         config_init(&config);
         s = value_load(r->text, token, &config);
@@ -222,7 +222,7 @@ bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *r
         if (k < 0)
                 return complain_value(r->text, token, name, range, k);
         if (k > 0)
-                config_text_warning(r->text, token, "%s cannot be exactly \"%s\", it becomes %s", name,
+                config_text_warning(r->text, token, "%s cannot be exactly \"%s\"; it is set to %s", name,
                                     TOKEN_QUOTED(r->text, token), value_format(range, &v, text));
         else if (range->type == VALUE_STANDBY_TIMER && config_setting_type(s) == CONFIG_TYPE_INT64)
                 notice_timer(r->text, token, name, range, &v);

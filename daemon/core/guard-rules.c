@@ -230,9 +230,10 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
                         e->begun = true;
                         continue;
                 }
-                guard_entry_quarantine(e, when,
-                                       same_boot ? "the drive was lost when it was written"
-                                                 : "the machine went down without a shutdown when it was written");
+                guard_entry_quarantine(
+                                e, when,
+                                same_boot ? "the drive was lost when this value was written"
+                                          : "the machine went down without a shutdown when this value was written");
                 changed = true;
         }
 
@@ -257,7 +258,7 @@ static bool suspect_harmless(GuardRecord *r, const GuardEntry *underway, uint64_
         guard_entry_done(&r->lost);
         if (entry_add(r, underway->setting, underway->value, underway->place, &e) < 0)
                 return false;
-        guard_entry_quarantine(e, when, "the drive was lost while it was written, twice in a row");
+        guard_entry_quarantine(e, when, "the drive was lost while this value was being written, twice in a row");
         return true;
 }
 
@@ -274,10 +275,11 @@ unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *pla
                         (void) drop_intent(r, i);
                         continue;
                 }
-                guard_entry_quarantine(e, when,
-                                       streq_ptr(e->setting, underway->setting) && streq_ptr(e->value, underway->value)
-                                                       ? "the drive was lost while it was written"
-                                                       : "the drive was lost within ten seconds after it was written");
+                guard_entry_quarantine(
+                                e, when,
+                                streq_ptr(e->setting, underway->setting) && streq_ptr(e->value, underway->value)
+                                                ? "the drive was lost while this value was being written"
+                                                : "the drive was lost within ten seconds after this value was written");
                 n++;
         }
 

@@ -95,7 +95,7 @@ bool guard_record_intends(const GuardRecord *r);
 
 /* Is nothing to be sent to the drive at all? Because … */
 #define GUARD_ALONE_WHY \
-        "the machine went down twice in a row during visits, the second time while the drive was being visited"
+        "the machine went down twice in a row during visits, the second time during a visit to this drive"
 bool guard_record_alone(const GuardRecord *r);
 
 /* Takes a setting (NULL: all) out of quarantine, and a drive that is left alone out of that; returns how many values, or drives,

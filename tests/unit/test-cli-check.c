@@ -168,15 +168,15 @@ static const struct {
           "f.conf:2:13: error: unknown setting \"lokahead\"; did you mean \"lookahead\"?\n",
           "1 file, 1 rule: 2 errors, 0 warnings.\n" },
         { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"25min\" });", NULL, EXIT_WANTED,
-          "f.conf:1:49: warning: spindown_time cannot be exactly \"25min\", it becomes 30 min\n",
+          "f.conf:1:49: warning: spindown_time cannot be exactly \"25min\"; it is set to 30 min\n",
           "1 file, 1 rule: 0 errors, 1 warning.\n" },
         { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"6h\" });", "--strict", EXIT_NOT_WANTED,
-          "f.conf:1:49: warning: spindown_time cannot be exactly \"6h\", it becomes 5 h 30 min\n",
+          "f.conf:1:49: warning: spindown_time cannot be exactly \"6h\"; it is set to 5 h 30 min\n",
           "1 file, 1 rule: 0 errors, 1 warning.\n" },
         { "drives = ({ match = \"/dev/dsk\"; read_ahead_kb = 3 }, { match = \"/dev/dsk\"; wake = true; read_ahead_sect = 1024 });",
           NULL, EXIT_WANTED,
-          "f.conf:1:33: warning: read_ahead_kb never wins here: f.conf:1 sets it for all drives of this block; general rules come first\n"
-          "f.conf:1:49: warning: read_ahead_kb cannot be exactly \"3\", it becomes 4 KiB\n",
+          "f.conf:1:33: warning: read_ahead_kb has no effect here: f.conf:1 overrides it for all drives of this block; put general rules first\n"
+          "f.conf:1:49: warning: read_ahead_kb cannot be exactly \"3\"; it is set to 4 KiB\n",
           "1 file, 2 rules: 0 errors, 2 warnings.\n" },
         { "drives = ({ match = \"/dev/dsq\"; apm = 127 });", "--strict", EXIT_WANTED,
           "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
@@ -306,7 +306,7 @@ static const struct {
         { "tlp.conf", "drives = (\n{ match = {}; amp = 1 });",
           "tlp.conf:2:15: error: unknown setting \"amp\"; did you mean \"apm\"?\n" },
         { "f.conf", "hello\n",
-          "f.conf:1:1: error: this is no configuration of drivekeep: it has no drives = ( ... ), and no option\n" },
+          "f.conf:1:1: error: this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option\n" },
 };
 /* clang-format on */
 
@@ -382,7 +382,7 @@ START_TEST(test_check_names) {
         out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
         ck_assert_str_eq(
                         out,
-                        "f.conf:1:21: warning: \"/dev/sda\" may be another drive after the next boot; write a link from "
+                        "f.conf:1:21: warning: \"/dev/sda\" may be another drive after the next boot; write a link below "
                         "/dev/disk/by-id, or a match by model or serial\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
@@ -401,8 +401,7 @@ START_TEST(test_check_lasting_name) {
         out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
         ck_assert_str_eq(
                         out,
-                        "f.conf:1:21: warning: \"/dev/dm-1\" may be another drive after the next boot; for the one that has "
-                        "this name now write \"/dev/disk/by-id/dm-name-vg-home\"\n");
+                        "f.conf:1:21: warning: \"/dev/dm-1\" may be another drive after the next boot; for the drive that has this name now, write \"/dev/disk/by-id/dm-name-vg-home\"\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -578,9 +577,10 @@ START_TEST(test_check_excluded) {
         file_write("pair.conf", texts[_i]);
         out = command(&verb_check, ARGS((char *) "pair.conf"), &said, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
-        ck_assert_ptr_nonnull(strstr(out,
-                                     "pair.conf:2:55: notice: spindown_time is written only where standby_z is not: "
-                                     "the two exclude each other, and the later wins (pair.conf:3)"));
+        ck_assert_ptr_nonnull(strstr(
+                        out,
+                        "pair.conf:2:55: notice: spindown_time is written only to drives that do not support standby_z: "
+                        "the two exclude each other, and the later one (pair.conf:3) wins"));
         ck_assert_ptr_null(strstr(out, "error"));
         ck_assert_ptr_null(strstr(out, "warning"));
 }

@@ -17,8 +17,8 @@ static const struct {
         /* The later one counts, also by another name. */
         { "drives = ({ match = {}; apm = 1; read_ahead_kb = 512; epc = true; read_ahead_sect = 256 })",
           "1: > apm=1 epc=on read_ahead_kb=128 KiB\n",
-          { { 1, 67, 'w', "\"read_ahead_sect\" and \"read_ahead_kb\" (in line 1) set the same thing; this one, the later, wins" } } },
-        { "drives = ({ match = {}; apm = = 1; epc = true; apm = 2 })", "1! > epc=! apm=!\n", { { 1, 31, 'e', "\"=\" stands here twice" } } },
+          { { 1, 67, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 1: both change the same setting, and the later one wins" } } },
+        { "drives = ({ match = {}; apm = = 1; epc = true; apm = 2 })", "1! > epc=! apm=!\n", { { 1, 31, 'e', "\"=\" is repeated here" } } },
         { "drives = ({ match = {}; epc = true; apm = 300 })", "1: > epc=on apm=!\n",
           { { 1, 43, 'e', "out of range" } } },
         { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } })", "1: > epc=on battery:apm=1\n", {} },
@@ -41,7 +41,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; permanant = true })", "1: > apm=1\n",
           { { 1, 34, 'e', "did you mean \"permanent\"?" } } },
         { "drives = ({ match = {}; apm = 1; on_battery = { permanent = true } })", "1! > apm=!\n",
-          { { 1, 49, 'e', "on_battery holds settings only, no permanent" } } },
+          { { 1, 49, 'e', "on_battery holds only settings, not permanent" } } },
 
         { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"auto\"; on_battery = { spindown_time = \"3min\" } })",
           "1: > spindown_time=1 h battery:spindown_time=3 min\n", {} },
@@ -50,11 +50,11 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_bye = \"auto\" })", "1: > spindown_time=1 h\n",
           { { 1, 47, 'e', "did you mean \"spindown_by\"?" } } },
         { "drives = ({ match = {}; spindown_time = \"1h\"; on_battery = { spindown_by = \"auto\" } })", "1! > spindown_time=!\n",
-          { { 1, 62, 'e', "on_battery holds settings only, no spindown_by" } } },
+          { { 1, 62, 'e', "on_battery holds only settings, not spindown_by" } } },
 
         /* The list ends behind a block that is not closed, although there was a bracket in it. */
         { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
-          { { 1, 11, 'e', "this block is not closed; write \"}\" before \")\" in line 2" }, { 1, 37, 'e', "no group or list" } } },
+          { { 1, 11, 'e', "this block is not closed; write \"}\" before \")\" in line 2" }, { 1, 37, 'e', "not a group or a list" } } },
 };
 /* clang-format on */
 

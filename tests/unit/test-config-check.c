@@ -14,33 +14,33 @@ static const struct {
 
         /* A general rule behind a narrow one. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2;\nlookahead = true },\n{ match = {}; apm = 1 });",
-          { { 1, 33, 'w', "apm never wins here: f:3 sets it for all drives of this block" } } },
+          { { 1, 33, 'w', "apm has no effect here: f:3 overrides it for all drives of this block" } } },
         { "drives = ({ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 2 },\n"
           "{ match = { transport = [\"usb\", \"sata\"] }; apm = 1 });",
-          { { 1, 61, 'w', "apm never wins here: f:2" } } },
+          { { 1, 61, 'w', "apm has no effect here: f:2" } } },
         { "drives = ({ match = { transport = \"sata\" }; apm = 2 },\n"
           "{ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 1 });", {} },
         { "drives = ({ match = { transport = \"sata\" }; apm = 2 },\n{ match = { transport = \"usb\" }; apm = 1 });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = {}; apm = 1 });",
-          { { 1, 33, 'w', "apm never wins" } } },
+          { { 1, 33, 'w', "apm has no effect here" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = 1 },\n{ match = {}; only_in_raid = true; apm = 2 });", {} },
         { "drives = ({ match = \"/dev/sda\"; only_in_raid = true; apm = 1 },\n"
-          "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm never wins" } } },
+          "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm has no effect here" } } },
         /* What is wanted on battery only leaves the plain value its time. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; on_battery = { apm = 1 } });", {} },
         { "drives = ({ match = \"/dev/sda\"; on_battery = { apm = 2 } },\n{ match = {}; apm = 1 });",
-          { { 1, 48, 'w', "apm never wins" } } },
+          { { 1, 48, 'w', "apm has no effect here" } } },
         /* A block in error takes nothing from others that could be told here. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 1; });", { { 2, 23, 'e', "" } } },
 
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = [ \"/dev/sda\" ]; lookahead = true });",
-          { { 2, 1, 'w', "for the same drives as the one in f:1" } } },
+          { { 2, 1, 'w', "matches the same drives as the one in f:1" } } },
         /* Only one of the two is given leave, or to the service. */
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
         /* A setting by the name of a key of match chooses no drives: as the last key of one it may be on the wrong side of its brace. */
-#define CHOOSING "rotational is written to all drives of this block; did you mean it inside match"
+#define CHOOSING "rotational is written to all drives of this block; to select drives by it, write it inside match"
         { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\non_battery = { rotational = false } });", { { 2, 16, 'w', CHOOSING } } },
@@ -52,7 +52,7 @@ static const struct {
 
         /* Two timers. */
         { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
-          { { 2, 1, 'w', "apm below 128 has a timer of its own" } } },
+          { { 2, 1, 'w', "apm below 128 (unlike 128 or more) lets the drive spin down" } } },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 128 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"keep\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 254;\non_battery = { apm = 1 } });",
@@ -60,15 +60,15 @@ static const struct {
 
         /* Pairs that make no sense together, in one block and over two. */
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
-          { { 1, 25, 'w', "thermal_light is not written, as it is not below the thermal_heavy of f:1" } } },
+          { { 1, 25, 'w', "thermal_light is not written: it is not below the thermal_heavy of f:1" } } },
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
           "{ match = \"/dev/sda\"; thermal_light = 70; thermal_heavy = \"off\" });", {} },
         { "drives = ({ match = {}; error_recovery = \"40s\";\ntimeout = \"30s\" });",
-          { { 2, 1, 'w', "has to wait longer than the error_recovery of f:1" } } },
+          { { 2, 1, 'w', "which must be longer than the error_recovery of f:1" } } },
         { "drives = ({ match = {}; error_recovery = \"29s\"; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; error_recovery = false; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; write_cache = false; write_cache_forced = \"on\" });",
-          { { 1, 25, 'w', "takes no notice of this write_cache while it has the write_cache_forced of f:1" } } },
+          { { 1, 25, 'w', "ignores this write_cache while it has the write_cache_forced of f:1" } } },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"on\" });", {} },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"normal\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 60 },\n{ match = \"/dev/sda\"; wake = true; spindown_time = \"1h\" });",
@@ -86,7 +86,8 @@ static const struct {
           { { 2, 60, 'w', "the spindown_time of f:2" } } },
 
         /* Two that exclude each other, for the same drives: each may support one of them only. */
-#define ONLY(a, b, line) a " is written only where " b " is not: the two exclude each other, and the later wins (f:" #line ")"
+#define ONLY(a, b, line) \
+        a " is written only to drives that do not support " b ": the two exclude each other, and the later one (f:" #line ") wins"
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });",
           { { 1, 45, 'n', ONLY("apm", "epc", 2) } } },
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = {}; epc = true });", { { 1, 45, 'n', ONLY("apm", "epc", 2) } } },
@@ -97,27 +98,27 @@ static const struct {
         { "drives = ({ match = {}; error_recovery = \"7s\"; recovery_read = \"4s\" });", { { 1, 25, 'w', ONLY("error_recovery", "recovery_read", 1) } } },
         { "drives = ({ match = {}; recovery_read = \"4s\"; error_recovery = false });", { { 1, 25, 'w', ONLY("recovery_read", "error_recovery", 1) } } },
         /* It is written nowhere. */
-        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = \"keep\"; epc = true });", { { 1, 25, 'w', "apm never wins here" } } },
+        { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = \"keep\"; epc = true });", { { 1, 25, 'w', "apm has no effect here" } } },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true },\n{ match = {}; apm = \"keep\" });",
-          { { 1, 25, 'w', "apm never wins here" }, { 3, 1, 'w', "one block would do" } } },
+          { { 1, 25, 'w', "apm has no effect here" }, { 3, 1, 'w', "merge the two blocks" } } },
         /* For some of the drives, or for a while, or it is not written. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });", {} },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true } });", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { epc = true } });",
-          { { 2, 1, 'w', "one block would do" } } },
+          { { 2, 1, 'w', "merge the two blocks" } } },
         { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } });", {} },
         { "drives = ({ match = {}; apm = 1; epc = false });", {} },
         { "drives = ({ match = {}; apm = 1; epc = \"keep\" });", {} },
         { "drives = ({ match = {}; apm = 1; epc = 7 });", { { 1, 40, 'e', "" } } },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true; lookahead = 1 1 });", { { 2, 41, 'e', "" } } },
         { "drives = ({ match = { transport = \"sata\" }; apm = 1; epc = true },\n{ match = {}; epc = false });",
-          { { 1, 54, 'w', "epc never wins here" } } },
+          { { 1, 54, 'w', "epc has no effect here" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = \"/dev/sda\"; epc = true });",
-          { { 2, 1, 'w', "one block would do" } } },
+          { { 2, 1, 'w', "merge the two blocks" } } },
 
         /* A drive that the service cannot see is not spun down by it. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
-          { { 2, 1, 'w', "the service does not spin down a drive whose reads and writes the kernel does not count: remove this, or the iostats = false of f:1" } } },
+          { { 2, 1, 'w', "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the iostats = false of f:1" } } },
         { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
           { { 2, 23, 'w', "the iostats = false of f:1" } } },
         { "drives = ({ match = {}; spindown_time = \"1h\"; spindown_by = \"auto\" },\n{ match = \"/dev/sda\"; iostats = false });",
@@ -138,30 +139,30 @@ static const struct {
         /* Danger and permanence. */
         { "drives = ({ match = {}; poweron_standby = true });",
           { { 1, 25, 'w', "poweron_standby is dangerous (it may never come up), so it is not written without" },
-            { 1, 25, 'n', "only by 'drivekeep apply --permanent'" } } },
+            { 1, 25, 'n', "only 'drivekeep apply --permanent' writes it" } } },
         { "drives = ({ match = {}; allow_dangerous = true; poweron_standby = true });",
-          { { 1, 49, 'n', "only by 'drivekeep apply --permanent'" } } },
+          { { 1, 49, 'n', "only 'drivekeep apply --permanent' writes it" } } },
         { "drives = ({ match = {}; poweron_standby = false });", { { 1, 25, 'n', "--permanent" } } },
         { "drives = ({ match = {}; poweron_standby = \"keep\" });", {} },
-        { "drives = ({ match = {}; permanent = true; apm = 1 });", { { 1, 11, 'w', "permanent = true changes nothing" } } },
+        { "drives = ({ match = {}; permanent = true; apm = 1 });", { { 1, 11, 'w', "permanent = true has no effect here" } } },
         { "drives = ({ match = {}; permanent = true; idle_a = \"2s\" });", {} },
-        { "drives = ({ match = {}; spindown_by = \"service\"; idle_a = \"2s\" });", { { 1, 11, 'w', "spindown_by changes nothing" } } },
+        { "drives = ({ match = {}; spindown_by = \"service\"; idle_a = \"2s\" });", { { 1, 11, 'w', "spindown_by has no effect here" } } },
         { "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = {}; spindown_by = \"auto\"; spindown_time = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_by = \"drive\"; apm = 1 });", {} },
-        { "drives = ({ match = {}; wake_together = true; apm = 1 });", { { 1, 11, 'w', "wake_together changes nothing" } } },
+        { "drives = ({ match = {}; wake_together = true; apm = 1 });", { { 1, 11, 'w', "wake_together has no effect here" } } },
         { "drives = ({ match = {}; wake_together = true; spindown_time = \"1h\" });", {} },
-        { "drives = ({ match = {}; commands_are_use = true; apm = 1 });", { { 1, 11, 'w', "commands_are_use changes nothing" } } },
+        { "drives = ({ match = {}; commands_are_use = true; apm = 1 });", { { 1, 11, 'w', "commands_are_use has no effect here" } } },
         { "drives = ({ match = {}; commands_are_use = true; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; commands_are_use = true });", {} },
 
         /* Criteria of which one is wider than the other, and of which it is not. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",
-          { { 1, 45, 'w', "apm never wins here" } } },
+          { { 1, 45, 'w', "apm has no effect here" } } },
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"C\"] }; apm = 1 });", {} },
         { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_B = \"x\" }; apm = 1 });", {} },
         { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_A = \"x\" }; apm = 1 });",
-          { { 1, 37, 'w', "apm never wins here" }, { 2, 1, 'w', "for the same drives" } } },
+          { { 1, 37, 'w', "apm has no effect here" }, { 2, 1, 'w', "matches the same drives" } } },
         /* What is withheld for an error takes part in nothing. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 300 });", { { 1, 56, 'e', "" } } },
         /* A block in error is no twin. */
@@ -175,14 +176,14 @@ static const struct {
           { { 1, 50, 'w', "of f:1" }, { 1, 50, 'w', "of f:2" } } },
 
         /* Names that Linux does not have. */
-        { "drives = ({ match = {}; scheduler = \"cfq\" });", { { 1, 25, 'w', "no scheduler \"cfq\" of its own; did you mean \"bfq\"?" } } },
+        { "drives = ({ match = {}; scheduler = \"cfq\" });", { { 1, 25, 'w', "scheduler \"cfq\" is not built into Linux; did you mean \"bfq\"?" } } },
         { "drives = ({ match = {}; scheduler = \"anticipatory\" });", { { 1, 25, 'w', "did you mean \"none\"?" } } },
         { "drives = ({ match = {}; scheduler = \"mq-deadline\" });", {} },
 
         /* hdparm's numbers look like minutes. */
         { "drives = ({ match = {}; spindown_time = 30 });",
-          { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s, as hdparm -S counts; for 30 minutes write \"30min\"" } } },
-        { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s, as hdparm -S counts" } } },
+          { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s in the units of hdparm -S; for 30 minutes write \"30min\"" } } },
+        { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s in the units of hdparm -S" } } },
         { "drives = ({ match = {}; spindown_time = 61 }, { match = \"/dev/x\"; spindown_time = 0 });", {} },
         { "drives = ({ match = {}; spindown_time = \"30min\" });", {} },
 
@@ -212,22 +213,22 @@ static const struct {
         { "/dev/nvme0n1", "may be another drive" },
         { "/dev/sr0", "may be another drive" },
         { "/dev/mmcblk0", "may be another drive" },
-        { "/dev/hda", "write a link from /dev/disk/by-id, or a match by model or serial" },
-        { "/dev/dm-1", "may be another drive after the next boot; write a link from /dev/disk/by-id" },
-        { "/dev/md127", "may be another drive after the next boot; write a link from /dev/disk/by-id" },
+        { "/dev/hda", "write a link below /dev/disk/by-id, or a match by model or serial" },
+        { "/dev/dm-1", "may be another drive after the next boot; write a link below /dev/disk/by-id" },
+        { "/dev/md127", "may be another drive after the next boot; write a link below /dev/disk/by-id" },
         { "/dev/md0", "may be another drive" },
         { "/dev/md_d1", "may be another drive" },
         { "/dev/md127p1", "write \"/dev/md127\"" },
         { "/dev/disk/by-diskseq/9", "may be another drive" },
         { "/dev/block/8:0", "may be another drive" },
         /* The drive that has the name now says by which one it keeps. */
-        { "/dev/sdq", "may be another drive after the next boot; for the one that has this name now write "
+        { "/dev/sdq", "may be another drive after the next boot; for the drive that has this name now, write "
                       "\"/dev/disk/by-id/ata-Q\"" },
-        { "/dev/block/65:0", "for the one that has this name now write \"/dev/disk/by-id/ata-Q\"" },
+        { "/dev/block/65:0", "for the drive that has this name now, write \"/dev/disk/by-id/ata-Q\"" },
         { "/dev/sdq2", "for the whole drive; write \"/dev/disk/by-id/ata-Q\"" },
-        { "/dev/dm-7", "now write \"/dev/disk/by-id/dm-name-vg-lv\"" },
-        { "/dev/vdb", "now write \"/dev/disk/by-path/pci-1\"" },
-        { "/dev/vdc", "write a link from /dev/disk/by-id, or" },
+        { "/dev/dm-7", "now, write \"/dev/disk/by-id/dm-name-vg-lv\"" },
+        { "/dev/vdb", "now, write \"/dev/disk/by-path/pci-1\"" },
+        { "/dev/vdc", "write a link below /dev/disk/by-id, or" },
         { "/dev/disk/by-id/ata-Q", NULL },
         { "/dev/sd*", NULL },
         { "/dev/md/home", NULL },
@@ -314,14 +315,14 @@ static const struct {
         { BEFORE "{ match = {}; apm = 127; }" BEHIND,              { { 4, 3, 'e', "a comma is missing" } } },
         { BEFORE "{ match = {}; apm 127; }," BEHIND,               { { 3, 15, 'e', "\"=\" is missing" } } },
         { BEFORE "{ match = {}; apm = ; }," BEHIND,                { { 3, 15, 'e', "has no value" } } },
-        { BEFORE "{ match = {}; apm == 1; }," BEHIND,              { { 3, 20, 'e', "\"=\" stands here twice" } } },
+        { BEFORE "{ match = {}; apm == 1; }," BEHIND,              { { 3, 20, 'e', "\"=\" is repeated here" } } },
         { BEFORE "{ match = {}; apm = \"127; }," BEHIND,           { { 3, 21, 'e', "closing quote" } } },
         { BEFORE "{ match = {}; spindown_time = 20min; }," BEHIND, { { 3, 31, 'e', "write \"20min\"" } } },
         { BEFORE "{ match = {}; amp = 127; }," BEHIND,             { { 3, 15, 'e', "did you mean \"apm\"?" } } },
-        { BEFORE "{ match = {}; apm = \"fast\"; }," BEHIND,        { { 3, 21, 'e', "no value for apm" } } },
-        { BEFORE "{ match = {}; apm = 1; apm = 2; }," BEHIND,      { { 3, 24, 'e', "a second time" } } },
-        { BEFORE "{ match = {}; apm = 1; }}," BEHIND,              { { 3, 25, 'e', "\"}\" stands here twice" } } },
-        { BEFORE "{ match = {}; apm = 1; };" BEHIND,               { { 3, 25, 'e', "stands a comma" } } },
+        { BEFORE "{ match = {}; apm = \"fast\"; }," BEHIND,        { { 3, 21, 'e', "not a valid value for apm" } } },
+        { BEFORE "{ match = {}; apm = 1; apm = 2; }," BEHIND,      { { 3, 24, 'e', "is set twice" } } },
+        { BEFORE "{ match = {}; apm = 1; }}," BEHIND,              { { 3, 25, 'e', "\"}\" is repeated here" } } },
+        { BEFORE "{ match = {}; apm = 1; };" BEHIND,               { { 3, 25, 'e', "write \",\" instead of \";\"" } } },
         { BEFORE "{ apm = 127; }," BEHIND,                         { { 3, 1, 'e', "has no match" } } },
         { BEFORE "{ match = {}; apm = 1; };",                      { { 1, 10, 'e', "list is not closed" } } },
         { "drive = ( { match = {}; apm = 1; } );",                 { { 1, 1, 'e', "did you mean \"drives\"?" } } },
@@ -400,7 +401,7 @@ static const struct {
         { SAS "spindown_time = \"1h\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "apm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "sleep = true });", { { 2, 1, 'w', KIND("sleep", "boot another kernel") } } },
-        /* All transports in the match lack the setting, or some have it, or the name is no transport. */
+        /* All transports in the match lack the setting, or some have it, or the name is not a transport. */
         { "drives = ({ match = { transport = [\"sas\", \"scsi\"] };\napm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { "drives = ({ match = { transport = [\"sas\", \"sata\"] };\napm = 127 });", {} },
         { "drives = ({ match = { transport = [\"sas\", \"pata\"] };\napm = 127 });", {} },

@@ -69,7 +69,7 @@ static const struct {
         Expected complaints[EXPECTED_MAX];
 } hidden[] = {
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SATA,
-          { { 2, 23, 'w', "the service does not spin down /dev/sda, whose reads and writes the kernel does not count: remove this, or the iostats = false of f:1" } } },
+          { { 2, 23, 'w', "the service does not spin down /dev/sda, whose I/O the kernel does not count: remove this setting, or the iostats = false of f:1" } } },
         { UNSEEN(" spindown_by = \"auto\""), TRANSPORT_SATA, { { 2, 23, 'w', "the iostats = false of f:1" } } },
         { UNSEEN(" spindown_by = \"service\""), TRANSPORT_SAS, {} },
         { UNSEEN(" spindown_by = \"service\"; commands_are_use = true"), TRANSPORT_SATA, {} },
@@ -87,7 +87,7 @@ static const struct {
           "spindown_by = \"drive\" })", TRANSPORT_SATA, {} },
         /* The rules alone tell it. */
         { "drives = ({ match = {}; iostats = false; spindown_time = \"1h\"; spindown_by = \"service\" })", TRANSPORT_SATA,
-          { { 1, 42, 'w', "a drive whose reads" } } },
+          { { 1, 42, 'w', "a drive whose I/O the kernel does not count" } } },
 };
 /* clang-format on */
 

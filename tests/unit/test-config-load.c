@@ -260,7 +260,7 @@ START_TEST(test_size) {
         ck_assert_int_eq(truncate(path, CONFIG_FILE_MAX + 1), 0);
         assert_refused(path, "larger than 1 MiB");
         ck_assert_int_eq(truncate(path, CONFIG_FILE_MAX), 0);
-        assert_refused(path, ":2:1: error: here is a NUL byte");
+        assert_refused(path, ":2:1: error: this is a NUL byte");
         ck_assert_int_eq(truncate(path, (off_t) 100 << 20), 0);
         assert_refused(path, "larger than 1 MiB");
 }

@@ -101,7 +101,7 @@ static bool write_before(char *text, char *at, const char *sentence) {
 
         if (!advice || (sscanf(advice, "write \"%7[^\"]\" before \"%31[^\"]\" in line %u, column %u", what, word, &line,
                                &column) < 4 &&
-                        sscanf(advice, "write \"%7[^\"]\" behind its last key, before \"%31[^\"]\" in line %u", what,
+                        sscanf(advice, "write \"%7[^\"]\" after its last key, before \"%31[^\"]\" in line %u", what,
                                word, &line) < 3))
                 return false;
         place = find_line(text, line);
@@ -124,11 +124,11 @@ static bool write_at_end(char *text, _unused_ char *at, const char *sentence) {
         return true;
 }
 
-/* a "x" is missing behind "y": what is complained about is y */
+/* a "x" is missing after "y": what is complained about is y */
 static bool write_behind(_unused_ char *text, char *at, const char *sentence) {
         char what[8], word[32];
 
-        if (sscanf(sentence, "a \"%7[^\"]\" is missing behind \"%31[^\"]\"", what, word) != 2)
+        if (sscanf(sentence, "a \"%7[^\"]\" is missing after \"%31[^\"]\"", what, word) != 2)
                 return false;
         ck_assert(strncmp(at, word, strlen(word)) == 0);
         insert(at + strlen(word), what);
@@ -142,19 +142,19 @@ static bool write_here(_unused_ char *text, char *at, const char *sentence) {
                 insert(at, ",");
                 return true;
         }
-        if (strstr(sentence, "stands a comma, not \";\"")) {
+        if (strstr(sentence, "write \",\" instead of \";\"")) {
                 *at = ',';
                 return true;
         }
         if (sscanf(sentence, "a \"%7[^\"]\" is missing before", what) != 1 &&
-            sscanf(sentence, "a match stands in a block; is a \"%7[^\"]\" missing before it?", what) != 1)
+            sscanf(sentence, "a match belongs in a block; is a \"%7[^\"]\" missing before it?", what) != 1)
                 return false;
         insert(at, what);
         return true;
 }
 
 static bool delete_here(_unused_ char *text, char *at, const char *sentence) {
-        if (!strstr(sentence, "; delete "))
+        if (!strstr(sentence, "; delete ") && !starts_with(sentence, "delete this "))
                 return false;
         memmove(at, at + 1, strlen(at));
         return true;
@@ -179,14 +179,14 @@ static bool open_string(_unused_ char *text, char *at, const char *sentence) {
 }
 
 static bool narrow_here(_unused_ char *text, char *at, const char *sentence) {
-        if (sscanf(sentence, "here is a full-width \"%c\"; write the narrow one", at) != 1)
+        if (sscanf(sentence, "this is a full-width \"%c\"; write the ASCII character", at) != 1)
                 return false;
         memmove(at + 1, at + 3, strlen(at + 3) + 1);
         return true;
 }
 
 static bool comment_here(_unused_ char *text, char *at, const char *sentence) {
-        if (!strstr(sentence, "write \"//\" here in place of \"/\""))
+        if (!strstr(sentence, "write \"//\" instead of \"/\""))
                 return false;
         insert(at, "/");
         return true;

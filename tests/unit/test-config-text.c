@@ -46,10 +46,10 @@ static const struct {
         { "ab\xc2\xa0 = 1",               "1:1R 1:5= 1:7W",                 { { 1, 3, 'e', "U+00A0, a no-break space" } } },
         { "a =\xc2\xa0" "1;",             "1:1N 1:3= 1:4R 1:6;",            { { 1, 4, 'e', "U+00A0" } } },
         { "a\n\xef\xbb\xbf" "b",        "1:1N 2:1R",                      { { 2, 1, 'e', "U+FEFF, a byte order mark" } } },
-        { "\"a\xe2\x80\x8b\" b",         "1:1S 1:6N",                      { { 1, 3, 'w', "in this string is U+200B, a zero width space" } } },
+        { "\"a\xe2\x80\x8b\" b",         "1:1S 1:6N",                      { { 1, 3, 'w', "this string contains U+200B, a zero width space" } } },
         { "# \xc2\xa0\na",               "2:1N",                           {} },
         /* What looks like a sign. */
-        { "a \xef\xbc\x9d 1\xef\xbc\x9b", "1:1N 1:3R 1:5R",                 { { 1, 3, 'e', "here is a full-width \"=\"; write the narrow one" }, { 1, 6, 'e', "full-width \";\"" } } },
+        { "a \xef\xbc\x9d 1\xef\xbc\x9b", "1:1N 1:3R 1:5R",                 { { 1, 3, 'e', "this is a full-width \"=\"; write the ASCII character" }, { 1, 6, 'e', "full-width \";\"" } } },
         { "\"\xef\xbc\x9b\"",           "1:1S",                           {} },
 };
 /* clang-format on */

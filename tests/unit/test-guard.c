@@ -257,9 +257,10 @@ START_TEST(test_lost) {
         send_next(r, &underway, "apm", "127");
         send_next(r, &underway, "lookahead", "on");
         ck_assert_uint_eq(lose(r, &underway, 6), 2);
-        ck_assert_str_eq(guard_record_find(r, "lookahead", "on", NULL)->why, "the drive was lost while it was written");
+        ck_assert_str_eq(guard_record_find(r, "lookahead", "on", NULL)->why,
+                         "the drive was lost while this value was being written");
         ck_assert_str_eq(guard_record_find(r, "apm", "127", NULL)->why,
-                         "the drive was lost within ten seconds after it was written");
+                         "the drive was lost within ten seconds after this value was written");
         ck_assert_ptr_null(guard_record_find(r, "spindown_time", "20 min", NULL));
         ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
         ck_assert_uint_eq(lose(r, &underway, 6), 0);
@@ -323,7 +324,8 @@ START_TEST(test_lost_harmless) {
         e = guard_record_find(r, "apm", "127", NULL);
         ck_assert_msg(guard_record_suspects(r) == losses[_i].suspects, "%s", losses[_i].name);
         ck_assert_msg(!!e == losses[_i].quarantined, "%s", losses[_i].name);
-        ck_assert(!e || (e->quarantined && streq(e->why, "the drive was lost while it was written, twice in a row")));
+        ck_assert(!e || (e->quarantined &&
+                         streq(e->why, "the drive was lost while this value was being written, twice in a row")));
 
         /* A suspicion is in no file. */
         ck_assert(guard_record_is_empty(r) == !e);

@@ -49,8 +49,9 @@ static inline Config *check_config(const char *file, const char *text,
 
 /* What is true of the values that were wished. */
 static inline bool is_of_values(const Complaint *c, const char *line) {
-        return strstr(line, "apm below 128 has a timer") || strstr(line, "the drive itself keeps") ||
-               strstr(line, "can do harm here") || strstr(line, "as hdparm -S counts");
+        return strstr(line, "apm below 128 (unlike 128 or more)") ||
+               strstr(line, "permanently: each visit compares it") || strstr(line, "can do harm here") ||
+               strstr(line, "in the units of hdparm -S");
 }
 
 static inline void check_written(const WrittenCase *w) {

@@ -13,7 +13,7 @@ PROBE = "/run/probe"
 WANTED_VERDICTS = {"applied", "unchanged", "adjusted", "unverifiable"}
 ALIASES = {"read_ahead_sect": "read_ahead_kb", "force_spindown_time": "spindown_time", "apm_battery": "apm"}
 # What drivekeep says of a key that is none of its settings.
-UNKNOWN = re.compile(r'unknown setting|"\w+" tells drives apart')
+UNKNOWN = re.compile(r'unknown setting|"\w+" selects drives')
 
 
 @dataclasses.dataclass(frozen=True)

@@ -144,7 +144,7 @@ class Guard(Cutting):
         self.equal("status says so of each setting", set(self.verdicts(machine, drive.serial).values()), {"quarantined"})
         self.fault("power cut in mid-visit, twice in a row", "the machine", len(self.cut) + 2, "quarantined")
         self.match("and why, and the way out", self.status(machine)[drive.serial]["apm"]["reason"],
-                   "went down twice in a row during visits, the second time while the drive was being visited.*drivekeep release")
+                   "went down twice in a row during visits, the second time during a visit to this drive.*drivekeep release")
         records = [r["MESSAGE"] for r in self.records(machine, DRIVEKEEP_SERIAL=drive.serial, PRIORITY=3)]
         self.claim("the journal says it once, at error priority", sum("no commands are sent to the drive" in r for r in records) == 1, str(records))
         self.match("journalctl explains it", machine.run("journalctl -b -x --no-pager PRIORITY=3 -t drivekeepd").stdout,
