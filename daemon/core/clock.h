@@ -14,7 +14,7 @@ static inline uint64_t clock_usec(clockid_t clock) {
 
 #define DAY_USEC (24ULL * 60 * 60 * 1000 * 1000)
 
-/* In µs, as records have it. */
+/* Returns CLOCK_REALTIME in µs, the unit of all times in records. */
 static inline uint64_t now_usec(void) {
         return clock_usec(CLOCK_REALTIME);
 }
@@ -23,10 +23,11 @@ static inline uint64_t monotonic_usec(void) {
         return clock_usec(CLOCK_MONOTONIC);
 }
 
-/* How long the machine has slept since it booted: the two clocks differ by that, and by nothing else. Whoever had to let others
- * run between the one look and the other looks again, or it would pass for sleep; what comes of it is too much by
- * SUSPENDED_JITTER_USEC at most. */
+/* The largest error of suspended_usec(), µs. */
 #define SUSPENDED_JITTER_USEC (50ULL * 1000)
+
+/* Returns how long the machine has been suspended since boot, µs: the difference of CLOCK_BOOTTIME and CLOCK_MONOTONIC. Time that passes
+ * between the reads of the two clocks adds to the result, so the reads are repeated if they take longer than SUSPENDED_JITTER_USEC. */
 
 static inline uint64_t suspended_usec(void) {
         uint64_t before, since_boot;

@@ -4,7 +4,8 @@
 
 #include "drive-command.h"
 
-/* What is known of a command. One of which none of these is true wakes drives. */
+/* The effect of a command on a drive in standby. QUIET: no drive spins up; DOUBTFUL: some drives spin up; MEDIUM: I/O of the block layer.
+ * All other commands spin the drive up. */
 typedef enum Effect { WAKES = 0, QUIET = 1 << 0, MEDIUM = 1 << 1, DOUBTFUL = 1 << 2 } Effect;
 
 typedef struct Command {
@@ -93,7 +94,7 @@ static const Command ata_commands[] = {
         { 0xf8, "READ NATIVE MAX ADDRESS", WAKES },
 };
 
-/* By what the features register has. */
+/* SMART subcommands, by the features register. */
 static const Command smart_commands[] = {
         { 0xd0, "SMART READ DATA", WAKES },          { 0xd1, "SMART READ THRESHOLDS", WAKES },
         { 0xd2, "SMART ATTRIBUTE AUTOSAVE", WAKES }, { 0xd4, "SMART EXECUTE OFF-LINE IMMEDIATE", WAKES },
@@ -111,7 +112,7 @@ static const Command *command_find(const Command *table, size_t n, uint8_t code)
 }
 #define FIND(table, code) command_find(table, ELEMENTSOF(table), code)
 
-/* What a command of SAT passes through to an ATA drive. */
+/* Extracts the ATA command and features register from an ATA PASS-THROUGH command of SAT. */
 static bool get_passed_ata_command(const uint8_t *cdb, size_t len, uint8_t *ret_command, uint8_t *ret_features) {
         if (len >= 16 && cdb[0] == 0x85) {
                 *ret_command = cdb[14];
@@ -180,8 +181,8 @@ bool command_is_quiet(const uint8_t *cdb, size_t len) {
         if (len == 0)
                 return false;
 
-        /* Stopped, or by its POWER CONDITION in standby, now (3h) or by a timer that is over (Bh). To idle (2h) a drive in standby
-         * spins up, as for the ATA command. */
+        /* START STOP UNIT: quiet if it stops the drive, or sets the POWER CONDITION standby, immediately (3h) or by forcing the standby
+         * timer to zero (Bh). For idle (2h) a drive in standby spins up, as for the ATA command. */
         if (cdb[0] == 0x1b && len >= 5) {
                 unsigned condition = cdb[4] >> 4;
 
@@ -196,14 +197,14 @@ bool command_is_doubtful(const uint8_t *cdb, size_t len) {
 }
 
 bool command_is_medium(const uint8_t *cdb, size_t len) {
-        /* Those of 32 bytes that read, verify and write. */
+        /* READ, VERIFY and WRITE commands of 32 bytes. */
         if (len >= 10 && cdb[0] == 0x7f)
                 return cdb[8] == 0 && cdb[9] >= 0x09 && cdb[9] <= 0x0d;
 
         return effect_of(cdb, len) & MEDIUM;
 }
 
-/* ---- answers ---- */
+/* ---- sense data ---- */
 
 const char *sense_key_name(uint8_t key) {
         static const char *const names[16] = {
@@ -216,7 +217,7 @@ const char *sense_key_name(uint8_t key) {
         return names[key & 0xf];
 }
 
-/* Of the additional sense codes, those that say more than the key. */
+/* Additional sense codes that are more specific than the sense key. */
 static const Command additional_codes[] = {
         { 0x1a, "parameter list length error", 0 },
         { 0x20, "invalid command operation code", 0 },

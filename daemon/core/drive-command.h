@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The commands that drives are sent, by their CDB: what they are called, and which of them wake a drive. Pure. (SPC-5, SBC-4, SAT-5,
- * ACS-4) */
+/* Names and effects of SCSI and ATA commands, by their CDB: which commands spin up a drive in standby. Pure. Sources: SPC-5, SBC-4, SAT-5,
+ * ACS-4. */
 
 #include "macro.h"
 
 #define COMMAND_NAME_MAX 64U
 #define SENSE_TEXT_MAX 96U
 
-/* The name of a command, by its CDB: what the pass-through commands of SAT carry by the name of the ATA command, and of the
- * subcommand where that says more: "SMART READ DATA", "LOG SENSE", "ATA command F6h". */
+/* Returns the name of a command: "LOG SENSE". SAT pass-through commands have the name of their ATA command or SMART subcommand: "SMART READ
+ * DATA", "ATA command F6h". The name is in buf or static. */
 const char *command_name(const uint8_t *cdb, size_t len, char buf[static COMMAND_NAME_MAX]);
 
-/* The same for messages about an answer: where one command does many things, by its features register: "SET FEATURES 05h". */
+/* Like command_name(), but adds the features register to commands with many functions: "SET FEATURES 05h". */
 const char *command_describe(const uint8_t *cdb, size_t len, char buf[static COMMAND_NAME_MAX]);
 
-/* What sense data says: "illegal request: invalid field in CDB, sense 5h 24h/00h". */
+/* Describes sense data: "illegal request: invalid field in CDB, sense 5h 24h/00h". */
 const char *sense_describe(uint8_t key, uint8_t asc, uint8_t ascq, char buf[static SENSE_TEXT_MAX]);
 
-/* The sense key alone: "aborted command". Of SPC-4's 16 keys all have a name. */
+/* Returns the name of a sense key: "aborted command". All 16 keys of SPC-4 have a name. */
 const char *sense_key_name(uint8_t key);
 
-/* Is this a command that no drive in standby spins up for: CHECK POWER MODE, REQUEST SENSE, TEST UNIT READY, INQUIRY, REPORT
- * LUNS, and those that put a drive to sleep? */
+/* Returns true if no drive in standby spins up for the command: CHECK POWER MODE, REQUEST SENSE, TEST UNIT READY, INQUIRY, REPORT LUNS, and
+ * commands that spin a drive down. */
 bool command_is_quiet(const uint8_t *cdb, size_t len);
 
-/* Is this a command that some drives in standby spin up for, and others do not: IDENTIFY DEVICE, and what only flushes the
- * drive's cache or discards sectors? */
+/* Returns true if only some drives in standby spin up for the command: IDENTIFY DEVICE, cache flushes and discards. */
 bool command_is_doubtful(const uint8_t *cdb, size_t len);
 
-/* Is this a command of the kernel's block layer, one that moves data of the medium or flushes the drive's cache? */
+/* Returns true if the kernel's block layer sends such commands: reads, writes, verifies, cache flushes and discards. */
 bool command_is_medium(const uint8_t *cdb, size_t len);

@@ -41,9 +41,9 @@ const char *power_mode_to_string(PowerMode m) {
         return m >= 0 && (size_t) m < ELEMENTSOF(table) ? table[m] : NULL;
 }
 
-/* From the ancestry in sysfs (never ID_BUS) and, where that names only a SCSI host, its driver. */
+/* Finds the transport by the ancestors in sysfs, never by ID_BUS. If sysfs shows only a SCSI host, its driver decides. */
 static Transport transport_from_syspath(const char *syspath, const char *proc_name) {
-        /* The nearest bus to the disk decides: a SATA drive in a USB dock is a USB drive, so the order matters. */
+        /* The bus nearest to the disk decides, so the order matters: a SATA drive in a USB dock is a USB drive. */
         static const struct {
                 const char *glob;
                 Transport transport;
@@ -63,7 +63,7 @@ static Transport transport_from_syspath(const char *syspath, const char *proc_na
         return TRANSPORT_UNKNOWN;
 }
 
-/* The first source that has more than the blanks that fixed-width fields are padded with, without these. */
+/* Copies the first source that is not blank, without the padding of fixed-width fields. */
 static int lookup_first(const DriveLookup *l, const char *const *sources, char **ret) {
         for (; *sources && !*ret; sources++) {
                 const char *text = l->find(l->userdata, *sources) ?: "";
@@ -104,7 +104,7 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
         if (!d->name || !d->node || !d->syspath)
                 return -ENOMEM;
 
-        /* udev's ID_MODEL is the whole of IDENTIFY's; the SCSI attribute is cut at 16 characters. */
+        /* udev's ID_MODEL has the complete model of IDENTIFY; the SCSI attribute has only 16 characters. */
         const struct {
                 char **field;
                 const char *sources[5];
@@ -121,17 +121,17 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                         return r;
         }
 
-        /* A drive without a WWN may have zeros in its place, and the kernel's makeshift for it may be blank: no identity. */
+        /* A WWN of zeros, or a blank substitute made by the kernel, means that the drive has no WWN. */
         if (d->wwn && fnmatch("?(0x|naa.|eui.|t10.ATA)*([0 _])", d->wwn, FNM_EXTMATCH) == 0)
                 free(TAKE_PTR(d->wwn));
 
         d->transport = transport_from_syspath(syspath, l->find(l->userdata, "scsi_host/proc_name"));
-        /* A driver like ata_piix serves both; what the drive says of itself (ata_id, from IDENTIFY) decides then. */
+        /* Drivers such as ata_piix serve both SATA and PATA. ID_ATA_SATA, which ata_id takes from IDENTIFY, decides. */
         if (d->transport == TRANSPORT_PATA && lookup_number(l, "ID_ATA_SATA") == 1)
                 d->transport = TRANSPORT_SATA;
 
         d->identified = lookup_number(l, "ID_ATA") == 1;
-        /* udev describes the bridge beside the drive. */
+        /* udev has separate properties for the bridge. */
         if (d->identified && d->transport == TRANSPORT_USB) {
                 static const char *const model[] = { "ID_USB_MODEL", NULL };
                 static const char *const serial[] = { "ID_USB_SERIAL_SHORT", NULL };
@@ -180,7 +180,7 @@ Drive *drive_free(Drive *d) {
 }
 
 bool drive_is_behind_bridge(const Drive *d) {
-        /* Sticks and card readers are no bridges. */
+        /* USB sticks and card readers are removable, and are not bridges. */
         return d->transport == TRANSPORT_USB && !d->removable && !d->optical && !d->dock_model && !d->dock_serial &&
                !d->identified;
 }
@@ -195,7 +195,7 @@ int drive_reveal(Drive *d, const DriveIdentity *i) {
         serial = strdup(i->serial);
         firmware = strdup(i->firmware);
         wwn = i->wwn[0] ? strdup(i->wwn) : NULL;
-        /* One of them marks it as known. */
+        /* drive_is_behind_bridge() is false once dock_model or dock_serial is set. */
         if (!d->model && !d->serial)
                 d->model = strdup("");
         if (!model || !serial || !firmware || (i->wwn[0] && !wwn) || (!d->model && !d->serial))
@@ -231,8 +231,8 @@ const char *drive_stable_link(const Drive *d) {
         static const char *const directories[] = { "/dev/disk/by-id/", "/dev/disk/by-path/" };
         const char *found = NULL;
 
-        /* By ASCII ata-… and nvme-MODEL… are before nvme-eui… and wwn-…, and names before UUIDs. The link of an LVM volume on the disk
-         * speaks of what is on it. */
+        /* In ASCII order, ata-… and nvme-MODEL… come before nvme-eui… and wwn-…, and names before UUIDs. lvm-… links are skipped: they
+         * name the LVM physical volume on the disk. */
         for (size_t i = 0; !found && i < ELEMENTSOF(directories); i++)
                 for (const DriveLink *l = d->links; l < d->links + d->n_links; l++)
                         if (l->via == LINK_OWN && starts_with(l->path, directories[i]) &&
@@ -274,7 +274,7 @@ unsigned drive_backends(const Drive *drive) {
 
         if (drive->transport >= TRANSPORT_SATA && drive->transport <= TRANSPORT_SCSI)
                 mask |= 1U << BACKEND_SCSI;
-        /* A USB bridge says nothing about the drive behind it: whether it takes ATA commands shows when it is asked. */
+        /* A USB bridge does not report the kind of the drive behind it. Only a probe shows whether ATA commands work. */
         if (drive->ata || drive->transport == TRANSPORT_USB)
                 mask |= 1U << BACKEND_ATA;
         else if (drive->transport == TRANSPORT_SAS || drive->transport == TRANSPORT_SCSI)
@@ -301,7 +301,7 @@ IdentityKind drive_identity_kind(const Drive *d) {
 bool drive_same(const Drive *a, const Drive *b) {
         if (a->diskseq != b->diskseq)
                 return false;
-        /* One number is one attach of one drive, whatever udev could find out about it this time. */
+        /* A diskseq identifies one attach of one drive, even if udev's properties differ. */
         if (a->diskseq != 0)
                 return streq(a->syspath, b->syspath);
 
@@ -317,13 +317,13 @@ bool drive_shares_controller(const Drive *a, const Drive *b) {
         const char *slash = strrchr(a->syspath, '/');
         size_t n = slash ? (size_t) (slash - a->syspath) : 0;
 
-        /* A namespace is right below its controller. */
+        /* A namespace is a direct child of its controller in sysfs. */
         return a->transport == TRANSPORT_NVME && b->transport == TRANSPORT_NVME && n > 0 &&
                strncmp(a->syspath, b->syspath, n) == 0 && b->syspath[n] == '/' && !strchr(b->syspath + n + 1, '/');
 }
 
 bool drive_name_is_kept(const char *name) {
-        /* The parts of an MMC card that the kernel shows as disks are none. */
+        /* The kernel shows the hardware partitions of an MMC card as disks; they are excluded. */
         return fnmatch("@(sd|hd|nvme*n|mmcblk|vd|xvd|md|dm-|sr)*", name, FNM_EXTMATCH) == 0 &&
                fnmatch("mmcblk*@(boot|gp|rpmb)*", name, FNM_EXTMATCH) != 0;
 }
