@@ -35,13 +35,13 @@ int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned lin
                 return c->error = -ENOMEM;
         }
 
-        /* Sentences quote what hostile files hold: nothing of that may move a terminal's cursor or split a line. */
+        /* Sentences quote untrusted files. Escape control characters, which could move the cursor of a terminal or split a line. */
         sentence = text_escape(raw, NULL);
         name = text_escape(file, NULL);
         if (!sentence || !name || !GREW(c, items))
                 return c->error = -ENOMEM;
 
-        /* Most often it is the file of the one before. */
+        /* Search backwards: consecutive complaints are usually about the same file. */
         for (i = c->n_items; i > 0 && !streq(c->items[i - 1].file, name); i--)
                 ;
         if (i == 0)

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What is wrong with the files: `file:line:column: level: sentence`, collected, so that one run tells all of it. */
+/* A list of errors, warnings and notices about configuration files, each printed as "file:line:column: level: sentence". One run reports
+ * all of them. */
 
 #include "macro.h"
 
 typedef enum ComplaintLevel {
-        COMPLAINT_ERROR,   /* something is not applied, or the file is not as libconfig's grammar has it */
-        COMPLAINT_WARNING, /* applied, but perhaps not as meant */
+        COMPLAINT_ERROR,   /* a part of the file is not applied, or violates libconfig's grammar */
+        COMPLAINT_WARNING, /* applied, but probably not intended */
         COMPLAINT_NOTICE,
 } ComplaintLevel;
 
 typedef struct Complaint {
         ComplaintLevel level;
         char *file;
-        unsigned line, column; /* from 1; 0: the file as a whole */
+        unsigned line, column; /* count from 1; 0: the complaint is about the whole file */
         char *sentence;
 } Complaint;
 
 typedef struct Complaints {
         GROWING_ARRAY(Complaint, items);
         size_t n_errors;
-        int error; /* -ENOMEM: not all of them are here, nor what was read with them */
+        int error; /* -ENOMEM: the list, and the configuration read with it, is incomplete */
 } Complaints;
 
 const char *complaint_level_to_string(ComplaintLevel l);
 
-/* Puts it where it belongs: by file in order of first mention, then line and column. Returns c->error. */
+/* Adds a complaint. The list is sorted by file, in the order in which files were first mentioned, then by line and column. Returns
+ * c->error. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
-/* Is there already a complaint about this place that ends so? One rule may match many drives. */
+/* Returns true if a complaint about this place ends with `end`. Used to report a rule once if it matches many drives. */
 bool complaints_have(const Complaints *c, const char *file, unsigned line, unsigned column, const char *end);
-/* Is there an error in the file? And without all complaints about it. */
+/* Returns true if the file has an error. */
 bool complaints_have_error(const Complaints *c, const char *file);
+/* Removes all complaints about the file. */
 void complaints_drop(Complaints *c, const char *file);
 void complaints_done(Complaints *c);
 
-/* "file:line:column: error: sentence", without a newline. The caller frees it; NULL on -ENOMEM. */
+/* Returns "file:line:column: error: sentence" without a newline, or NULL if memory runs out. The caller frees the text. */
 char *complaint_format(const Complaint *c);

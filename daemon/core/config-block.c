@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Reads one block: its match, its settings and its group on_battery. */
+
 #include "config-reader.h"
 #include "text.h"
 
@@ -13,13 +15,13 @@ static const ValueWord spindown_words[] = {
 typedef struct BlockReader {
         Reader *r;
         Block *block;
-        size_t n_statements; /* also those of on_battery */
-        bool closed;         /* it has its "}" */
-        bool has_match;      /* there is something that is or was to be a match … */
-        bool match_known;    /* … and it says which drives are meant … */
-        bool after_match;    /* … and nothing was read behind it yet */
-        bool in_battery;     /* in on_battery = { … } */
-        bool has_battery;    /* there is an on_battery */
+        size_t n_statements; /* including those in on_battery */
+        bool closed;         /* the block has its "}" */
+        bool has_match;      /* a match was found, possibly with an error */
+        bool match_known;    /* the match was read without an error */
+        bool after_match;    /* no statement follows the match yet */
+        bool in_battery;     /* inside on_battery = { … } */
+        bool has_battery;    /* an on_battery was found */
 } BlockReader;
 
 static void add_assignment(BlockReader *b, const Assignment *a) {
@@ -29,7 +31,7 @@ static void add_assignment(BlockReader *b, const Assignment *a) {
                 b->r->config->complaints.error = -ENOMEM;
 }
 
-/* Moves the assignment to the end: of two settings that exclude each other the later line wins. */
+/* Replaces `old` and moves it to the end, because the later of two settings that exclude each other wins. */
 static void replace_assignment(BlockReader *b, Assignment *old, const Assignment *a) {
         Assignment *last = b->block->assignments + b->block->n_assignments - 1;
 
@@ -48,7 +50,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
         };
 }
 
-/* This setting was meant, most likely, so an earlier block's value for it must not come through. */
+/* The file probably names this setting here, so the value of an earlier block must not be applied. */
 static void withhold(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name);
 
@@ -57,7 +59,7 @@ static void withhold(BlockReader *b, const Setting *row, size_t name) {
                 add_assignment(b, &a);
 }
 
-/* Another setting has this name in other programs. A value that only that setting takes shows that it was meant. */
+/* Complains if the value is valid only for another setting that has this name in other programs. */
 static bool complain_namesake(BlockReader *b, const Setting *row, size_t value) {
         const Setting *other = setting_called(b->r->table, row->name);
         char text[TOKEN_TEXT_MAX];
@@ -101,14 +103,14 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         }
 }
 
-/* Whether the key belongs into the block and not into its match or on_battery. "rotational" belongs into both. */
+/* Returns true if the key belongs in the block itself, not in its match or on_battery. "rotational" is valid in both. */
 static bool is_for_block(const BlockReader *b, const char *key, bool match) {
         if (match && match_key_from_string(key) >= 0)
                 return false;
         return block_has_key(key) || (match && setting_find(b->r->table, key));
 }
 
-/* Two ";" with nothing between them: the second one was behind a "}". 0: there are none. */
+/* Finds the second of two adjacent ";", which shows that the "}" between them is missing. 0: not found. */
 static size_t find_missing_brace(const Reader *r, size_t i, size_t end) {
         for (; i + 1 < end; i++)
                 if (token_type(r, i) == TOKEN_SEMICOLON && token_type(r, i + 1) == TOKEN_SEMICOLON)
@@ -117,7 +119,7 @@ static size_t find_missing_brace(const Reader *r, size_t i, size_t end) {
         return 0;
 }
 
-/* Whether the setting stands in the group before: twice, it is that of on_battery, and that of its block. */
+/* Returns true if the setting also occurs earlier in the group. The second one then belongs to the block, and on_battery is not closed. */
 static bool is_repeated(const BlockReader *b, size_t first, size_t name) {
         char key[TOKEN_TEXT_MAX];
 
@@ -144,8 +146,8 @@ static void complain_group(BlockReader *b, size_t value, const char *name, size_
         b->r->broken = t->muted = true;
 }
 
-/* In a block without a "}", a key of the block inside match or on_battery shows that this group lacks its "}". One complaint covers the
- * whole group. */
+/* Returns true if the group is not closed: its block has no "}", and a key of the block is inside the group. Reports the whole group
+ * once. */
 static bool group_is_open(BlockReader *b, size_t value, const char *name) {
         bool match = streq(name, CONFIG_MATCH);
         ConfigText *t = b->r->text;
@@ -209,7 +211,7 @@ static void read_battery(BlockReader *b, size_t name) {
         b->in_battery = false;
 }
 
-/* The known name that is nearest to a mistyped one. */
+/* Finds the known name that is nearest to a mistyped one. */
 static Nearest find_nearest(const BlockReader *b, const char *name) {
         Nearest n = { .typed = name };
 
@@ -234,7 +236,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 return;
         }
         if (match_key_from_string(text) >= 0 && !(row && n.distance == 0)) {
-                /* Without it the match fits more drives than were meant. */
+                /* Without this criterion the match would include more drives than intended. */
                 b->r->broken = true;
                 config_text_error(b->r->text, name, "\"%s\" selects drives: write it inside match = { ... }", text);
                 return;
@@ -249,7 +251,7 @@ static void read_unknown(BlockReader *b, size_t name, const char *text) {
                 withhold(b, row, name);
         else if (n.word && (key == CONFIG_BLOCK_KEYS || config_block_keys[key].narrowing))
                 b->r->broken = true;
-        /* A group may be a match, or settings. */
+        /* An unknown group may be a mistyped match or on_battery. */
         b->r->broken = b->r->broken || group;
         b->block->obscure = b->block->obscure || group || !n.word;
 }
@@ -285,8 +287,8 @@ static void read_statement(BlockReader *b, size_t name) {
                 b->r->broken = true;
 }
 
-/* Behind an error of syntax: goes to the next statement. What it goes over may have been meant to be settings, or the rest of the
- * match: match = "/dev/"; "sda"; */
+/* Skips from a syntax error to the next statement. Settings among the skipped tokens are withheld. Other tokens may be part of the
+ * match, as in: match = "/dev/"; "sda"; */
 static size_t skip_broken(BlockReader *b, size_t i, size_t end) {
         const ConfigText *t = b->r->text;
         char name[TOKEN_TEXT_MAX];
@@ -322,7 +324,7 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Whether settings or the block's own '}' follow this '}', which is one too many then. A match would begin another block. */
+/* Returns true if this '}' is one too many: settings, or the block's own '}', follow. A match would begin another block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
         size_t brace = i;
@@ -333,12 +335,12 @@ static bool is_surplus(const Reader *r, size_t i) {
                 i++;
         while (token_type(r, i) == TOKEN_SEMICOLON);
         if (i > brace + 1 && token_type(r, i) == TOKEN_GROUP_END)
-                return token_type(r, r->list) != TOKEN_GROUP; /* which ends a list that a brace began */
+                return token_type(r, r->list) != TOKEN_GROUP; /* the second "}" ends a list that began with a brace */
         return token_starts_statement(r->text, i) && config_is_key(token_copy(r->text, i, name), r->table) &&
                !config_is_option(name) && !streq(name, CONFIG_MATCH);
 }
 
-/* Names the block that is not closed, and the place for its "}": behind the last statement. */
+/* Complains about an unclosed block. Proposes to write "}" after its last statement. */
 static void complain_open(const BlockReader *b, size_t start, size_t end) {
         bool comma = token_type(b->r, end - 1) == TOKEN_COMMA, last = token_type(b->r, end) == TOKEN_END;
         bool brace = !comma && token_type(b->r, end) == TOKEN_GROUP;
@@ -356,7 +358,7 @@ static void complain_open(const BlockReader *b, size_t start, size_t end) {
                                   t->tokens[before].column);
 }
 
-/* A quote without a partner has its complaint. The rest of its line gets no other. */
+/* Returns true if a token is on a line with an unpaired quote, which was reported. */
 static bool has_doubtful(const ConfigText *t, size_t i, size_t end) {
         while (i < end && !t->tokens[i].doubtful)
                 i++;
@@ -396,7 +398,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, and has no effect");
-        /* The text behind it may be the rest of the block. */
+        /* The text after the block may still belong to the block. */
         r->reported = r->reported || t->muted;
         t->muted = false;
 
@@ -406,6 +408,6 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         ret->broken = r->broken || guessed;
         ret->obscure = guessed || (ret->broken && ret->obscure);
 
-        /* A match that is the last thing before a guessed end perhaps goes on behind it. */
+        /* If the end of the block is a guess, a match just before it may be incomplete. */
         return b.match_known && !(guessed && b.after_match);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Warns of valid lines that are probably mistakes: config_check(), config_check_names() and config_check_drive(). */
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -7,22 +9,22 @@
 #include "config.h"
 #include "text.h"
 
-/* From here up a drive does not spin down by its APM level (ACS-4, SET FEATURES, APM levels). */
+/* From this APM level on, a drive does not spin down by itself (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
-/* A drive that tries as long as it likes does so for two minutes and more (https://raid.wiki.kernel.org, Timeout Mismatch). */
+/* A drive without a limit for error recovery may retry for two minutes or longer (https://raid.wiki.kernel.org, Timeout Mismatch), ms. */
 #define LONG_TIMEOUT_MS (2 * 60 * 1000)
-/* `b` has the file, and `at` the place in it: the block itself, or something in it. */
+/* Warns at the place `at`, the block or one of its assignments, in the file of `b`. */
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
-/* More than anybody writes by hand; each is compared with each. */
+/* Blocks are compared in pairs. Larger configurations, which no one writes by hand, are not compared. */
 #define COMPARED_MAX 2000U
 
 static bool block_includes(const Block *wide, const Block *narrow) {
         return match_includes(&wide->match, &narrow->match) && (!wide->only_in_raid || narrow->only_in_raid);
 }
 
-/* What decides on this state for the drives of the block, off battery or on it: the last assignment in it, or in a block for more
- * drives. What is not said for battery goes for both. NULL: nothing does. */
+/* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last one in the block, or in a
+ * block that includes its drives. An assignment outside on_battery is valid for both. NULL: no such assignment. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         for (size_t i = c->n_blocks; i-- > 0;) {
                 const Block *b = &c->blocks[i];
@@ -53,7 +55,8 @@ static bool is_in_force(const Assignment *a) {
         return !a->keep && !a->withheld;
 }
 
-/* The assignment of the block that excludes `a`, an earlier one; NULL: none does. An assignment for battery excludes none on mains. */
+/* Returns the assignment of the block that excludes the earlier assignment `a`, or NULL. An assignment on battery does not exclude one on
+ * mains. */
 static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         bool inside = a >= b->assignments && a < b->assignments + b->n_assignments;
 
@@ -65,12 +68,13 @@ static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         return NULL;
 }
 
-/* A notice, as a drive may support only one of the two; a warning for parts of one setting, which a drive has together. */
+/* Reports an assignment that a later one excludes. This is a notice, because a drive may support only one of the two settings. It is a
+ * warning for settings that drives only support together (SETTING_SAME). */
 static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
         size_t own;
 
-        /* What a later block replaces or cancels is written nowhere. */
+        /* An assignment that a later block overrides or cancels is never written. */
         if (find_deciding(c, block, a->name, a->on_battery, &own) != a)
                 return;
         for (size_t i = block; i < c->n_blocks; i++) {
@@ -89,7 +93,7 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
         }
 }
 
-/* Whether each block serves the drives that support its setting. */
+/* Returns true if the blocks have settings that exclude each other, so that each block serves other drives. */
 static bool blocks_exclude(const Block *before, const Block *b) {
         for (const Assignment *a = before->assignments; a < before->assignments + before->n_assignments; a++)
                 if (is_in_force(a) && find_excluding(b, a))
@@ -104,11 +108,11 @@ static void check_duplicate(Config *c, size_t block) {
         for (size_t i = 0; i < block; i++) {
                 const Block *before = &c->blocks[i];
 
-                /* A drop-in is there to add to what other files say. */
+                /* Drop-ins add to the blocks of other files, so only blocks of one file are duplicates. */
                 if (before->broken || !streq(before->file, b->file) || !block_includes(before, b) ||
                     !block_includes(b, before))
                         continue;
-                /* What a block says of all of its settings is a reason for another. */
+                /* Blocks with different options for all their settings cannot be merged. */
                 if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
                     before->wake != b->wake || before->spindown_by != b->spindown_by ||
                     before->wake_together != b->wake_together || before->commands_are_use != b->commands_are_use ||
@@ -182,12 +186,12 @@ static bool io_is_hidden(const Value *timer, const Value *counts) {
         "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the " \
         "iostats = false of"
 
-/* Each is sensible alone. The sentence stands at the first, and ends with the place of the second. */
+/* Pairs of settings that conflict. The warning is at the place of the first setting, and ends with the place of the second. */
 static const struct {
         const char *first, *second;
         bool (*clash)(const Value *first, const Value *second);
         const char *sentence;
-        bool by_service; /* only where the service spins the drive down, and judges its use by reads and writes alone */
+        bool by_service; /* applies only if the service spins the drive down and counts only reads and writes as I/O */
 } pairs[] = {
         { "apm", "spindown_time", timers_clash,
           "apm below 128 (unlike 128 or more) lets the drive spin down by an APM timer, perhaps long before the spindown_time of" },
@@ -202,14 +206,14 @@ static const struct {
         { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
 };
 
-/* The value that decides in the block, or for it in an earlier one; NULL: there is none that is written. */
+/* Returns the deciding assignment in the block or an earlier one. NULL: no assignment decides, or its value is not written. */
 static const Assignment *find_value(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         const Assignment *a = find_deciding(c, block, name, on_battery, ret);
 
         return !a || *ret > block || c->blocks[*ret].broken || a->withheld || a->keep ? NULL : a;
 }
 
-/* `a` is one of the two; the other may stand in an earlier block. */
+/* Checks one pair of settings. `a` is one of the two; the other may be in an earlier block. */
 static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair, bool on_battery) {
         const Assignment *first, *second;
         size_t i, k;
@@ -220,7 +224,7 @@ static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair
                 return;
         if (pairs[pair].by_service && (c->blocks[i].spindown_by == SPINDOWN_BY_DRIVE || c->blocks[i].commands_are_use))
                 return;
-        /* What is the same on battery was said before. */
+        /* A pair that is the same on battery was reported before. */
         if (on_battery && !first->on_battery && !second->on_battery)
                 return;
         warn(c, &c->blocks[i], first, "%s %s:%u", pairs[pair].sentence, c->blocks[k].file, second->line);
@@ -234,9 +238,9 @@ static void check_pairs(Config *c, size_t block, const Assignment *a) {
                 }
 }
 
-/* ---- values that are written as they are wanted, and can do harm: which ones, and to whom, stands in the settings' rows ---- */
+/* ---- values that are written and can do harm, by the `harm` member of the settings' rows ---- */
 
-/* Of the rows that share the name. */
+/* Returns the harm of the value in the first row that has this name and such a harm. */
 static const Harm *find_harm(const SettingTable *t, const char *name, const Value *v) {
         SETTING_TABLE_FOREACH(s, t)
                 if (s->harm && streq(s->name, name) && v->type == s->range.type && v->number >= s->harm->from &&
@@ -246,7 +250,7 @@ static const Harm *find_harm(const SettingTable *t, const char *name, const Valu
         return NULL;
 }
 
-/* Does each of its criteria fit whatever there is? */
+/* Returns true if each criterion matches any drive. */
 static bool match_is_universal(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
@@ -261,7 +265,7 @@ static bool match_is_universal(const Match *m) {
         return true;
 }
 
-/* As far as its text tells: of a name or a model nobody knows that. */
+/* Returns false if the match excludes rotational drives. A match by name or model may include them. */
 static bool match_may_rotate(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
@@ -306,9 +310,9 @@ static bool harms(const Harm *h, const Block *b) {
         return false;
 }
 
-/* ---- all of it ---- */
+/* ---- checks of one assignment and one block ---- */
 
-/* The kernel may have another one from a module of its own, so it is written all the same. */
+/* Warns of an unknown name, such as a scheduler. The name is written nevertheless, because a kernel module may provide it. */
 static void check_known_name(Config *c, const Block *b, const Assignment *a) {
         Nearest near = { .typed = a->value.name };
         const char *const *name = a->row->known;
@@ -323,8 +327,8 @@ static void check_known_name(Config *c, const Block *b, const Assignment *a) {
                      near.word ?: *a->row->known);
 }
 
-/* Warns of a setting with the name of a match key, which may have been meant to choose drives. A match that has this key, or that names
- * its drives, leaves nothing to choose. */
+/* Warns of a setting with the name of a match key, which may have been intended for the match. A match that has this key, or that names
+ * single drives, causes no warning. */
 static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) {
         MatchKey key = match_key_from_string(a->row->name);
 
@@ -338,7 +342,7 @@ static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) 
              a->row->name);
 }
 
-/* What one value says alone. Of the rows that share the name, danger in any of them is worth the word. */
+/* Checks a single value. A value that is dangerous in any row of this name causes a warning. */
 static void check_value(Config *c, const SettingTable *t, const Block *b, const Assignment *a) {
         const Harm *h = find_harm(t, a->name, &a->value);
 
@@ -382,16 +386,18 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
         }
 }
 
-/* ---- settings that no drive of a kind has, where there is a remedy (Remedy) ---- */
+/* ---- settings that a kind of drive does not support, if another setting has the same effect (Remedy) ---- */
 
-/* The service spins the drive down itself, or a drive without the setting is as good as off. */
+/* Returns true if the setting works without support by the drive: the service spins the drive down, or "off" is what a drive without the
+ * setting does. */
 static bool needs_no_support(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
         const Setting *s = setting_find(t, name);
 
         return (by != SPINDOWN_BY_DRIVE && s->spins_down) || (s->off_without && !setting_is_active(s, v));
 }
 
-/* The remedy for all transports in the match. NULL: no transport is named, drives of one may have the setting, or there is no remedy. */
+/* Returns the remedy if no transport in the match supports the setting. NULL: the match names no transport, one of the transports may
+ * support the setting, or there is no remedy. */
 static const Remedy *find_remedy(const SettingTable *t, const Match *m, const char *name) {
         const Remedy *r = NULL;
 
@@ -412,7 +418,7 @@ static const Remedy *find_remedy(const SettingTable *t, const Match *m, const ch
         return r;
 }
 
-/* Is a setting with the same effect set for all drives of the block? */
+/* Returns true if a setting of the remedy is set for all drives of the block. */
 static bool is_remedied(const Config *c, const Block *b, const Remedy *r) {
         for (const Block *wide = c->blocks; wide < c->blocks + c->n_blocks; wide++)
                 for (size_t k = 0; k < ELEMENTSOF(r->settings) && r->settings[k]; k++)
@@ -442,10 +448,10 @@ static void check_drive_kind(Config *c, const SettingTable *t, const Drive *d, c
         }
 }
 
-/* ---- all of it: of the files, and of a drive that is there ---- */
+/* ---- the checks of the files, and of a present drive ---- */
 
 int config_check(Config *c, const SettingTable *t) {
-        /* What is in error was said, and nothing of it is applied. */
+        /* Broken blocks were reported, and are not applied. */
         for (size_t i = 0; i < c->n_blocks; i++)
                 if (!c->blocks[i].broken)
                         check_block(c, t, i);
@@ -469,7 +475,7 @@ static void check_member(Config *c, const SettingTable *t, const Drive *d, const
         }
 }
 
-/* The two settings may come from two rules that share only some of their drives. */
+/* Warns of a spin-down by the service without I/O statistics. The settings may come from two rules that share only some drives. */
 static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         const Wish *counts = wishes_find(w, "iostats");
 
@@ -505,28 +511,27 @@ int config_check_drive(Config *c, const SettingTable *t, const Drive *d) {
         return r < 0 ? r : c->complaints.error;
 }
 
-/* ---- names of drives in a match, as they are written: whether there can be such a drive, and whether it is the same one after the
- * next boot ---- */
+/* ---- device names in a match: whether a drive can have the name, and whether it is the same drive after a reboot ---- */
 
 #define LINKS "/dev/disk/"
 #define warn_match(c, b, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (b)->match_at.line, (b)->match_at.column, __VA_ARGS__)
 
-/* What udev makes links in, and what ZFS's and Ubuntu's rules do. */
+/* Directories for links by the udev rules of systemd, ZFS and Ubuntu. */
 static const char *const link_directories[] = {
         "by-id",      "by-path", "by-uuid",  "by-label",      "by-partuuid", "by-partlabel",
         "by-diskseq", "by-vdev", "by-dname", "by-loop-inode", "by-loop-ref", "by-designator",
 };
 
-/* The kernel's names of whole disks, and what a partition's name has more; the X is a manual's, for any letter. */
+/* Patterns for the kernel's names of disks and partitions. Manuals write sdX for any disk. */
 #define LETTERED "@(sd|hd|vd|xvd)+([a-z])"
 #define NUMBERED "@(nvme+([0-9])n|mmcblk|md|md_d)+([0-9])"
 #define DISK "/dev/@(" LETTERED "|" NUMBERED "|@(sr|dm-)+([0-9])|sdX)"
-/* Links that count as the kernel does. */
+/* Links by numbers that the kernel assigns in the order of detection. */
 #define COUNTED "@(" LINKS "by-diskseq|/dev/block)/+([0-9:])"
 #define PARTITION "@(/dev/@(" LETTERED "|" NUMBERED "p)|" LINKS "*-part)+([0-9])"
 
-/* The length of its disk's name; 0: it is no partition. */
+/* Returns the length of the name of the disk; 0: not a partition. */
 static size_t find_partition(const char *path) {
         size_t n = strlen(path);
 
@@ -539,7 +544,7 @@ static size_t find_partition(const char *path) {
         return n - (isdigit((unsigned char) path[n - 2]) && path[n - 1] == 'p');
 }
 
-/* A pattern may stand for a directory that is there. */
+/* Returns true if the text is a pattern, which may match an existing directory. */
 static bool is_pattern(const char *s, size_t n) {
         return memchr(s, '*', n) || memchr(s, '?', n) || memchr(s, '[', n);
 }
@@ -576,7 +581,7 @@ typedef struct Present {
         size_t n;
 } Present;
 
-/* A stable name of the drive that has this one now. NULL: there is no such drive, or it has no stable name. */
+/* Returns a stable link of the present drive that has this name. NULL: no such drive, or no stable link. */
 static const char *find_stable_link(const Present *p, const char *path) {
         for (size_t i = 0; i < p->n; i++) {
                 const Drive *d = p->drives[i];

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One file: what of it is never quoted, the list of drives with its blocks, the options beside it, and what a lost block costs the
- * others. */
+/* Reads one file: the list of drives with its blocks, and the options outside the list. Also decides which text complaints must not quote,
+ * and which rules are not applied if the match of a block cannot be read. */
 
 #include "config-reader.h"
 #include "text.h"
 
-/* A value may be a password: of a setting that is never written, or of another program whose file this is. So no complaint quotes what
- * stands behind a key that is not one of ours, or behind one of an excluded row, however wrong the statement is. This marks all from
- * such a key to the next key of ours with an "=". */
+/* Marks values that may be passwords as secret, so that no complaint quotes them: values of settings that are never written, and values of
+ * unknown keys, since the file may belong to another program. A secret value extends to the next known key with an "=". */
 static void hide_secrets(ConfigText *t, const SettingTable *table) {
         char name[TOKEN_TEXT_MAX];
         bool hidden = true;
@@ -30,8 +29,8 @@ static bool opens_list(const ConfigText *t, size_t i) {
         return type == TOKEN_LIST || type == TOKEN_GROUP || type == TOKEN_ARRAY;
 }
 
-/* Is there text in it, but nothing that only a configuration has: a list of blocks, a key of ours with "=" behind it, or with a bracket?
- * Then it is not quoted from at all: /etc/shadow, say, where a colon is behind the words. */
+/* Returns true if the file has text but is not a configuration: it has no list of blocks, and no known key followed by "=" or by ":" and a
+ * bracket. Such a file is not quoted at all: in /etc/shadow, for example, colons follow words. */
 static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         char name[TOKEN_TEXT_MAX];
         size_t i = 0;
@@ -48,7 +47,7 @@ static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         return i > 0;
 }
 
-/* Whether only the first bracket of the list is missing: drives = { match = ...; }, { ... } ); */
+/* Returns true if only the opening bracket of the list is missing: drives = { match = ...; }, { ... } ); */
 static bool lacks_bracket(const Reader *r, size_t i) {
         if (token_type(r, i) != TOKEN_GROUP)
                 return false;
@@ -61,7 +60,8 @@ static bool lacks_bracket(const Reader *r, size_t i) {
 static void read_list(Reader *r) {
         size_t name = r->i, bracket = name + 1 + (token_type(r, name + 1) == TOKEN_EQUALS);
         TokenType type = token_type(r, bracket);
-        bool braced = type == TOKEN_GROUP && token_type(r, bracket + 1) == TOKEN_GROUP; /* a list all the same */
+        bool braced = type == TOKEN_GROUP &&
+                      token_type(r, bracket + 1) == TOKEN_GROUP; /* "{ {", a list with the wrong bracket */
 
         if (braced || type == TOKEN_ARRAY)
                 config_text_error(r->text, bracket,
@@ -89,7 +89,7 @@ static void read_list(Reader *r) {
         r->i = bracket + r->open;
 }
 
-/* A brace, too, where the list began with one. */
+/* Returns true at the end of the list. A brace ends a list that began with a brace. */
 static bool at_list_end(const Reader *r) {
         TokenType type = token_type(r, r->i);
 
@@ -102,7 +102,7 @@ static void end_list(Reader *r) {
              ended = open && token_type(r, r->i - 1) == TOKEN_SEMICOLON;
         size_t before = r->i - ended;
 
-        /* A string without its closing quote may hide the bracket. */
+        /* Not reported after another complaint: the bracket may be inside an unclosed string. */
         if (open && !r->reported && !ended && token_type(r, r->i) == TOKEN_END)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\" at the end of the file");
         else if (open && !r->reported)
@@ -138,7 +138,7 @@ static void read_block(Reader *r) {
                 return;
         }
 
-        /* Behind a block that is not closed, it may be a part of that. */
+        /* After an unclosed block, this group may be part of that block. */
         if (!block_read(r, !braced || (follows_unclosed && !token_is_name(r->text, start + 1, CONFIG_MATCH)), &block)) {
                 r->unmatched = r->unmatched ?: &r->text->tokens[start];
                 return;
@@ -154,7 +154,7 @@ static void read_block(Reader *r) {
         r->n_blocks = c->n_blocks;
 }
 
-/* "[sda]", which no file of ours has. */
+/* Returns true at a section header such as "[sda]", which a configuration never contains. */
 static bool is_section(const Reader *r, size_t i) {
         return !r->open && token_type(r, i) == TOKEN_ARRAY && token_type(r, i + 1) > TOKEN_END &&
                token_type(r, i + 2) == TOKEN_ARRAY_END;
@@ -178,7 +178,7 @@ static void complain_option(Reader *r, size_t token, const char *name) {
                 config_text_error(r->text, token, "unknown option \"%s\"", name);
 }
 
-/* Reads a statement beside the list. False: its value cannot be read, and what follows may be a part of that. */
+/* Reads a statement outside the list. False: the value has an error, and the following text may be part of the value. */
 static bool read_option(Reader *r) {
         char name[TOKEN_TEXT_MAX];
         size_t token = r->i, next, option = config_find_option(token_copy(r->text, token, name));
@@ -206,8 +206,8 @@ static bool read_option(Reader *r) {
         return true;
 }
 
-/* What is nothing that can be here. Among blocks it may be a part of the one before, or a block whose match is not known. One
- * complaint tells of all of it. */
+/* Skips a token that is not allowed here, and reports consecutive ones once. Between blocks, the token may be part of the previous
+ * block, or of a block whose match is then not known. */
 static void read_stray(Reader *r) {
         Block *last = r->open && r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
         bool word = token_type(r, r->i) > TOKEN_END;
@@ -264,8 +264,8 @@ static void read_next(Reader *r) {
                 read_stray(r);
 }
 
-/* A general rule must not hit the drives that a block with an unknown match was to protect. Nothing of it is applied,
- * and nothing that it replaces either: it stays, broken. */
+/* Breaks the general rules of the file: they might match the drives of a block whose match could not be read. Broken rules stay in the
+ * list, so the values that they override are not applied either. */
 static void break_general(const Reader *r, size_t first_block) {
         bool any = false;
 
@@ -275,7 +275,7 @@ static void break_general(const Reader *r, size_t first_block) {
 
         if (any)
                 config_text_complain(
-                                r->text, COMPLAINT_NOTICE, r->unmatched, /* the error was told where it is */
+                                r->text, COMPLAINT_NOTICE, r->unmatched, /* already reported at its own place */
                                 "the drives of this block are not known, so the general rules of this file are not applied");
 }
 
@@ -321,7 +321,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!is_foreign(&tokens, t)) {
                 hide_secrets(&tokens, t);
                 read_file(&reader);
-        } else if (tokens.n_complaints == 0) /* said already of what is no UTF-8, say */
+        } else if (tokens.n_complaints == 0) /* otherwise reported already, such as text that is not UTF-8 */
                 config_text_error(
                                 &tokens, 0,
                                 "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option");

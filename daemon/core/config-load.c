@@ -11,14 +11,14 @@
 
 #define complain_file(c, path, ...) complain(&(c)->complaints, COMPLAINT_ERROR, path, 0, 0, __VA_ARGS__)
 
-/* Below a root. NULL: out of memory. */
+/* Returns the path of `name` below the root. NULL: out of memory. */
 static char *path_below(const char *root, const char *name) {
         char *path;
 
         return asprintf(&path, "%s/%s", root, name) < 0 ? NULL : path;
 }
 
-/* 1: it is safe to look below it; 0: it is not, and that is a complaint. */
+/* Returns 1 if the files in the directory can be trusted; otherwise complains and returns the result of complain(). */
 static int check_directory(Config *c, const char *root, const char *name) {
         _cleanup_free_ char *path = path_below(root, name);
         int r;
@@ -36,7 +36,8 @@ static int check_directory(Config *c, const char *root, const char *name) {
         return complain_file(
                         c, path,
                         r < 0 ? "the directory cannot be read: %m"
-                              : "other users can write to this directory, so its files are not read; make it safe with chown root and chmod go-w");
+                              : "other users can write to this directory, so its files are not read; make it safe with "
+                                "chown root and chmod go-w");
 }
 
 int config_load_file(Config *c, const SettingTable *t, const char *path) {
@@ -67,7 +68,7 @@ static int load_one(Config *c, const SettingTable *t, const char *path, const Co
                                      : config_load_file(c, t, path);
 }
 
-/* The main file: the highest root that has one masks the others. */
+/* Reads the main file of the highest root that has one. */
 static int load_main(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft) {
         for (; *roots; roots++) {
                 _cleanup_free_ char *path = path_below(*roots, MAIN_FILE);
@@ -98,7 +99,7 @@ static void drop_ins_done(DropIns *d) {
         free(d->paths);
 }
 
-/* In the order of names; one that is there is of a higher root, and stays. */
+/* Inserts a drop-in, sorted by name. A drop-in of the same name comes from a higher root, and is kept. */
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
         size_t i = 0;
         char *path;
@@ -135,7 +136,7 @@ static int find_drop_ins(Config *c, const char *root, const ConfigDraft *draft, 
         }
         if (r < 0 || (access(directory, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)))
                 return r;
-        /* Whoever can write the directory above can exchange this one. */
+        /* A user who can write to the parent directory could replace this directory. */
         r = check_directory(c, root, DIRECTORY);
         if (r > 0)
                 r = check_directory(c, root, CONFIG_DROP_IN_DIRECTORY);

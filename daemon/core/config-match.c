@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* match = …: which drives a block is for. */
+/* Reads match = …, which selects the drives of a block. */
 
 #include <fnmatch.h>
 
 #include "config-reader.h"
 #include "text.h"
 
-/* What is no path, but perhaps the name of a disk, or of a link. */
+/* Complains about a pattern that is not a path, and proposes a path if the pattern is the name of a disk or a link. */
 static bool complain_node(ConfigText *t, size_t token, const char *pattern) {
         static const struct {
                 const char *glob, *directory;
@@ -44,7 +44,7 @@ static bool complain_transport(ConfigText *t, size_t token, const char *pattern)
 }
 
 static bool complain_key(ConfigText *t, size_t token, const char *name) {
-        /* Words of lsblk, udev, smartctl and others. */
+        /* Words that lsblk, udev, smartctl and other programs use. */
         static const struct {
                 const char *words;
                 MatchKey key;
@@ -75,7 +75,7 @@ static bool complain_key(ConfigText *t, size_t token, const char *name) {
 }
 
 static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const char *pattern) {
-        /* Joined to what stands behind it, it is no pattern. */
+        /* The adjacent string was joined to this one, which made the pattern invalid. */
         if (t->tokens[token + 1].type == TOKEN_STRING)
                 return config_text_error(t, token + 1, "a comma is missing before this pattern");
 
@@ -89,7 +89,7 @@ static bool complain_pattern(ConfigText *t, size_t token, MatchKey key, const ch
         }
 }
 
-/* One pattern: a string, or a boolean where that is a fact of drives. */
+/* Reads one pattern: a string, or a boolean for keys such as rotational. */
 static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *property, Match *m) {
         static const ValueRange boolean = { .type = VALUE_BOOL };
         _cleanup_free_ char *text = NULL;
@@ -115,7 +115,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
                 return false;
         }
 
-        /* What shells take for a pattern, and fnmatch(3) takes for itself. */
+        /* Characters that are special in a shell or a regular expression, and literal in fnmatch(3). */
         brace = strchr(pattern, '{');
         if (brace && strchr(brace, ',') && strchr(brace, '}'))
                 config_text_warning(r->text, token,
@@ -131,7 +131,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
         return true;
 }
 
-/* One pattern, or a list or an array of them: any of these. */
+/* Reads one pattern, or a list or array of patterns, any of which may match. */
 static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *property, Match *m) {
         TokenType end = token_type(r, value) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
 
@@ -163,7 +163,7 @@ static bool read_patterns(Reader *r, size_t value, MatchKey key, const char *pro
         return true;
 }
 
-/* One statement of a match = { … }. */
+/* Reads one statement of match = { … }. */
 static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
         char text[TOKEN_TEXT_MAX];
         MatchKey key = match_key_from_string(token_copy(r->text, name, text));
@@ -177,7 +177,7 @@ static bool read_criterion(Reader *r, size_t name, size_t value, Match *m) {
         return complain_key(r->text, name, text);
 }
 
-/* The statements of a match = { … }. */
+/* Reads the statements of match = { … }. */
 static bool read_criteria(Reader *r, size_t i, size_t end, Match *m) {
         bool sound = true;
 

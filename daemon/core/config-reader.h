@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* How config_parse() reads one file, however broken, so that one typo costs one block: tokens (config-text.h), the list of drives
- * and its blocks, their statements, the statements' values. What is wrong is complained about where it is found; that memory was
- * short stands in Complaints.error, and reading goes on, so that nobody has to ask at each step. */
+/* The steps of config_parse(): tokens (config-text.h), the list of drives and its blocks, statements, values. A broken file is read as far
+ * as possible, so that a typo affects only its block. Each step adds its own complaints. If memory runs out, Complaints.error is set and
+ * reading continues, so that callers need not check each step. */
 
 #include "config-text.h"
 #include "config.h"
@@ -12,20 +12,20 @@ typedef struct Reader {
         ConfigText *text;
         const SettingTable *table;
         Config *config;
-        size_t i; /* the next token */
+        size_t i; /* index of the next token */
 
-        uint64_t options_seen; /* a bit for each */
-        size_t list;           /* where the list of drives began; 0: not yet, as it cannot begin with the first token */
-        bool open;             /* it has not ended */
-        bool misnamed;         /* this may be a list with another name: its blocks are not applied */
-        bool in_section;       /* below a [section] of another program's file: its keys are none of ours */
-        bool separated;        /* a block may follow */
-        bool reported;   /* there was a complaint since the last block or option, which goes for what is here, too */
-        size_t n_blocks; /* of the Config up to the block read last; 0: that one is not among them */
-        size_t unclosed; /* the token at which a block was found not to be closed; 0: none */
-        const Token *unmatched; /* the first block whose match is not known; NULL: none */
+        uint64_t options_seen; /* a bit for each option */
+        size_t list;     /* token at which the list of drives began; 0: not found yet (token 0 cannot begin the list) */
+        bool open;       /* the list has begun and not ended */
+        bool misnamed;   /* the list may have a mistyped name: its blocks are not applied */
+        bool in_section; /* after a [section], as in files of other programs: unknown keys cause no complaint */
+        bool separated;  /* a separator was read, so a block may follow */
+        bool reported;   /* a complaint since the last block or option also covers the next token */
+        size_t n_blocks; /* number of blocks in the Config, if the last block read was added to them; else 0 */
+        size_t unclosed; /* the token at which an unclosed block was detected; 0: none */
+        const Token *unmatched; /* the first token of a block whose match could not be read; NULL: none */
 
-        bool broken; /* the block: there is an error of syntax, or it was to be for fewer drives */
+        bool broken; /* the current block has a syntax error, or would match more drives than intended */
 } Reader;
 
 static inline TokenType token_type(const Reader *r, size_t i) {
@@ -38,31 +38,31 @@ static inline size_t skip_separators(const Reader *r, size_t i) {
         return i;
 }
 
-/* config-statement.c. Behind the statement at `name`, of which the value begins at name + 2; at most `end`. 0: it is in error, which
- * was complained about; then the block is broken, and no more is complained about until it ends. */
+/* Returns the index of the token after the statement at `name`, at most `end` (config-statement.c). The value of the statement begins at
+ * name + 2. 0: the statement has an error, which was reported; the block is then broken, and its later errors are not reported. */
 size_t reader_statement(Reader *r, size_t name, size_t end);
-bool reader_at_option(const Reader *r, size_t i); /* its name, and "=" */
+bool reader_at_option(const Reader *r, size_t i); /* the name of an option, and "=" */
 
-/* Whether the token before it, on its line, is of the same kind; and a complaint where that is one too many. */
+/* Returns true if the previous token is of the same type and on the same line. reader_complain_twice() reports such a token. */
 bool reader_is_twice(const Reader *r, size_t token);
 bool reader_complain_twice(Reader *r, size_t token);
 
-/* A complaint if the token is "/", the rest of "//". */
+/* Complains if the token is "/", which is probably a mistyped "//". */
 bool reader_complain_slash(Reader *r, size_t token);
 
-/* From inside braces, the '}' that closes them; else where something begins that cannot be in them, and they are not closed. */
+/* Returns the '}' that closes the braces around token `i`, or, if they are not closed, the first token that cannot be inside them. */
 size_t reader_find_closing(const Reader *r, size_t i);
 
-/* config-block.c. Reads the block at r->i, with or without its '{', into an empty one, and goes behind it. `guessed`: that it begins
- * here is a guess, which was complained about. False: its match is not known; then it must not be applied, and neither may any general
- * rule that it was to protect its drives from. */
+/* Reads the block at r->i, with or without its '{', into an empty Block, and advances r->i past the block (config-block.c). `guessed`: the
+ * start of the block is a guess, which was reported. False: the match could not be read. The caller must then apply neither the block nor
+ * general rules, which might match the drives of the block. */
 bool block_read(Reader *r, bool guessed, Block *ret);
 
-/* config-match.c. False: it is not known, which was complained about. */
+/* Reads a match (config-match.c). False: the match has an error, which was reported. */
 bool reader_match(Reader *r, size_t value, Match *m);
 
-/* config-value.c, by libconfig: the value at `token`. False, NULL: there is none, which was complained about.
- * A value in `range` for the key `name`; one that cannot be held exactly is a warning. `ret_keep` may be NULL where "keep" means
- * nothing. */
+/* Reads the value of key `name` at `token` by libconfig (config-value.c). Values that must be rounded to `range` cause a warning.
+ * `ret_keep` may be NULL if the key does not accept "keep". False: the value has an error, which was reported. */
 bool reader_value(Reader *r, size_t token, const char *name, const ValueRange *range, Value *ret, bool *ret_keep);
+/* Reads the string at `token`; the caller frees it. NULL: not a string, which was reported, or out of memory. */
 char *reader_string(Reader *r, size_t token);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Where a statement, a group and a block end, however broken the file is. */
+/* Finds the end of statements, groups and blocks, also in broken files. */
 
 #include <ctype.h>
 
@@ -13,13 +13,13 @@ bool reader_at_option(const Reader *r, size_t i) {
                config_is_option(token_copy(r->text, i, name));
 }
 
-/* Whether a ')' here, in a block, is the end of the list: behind a block that is not closed, and not a slip in it. */
+/* Returns true if a ')' inside a block ends the list, which means that the block is not closed; otherwise the ')' is a typo. */
 static bool ends_list(const Reader *r, size_t i) {
         i = skip_separators(r, i + 1);
         return token_type(r, i) == TOKEN_END || reader_at_option(r, i);
 }
 
-/* Whether a '{' here is that of a value, perhaps without its "=". Else it begins a block: the one before was not closed. */
+/* Returns true if a '{' begins a value, possibly without "=". Otherwise the '{' begins a block, and the previous block is not closed. */
 static bool opens_value(const Reader *r, size_t brace, bool in_list) {
         TokenType before = token_type(r, brace - 1);
 
@@ -29,7 +29,7 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
                !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
-/* The first token of a group without its "{", or with another bracket: match = model = "x"; }; or match = ( model = "x"; };
+/* Returns the first token of a group whose "{" is missing or another bracket: match = model = "x"; }; or match = ( model = "x"; };
  * 0: no such group begins at this name. */
 static size_t find_braceless(const Reader *r, size_t name) {
         bool match = token_is_name(r->text, name, CONFIG_MATCH);
@@ -68,7 +68,7 @@ size_t reader_find_closing(const Reader *r, size_t i) {
                         }
                         break;
                 case TOKEN_GROUP:
-                        if (reader_is_twice(r, i)) /* a slip: it has one partner */
+                        if (reader_is_twice(r, i)) /* a repeated brace, a typo: only one "}" matches */
                                 break;
                         if (!opens_value(r, i, lists > 0))
                                 return i;
@@ -92,7 +92,7 @@ size_t reader_find_closing(const Reader *r, size_t i) {
                 }
 }
 
-/* Behind the bracket that closes a list of values; 0: there is none. */
+/* Returns the token after the bracket that closes a list of values; 0: the list is not closed, which was reported. */
 static size_t find_list_end(Reader *r, size_t bracket) {
         TokenType type, end = token_type(r, bracket) == TOKEN_LIST ? TOKEN_LIST_END : TOKEN_ARRAY_END;
         size_t i = bracket;
@@ -120,7 +120,7 @@ static size_t find_list_end(Reader *r, size_t bracket) {
         return 0;
 }
 
-/* Whether the value begins a list without its bracket: match = "/dev/a", "/dev/b"]; */
+/* Complains if the opening bracket of a list is missing: match = "/dev/a", "/dev/b"]; */
 static bool complain_bracketless(Reader *r, size_t value, size_t comma) {
         size_t i = comma;
         bool closed;
@@ -143,7 +143,7 @@ bool reader_complain_twice(Reader *r, size_t token) {
         return config_text_error(r->text, token, "\"%s\" is repeated here; delete one", TOKEN_QUOTED(r->text, token));
 }
 
-/* Behind the value at `i`; 0: there is none. */
+/* Returns the token after the value at `i`; 0: no valid value, which was reported. */
 static size_t find_value_end(Reader *r, size_t name, size_t i) {
         size_t end, braceless = find_braceless(r, name);
 
@@ -180,7 +180,7 @@ static size_t find_value_end(Reader *r, size_t name, size_t i) {
                         reader_complain_twice(r, i + 1);
                         return 0;
                 }
-                /* If it is not closed, neither is the block. */
+                /* If this group is not closed, the block is not closed either. */
                 end = reader_find_closing(r, i + 1);
                 return end + (token_type(r, end) == TOKEN_GROUP_END);
         default:
@@ -198,7 +198,7 @@ bool reader_complain_slash(Reader *r, size_t token) {
                !config_text_error(r->text, token, "a comment begins with \"//\"; write \"//\" instead of \"/\"");
 }
 
-/* "!", "~", "+": what other languages have before or behind a "=". */
+/* Complains about operators of other languages before or after "=", such as "!", "~" and "+". */
 static bool complain_operator(Reader *r, size_t token) {
         const Token *k = &r->text->tokens[token];
         char sign = token_type(r, token) == TOKEN_WORD && k->length == 1 ? r->text->text[k->offset] : '\0';
@@ -214,7 +214,7 @@ static bool complain_operator(Reader *r, size_t token) {
         return true;
 }
 
-/* Of what is not the name of a statement. */
+/* Complains about a token that does not begin a statement. */
 static void complain_name(Reader *r, size_t token) {
         if (reader_complain_slash(r, token) || (token_type(r, token) == TOKEN_NAME && complain_operator(r, token + 1)))
                 return;
@@ -227,7 +227,7 @@ static void complain_name(Reader *r, size_t token) {
                                   TOKEN_QUOTED(r->text, token));
 }
 
-/* Of something behind a value. */
+/* Complains about a token after a value. */
 static void complain_after_value(Reader *r, size_t name, size_t token) {
         const ConfigText *t = r->text;
 

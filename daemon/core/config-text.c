@@ -49,7 +49,7 @@ static void advance(ConfigText *t, size_t n) {
         }
 }
 
-/* The number of bytes from here to `c`, or to the end of the text. */
+/* Returns the number of bytes up to `c`, or up to the end of the text. */
 static size_t distance_to(const ConfigText *t, char c) {
         const char *p = t->text + t->at.offset, *found;
 
@@ -57,7 +57,7 @@ static size_t distance_to(const ConfigText *t, char c) {
         return found ? (size_t) (found - p) : t->size - t->at.offset;
 }
 
-/* Adds the next `length` bytes as a token and goes behind it. */
+/* Adds the next `length` bytes as a token, and advances past the token. */
 static void add_token(ConfigText *t, TokenType type, size_t length) {
         Token k = t->at;
 
@@ -70,13 +70,14 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
         advance(t, length);
 }
 
-/* What stands on the line up to here gets no other complaint. */
+/* Suppresses further complaints about the tokens read so far on this line. */
 static void doubt_line(ConfigText *t, unsigned line) {
         for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == line;)
                 k->doubtful = true;
 }
 
-/* The first full-width form of an ASCII character (U+FF01 to U+FF5E), as input methods for Chinese and Japanese write it. NULL: none. */
+/* Finds the first full-width form of an ASCII character (U+FF01 to U+FF5E), which Chinese and Japanese input methods produce. NULL:
+ * none. */
 static const char *find_full_width(const char *s, size_t size, char *ret) {
         for (const unsigned char *p = (const unsigned char *) s; size >= 3; p++, size--) {
                 int c = (p[1] - 0xbc) * 0x40 + (p[2] - 0x80);
@@ -90,7 +91,7 @@ static const char *find_full_width(const char *s, size_t size, char *ret) {
         return NULL;
 }
 
-/* A string or a word of any bytes: what is not UTF-8 is refused, and a word with something in it that nobody sees. */
+/* Adds a string or word. Refuses text that is not UTF-8, and words with invisible or full-width characters. */
 static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
         const char *p = t->text + t->at.offset, *name, *found = text_find_invisible(p, length, &name);
         Token at = t->at;
@@ -120,7 +121,7 @@ static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
                 doubt_line(t, at.line);
 }
 
-/* Is the token before this one a string or a word, and joined to it? Words may be several. */
+/* Returns true if the previous token on the line is a string or word without a gap before this one. Consecutive words count as joined. */
 static bool is_joined(const ConfigText *t, const Token *at) {
         const Token *before = at - 1;
 
@@ -130,8 +131,8 @@ static bool is_joined(const ConfigText *t, const Token *at) {
                (before->type != TOKEN_STRING && (at->type == TOKEN_NAME || at->type == TOKEN_WORD));
 }
 
-/* A quote without a partner on its line. The slip is where the tokens joined to it begin: in "x; apm = "y" at the first string, which
- * ends too late. */
+/* Complains about a quote without a partner on its line. The mistake is at the first of the joined tokens: in "x; apm = "y" at the first
+ * string, which ends too late. */
 static void complain_quote(ConfigText *t, const Token *quote) {
         const Token *at = quote;
 
@@ -156,7 +157,7 @@ static void complain_quote(ConfigText *t, const Token *quote) {
 static void scan_string(ConfigText *t) {
         size_t n = 1;
 
-        /* A missing quote must not cost the blocks up to the next one. */
+        /* A string ends at the end of its line, so that a missing quote does not affect later blocks. */
         while (t->at.offset + n < t->size && peek(t, n) != '"' && peek(t, n) != '\n')
                 n += peek(t, n) == '\\' && t->at.offset + n + 1 < t->size && peek(t, n + 1) != '\n' ? 2 : 1;
 
@@ -185,7 +186,7 @@ static void scan_word(ConfigText *t) {
         size_t n = 1, left = t->size - t->at.offset;
 
         for (; n < left && !isspace((unsigned char) p[n]) && !strchr(",;:={}()[]\"#", p[n]); n++)
-                /* "127//why" has a comment, but in a path without quotes a glob may follow the slash. */
+                /* "127//why" contains a comment. In an unquoted path, however, a glob may follow the slash. */
                 if (p[0] != '/' && p[n] == '/' && n + 1 < left && (p[n + 1] == '/' || p[n + 1] == '*'))
                         break;
 
@@ -201,7 +202,7 @@ static void skip_comment(ConfigText *t) {
         const char *p = t->text + t->at.offset, *end = NULL;
 
         if (peek(t, 0) == '/' && peek(t, 1) == '*') {
-                /* Not looked for again once there was none. */
+                /* After a comment was found unclosed, do not search for its end again. */
                 if (t->doubtful == SIZE_MAX)
                         end = memmem(p + 2, t->size - t->at.offset - 2, "*/", 2);
                 if (!end) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A configuration file's text as tokens, each with its line and column. libconfig 1.5 stops at the first error, knows
- * no columns, wraps integers and decodes \x20, so this reads first and libconfig gets only sound statements, one by
- * one (config-value.c). Any bytes are fine as input. */
+/* Splits the text of a configuration file into tokens with line and column. libconfig 1.5 stops at the first error, reports no columns,
+ * wraps integers and decodes \x20. Therefore this scanner reads the file first, and libconfig gets single valid statements
+ * (config-value.c). The input may contain any bytes. */
 
 #include "complaint.h"
 
 typedef enum TokenType {
         TOKEN_COMMA = ',',
         TOKEN_SEMICOLON = ';',
-        TOKEN_EQUALS = '=', /* ':' too */
+        TOKEN_EQUALS = '=', /* or ':' */
         TOKEN_GROUP = '{',
         TOKEN_GROUP_END = '}',
         TOKEN_LIST = '(',
@@ -18,53 +18,52 @@ typedef enum TokenType {
         TOKEN_ARRAY = '[',
         TOKEN_ARRAY_END = ']',
 
-        TOKEN_END = 256, /* of the file: always the last one, and two of them, to look ahead; behind it what can be a word */
+        TOKEN_END = 256, /* end of file; the last two tokens, to allow lookahead. Types after this one can be words */
         TOKEN_NAME,
         TOKEN_STRING,
-        TOKEN_WORD,    /* none of these: 7, 20min, /dev/sda, 'sda' */
-        TOKEN_REFUSED, /* complained about already: @include, a string that is not closed, bytes that are not UTF-8 */
+        TOKEN_WORD,    /* any other word: 7, 20min, /dev/sda, 'sda' */
+        TOKEN_REFUSED, /* already reported: @include, an unclosed string, bytes that are not UTF-8 */
 } TokenType;
 
 typedef struct Token {
         TokenType type;
         uint32_t offset, length;
-        uint32_t line, column; /* from 1; a tab counts as one character */
-        bool secret;           /* never quoted: it may be (part of) a password (config-file.c) */
-        bool doubtful;         /* a quote in its line has no partner, which was told: perhaps it is another token */
+        uint32_t line, column; /* count from 1; a tab is one column */
+        bool secret;           /* may be part of a password, and is never quoted (config-file.c) */
+        bool doubtful;         /* on a line with an unpaired quote, which was reported: the token may be wrong */
 } Token;
 
 typedef struct ConfigText {
-        const char *file; /* its name in complaints */
+        const char *file; /* name of the file in complaints */
         const char *text;
         size_t size;
         GROWING_ARRAY(Token, tokens);
-        Token at;        /* where the scanner stands */
-        size_t doubtful; /* from this token on all may be part of a comment that is not closed; SIZE_MAX: none */
+        Token at;        /* position of the scanner */
+        size_t doubtful; /* tokens from this one on may belong to an unclosed comment; SIZE_MAX: none */
         Complaints *complaints;
-        size_t n_complaints; /* from this file */
-        bool muted;          /* no more complaints about this block: its first error of syntax was told */
+        size_t n_complaints; /* about this file */
+        bool muted; /* the first syntax error of the block was reported; suppress further complaints about the block */
 } ConfigText;
 
-/* `t` has file, text, size and complaints filled in. Of a file that cannot be text there is just TOKEN_END. Returns its
+/* Scans the text. The caller sets file, text, size and complaints. A file with a NUL byte yields only TOKEN_END. Returns
  * Complaints.error. */
 int config_text_scan(ConfigText *t);
 void config_text_done(ConfigText *t);
 
-/* At a token. All return false, for whoever has nothing to give then. Behind the hundredth complaint from one file the rest are not
- * kept. */
+/* Add a complaint about a token. Always return false, which callers can return in turn. At most 100 complaints about a file are kept. */
 #define config_text_error(t, token, ...) config_text_complain(t, COMPLAINT_ERROR, (t)->tokens + (token), __VA_ARGS__)
 #define config_text_warning(t, token, ...) \
         config_text_complain(t, COMPLAINT_WARNING, (t)->tokens + (token), __VA_ARGS__)
 bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) _printf_(4, 5);
 
-/* The token's text without a string's quotes, cut to fit: a longer name cannot be a known one. Returns buf. */
-#define TOKEN_TEXT_MAX 128U /* holds a link below /dev/disk/by-id */
+/* Copies the text of the token, without the quotes of a string, and returns buf. Longer text is cut: no known name is that long. */
+#define TOKEN_TEXT_MAX 128U /* enough for a link below /dev/disk/by-id */
 const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
 
-/* The same for complaints: "..." for what is secret. It may not be in buf. */
+/* Like token_copy(), for complaints: returns "..." for a secret token. The result need not be in buf. */
 const char *token_quote(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
 #define TOKEN_QUOTED(t, token) token_quote(t, token, (char[TOKEN_TEXT_MAX]){})
 
 bool token_is_name(const ConfigText *t, size_t token, const char *name);
 bool token_separates(TokenType type);                           /* "," or ";" */
-bool token_starts_statement(const ConfigText *t, size_t token); /* something like a name, and "=" */
+bool token_starts_statement(const ConfigText *t, size_t token); /* a word or string, and "=" */

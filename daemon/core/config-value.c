@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A value as libconfig reads it, and what is wrong with it. */
+/* Reads a value by libconfig, and complains about invalid values. */
 
 #include <libconfig.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 
 #define RANGE_TEXT_MAX 256U
 #define TIMER_LIKE_MINUTES_MAX 60
-/* Five of them, and their quotes, fit in RANGE_TEXT_MAX. */
+/* Five quoted quantities fit in RANGE_TEXT_MAX. */
 #define QUANTITY_MAX 32U
 
-/* Escapes that libconfig would decode (\x20) or does not know (\*) keep their backslash. */
+/* Copies a string. Doubles the backslash of escapes that libconfig would decode (\x20) or does not know (\*). */
 static void put_string(FILE *f, const char *s, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 if (s[i] == '\\') {
@@ -24,7 +24,7 @@ static void put_string(FILE *f, const char *s, size_t n) {
         }
 }
 
-/* libconfig has 32 bits without the L, and wraps silently in both. */
+/* Writes a number with the suffix L: libconfig reads numbers without L as 32 bits, and wraps larger ones silently. */
 static void put_word(FILE *f, const ConfigText *t, size_t token) {
         char word[TOKEN_TEXT_MAX], *end;
         long long n;
@@ -36,11 +36,11 @@ static void put_word(FILE *f, const ConfigText *t, size_t token) {
                 fputs(word, f);
         else if (errno == 0)
                 fprintf(f, "%lldL", n);
-        else /* as a string it is out of every range */
+        else /* too large: written as a string, which is out of every range */
                 fprintf(f, "\"%.*s\"", (int) (end - word), word);
 }
 
-/* The value in the form that libconfig 1.5 reads as it is meant. NULL: out of memory. */
+/* Formats the value so that libconfig 1.5 reads it correctly. NULL: out of memory. */
 static char *value_to_text(const ConfigText *t, size_t token) {
         char *text = NULL;
         size_t size;
@@ -54,11 +54,11 @@ static char *value_to_text(const ConfigText *t, size_t token) {
         fputs("value = ", f);
         if (t->tokens[token].type != TOKEN_STRING)
                 put_word(f, t, token);
-        for (; t->tokens[token].type == TOKEN_STRING; token++) /* several are one */
+        for (; t->tokens[token].type == TOKEN_STRING; token++) /* adjacent strings are one value */
                 put_string(f, t->text + t->tokens[token].offset, t->tokens[token].length);
         fputc(';', f);
 
-        /* A stream into memory fails by want of that alone. */
+        /* A memory stream fails only if memory runs out. */
         failed = ferror(f);
         if (fclose(f) == 0 && !failed)
                 return text;
@@ -67,7 +67,7 @@ static char *value_to_text(const ConfigText *t, size_t token) {
         return NULL;
 }
 
-/* NULL: it is none. What is returned belongs to `config`, which is initialized. */
+/* Parses the value. The result belongs to `config`, which the caller has initialized. NULL: not a value. */
 static const config_setting_t *value_load(ConfigText *t, size_t token, config_t *config) {
         _cleanup_free_ char *text = value_to_text(t, token);
 
@@ -77,7 +77,8 @@ static const config_setting_t *value_load(ConfigText *t, size_t token, config_t 
                                                         : NULL;
 }
 
-/* Proposes only what would be taken. Drives count many durations in steps, as "smartctl -l scterc,70" does. */
+/* Complains about a duration without a unit, and proposes only valid values. Drives count many durations in steps; so does
+ * "smartctl -l scterc,70". */
 static bool complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
         static const char *const units[] = { "us", "ms", "s", "min", "h" };
         char proposals[RANGE_TEXT_MAX] = "", text[RANGE_TEXT_MAX], quantity[QUANTITY_MAX];
@@ -103,7 +104,7 @@ static bool complain_unit(ConfigText *t, size_t token, const char *name, const V
         return config_text_error(t, token, "%s needs a unit: write %s, in quotes", name, proposals);
 }
 
-/* `error` is value_parse()'s. */
+/* Complains about a value. `error` is the return value of value_parse(). */
 static bool complain_value(ConfigText *t, size_t token, const char *name, const ValueRange *range, int error) {
         const char *typed = TOKEN_QUOTED(t, token), *near = setting_nearest_value(range, typed);
         char text[RANGE_TEXT_MAX];
@@ -124,7 +125,7 @@ static bool complain_value(ConfigText *t, size_t token, const char *name, const 
         }
 }
 
-/* Of what stands in a value's place and is neither a string nor a number, true or false. `range` may be NULL. */
+/* Complains about a word in place of a string, a number or a boolean. `range` may be NULL. */
 static bool complain_word(Reader *r, size_t token, const char *name, const ValueRange *range) {
         const char *word = TOKEN_QUOTED(r->text, token);
         Value v;
@@ -139,10 +140,10 @@ static bool complain_word(Reader *r, size_t token, const char *name, const Value
 
         if (range && !streq(word, "keep"))
                 k = value_parse(range, word, &v);
-        if (k < 0) /* quotes would not make it one */
+        if (k < 0) /* the word would be invalid with quotes, too */
                 return complain_value(r->text, token, name, range, k);
         if (!r->text->tokens[token].secret && r->text->tokens[token].length >= TOKEN_TEXT_MAX) {
-                /* What is to be copied is not cut. */
+                /* Users copy the proposed text, so print it in full. */
                 int n = (int) r->text->tokens[token].length;
                 const char *whole = r->text->text + r->text->tokens[token].offset;
 
@@ -169,7 +170,7 @@ char *reader_string(Reader *r, size_t token) {
         return text;
 }
 
-/* Of the scalar's type; 1 for inexact. */
+/* Converts a scalar by its type. Returns 1 if the value was rounded. */
 static int read_scalar(const config_setting_t *s, const ValueRange *range, Value *ret) {
         switch (config_setting_type(s)) {
         case CONFIG_TYPE_INT64:
@@ -183,7 +184,8 @@ static int read_scalar(const config_setting_t *s, const ValueRange *range, Value
         }
 }
 
-/* hdparm's numbers for the standby timer look like minutes. Those that hdparm.conf files have, 120 and 240, most of all, do so less. */
+/* Explains a small number for the standby timer, which looks like minutes but is in the units of hdparm -S. Larger numbers, such as the
+ * common 120 and 240 of hdparm.conf, cause no notice. */
 static void notice_timer(ConfigText *t, size_t token, const char *name, const ValueRange *range, const Value *v) {
         char text[VALUE_TEXT_MAX], minutes[VALUE_TEXT_MAX];
         Value meant;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a file can say besides settings, and the object that holds what files say. */
+/* The keys of a file that are not settings, and the Config object. */
 
 #include "config.h"
 

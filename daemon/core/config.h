@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the files want: blocks of (match, assignments) in the order of reading, and every complaint about them.
- * The only file that knows libconfig is config-value.c. */
+/* The configuration: blocks of a match and assignments, in the order in which the files are read, and all complaints about the files.
+ * Only config-value.c uses libconfig. */
 
 #include "complaint.h"
 #include "match.h"
 #include "safe-file.h"
 #include "setting.h"
 
-/* Who lets a drive spin down after the time of a row with `spins_down`. */
+/* Selects what spins a drive down after the time in a setting whose row has `spins_down`. */
 typedef enum SpindownBy {
-        SPINDOWN_BY_DRIVE,   /* a timer of its own */
-        SPINDOWN_BY_SERVICE, /* the service, by a command; the drive is told of no timer */
-        SPINDOWN_BY_AUTO,    /* the drive, and the service where it turns out that the drive does not */
+        SPINDOWN_BY_DRIVE,   /* the timer in the drive */
+        SPINDOWN_BY_SERVICE, /* a command by the service; no timer is set in the drive */
+        SPINDOWN_BY_AUTO,    /* the drive; the service, if the drive proves to ignore its timer */
         _SPINDOWN_BY_MAX,
 } SpindownBy;
 
 typedef struct Assignment {
-        const char *name; /* the state's canonical key (setting_state()), from the table */
+        const char *name; /* canonical key of the state (setting_state()); points into the table */
         Value value;
-        bool on_battery; /* it counts only while the machine runs on battery, and there before the block's others */
-        bool keep;       /* "keep": cancels an earlier block's value */
-        bool withheld;   /* the value is in error: earlier values must not come through, nothing is written */
-        bool guessed;    /* nobody has written it: a name was mistyped, or stands in what is no statement */
+        bool on_battery; /* valid only on battery, where it overrides the other assignments of the block */
+        bool keep;       /* the value is "keep", which cancels the value of an earlier block */
+        bool withheld;   /* the value has an error: nothing is written, not even the value of an earlier block */
+        bool guessed;    /* derived from a mistyped name, or from a name outside a statement */
         unsigned line, column;
-        const Setting *row; /* of the key as it was written, perhaps an alias */
+        const Setting *row; /* of the key in the file, which may be an alias */
 } Assignment;
 
 typedef struct Block {
@@ -34,41 +34,43 @@ typedef struct Block {
         unsigned line, column;
         struct {
                 unsigned line, column;
-        } match_at;           /* where its value stands */
-        bool broken;          /* it cannot be trusted: every assignment is withheld, on battery and off */
-        bool obscure;         /* … nor which settings it names: all that earlier blocks want is withheld */
-        bool allow_dangerous; /* the user's word that dangerous settings of this block are meant */
-        bool wake;            /* a sleeping drive may be woken for settings of this block */
-        bool permanent;       /* … and that the drive is to save what it can of this block (apply --permanent) */
-        bool only_in_raid;    /* it counts only for members of an array that can do without them */
+        } match_at;  /* the place of the match's value */
+        bool broken; /* the block has an error: all its assignments are withheld, on battery and off */
+        bool obscure; /* the settings of a broken block are not known: all settings of earlier blocks are withheld, too */
+        bool allow_dangerous; /* the user permits dangerous settings in this block */
+        bool wake;            /* a drive in standby may be spun up for the settings of this block */
+        bool permanent;       /* apply --permanent makes the drive save those settings of this block that it can save */
+        bool only_in_raid;    /* valid only for members of a redundant array */
         SpindownBy spindown_by;
-        bool wake_together;    /* its drives are woken with the others of their array */
-        bool commands_are_use; /* … and programs that send them commands use them */
+        bool wake_together;    /* the drives of an array are spun up together */
+        bool commands_are_use; /* commands that programs send to the drive count as I/O */
         GROWING_ARRAY(Assignment, assignments);
 } Block;
 
 typedef struct Config {
         char **files;     /* in order of reading, NULL-terminated */
-        uint64_t *hashes; /* hashes of the files' texts (text_hash()), in the same order */
+        uint64_t *hashes; /* text_hash() of each text, in the order of `files` */
         size_t n_files;
         GROWING_ARRAY(Block, blocks);
-        uint64_t fsck_wait_ms;    /* how long a visit waits for fsck before its verdict is `deferred` */
-        uint64_t recheck_ms;      /* how often to look whether all is as it was left; 0: never */
-        uint64_t on_drift;        /* OnDrift: what is done about what is not */
-        uint64_t wake_log;        /* WakeLog: of which drives it is told who wakes them */
-        uint64_t spin_up_at_once; /* so many drives that are woken together may spin up at a time; 0: any number */
+        uint64_t fsck_wait_ms;    /* ms that a visit waits for fsck before its verdict is "deferred" */
+        uint64_t recheck_ms;      /* ms between checks for drift; 0: never */
+        uint64_t on_drift;        /* OnDrift */
+        uint64_t wake_log;        /* WakeLog */
+        uint64_t spin_up_at_once; /* how many drives of a group may spin up at the same time; 0: no limit */
         Complaints complaints;
 } Config;
 
+/* The reaction to drift. */
 typedef enum OnDrift {
         ON_DRIFT_REPORT,
         ON_DRIFT_RESTORE,
 } OnDrift;
 
+/* The drives whose wakers are logged. */
 typedef enum WakeLog {
         WAKE_LOG_OFF,
-        WAKE_LOG_ON,   /* of all that the files name and that can sleep */
-        WAKE_LOG_AUTO, /* of those that are to spin down after a time without use */
+        WAKE_LOG_ON,   /* drives that match a rule and can enter standby */
+        WAKE_LOG_AUTO, /* drives that spin down after a time without I/O */
 } WakeLog;
 
 #define CONFIG_FILE_MAX TEXT_FILE_MAX
@@ -81,137 +83,138 @@ DEFINE_CLEANUP(Config *, config_free);
 #define CONFIG_DRIVES "drives"
 #define CONFIG_MATCH "match"
 #define CONFIG_SPINDOWN_BY "spindown_by"
-#define CONFIG_ON_BATTERY "on_battery" /* the one group of settings inside a block */
+#define CONFIG_ON_BATTERY "on_battery" /* the only group of settings in a block */
 
-/* What means something in a file besides settings: the options beside the list of drives, … */
+/* A global option, outside the list of drives. */
 typedef struct ConfigOption {
         const char *name;
         ValueRange range;
-        size_t offset; /* of its uint64_t in Config */
+        size_t offset; /* of the uint64_t in Config */
 } ConfigOption;
 
 #define CONFIG_OPTIONS 5U
 extern const ConfigOption config_options[CONFIG_OPTIONS];
 
-/* … and the keys of a block besides settings. */
+/* A key of a block that is not a setting. */
 typedef struct ConfigBlockKey {
         const char *name;
-        size_t offset;  /* of its bool in Block; 0: the key has another form */
-        bool narrowing; /* without it the block would be for more drives, or do more to them */
+        size_t offset;  /* of the bool in Block; 0: the value is not a boolean */
+        bool narrowing; /* without this key the block would match more drives, or apply more often */
 } ConfigBlockKey;
 
 #define CONFIG_BLOCK_KEYS 9U
 extern const ConfigBlockKey config_block_keys[CONFIG_BLOCK_KEYS];
 
-/* The index, or the number of all where the name is unknown. */
+/* Returns the index, or the number of entries if the name is unknown. */
 size_t config_find_option(const char *name);
 size_t config_find_block_key(const char *name);
 
-bool config_is_option(const char *name); /* or the list of drives */
+bool config_is_option(const char *name); /* also true for "drives" */
 bool block_has_key(const char *name);
-bool config_is_key(const char *name, const SettingTable *table); /* anywhere in a file */
+/* Returns true if the name is an option, a key of a block, a match key or a setting. */
+bool config_is_key(const char *name, const SettingTable *table);
 
 void block_done(Block *b);
 
-/* What it says of this state, for battery only or not. NULL: nothing. */
+/* Returns the block's assignment of this state, from on_battery or from outside it. NULL: the block has none. */
 Assignment *block_find(const Block *b, const char *name, bool on_battery);
 
-/* Parses one file's text (config-file.c); `file` is its name in complaints. Bad input is a complaint, never an error:
- * negative only for -ENOMEM. Blocks are appended after those of earlier files. */
+/* Parses the text of one file (config-file.c) and appends its blocks to those of earlier files. `file` is the name in complaints. Bad
+ * input causes complaints, not errors; the only error is -ENOMEM. */
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size);
 
-/* Reads one file (config-load.c): regular, at most CONFIG_FILE_MAX, and not writable by others when it is not the
- * caller's own. Unreadable: a complaint. */
+/* Reads one regular file of at most CONFIG_FILE_MAX bytes (config-load.c). A file that the caller does not own must not be writable by
+ * others. A file that cannot be read causes a complaint. */
 int config_load_file(Config *c, const SettingTable *t, const char *path);
 
-/* The state file that lists the files in force, with a hash of each text. It is beside the state files of the drives. */
+/* The state file that lists the files in force, with a hash of each text. It is in the directory of the drives' state files. */
 #define CONFIG_IN_FORCE_FILE ".configuration"
 
-/* The content of this state file (config-in-force.c). The caller frees it. -ENOMEM. */
+/* Formats the content of CONFIG_IN_FORCE_FILE (config-in-force.c). The caller frees it. Returns 0 or -ENOMEM. */
 int config_format_in_force(const Config *c, char **ret);
 
-/* How the present files differ from such a list. */
+/* How the files on disk differ from the list of files in force. */
 typedef enum ConfigNews {
         CONFIG_SAME,
-        CONFIG_CHANGED, /* a file has another text */
+        CONFIG_CHANGED, /* the text of a file has changed */
         CONFIG_NEW,     /* a file is not in the list */
-        CONFIG_GONE,    /* a file in the list is not read any more */
+        CONFIG_GONE,    /* a file in the list no longer exists, or is no longer read */
 } ConfigNews;
 
-/* Returns the ConfigNews of the first file that differs; *ret_file gets its name, which the caller frees. -ENOMEM; -EBADMSG: the text is
- * no such list. */
+/* Returns the ConfigNews of the first file that differs from the list in `in_force`, and stores its name in *ret_file; the caller frees the
+ * name. -EBADMSG: the text is not such a list; -ENOMEM. */
 int config_compare_in_force(const Config *c, const char *in_force, char **ret_file);
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
 
 /* Reads drivekeep.conf and its drop-ins by systemd's precedence: drivekeep/drivekeep.conf, and the files named *.conf
- * in drivekeep/drivekeep.conf.d, below each of `roots` (NULL-terminated, highest first: /etc, /run, /usr/lib). The same
- * name masks one further down, an empty file or a link to /dev/null disables; drop-ins are read in the order of their
- * names, after the main file. No file at all is no complaint. */
+ * in drivekeep/drivekeep.conf.d, below each of `roots` (NULL-terminated, highest first: /etc, /run, /usr/lib). A file masks files of the
+ * same name in lower roots; an empty file or a link to /dev/null only masks. Drop-ins are read after the main file, in the order of
+ * their names. Missing files cause no complaint. */
 int config_load(Config *c, const SettingTable *t, const char *const *roots);
 
-/* What is to stand in a file that config_load() would read, whether or not there is one yet. */
+/* A proposed text for a file that config_load() reads. The file need not exist yet. */
 typedef struct ConfigDraft {
-        const char *path; /* as config_load() forms it: a root, '/' and the rest */
+        const char *path; /* in the form of config_load(): a root, '/' and the rest */
         const char *text;
         size_t size;
 } ConfigDraft;
 
-/* The same as if the draft (NULL: none) stood in its file. */
+/* Like config_load(), but reads the draft in place of its file. `draft` may be NULL. */
 int config_load_draft(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft);
 
-/* What the files want of one drive, state by state: later blocks win. */
+/* The value that the files set for one state of a drive. Later blocks win. */
 typedef struct Wish {
         const char *name; /* canonical key */
         Value value;
-        bool withheld;                   /* nothing may be written: the winning block is in error */
-        bool allow_dangerous, permanent; /* of the winning block … */
-        bool optional;          /* … which is for a class of drives, and not every one of them has everything */
-        bool wake;              /* of that block, too … */
-        SpindownBy spindown_by; /* … and these, which only rows with `spins_down` heed */
+        bool withheld;                   /* the winning block has an error: nothing is written */
+        bool allow_dangerous, permanent; /* from the winning block */
+        bool optional;          /* the winning block is for a class of drives, some of which may lack the setting */
+        bool wake;              /* from the winning block */
+        SpindownBy spindown_by; /* from the winning block, like the next two; used only for rows with `spins_down` */
         bool wake_together, commands_are_use;
-        const char *file; /* or who else wants it: then `line` is 0 */
+        const char *file; /* or another source, in which case `line` is 0 */
         unsigned line, column;
-        char *via_stacked; /* the rule fits only by this link of md, dm-crypt or LVM above the drive; else NULL */
+        char *via_stacked; /* link of md, dm-crypt or LVM above the drive, if the rule matches only by this link; else NULL */
 } Wish;
 
-/* In the order of the files: of two that exclude each other the later one wins (plan_exclude()). */
+/* In the order of the files: if two wishes exclude each other, the later one wins (plan_exclude()). */
 typedef struct Wishes {
         GROWING_ARRAY(Wish, items);
 } Wishes;
 
-/* resolve.c. `on_battery`: what the machine runs on now. `keep` and unnamed settings leave no wish. The wishes point into
- * the Config and its SettingTable. */
+/* Collects the wishes for one drive (resolve.c). `on_battery`: the machine runs on battery now. Settings with "keep", and settings that no
+ * rule names, have no wish. The wishes point into the Config and its SettingTable. */
 int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret);
 void wishes_done(Wishes *w);
 
-/* NULL: nobody asks for that setting. */
+/* Returns the wish for the setting, or NULL. */
 Wish *wishes_find(const Wishes *w, const char *name);
 
-/* The last one, in the place of an earlier one for the same setting; `via_stacked` is the list's own from now on. */
+/* Appends a wish, and removes an earlier one for the same setting. The list takes ownership of `via_stacked`. */
 int wishes_add(Wishes *w, const Wish *wish);
 
-/* Do the wishes include a setting with the same effect (plan.c)? */
+/* Returns true if a wish sets one of the settings of the remedy (plan.c). */
 bool wishes_remedy(const Wishes *w, const Remedy *r);
 
-/* Whether what the machine runs on makes a difference to any drive. */
+/* Returns true if any setting depends on whether the machine runs on battery. */
 bool config_uses_battery(const Config *c);
 
-/* The same values for the same settings; where in the files they stand does not count, but for which drives the rules are. */
+/* Returns true if both lists have the same values for the same settings. Lines in the files are not compared; the drives that the rules
+ * are for are compared. */
 bool wishes_equal(const Wishes *a, const Wishes *b, const SettingTable *t);
 
-/* Do the two exclude each other, on a drive that supports both? */
+/* Returns true if the two wishes exclude each other on a drive that supports both. */
 bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t);
 
-/* config-check.c: what stands in the files without an error, and still cannot be what was meant: blocks that say the same, values
- * that never win, settings that fight each other, danger without its word. Adds warnings and notices to c->complaints. Pure: it
- * looks at no drive. Returns 0 or -ENOMEM. */
+/* Adds warnings and notices about valid lines that are probably mistakes (config-check.c): duplicate blocks, values that are always
+ * overridden, conflicting settings, dangerous settings without allow_dangerous. Reads the files only, no drive. Returns 0 or -ENOMEM. */
 int config_check(Config *c, const SettingTable *t);
 
-/* The same of names of drives in a match that no drive has, or not the same drive after the next boot. Of these drives, which may be
- * none, it says by which name they keep. */
+/* Warns of device names in a match that no drive can have, or that may name another drive after a reboot. For drives in `drives`, which may
+ * be empty, the warning proposes a stable link. */
 int config_check_names(Config *c, Drive *const *drives, size_t n_drives);
 
-/* What can be said only of a drive that is there: that it is a member of an array, which a value harms, or that two rules exclude each other
- * for it. Once for each place in the files. */
+/* Warns of problems with one present drive: a value that harms a member of an array, a setting that the kind of drive does not support, a
+ * spin-down without I/O statistics. Each line of the files is reported once. */
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d);
