@@ -9,7 +9,7 @@
 
 #define FOREACH_SETTING(s, r) for (SettingRecord *s = (r)->settings; s < (r)->settings + (r)->n_settings; s++)
 
-/* The last microsecond of the year 9999: what RFC 3339 can still say. */
+/* The last microsecond of the year 9999, the latest time that RFC 3339 can express. */
 #define WHEN_MAX UINT64_C(253402300799999999)
 
 /* clang-format off */
@@ -182,7 +182,7 @@ int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret) {
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id) {
         if (!streq_ptr(r->boot_id, boot_id) || r->diskseq != d->diskseq)
                 return false;
-        /* udev goes on describing the bridge. */
+        /* Behind a bridge, udev's properties describe the bridge. */
         if (r->bridge.identified && drive_is_behind_bridge(d))
                 return streq_ptr(r->dock_serial, d->serial) && streq_ptr(r->dock_model, d->model);
         return streq_ptr(r->serial, d->serial) && streq_ptr(r->wwn, d->wwn) && streq_ptr(r->model, d->model);
@@ -201,7 +201,7 @@ int drive_record_reveal(const DriveRecord *r, Drive *d) {
         return drive_reveal(d, &i);
 }
 
-/* A look that lies further back does not tell whether the use was before the drive fell asleep. */
+/* I/O since an older poll may have preceded the spin-down of the drive. */
 #define RECENT_USEC (5ULL * 60 * 1000 * 1000)
 
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
@@ -235,7 +235,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
                 const SettingRecord *s = drive_record_find(r, w->items[i].name);
                 ValueType type = w->items[i].value.type;
 
-                /* Names are not remembered: nothing that has one is unreadable. */
+                /* Names are not stored: all settings with names can be read back. */
                 if (s && type != VALUE_NAME && type != VALUE_STRIPES)
                         m[i] = (Memory){ .sent = s->sent, .settled = s->settled, .read = s->read };
         }
@@ -244,7 +244,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
         return 0;
 }
 
-/* ---- what a visit leaves in it ---- */
+/* ---- changes by a visit ---- */
 
 typedef struct Text {
         char **field;
@@ -284,7 +284,7 @@ int drive_record_set_identity(DriveRecord *record, const Drive *d, const char *b
         return replace_all(texts, ELEMENTSOF(texts));
 }
 
-/* What is done once per attach is not undone by a loss. */
+/* Returns true for settings that are sent once per attach, which a power loss does not make due again. */
 static bool is_sent_once_per_attach(const SettingTable *table, const SettingRecord *record) {
         const Setting *s = setting_find(table, record->name);
 
@@ -318,16 +318,17 @@ void drive_record_drop_unwanted(DriveRecord *record, const Wishes *wishes) {
                         field_item_drop(&record_file, record, i);
 }
 
-/* What need not be sent again as long as the drive keeps its power. */
+/* Stores which value was sent, so that it is not sent again until the drive loses power. */
 static void record_note_sent(SettingRecord *record, const Step *s) {
-        /* What is done once per attach is done when it has come true. */
+        /* A setting that is sent once per attach counts as sent when its verdict is a success. */
         if (s->setting && (s->setting->flags & SETTING_AT_ATTACH) && verdict_is_wanted(s->verdict)) {
                 record->sent = (KnownNumber){ true, s->wish->value.number };
                 return;
         }
 
         if (!s->written) {
-                /* A reading that says otherwise makes the memory void; where none can, another setting's does. */
+                /* A different value read back invalidates the memory. For a setting that cannot be read, the loss of another setting
+                 * does. */
                 if ((s->lost && !record->settled.known) ||
                     (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
                      s->verdict != VERDICT_DEFERRED))
@@ -337,12 +338,12 @@ static void record_note_sent(SettingRecord *record, const Step *s) {
 
         record->sent.known = s->verdict == VERDICT_UNVERIFIABLE || s->verdict == VERDICT_ADJUSTED;
         record->sent.number = s->wish->value.number;
-        /* A state that only a sentence describes has no number to be known by again. */
+        /* An adjusted value of another type is only text, without a number to compare later. */
         record->settled.known = s->verdict == VERDICT_ADJUSTED && s->after.value.type == s->wish->value.type;
         record->settled.number = s->after.value.number;
 }
 
-/* What a later reading is compared with. One that sleeps was left as it was. */
+/* Stores the value read, for comparison at a later visit. A drive in standby was not changed, so its last reading stays valid. */
 static void record_note_reading(SettingRecord *record, const Step *s, const Reading *now) {
         if (now->known && now->value.type == s->wish->value.type)
                 record->read = (KnownNumber){ true, now->value.number };
@@ -438,7 +439,7 @@ static bool tally_entry_is(const TallyEntry *e, const char *word) {
         return e->len == strlen(word) && starts_with(e->word, word);
 }
 
-/* As which word it is counted: as itself where there is room. */
+/* Returns the word itself if the tally has it or has room for it, else TALLY_REST. */
 static const char *tally_counted_as(const char *tally, const char *word) {
         TallyEntry e;
         size_t n = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What is known of one drive and of each of its settings, as it stands in /run/drivekeep/drives/NAME: the daemon writes
- * it, anybody reads it. Text of KEY=value lines; values are escaped so that one never holds a newline. Pure: text in,
- * text out. Files are read as hostile: lengths and counts are bounded, unknown keys skipped, a bad line is -EBADMSG. */
+/* The state file of one drive, /run/drivekeep/drives/NAME: what is known of the drive and its settings. The daemon writes the file, and
+ * every user may read it. The format is lines KEY=value, with escaped values that never contain a newline. This module converts between
+ * text and structure only. Input is not trusted: lengths and counts are bounded, unknown keys are skipped, and an invalid line is
+ * -EBADMSG. */
 
 #include "drive.h"
 #include "plan.h"
@@ -13,13 +14,13 @@
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
-#define RECORD_MAX_SETTINGS 256U /* a drive has one wish for each state in the table, which has fewer of them */
+#define RECORD_MAX_SETTINGS 256U /* larger than the number of states in the table, of which a drive has one wish each */
 
 typedef enum DriveState {
-        DRIVE_IDLE,     /* nothing to do */
+        DRIVE_IDLE,     /* no visit is due */
         DRIVE_QUEUED,   /* waits for a free worker */
-        DRIVE_WAITING,  /* something keeps it from being visited */
-        DRIVE_VISITING, /* a worker is at it */
+        DRIVE_WAITING,  /* the visit waits for `waiting_kind` */
+        DRIVE_VISITING, /* a worker visits the drive */
         _DRIVE_STATE_MAX,
         _DRIVE_STATE_INVALID = -1,
 } DriveState;
@@ -31,48 +32,48 @@ typedef struct SettingRecord {
         char *wanted, *before, *actual; /* formatted (value_format()); NULL: not known */
         Verdict verdict;
         char *reason;                          /* NULL: none */
-        char *rule;                            /* file:line … */
-        bool optional;                         /* … of a rule for a class of drives (Wish.optional) */
-        bool remediable, accepted, by_service; /* Step has them */
-        uint64_t when;                   /* of the verdict, or the last look that found it so; CLOCK_REALTIME, µs */
-        KnownNumber sent, settled, read; /* Memory has them; of this attach, and this power-on */
-        char *drift_from, *drift_to;     /* what it was found changed from and to by others, last; NULL: never */
-        uint64_t drift_when;             /* CLOCK_REALTIME, µs */
+        char *rule;                            /* file:line of the rule */
+        bool optional;                         /* the rule is for a class of drives (Wish.optional) */
+        bool remediable, accepted, by_service; /* from Step */
+        uint64_t when;                         /* last time the verdict was reached or confirmed; CLOCK_REALTIME, µs */
+        KnownNumber sent, settled, read;       /* from Memory; valid for this attach and power cycle */
+        char *drift_from, *drift_to;           /* the values before and after the last drift; NULL: no drift yet */
+        uint64_t drift_when;                   /* CLOCK_REALTIME, µs */
 } SettingRecord;
 
 typedef struct DriveRecord {
         char *name, *node, *model, *serial, *wwn, *firmware;
         char *transport; /* transport_to_string() */
         IdentityKind identity;
-        char *dock_model, *dock_serial; /* of the USB bridge, where the others are the drive's behind it */
+        char *dock_model, *dock_serial; /* of the USB bridge, if the members above describe the drive behind it */
         Bridge bridge;
         uint64_t diskseq;
         char *boot_id;
-        uint64_t used; /* the kernel's count of reads and writes, when it was looked at last (device/kernel-view.h) … */
-        uint64_t used_when;  /* … CLOCK_MONOTONIC, µs; 0: never */
-        uint64_t link_since; /* the kernel's note of an error on its link that was seen last (device/kernel-view.h) */
-        uint64_t slept; /* µs that the machine had slept in this boot, as far as this record takes account of it */
-        bool ata_sleep; /* it was put into ATA's Sleep mode, and nothing has used it since as far as the kernel counts */
-        PowerMode power;     /* what it was found to be last, never POWER_UNCLEAR */
-        uint64_t power_when; /* since when `power` is known; CLOCK_REALTIME, µs */
+        uint64_t used;       /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
+        uint64_t used_when;  /* time of that poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
+        uint64_t link_since; /* the last link error seen in the kernel's log (device/kernel-view.h) */
+        uint64_t slept; /* how long the machine had been suspended in this boot when the record was last adjusted for it, µs */
+        bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
+        PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
+        uint64_t power_when; /* when `power` was first seen; CLOCK_REALTIME, µs */
         uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
-        char *awake_reason; /* why the service could not spin it down when it was last to, or does not know it: a clause; NULL: none */
-        uint64_t quiet_since;  /* no use of it is known since then, CLOCK_MONOTONIC, µs; 0: never looked … */
-        uint64_t quiet_used;   /* … as the kernel's count has been this since */
-        uint64_t own_commands; /* of those that the kernel counts, the service's own (target-power.h) */
-        Tracing tracing;       /* whether the tracer could watch the drive when it last slept */
-        bool ignores_timer;    /* it took its standby timer, and was found awake after it (SPINDOWN_BY_AUTO) */
-        char *spindown; /* what spins it down, and when: "20 min, by the service" (spin_down_format()); NULL: nothing … */
-        char *spindown_key;   /* … to compare by (spin_down_key()) … */
-        bool spindown_served; /* … and it does so only while the service runs */
+        char *awake_reason; /* why the last spin-down by the service failed, or has an unknown result: a clause; NULL: none */
+        uint64_t quiet_since; /* no I/O is known since then; CLOCK_MONOTONIC, µs; 0: not polled yet */
+        uint64_t quiet_used;  /* the kernel's count of I/O at `quiet_since` */
+        uint64_t own_commands; /* commands of the service itself among the commands that the kernel counts (target-power.h) */
+        Tracing tracing;       /* whether the tracer could watch the drive when it was last in standby */
+        bool ignores_timer; /* the drive accepted its standby timer, and was still active after that time (SPINDOWN_BY_AUTO) */
+        char *spindown; /* when and by what the drive is spun down: "20 min, by the service" (spin_down_format()); NULL: never */
+        char *spindown_key;   /* spin_down_key() of `spindown`, for comparison */
+        bool spindown_served; /* the spin-down needs the running service */
         DriveUse use;
         DriveState state;
         WaitKind waiting_kind;
         char *waiting_for;   /* Wait.name, or NULL */
         char *visit_reason;  /* of the last visit; NULL: none yet */
-        char *visits;        /* how many have ended, by their reasons (tally_add()) … */
-        uint64_t visit_when; /* … and when the last one has; CLOCK_REALTIME, µs; 0: none has */
-        char *wakes;         /* how often it was woken, by the units of those who did it (tally_add(), wake_source()) */
+        char *visits;        /* number of finished visits by reason (tally_add()) */
+        uint64_t visit_when; /* end of the last visit; CLOCK_REALTIME, µs; 0: no visit yet */
+        char *wakes;         /* number of wakes by the unit of the waker (tally_add(), wake_source()) */
         SettingRecord *settings;
         size_t n_settings;
 } DriveRecord;
@@ -80,69 +81,73 @@ typedef struct DriveRecord {
 DriveRecord *drive_record_free(DriveRecord *r);
 DEFINE_CLEANUP(DriveRecord *, drive_record_free);
 
-/* -EBADMSG: it is no record, or has a name of a drive or a setting that is none (text_is_name()). */
+/* Parses a record. -EBADMSG: not a record, or the name of the drive or a setting is invalid (text_is_name()). */
 int drive_record_parse(const char *text, size_t size, DriveRecord **ret);
 int drive_record_serialize(const DriveRecord *r, char **ret);
 
-/* Notes what it waits for; the kind even without memory for the name. */
+/* Stores what the drive waits for. On -ENOMEM only the kind is stored. */
 int drive_record_wait(DriveRecord *r, Wait w);
 
-/* The record of `name`, or NULL. */
+/* Returns the record of the setting, or NULL. */
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
-int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret); /* the old one when it is there */
+int drive_record_add(DriveRecord *r, const char *name,
+                     SettingRecord **ret); /* returns an existing record if there is one */
 
-/* Is this record of the same attach of the same drive, so that what it remembers still holds? */
+/* Returns true if the record is about the same attach of the same drive, so that its memory is still valid. */
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
 
-/* Tells the drive behind a bridge, which a later event describes by the bridge again, what this attach has shown. */
+/* Copies the identity of a drive behind a bridge from the record to `d`, which a later event describes by the bridge again. */
 int drive_record_reveal(const DriveRecord *r, Drive *d);
 
-/* What the record knows, one Memory per wish, in their order. The caller frees it. */
+/* Returns one Memory per wish, in the order of the wishes. The caller frees the array. */
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
 
-/* Has the drive been in use just now, so that it cannot be asleep? `used`: the kernel's count as it is now; `now`:
- * CLOCK_MONOTONIC, µs. Without an earlier look (or record: NULL) any use at all counts. */
+/* Returns true if the drive had I/O within the last minutes, and therefore cannot be in standby. `used`: the kernel's present count; `now`:
+ * CLOCK_MONOTONIC, µs. Without an earlier poll, or a record (NULL), any I/O since boot counts. */
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now);
 
-/* Forgets what each run of the service finds out anew: why it could not spin the drive down, or could not trace it. */
+/* Resets what each run of the service finds out again: why a spin-down failed, and whether the drive can be traced. */
 void drive_record_begin_run(DriveRecord *r);
 
-/* Was it in standby, or suspended by the kernel, when that was last known? */
+/* Returns true if the last known power mode is standby, ATA Sleep or runtime-suspended. */
 bool drive_record_in_standby(const DriveRecord *r);
 
-/* May the drive still be in ATA's Sleep mode (SETTING_ATA_SLEEP), so that no command may be sent? `used`: as above; NULL: not known. */
+/* Returns true if the drive may still be in ATA Sleep mode (SETTING_ATA_SLEEP), so that no command may be sent. `used`: the kernel's
+ * present count of I/O; NULL: not known. */
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used);
 
-/* What the daemon does to a record. Failures are -ENOMEM. */
+/* ---- changes to a record by the daemon; errors are -ENOMEM ---- */
+
 int drive_record_set_identity(DriveRecord *r, const Drive *d, const char *boot_id);
-int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* a setting has its verdict */
-/* The setting was read, and is as the record says. */
+int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* stores the verdict of a setting */
+/* Updates the time of a setting that was read and is unchanged. */
 void drive_record_seen(DriveRecord *r, const Step *s, uint64_t when);
-/* The setting was found to be `now`, and nobody knows why: what is known of it so far says that it was left otherwise.
- * Returns 1 when that is news, and it is noted then. */
+/* Stores a drift of a setting if the value read differs from the recorded one. Returns 1 if it differs, else 0. */
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
-/* The drive may have lost its state: what was sent to it, and cannot be read, is taken for lost. */
+/* Invalidates all values that were sent, because the drive may have lost its state. Settings that are sent once per attach are kept. */
 void drive_record_forget(DriveRecord *r, const SettingTable *table);
-/* The same after a resume of the machine: actions with AT_RESUME become due again. */
+/* Like drive_record_forget(), after a resume of the machine: actions with AT_RESUME become due again, too. */
 void drive_record_resume(DriveRecord *r, const SettingTable *table);
-/* Somebody wants what cannot be read to be sent, whatever was sent before. */
+/* Makes settings that cannot be read back due again, on request, even if they were sent before. */
 void drive_record_distrust(DriveRecord *r, const SettingTable *table);
-void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w); /* nobody asks for these any more */
+/* Removes the records of settings without a wish. */
+void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w);
 
-/* ---- how often each of some words has come up, as one text of the record: "boot 1 resume 3" ---- */
+/* ---- tallies: counts of words as one text, "boot 1 resume 3" ---- */
 
-/* Words beyond that number are counted together, as this one. */
+/* Further words are counted together as TALLY_REST. */
 #define TALLY_WORDS_MAX 24U
 #define TALLY_REST "other"
 
 typedef struct TallyEntry {
-        const char *word; /* of the text, without a NUL behind it */
+        const char *word; /* points into the text; not terminated by NUL */
         size_t len;
         uint64_t n;
 } TallyEntry;
 
-/* One more of this word; *tally is NULL, or a text that is freed. A blank in the word stands as \x20. -ENOMEM: nothing is changed. */
+/* Increments the count of a word. *tally is NULL or a text, which is freed and replaced. A space in the word is escaped as \x20. -ENOMEM:
+ * *tally is unchanged. */
 int tally_add(char **tally, const char *word);
 
-/* The entry that *rest (NULL: none) begins with; *rest is then what follows. False: there is none, or the text is not a tally. */
+/* Reads the first entry of *rest, and advances *rest past the entry. *rest may be NULL. False: no entry, or not a tally. */
 bool tally_next(const char **rest, TallyEntry *ret);

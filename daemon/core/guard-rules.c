@@ -50,7 +50,7 @@ void guard_entry_done(GuardEntry *e) {
         *e = (GuardEntry){};
 }
 
-/* On -ENOMEM it is about nothing. */
+/* Fills in an entry. On -ENOMEM the entry is empty. */
 static int entry_set(GuardEntry *e, const char *setting, const char *value, const char *place) {
         int k;
 
@@ -186,7 +186,7 @@ bool guard_record_visited(GuardRecord *r) {
         return true;
 }
 
-/* Returns whether there was one. */
+/* Removes the intent of entry `i`. Returns true if the entry had one. */
 static bool drop_intent(GuardRecord *r, size_t i) {
         GuardEntry *e = r->entries + i;
         bool intended = e->intended;
@@ -208,7 +208,7 @@ bool guard_record_clear(GuardRecord *r, const char *place) {
 }
 
 void guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why) {
-        /* Without memory for the reason it is in quarantine without one. */
+        /* If memory runs out, the quarantine has no reason. */
         (void) string_replace(&e->why, why);
         e->when = when;
         e->quarantined = true;
@@ -225,7 +225,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
 
                 if (!e->intended)
                         continue;
-                /* The daemon before this one may have sent it, and a worker of it may still be at that. */
+                /* The previous daemon may have sent the value, and its worker may still be running. */
                 if (same_boot && continues) {
                         e->begun = true;
                         continue;
@@ -237,7 +237,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
                 changed = true;
         }
 
-        /* The visit is blamed, too. A drive that is left alone stays so until it is released. */
+        /* Count crashes during visits. A drive that must not be visited stays so until it is released. */
         if (!same_boot && !guard_record_alone(r))
                 r->deaths = r->visiting ? r->deaths + 1 : 0;
         r->visiting = false;
@@ -246,7 +246,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
         return k < 0 ? k : changed || r->deaths != deaths;
 }
 
-/* What was being sent when the drive was lost, and is harmless: the second time in a row it is quarantined. */
+/* Handles a harmless value during which the drive was lost: the second loss in a row quarantines the value. */
 static bool suspect_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
         GuardEntry *e;
 
@@ -293,7 +293,7 @@ void guard_record_part(GuardRecord *r, const char *place) {
         for (size_t i = 0; i < r->n_entries; i++) {
                 GuardEntry *e = r->entries + i;
 
-                /* Without memory for the place it stays about any. */
+                /* If memory runs out, the intent stays valid for any place. */
                 if (e->intended && !e->quarantined && !e->place)
                         (void) string_replace(&e->place, place);
         }
@@ -335,9 +335,9 @@ unsigned guard_record_release(GuardRecord *r, const char *setting, const char *p
         return n;
 }
 
-/* ---- by what it knows a drive ---- */
+/* ---- identity of a drive ---- */
 
-/* A file name has room for 255 bytes, and gets ".new~" while it is written. */
+/* A file name can have 255 bytes, and has the suffix ".new~" while the file is written. */
 #define KEY_TEXT_MAX 200
 
 int guard_key(const Drive *d, char **ret) {

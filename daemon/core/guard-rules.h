@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard's memory of one drive: what dangerous values are about to be written to it (intents), that a visit which writes
- * is under way, and what is not written again because it took the machine or the drive down (quarantine). Pure: text in, text
- * out, and the rules. Files are read as hostile, like those of drive-record.h.
+/* The crash guard's record of one drive: dangerous values that are about to be written (intents), whether a visit with writes is in
+ * progress, and values that are not written again because the machine or the drive went down (quarantine). This module has the rules,
+ * and converts between text and structure. Input is not trusted, as in drive-record.h.
  *
- * The rules: a dangerous value is quarantined when the machine or the drive goes down between the note, which comes before the
- * command, and ten seconds of health. A harmless value is quarantined when the drive was lost twice in a row while just this
- * value was being sent. When the machine has gone down twice in a row during visits, the second time during a visit to this drive, the
- * drive is left alone. */
+ * Rules: An intent is stored before the command is sent. If the machine or the drive goes down between that moment and ten seconds after
+ * the write, the dangerous value is quarantined. A harmless value is quarantined if the drive is lost twice in a row while this value is
+ * being sent. If the machine goes down twice in a row during visits, the second time during a visit to this drive, the drive is no
+ * longer visited. */
 
 #include "drive.h"
 #include "setting.h"
@@ -17,32 +17,32 @@
 #define GUARD_MAX_BYTES (128U * 1024U)
 #define GUARD_MAX_ENTRIES 256U
 
-/* One value of one setting. Several values of one setting can be in quarantine. */
+/* One value of one setting. A setting can have several values in quarantine. */
 typedef struct GuardEntry {
-        char *setting, *value; /* value as value_format() says it */
-        char *place; /* guard_place(): the entry is about the drive there, of several that have this record; NULL: about any */
-        bool intended; /* an intent: dangerous, and being written, or not yet known to have done no harm */
+        char *setting, *value; /* `value` in the form of value_format() */
+        char *place;           /* guard_place() of the drive, if several drives share the record; NULL: any of them */
+        bool intended; /* an intent: a dangerous value that is being written, or was written less than ten seconds ago */
         bool quarantined;
-        char *why;     /* of the quarantine: a clause, "the machine went down …" */
-        uint64_t when; /* CLOCK_REALTIME, µs: of the intent, or of the quarantine */
+        char *why;     /* reason of the quarantine, a clause: "the machine went down …" */
+        uint64_t when; /* time of the intent or of the quarantine; CLOCK_REALTIME, µs */
 
-        bool begun; /* not in the file: the drive may have been sent the value */
+        bool begun; /* the value may have been sent to the drive; not in the file */
 } GuardEntry;
 
-/* One power cut can hit anybody. */
+/* A single power cut during a visit is no sign of a fault. */
 #define GUARD_MAX_DEATHS 2U
 
 typedef struct GuardRecord {
         char *key;            /* the file's name: guard_key() */
-        char *model, *serial; /* for people; may be NULL */
-        char *boot_id;        /* of what follows */
-        uint64_t diskseq;     /* of the intents: the drive as it was attached then */
-        bool visiting;        /* a visit that writes is under way */
-        uint64_t deaths;      /* in so many boots in a row, up to now, the machine went down during such a visit */
+        char *model, *serial; /* for display; may be NULL */
+        char *boot_id;        /* boot in which the members below were last changed */
+        uint64_t diskseq;     /* diskseq of the drive when the intents were stored */
+        bool visiting;        /* a visit with writes is in progress */
+        uint64_t deaths;      /* number of consecutive boots in which the machine went down during such a visit */
         GuardEntry *entries;
         size_t n_entries;
 
-        GuardEntry lost; /* not in the file: harmless, and the drive was lost while it was sent, once. No setting: there is none */
+        GuardEntry lost; /* harmless value during which the drive was lost once; setting is NULL: none. Not in the file */
 } GuardRecord;
 
 void guard_entry_done(GuardEntry *e);
@@ -50,62 +50,63 @@ void guard_entry_done(GuardEntry *e);
 GuardRecord *guard_record_free(GuardRecord *r);
 DEFINE_CLEANUP(GuardRecord *, guard_record_free);
 
-/* -EBADMSG: no such text, or one of a version that is not known. Version 1 quarantined harmless values, too: what is harmless by its
- * row is left out, and when there was any, 1 is returned. */
+/* Parses a record. -EBADMSG: not a record, or an unknown version. Version 1 also quarantined harmless values: these are dropped, and 1 is
+ * returned if there were any. */
 int guard_record_parse(const char *text, size_t size, const SettingTable *settings, GuardRecord **ret);
 int guard_record_serialize(const GuardRecord *r, char **ret);
 
-/* Nothing of it has to be in a file. */
+/* Returns true if the record needs no file. */
 bool guard_record_is_empty(const GuardRecord *r);
 
-/* `place`: of the drive that is asked for (NULL: any), here and below. */
+/* Finds the entry of a value. `place`, here and below: guard_place() of the drive; NULL: any drive with this record. */
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place);
 
-/* Marks a dangerous value as about to be written; the entry is there already, or is made, for `place` (NULL: any). */
+/* Stores the intent to write a dangerous value at `place` (NULL: any). Adds an entry if there is none. */
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when);
 
-/* `underway` was being sent until now, and did not take the drive away; from now on it is this value. Either may be about no
- * setting (NULL). Without memory for it nothing is blamed. */
+/* Replaces `underway`, the value being sent, by a new one. The drive survived the old value. Both settings may be NULL: no value is being
+ * sent. If memory runs out, `underway` has no setting. */
 void guard_record_underway(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value,
                            const char *place);
 
-/* The visit has ended, and the machine is still there. Returns whether that changes the file. */
+/* Notes that the visit has ended without a crash of the machine. Returns true if the file must be written. */
 bool guard_record_visited(GuardRecord *r);
 
-/* What was intended did no harm, or was not begun: forgets all that is no quarantine, and no visit. Returns whether that changes
- * the file. */
+/* Removes the intents and the suspected value, because the values did no harm or were not sent. Keeps quarantines and the visit. Returns
+ * true if the file must be written. */
 bool guard_record_clear(GuardRecord *r, const char *place);
 
 void guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
 
-/* The daemon starts, or the drive comes, and there is a file. `continues`: the drive is there, with the diskseq of the intents.
- * When only the daemon had died nothing is held against anybody. Returns whether that changes the file. */
+/* Applies the rules to a record read from a file, when the daemon starts or the drive appears. `continues`: the drive is present with the
+ * diskseq of the intents. A crash of the daemon alone quarantines nothing. Returns 1 if the file must be written, else 0; -ENOMEM. */
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when);
 
-/* The drive went away while the daemon was there, and `underway` was being sent, which is about no setting from now on. Returns how
- * many entries are in quarantine now that were not. */
+/* Applies the rules when the drive disappears while `underway` is being sent, and clears `underway`. Returns the number of entries that
+ * were newly quarantined. */
 unsigned guard_record_lost(GuardRecord *r, GuardEntry *underway, const char *place, uint64_t when);
 
-/* Another drive that has this record came: what is intended, and said to be about any, is about the one at `place`. */
+/* Binds intents without a place to `place`, because a second drive with this record has appeared. */
 void guard_record_part(GuardRecord *r, const char *place);
 
-/* Has the drive been lost while something harmless was sent, and has not been written to since? */
+/* Returns true if the drive was lost while a harmless value was being sent, and this value has not been sent since. */
 bool guard_record_suspects(const GuardRecord *r);
 bool guard_record_intends(const GuardRecord *r);
 
-/* Is nothing to be sent to the drive at all? Because … */
+/* The reason why guard_record_alone() is true: a clause. */
 #define GUARD_ALONE_WHY \
         "the machine went down twice in a row during visits, the second time during a visit to this drive"
+/* Returns true if the drive must not be visited at all. */
 bool guard_record_alone(const GuardRecord *r);
 
-/* Takes a setting (NULL: all) out of quarantine, and a drive that is left alone out of that; returns how many values, or drives,
- * that were. What was about any drive is released for all of them. */
+/* Releases a setting (NULL: all) from quarantine, and permits visits to the drive again. Returns the number of released values, plus one
+ * for the drive. Entries without a place are released for all drives with this record. */
 unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place);
 
-/* By what the crash guard knows a drive over boots, as a file name. Both return -ENOMEM, or 0. */
+/* Formats the name of the file by which the crash guard recognizes a drive after a reboot. Returns 0 or -ENOMEM. */
 int guard_key(const Drive *d, char **ret);
 
-/* What tells it from other drives with this key: where it is plugged in, as udev says (ID_PATH). Of a kind that can have more than
- * one port it is all that it says of itself, which two paths to one drive have in common, and two drives have not. More than one
- * have SAS, Fibre Channel, iSCSI and NVMe; never SATA, also behind SAS, nor USB. */
+/* Formats what distinguishes a drive from others with the same guard_key(): usually its connector, by udev's ID_PATH. Drives with several
+ * ports (SAS, Fibre Channel, iSCSI, NVMe) are distinguished by their whole identity instead, which is the same on all paths to a drive.
+ * SATA drives, also behind SAS, and USB drives have one port. Returns 0 or -ENOMEM. */
 int guard_place(const Drive *d, char **ret);
