@@ -9,12 +9,12 @@
 #include "wake-records.h"
 
 /* Those that people choose between. */
-static const unsigned chosen[] = { 5, 10, 20, 30, 60 };
+static const unsigned timer_minutes[] = { 5, 10, 20, 30, 60 };
 
 /* ---- what came of it ---- */
 
 /* `set`: this timer spins it down at present. What holds on battery alone is not counted (service/target-use.c). */
-static void tell_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
+static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         uint64_t usec = now - MIN(u->since, now), days = usec / DAY_USEC;
         char when[HUMAN_MAX], ago[VALUE_TEXT_MAX];
 
@@ -40,7 +40,7 @@ static void tell_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
                             u->spin_ups == 1 ? "" : "s", (double) u->asleep / 3600);
 }
 
-static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key) {
+static void print_count(Output *o, const DriveUse *u, WearKind k, const char *key) {
         KnownNumber count = wear_count(&u->wear, k), rated = wear_rated(&u->wear, k);
         const char *kind = wear_kind_to_string(k);
         WearRate r = {};
@@ -64,11 +64,11 @@ static void tell_count(Output *o, const DriveUse *u, WearKind k, const char *key
                 output_note(o, "  %" PRIi64 " %.*s", count.number, (int) (strlen(kind) - (count.number == 1)), kind);
 }
 
-static void tell_wear(Output *o, const DriveUse *u, uint64_t now) {
+static void print_wear(Output *o, const DriveUse *u, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX];
 
-        tell_count(o, u, WEAR_LOAD_CYCLES, "load_cycles");
-        tell_count(o, u, WEAR_START_STOPS, "spindle_starts");
+        print_count(o, u, WEAR_LOAD_CYCLES, "load_cycles");
+        print_count(o, u, WEAR_START_STOPS, "spindle_starts");
         output_number(o, "temperature", u->wear.temperature.known, u->wear.temperature.number);
         output_text(o, "read", time_format_rfc3339(u->wear_when, when));
         if (u->wear.temperature.known)
@@ -78,16 +78,16 @@ static void tell_wear(Output *o, const DriveUse *u, uint64_t now) {
 
 /* ---- what others would come to ---- */
 
-static void tell_timers(Output *o, const DriveUse *u) {
+static void print_timers(Output *o, const DriveUse *u) {
         bool any = false;
 
         output_array(o, "timers");
-        for (size_t i = 0; i < ELEMENTSOF(chosen); i++) {
+        for (size_t i = 0; i < ELEMENTSOF(timer_minutes); i++) {
                 UsePrediction p = {};
-                bool known = drive_use_predict(u, chosen[i], &p);
+                bool known = drive_use_predict(u, timer_minutes[i], &p);
 
                 output_object(o, NULL);
-                output_number(o, "minutes", true, chosen[i]);
+                output_number(o, "minutes", true, timer_minutes[i]);
                 output_number(o, "spin_ups_per_100_days", known, (int64_t) (p.spin_ups_per_day * 100 + 0.5));
                 output_number(o, "standby_seconds_per_day", known, (int64_t) (p.hours_asleep_per_day * 3600 + 0.5));
                 output_end(o);
@@ -96,14 +96,14 @@ static void tell_timers(Output *o, const DriveUse *u) {
                 if (!any)
                         output_note(o, "As it was used in that time, a timer of its own would have come to:");
                 any = true;
-                output_note(o, "  %2u min: spun up %.1f times a day, asleep for %.1f h a day", chosen[i],
+                output_note(o, "  %2u min: spun up %.1f times a day, asleep for %.1f h a day", timer_minutes[i],
                             p.spin_ups_per_day, p.hours_asleep_per_day);
         }
         output_end(o);
 
         if (drive_use_days(u) < 1)
                 output_note(o, "What other timers would have come to shows when it was watched for a day.");
-        else if (u->known_from > chosen[0] * 60)
+        else if (u->known_from > timer_minutes[0] * 60)
                 output_note(o,
                             "Of timers below %" PRIu64
                             " min that is not known: with this one, shorter times without use are missed.",
@@ -112,10 +112,10 @@ static void tell_timers(Output *o, const DriveUse *u) {
 
 /* ---- who woke it ---- */
 
-static void tell_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
+static void print_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
         _cleanup_(wake_journal_closep) sd_journal *j = NULL;
         _cleanup_(wake_record_done) WakeRecord w = {};
-        char when[HUMAN_MAX], slept[VALUE_TEXT_MAX];
+        char when[HUMAN_MAX], standby[VALUE_TEXT_MAX];
         bool known;
 
         known = wake_journal_open(&j) >= 0 && wake_record_last(j, r->name, r->serial, &w) > 0;
@@ -125,9 +125,9 @@ static void tell_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
         output_text(o, "unit", w.unit);
         output_end(o);
         if (known)
-                output_note(o, "  woken last %s by %s%s%s%s%s", time_format_short(w.when, now, when), w.who,
-                            w.unit ? ", " : "", w.unit ?: "", w.slept.known ? ", when it had slept for " : "",
-                            w.slept.known ? duration_format_short((uint64_t) w.slept.number, slept) : "");
+                output_note(o, "  woken last %s by %s%s%s%s%s", time_format_short(w.when, now, when), w.waker,
+                            w.unit ? ", " : "", w.unit ?: "", w.standby.known ? ", when it had slept for " : "",
+                            w.standby.known ? duration_format_short((uint64_t) w.standby.number, standby) : "");
 }
 
 void advice_print(Output *o, const DriveRecord *r, uint64_t now) {
@@ -137,9 +137,9 @@ void advice_print(Output *o, const DriveRecord *r, uint64_t now) {
         }
 
         output_object(o, "use");
-        tell_since(o, &r->use, streq_ptr(r->use.key, r->spindown_key), now);
-        tell_last_wake(o, r, now);
-        tell_wear(o, &r->use, now);
-        tell_timers(o, &r->use);
+        print_since(o, &r->use, streq_ptr(r->use.key, r->spindown_key), now);
+        print_last_wake(o, r, now);
+        print_wear(o, &r->use, now);
+        print_timers(o, &r->use);
         output_end(o);
 }

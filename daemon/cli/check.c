@@ -125,7 +125,7 @@ static void check_foreign(Config *c, const Input *input) {
         }
 }
 
-static bool fits_any(const Block *b, const Inventory *inventory) {
+static bool matches_any(const Block *b, const Inventory *inventory) {
         for (size_t i = 0; i < inventory->n_drives; i++)
                 if (match_drive(&b->match, inventory->drives[i], NULL))
                         return true;
@@ -159,7 +159,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
                 const Block *b = c->blocks + i;
 
                 /* The match of a broken block is not what was meant. */
-                if (!b->broken && !fits_any(b, inventory))
+                if (!b->broken && !matches_any(b, inventory))
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
                                            "no drive that is present fits this rule"));
         }

@@ -9,7 +9,7 @@
 #include "settings.h"
 #include "verb.h"
 
-static bool sets(const Config *c, const Assignment *a) {
+static bool sets_setting(const Config *c, const Assignment *a) {
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
                 if (block_find(b, a->name, a->on_battery))
                         return true;
@@ -17,11 +17,11 @@ static bool sets(const Config *c, const Assignment *a) {
 }
 
 /* Is it about a setting of the draft that is not new? */
-static bool is_known(const Config *c, const Complaint *x, const Config *fresh) {
+static bool is_old_setting(const Config *c, const Complaint *x, const Config *fresh) {
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
                 for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++)
                         if (streq(b->file, x->file) && a->line == x->line)
-                                return !sets(fresh, a);
+                                return !sets_setting(fresh, a);
         return false;
 }
 
@@ -37,7 +37,8 @@ int draft_check(const char *const *roots, const ConfigDraft *draft, const Config
         for (size_t i = 0; i < c->complaints.n_items; i++) {
                 const Complaint *x = c->complaints.items + i;
 
-                if (x->level == COMPLAINT_ERROR || (streq(x->file, draft->path) && !(fresh && is_known(c, x, fresh))))
+                if (x->level == COMPLAINT_ERROR ||
+                    (streq(x->file, draft->path) && !(fresh && is_old_setting(c, x, fresh))))
                         warn_complaint(x);
         }
 

@@ -152,7 +152,7 @@ static int draft_begin(Edit *e) {
 }
 
 /* 'e', 'd' or 'k'. Who cannot be asked loses nothing. */
-static int edit_ask(void) {
+static int edit_prompt(void) {
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 
@@ -177,7 +177,7 @@ static int install(const Edit *e, int dir_fd) {
         return EXIT_WANTED;
 }
 
-static int tell_service(const Options *o, const char *path) {
+static int reload_service(const Options *o, const char *path) {
         _cleanup_(records_done) Records before = {};
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_close_ int records = open(o->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -224,9 +224,9 @@ static int edit(Edit *e, int dir_fd) {
                 /* What is wrong with other files is told, and mended there. */
                 if (!complaints_have_error(&c->complaints, e->path)) {
                         status = install(e, dir_fd);
-                        return status == EXIT_WANTED ? tell_service(e->options, e->path) : status;
+                        return status == EXIT_WANTED ? reload_service(e->options, e->path) : status;
                 }
-                answer = edit_ask();
+                answer = edit_prompt();
         } while (answer == 'e');
 
         if (answer == 'd' && unlink(e->draft) >= 0)

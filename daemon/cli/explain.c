@@ -17,15 +17,15 @@
 #include "temporary.h"
 #include "verb.h"
 
-typedef struct Saying {
+typedef struct MatchedAssignment {
         const char *file;
-        const Assignment *what;
-} Saying;
+        const Assignment *assignment;
+} MatchedAssignment;
 
 /* The assignments that count now of the blocks that are for the drive, in the order of the files. */
-typedef struct Sayings {
-        GROWING_ARRAY(Saying, items);
-} Sayings;
+typedef struct MatchedAssignments {
+        GROWING_ARRAY(MatchedAssignment, items);
+} MatchedAssignments;
 
 /* ---- rules ---- */
 
@@ -83,7 +83,7 @@ static bool block_fits(const Block *b, const Drive *d) {
         return match_drive(&b->match, d, NULL) && (!b->only_in_raid || d->raid);
 }
 
-static void tell_rule(Output *o, const Block *b, const Drive *d) {
+static void print_rule(Output *o, const Block *b, const Drive *d) {
         const DriveLink *link = NULL;
         const Criterion *failing = match_failing(&b->match, d, &link);
         bool fits = block_fits(b, d);
@@ -120,8 +120,8 @@ static const char *assignment_format(const Assignment *a, char buf[static VALUE_
         return value_format(&setting_find(&all_settings, a->name)->range, &a->value, buf);
 }
 
-static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
-        Sayings found = {};
+static MatchedAssignments find_matched(const Config *c, const Drive *d, bool on_battery) {
+        MatchedAssignments found = {};
 
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++) {
                 if (!block_fits(b, d))
@@ -130,14 +130,14 @@ static Sayings find_sayings(const Config *c, const Drive *d, bool on_battery) {
                         if (a->on_battery && !on_battery)
                                 continue;
                         must_grow(&found, items);
-                        found.items[found.n_items++] = (Saying){ b->file, a };
+                        found.items[found.n_items++] = (MatchedAssignment){ b->file, a };
                 }
         }
         return found;
 }
 
 /* Shows the verdict of the last visit; without a verdict, that no drive of this kind has the setting. NULL record: there was no visit. */
-static void tell_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
+static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
         const SettingRecord *s = record ? drive_record_find(record, w->name) : NULL;
         const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
         const Remedy *remedy = verdict || !d || w->spindown_by != SPINDOWN_BY_DRIVE
@@ -154,7 +154,7 @@ static void tell_verdict(Output *o, const DriveRecord *record, const Wish *w, co
 }
 
 /* Later wishes, which win where the drive supports them. */
-static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
+static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_array(o, "excluded_by");
         for (const Wish *x = w + 1; x < wishes->items + wishes->n_items; x++) {
                 _cleanup_free_ char *rule = must(wish_format_rule(x));
@@ -172,8 +172,8 @@ static void tell_excluding(Output *o, const Wishes *wishes, const Wish *w) {
 }
 
 /* Shows the wish and the rules that it overrides. NULL value: the rule is in error. NULL drive: the wish is not in force. */
-static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, const Wish *w, const char *value,
-                      const Drive *d, const DriveRecord *record) {
+static void print_wish(Output *o, const MatchedAssignments *matched, const Wishes *wishes, const Wish *w,
+                       const char *value, const Drive *d, const DriveRecord *record) {
         _cleanup_free_ char *rule = must(wish_format_rule(w));
 
         output_object(o, NULL);
@@ -181,11 +181,11 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, c
         output_text(o, "value", value);
         output_text(o, "rule", rule);
         output_line(o, "  %s = %s, of %s", w->name, value ?: "left alone, as the rule is in error", rule);
-        tell_verdict(o, record, w, d);
-        tell_excluding(o, wishes, w);
+        print_verdict(o, record, w, d);
+        print_excluding(o, wishes, w);
         output_array(o, "overridden");
-        for (const Saying *s = sayings->items; s < sayings->items + sayings->n_items; s++) {
-                const Assignment *a = s->what;
+        for (const MatchedAssignment *s = matched->items; s < matched->items + matched->n_items; s++) {
+                const Assignment *a = s->assignment;
                 char buf[VALUE_TEXT_MAX];
                 const char *lost;
 
@@ -204,8 +204,8 @@ static void tell_wish(Output *o, const Sayings *sayings, const Wishes *wishes, c
 }
 
 /* On mains: what the rules want on battery only. False: nothing. */
-static bool tell_battery(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
-                         const char *setting, const Wishes *mains) {
+static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
+                             const char *setting, const Wishes *mains) {
         _cleanup_(wishes_done) Wishes w = {};
         char buf[VALUE_TEXT_MAX];
         bool any = false;
@@ -233,7 +233,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
         /* Of one that is described there is none. */
         const DriveRecord *record = d->name ? records_of(records, d) : NULL;
         const char *spindown = records_spindown(records, record);
-        Sayings sayings;
+        MatchedAssignments matched;
         _cleanup_(wishes_done) Wishes w = {};
         char buf[VALUE_TEXT_MAX];
         bool any = false, spins_down = false;
@@ -244,19 +244,19 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
         must_work(config_resolve(c, d, on_battery, &w));
         must_work(temporary_overlay(temporary, &w));
         /* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
-        sayings = find_sayings(c, d, on_battery);
+        matched = find_matched(c, d, on_battery);
         n_wished = w.n_items;
-        for (size_t i = 0; i < sayings.n_items; i++) {
-                const Assignment *a = sayings.items[i].what;
+        for (size_t i = 0; i < matched.n_items; i++) {
+                const Assignment *a = matched.items[i].assignment;
                 bool last = true;
 
-                for (size_t k = i + 1; k < sayings.n_items; k++)
-                        last = last && !streq(sayings.items[k].what->name, a->name);
+                for (size_t k = i + 1; k < matched.n_items; k++)
+                        last = last && !streq(matched.items[k].assignment->name, a->name);
                 if (!last || !a->keep || wishes_find(&w, a->name))
                         continue;
                 must_grow(&w, items);
                 w.items[w.n_items++] =
-                                (Wish){ a->name, .file = sayings.items[i].file, .line = a->line, .column = a->column };
+                                (Wish){ a->name, .file = matched.items[i].file, .line = a->line, .column = a->column };
         }
 
         output_document(o, NULL);
@@ -272,7 +272,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
         output_line(o, "%s", "");
         output_line(o, "Rules:");
         for (size_t i = 0; i < c->n_blocks; i++)
-                tell_rule(o, c->blocks + i, d);
+                print_rule(o, c->blocks + i, d);
         if (c->n_blocks == 0)
                 output_line(o, "  none");
         output_end(o);
@@ -288,13 +288,13 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
                         continue;
                 any = true;
                 spins_down = spins_down || (i < n_wished && setting_spin_down_ms(s, &x->value) != UINT64_MAX);
-                tell_wish(o, &sayings, &(Wishes){ .items = w.items, .n_items = n_wished }, x,
-                          i >= n_wished ? "keep"
-                          : x->withheld ? NULL
-                                        : value_format(&s->range, &x->value, buf),
-                          i < n_wished && !x->withheld ? d : NULL, record);
+                print_wish(o, &matched, &(Wishes){ .items = w.items, .n_items = n_wished }, x,
+                           i >= n_wished ? "keep"
+                           : x->withheld ? NULL
+                                         : value_format(&s->range, &x->value, buf),
+                           i < n_wished && !x->withheld ? d : NULL, record);
         }
-        if ((on_battery || !tell_battery(o, c, temporary, d, setting, &w)) && !any)
+        if ((on_battery || !print_on_battery(o, c, temporary, d, setting, &w)) && !any)
                 output_line(o, "  no rule sets %s", setting ?: "anything");
         output_end(o);
         output_text(o, "spindown", spindown);
@@ -304,7 +304,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
         }
         advice_print(o, spins_down ? record : NULL, now_usec());
         output_print(o);
-        free(sayings.items);
+        free(matched.items);
 }
 
 /* ---- the command ---- */

@@ -18,18 +18,18 @@ static const Column columns[] = {
         { "name", "NAME" },
         { "model", "MODEL", .wrap = true },
         { "serial", "SERIAL" },
-        { "firmware", "FIRMWARE", .spared = 2 },
+        { "firmware", "FIRMWARE", .hide_rank = 2 },
         { "transport", "TRANSPORT" },
         { "size", "SIZE", .right = true },
-        { "power", "POWER", .spared = 4 },
-        { "spindown", "SPINDOWN", .spared = 3 },
-        { "wwn", "WWN", .spared = 1 },
+        { "power", "POWER", .hide_rank = 4 },
+        { "spindown", "SPINDOWN", .hide_rank = 3 },
+        { "wwn", "WWN", .hide_rank = 1 },
         { "settings", "SETTINGS" },
 };
 /* clang-format on */
 
 /* Of a drive that was not watched: may it have been used since it was found in standby or suspended? */
-static bool was_used(const Drive *d, const DriveRecord *record) {
+static bool had_io(const Drive *d, const DriveRecord *record) {
         uint64_t used;
 
         return record->power == POWER_SUSPENDED || activity_read(d->syspath, &used) < 0 || used != record->used;
@@ -49,15 +49,15 @@ static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t
 
 /* In the table: "standby 2 h" is the time in that state, "active/idle 3 min ago" the age of the last poll. NULL record: only the kernel
  * knows. */
-static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
+static void print_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
-        bool stale = record && !suspended && drive_record_in_standby(record) && was_used(d, record);
+        bool stale = record && !suspended && drive_record_in_standby(record) && had_io(d, record);
         PowerMode power = suspended ? POWER_SUSPENDED : record && !stale ? record->power : POWER_UNKNOWN;
         uint64_t when = power != POWER_UNKNOWN && record && power == record->power ? record->power_when : 0;
         uint64_t as_of = power_as_of(power, record, now);
         const char *word = power_mode_to_string(power);
-        bool awake = power == POWER_ACTIVE;
-        uint64_t from = awake ? as_of : when, usec = now - MIN(from, now);
+        bool active = power == POWER_ACTIVE;
+        uint64_t from = active ? as_of : when, usec = now - MIN(from, now);
         char since[HUMAN_MAX], known[HUMAN_MAX], duration[VALUE_TEXT_MAX];
         _cleanup_free_ char *text = NULL;
 
@@ -65,15 +65,15 @@ static void tell_power(Output *o, const Drive *d, const DriveRecord *record, uin
         output_text(o, "power_since", time_format_rfc3339(when, since));
         output_text(o, "power_as_of", time_format_rfc3339(as_of, known));
         /* The clock may have been set back. */
-        if (awake && from > 0 && usec >= MINUTE_USEC)
+        if (active && from > 0 && usec >= MINUTE_USEC)
                 text = must_format("%s %s ago", word, duration_format_short(usec - usec % MINUTE_USEC, duration));
-        else if (!awake && from > 0 && from <= now)
+        else if (!active && from > 0 && from <= now)
                 text = must_format("%s %s", word, duration_format_short(usec, duration));
         output_cell(o, "power", text ?: word);
 }
 
 /* Where the service has not seen the drive, the counts are not known; where it does not run, its record is of a drive as it once was. */
-static void tell_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
+static void print_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);
         char size[HUMAN_MAX], text[RECORD_SUM_MAX];
         const char *settings = NULL;
@@ -97,7 +97,7 @@ static void tell_drive(Output *o, const Drive *d, const Records *records, uint64
         output_text(o, "identity", identity_kind_to_string(drive_identity_kind(d)));
         output_number(o, "size", true, d->size);
         output_cell(o, "size", capacity_format(d->size, size));
-        tell_power(o, d, records->served ? record : NULL, now);
+        print_power(o, d, records->served ? record : NULL, now);
         output_text(o, "spindown", records_spindown(records, record));
         output_number(o, "settings_kept", record, (int64_t) sum.n_kept);
         output_number(o, "settings_not_kept", record, (int64_t) record_sum_missed(&sum));
@@ -122,7 +122,7 @@ static int list_run(const Options *o) {
 
         output_document(out, "drives");
         for (size_t i = 0; i < inventory.n_drives; i++)
-                tell_drive(out, inventory.drives[i], &records, now_usec());
+                print_drive(out, inventory.drives[i], &records, now_usec());
         output_print(out);
         return EXIT_WANTED;
 }

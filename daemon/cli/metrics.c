@@ -39,22 +39,22 @@ static void sample_print(FILE *f, const char *name, double value, const Label *l
 
 /* ---- of a drive ---- */
 
-static void tell_info(FILE *f, const char *name, const DriveRecord *d) {
+static void put_info(FILE *f, const char *name, const DriveRecord *d) {
         sample(f, name, 1, d, { "wwn", d->wwn }, { "serial", d->serial }, { "model", d->model },
                { "transport", d->transport }, { "firmware", d->firmware });
 }
 
-static void tell_asleep(FILE *f, const char *name, const DriveRecord *d) {
+static void put_standby(FILE *f, const char *name, const DriveRecord *d) {
         if (d->power != POWER_UNKNOWN)
                 sample(f, name, drive_record_in_standby(d), d);
 }
 
-static void tell_last_visit(FILE *f, const char *name, const DriveRecord *d) {
+static void put_last_visit(FILE *f, const char *name, const DriveRecord *d) {
         if (d->visit_when > 0)
                 sample(f, name, (double) d->visit_when / 1e6, d);
 }
 
-static void tell_tally(FILE *f, const char *name, const DriveRecord *d, const char *tally, const char *label) {
+static void put_tally(FILE *f, const char *name, const DriveRecord *d, const char *tally, const char *label) {
         TallyEntry e;
 
         while (tally_next(&tally, &e)) {
@@ -64,20 +64,20 @@ static void tell_tally(FILE *f, const char *name, const DriveRecord *d, const ch
         }
 }
 
-static void tell_visits(FILE *f, const char *name, const DriveRecord *d) {
-        tell_tally(f, name, d, d->visits, "reason");
+static void put_visits(FILE *f, const char *name, const DriveRecord *d) {
+        put_tally(f, name, d, d->visits, "reason");
 }
 
-static void tell_wakes(FILE *f, const char *name, const DriveRecord *d) {
-        tell_tally(f, name, d, d->wakes, "unit");
+static void put_wakes(FILE *f, const char *name, const DriveRecord *d) {
+        put_tally(f, name, d, d->wakes, "unit");
 }
 
-static void tell_load_cycles(FILE *f, const char *name, const DriveRecord *d) {
+static void put_load_cycles(FILE *f, const char *name, const DriveRecord *d) {
         if (d->use.wear.load_cycles.known)
                 sample(f, name, (double) d->use.wear.load_cycles.number, d);
 }
 
-static void tell_load_cycles_rated(FILE *f, const char *name, const DriveRecord *d) {
+static void put_load_cycles_rated(FILE *f, const char *name, const DriveRecord *d) {
         KnownNumber rated = d->use.wear.rated_load_cycles;
 
         if (d->use.wear.load_cycles.known)
@@ -86,11 +86,11 @@ static void tell_load_cycles_rated(FILE *f, const char *name, const DriveRecord 
 
 /* ---- of a setting ---- */
 
-static void tell_ok(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+static void put_ok(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
         sample(f, name, verdict_is_fine(s->verdict, s->optional), d, { "setting", s->name });
 }
 
-static void tell_verdict(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+static void put_verdict(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
         sample(f, name, 1, d, { "setting", s->name }, { "verdict", verdict_to_string(s->verdict) ?: "pending" });
 }
 
@@ -131,19 +131,19 @@ static bool find_number(const SettingRecord *s, const char *text, double *ret) {
         }
 }
 
-static void tell_number(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s, const char *text) {
+static void put_number(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s, const char *text) {
         double number;
 
         if (find_number(s, text, &number))
                 sample(f, name, number, d, { "setting", s->name });
 }
 
-static void tell_wanted(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
-        tell_number(f, name, d, s, s->wanted);
+static void put_wanted(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+        put_number(f, name, d, s, s->wanted);
 }
 
-static void tell_actual(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
-        tell_number(f, name, d, s, s->actual);
+static void put_actual(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s) {
+        put_number(f, name, d, s, s->actual);
 }
 
 /* ---- all of them ---- */
@@ -154,17 +154,17 @@ static const struct {
         void (*of_drive)(FILE *f, const char *name, const DriveRecord *d);
         void (*of_setting)(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s);
 } families[] = {
-        { "drivekeep_drive_info",                    "gauge",   "A drive that drivekeep looks after.",                                            .of_drive = tell_info },
-        { "drivekeep_drive_standby",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = tell_asleep },
-        { "drivekeep_visits_total",                  "counter", "Visits to the drive since it is attached, by what they were for.",               .of_drive = tell_visits },
-        { "drivekeep_last_visit_timestamp_seconds",  "gauge",   "When the last visit to the drive ended, in Unix time.",                          .of_drive = tell_last_visit },
-        { "drivekeep_wakes_total",                   "counter", "How often the drive was woken from standby since it is attached, by the systemd unit of who did it.", .of_drive = tell_wakes },
-        { "drivekeep_load_cycles_total",             "counter", "Load cycles, as the drive counts them.",                                         .of_drive = tell_load_cycles },
-        { "drivekeep_load_cycles_rated",             "gauge",   "Load cycles that the drive is made for; 600,000 where it does not say.",         .of_drive = tell_load_cycles_rated },
-        { "drivekeep_setting_ok",                    "gauge",   "Whether the setting is as wanted.",                                              .of_setting = tell_ok },
-        { "drivekeep_setting_verdict",               "gauge",   "The verdict on the setting, which is the label's value.",                        .of_setting = tell_verdict },
-        { "drivekeep_setting_wanted",                "gauge",   "The value that the configuration wants, where it is a number: in seconds, bytes, degrees Celsius, or 1 for on.", .of_setting = tell_wanted },
-        { "drivekeep_setting_actual",                "gauge",   "The value that the drive or the kernel has, in the same units.",                 .of_setting = tell_actual },
+        { "drivekeep_drive_info",                    "gauge",   "A drive that drivekeep looks after.",                                            .of_drive = put_info },
+        { "drivekeep_drive_standby",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = put_standby },
+        { "drivekeep_visits_total",                  "counter", "Visits to the drive since it is attached, by what they were for.",               .of_drive = put_visits },
+        { "drivekeep_last_visit_timestamp_seconds",  "gauge",   "When the last visit to the drive ended, in Unix time.",                          .of_drive = put_last_visit },
+        { "drivekeep_wakes_total",                   "counter", "How often the drive was woken from standby since it is attached, by the systemd unit of who did it.", .of_drive = put_wakes },
+        { "drivekeep_load_cycles_total",             "counter", "Load cycles, as the drive counts them.",                                         .of_drive = put_load_cycles },
+        { "drivekeep_load_cycles_rated",             "gauge",   "Load cycles that the drive is made for; 600,000 where it does not say.",         .of_drive = put_load_cycles_rated },
+        { "drivekeep_setting_ok",                    "gauge",   "Whether the setting is as wanted.",                                              .of_setting = put_ok },
+        { "drivekeep_setting_verdict",               "gauge",   "The verdict on the setting, which is the label's value.",                        .of_setting = put_verdict },
+        { "drivekeep_setting_wanted",                "gauge",   "The value that the configuration wants, where it is a number: in seconds, bytes, degrees Celsius, or 1 for on.", .of_setting = put_wanted },
+        { "drivekeep_setting_actual",                "gauge",   "The value that the drive or the kernel has, in the same units.",                 .of_setting = put_actual },
 };
 /* clang-format on */
 
@@ -172,7 +172,7 @@ static void family_begin(FILE *f, const char *name, const char *type, const char
         fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void tell_service(FILE *f, const Records *records, size_t n_errors) {
+static void put_service(FILE *f, const Records *records, size_t n_errors) {
         family_begin(f, "drivekeep_build_info", "gauge", "The version of drivekeep.");
         sample_print(f, "drivekeep_build_info", 1, (const Label[]){ { "version", DRIVEKEEP_VERSION }, {} });
         family_begin(f, "drivekeep_up", "gauge", "Whether drivekeep.service runs.");
@@ -187,7 +187,7 @@ static char *metrics_format(const Records *records, size_t n, size_t n_errors) {
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
-        tell_service(f, records, n_errors);
+        put_service(f, records, n_errors);
         for (size_t i = 0; i < ELEMENTSOF(families); i++) {
                 family_begin(f, families[i].name, families[i].type, families[i].help);
                 for (DriveRecord *const *d = records->items; d < records->items + n; d++) {
@@ -214,7 +214,7 @@ static size_t count_config_errors(const Options *o) {
 }
 
 /* The drive below this directory that sleeps; NULL: none does, or nobody knows which drives are below it (btrfs, ZFS). */
-static const char *find_sleeping(const Records *records, int dir_fd) {
+static const char *find_standby(const Records *records, int dir_fd) {
         _cleanup_(names_freep) char **disks = NULL;
         _cleanup_free_ char *device = NULL;
         struct stat st;
@@ -232,14 +232,14 @@ static int metrics_write(const Records *records, const char *text, const Options
         const char *path = o->output;
         _cleanup_free_ char *parent = must_directory(path);
         _cleanup_close_ int fd = directory_open(parent);
-        const char *sleeping = find_sleeping(records, fd);
+        const char *standby = find_standby(records, fd);
         int r;
 
-        if (sleeping) {
+        if (standby) {
                 /* Where this is told to the journal, that may be on the same drive. */
                 if (!o->quiet)
                         warn_escaped("%s stays as it is until %s is awake, as that is the drive it is on", path,
-                                     sleeping);
+                                     standby);
                 return EXIT_WANTED;
         }
         r = fd < 0 ? fd : must_not_fail(file_replace(fd, base_name(path), text, false));

@@ -18,7 +18,7 @@ static bool is_missing(const char *root, const char *path) {
 }
 
 /* Is it a file that not even root can execute? */
-static bool is_no_program(const char *root, const char *path) {
+static bool is_not_executable(const char *root, const char *path) {
         _cleanup_free_ char *whole = must_format("%s%s", root, path);
         struct stat st;
 
@@ -76,7 +76,7 @@ static bool has_program(const char *root, const Unit *u, const char *name) {
                 size_t n = strcspn(p, ":");
                 _cleanup_free_ char *path = must_format("%.*s/%s", (int) n, p, name);
 
-                if (!is_missing(root, path) && !is_no_program(root, path))
+                if (!is_missing(root, path) && !is_not_executable(root, path))
                         return true;
                 p += n + (p[n] == ':');
         }
@@ -84,9 +84,9 @@ static bool has_program(const char *root, const Unit *u, const char *name) {
 }
 
 static void check_mail(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
-        _cleanup_free_ char *root_of_own = command_option(command->value, NULL, "--config-root");
+        _cleanup_free_ char *config_root = command_option(command->value, NULL, "--config-root");
         /* Run in the place of mail (units/drivekeep-alert.in). */
-        _cleanup_free_ char *own = must_format("%s/drivekeep/alert", root_of_own ?: "/etc");
+        _cleanup_free_ char *own = must_format("%s/drivekeep/alert", config_root ?: "/etc");
 
         if (!has_program(root, u, "jq"))
                 must_work(complain(to, COMPLAINT_NOTICE, command->file, command->line, 1,
@@ -96,7 +96,7 @@ static void check_mail(const char *root, const Unit *u, const UnitLine *command,
                                 to, COMPLAINT_NOTICE, command->file, command->line, 1,
                                 "no alerts are sent: there is no program 'mail', which a package such as bsd-mailx or s-nail has, and no %s",
                                 own));
-        if (is_no_program(root, own))
+        if (is_not_executable(root, own))
                 must_work(complain(to, COMPLAINT_NOTICE, own, 0, 0,
                                    "no alerts are sent, as this file is not executable: 'chmod +x %s' makes it so",
                                    own));

@@ -234,9 +234,9 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
 
         must_work(scols_table_enable_colors(o->table, colored));
         render(o, 0);
-        for (unsigned rank = 1; rank <= COLUMN_SPARED_MAX; rank++)
+        for (unsigned rank = 1; rank <= COLUMN_HIDE_RANK_MAX; rank++)
                 for (size_t i = o->n_columns; i-- > 0 && !table_fits(o, width);)
-                        if (o->columns[i].spared == rank) {
+                        if (o->columns[i].hide_rank == rank) {
                                 column_add_flag(o, i, SCOLS_FL_HIDDEN);
                                 render(o, 0);
                         }

@@ -28,16 +28,16 @@
 /* A complaint, on stderr and escaped: "file:line: error: …", which editors jump by. */
 void warn_complaint(const Complaint *c);
 
-#define COLUMN_SPARED_MAX 4U
+#define COLUMN_HIDE_RANK_MAX 4U
 
 typedef struct Column {
         const char *key; /* by which its cells are set */
         const char *title;
-        bool right;      /* numbers */
-        bool wrap;       /* long cells: broken over lines before others are */
-        unsigned spared; /* left out when there is no room, 1 first, up to COLUMN_SPARED_MAX; 0: never */
-        bool path;       /* shown without directories: names of files are unique, since one masks another of its name */
-        bool verdict;    /* each verdict has its colour, which says nothing that the word does not say */
+        bool right;         /* numbers */
+        bool wrap;          /* long cells: broken over lines before others are */
+        unsigned hide_rank; /* left out when there is no room, 1 first, up to COLUMN_HIDE_RANK_MAX; 0: never */
+        bool path;    /* shown without directories: names of files are unique, since one masks another of its name */
+        bool verdict; /* each verdict has its colour, which says nothing that the word does not say */
 } Column;
 
 typedef struct Output Output;

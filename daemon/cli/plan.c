@@ -29,7 +29,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-static void tell_step(Output *o, const Drive *d, const Step *s) {
+static void print_step(Output *o, const Drive *d, const Step *s) {
         _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
         /* The range of some row, where none is for this kind of drive. */
         const Setting *setting = s->setting ?: setting_find(&all_settings, s->wish->name);
@@ -85,7 +85,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         return must_not_fail(visit_run(&v, plan));
 }
 
-static void tell_drive(Planner *p, const Drive *d) {
+static void print_drive(Planner *p, const Drive *d) {
         _cleanup_(wishes_done) Wishes wishes = {};
         _cleanup_(plan_done) Plan plan = {}; /* its steps point into `wishes` */
         Output *o = p->output;
@@ -109,7 +109,7 @@ static void tell_drive(Planner *p, const Drive *d) {
                 const Step *s = plan.steps + i;
 
                 if (p->absent || !verdict_is_absent(s->verdict, s->wish->optional))
-                        tell_step(o, d, s);
+                        print_step(o, d, s);
                 else if (s->remediable) {
                         _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
 
@@ -227,7 +227,7 @@ static int plan_run(const Options *o) {
 
         output_document(output, "drives");
         for (size_t i = 0; i < n; i++)
-                tell_drive(&p, inventory.drives[i]);
+                print_drive(&p, inventory.drives[i]);
         lacking_print(&p.lacking, output);
         lacking_done(&p.lacking);
         if (inventory.n_drives == 0)

@@ -22,13 +22,13 @@ int reload_request(const Options *o, sd_bus *bus, Records *ret_before) {
 }
 
 /* Is there something to report? A setting that was as wanted, and was confirmed, is no news; a repeated failure is. */
-static bool is_news(const SettingRecord *s, const SettingRecord *then) {
+static bool is_reportable(const SettingRecord *s, const SettingRecord *before) {
         if (verdict_is_absent(s->verdict, s->optional))
                 return false;
-        if (!then || !streq_ptr(s->wanted, then->wanted) || !streq_ptr(s->actual, then->actual) ||
-            verdict_is_wanted(s->verdict) != verdict_is_wanted(then->verdict))
+        if (!before || !streq_ptr(s->wanted, before->wanted) || !streq_ptr(s->actual, before->actual) ||
+            verdict_is_wanted(s->verdict) != verdict_is_wanted(before->verdict))
                 return true;
-        return !verdict_is_wanted(s->verdict) && s->when != then->when;
+        return !verdict_is_wanted(s->verdict) && s->when != before->when;
 }
 
 static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
@@ -41,17 +41,17 @@ static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
 }
 
 /* Adds the drive's results to *status. Returns false when nothing about the drive changed. */
-static bool tell_drive(Output *o, const DriveRecord *d, const DriveRecord *then, ExitStatus *status) {
+static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *before, ExitStatus *status) {
         _cleanup_free_ char *text = NULL;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
 
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
-                if (is_news(s, then ? drive_record_find(then, s->name) : NULL))
+                if (is_reportable(s, before ? drive_record_find(before, s->name) : NULL))
                         *status = exit_worse(*status, put_setting(f, s));
-        for (size_t i = 0; then && i < then->n_settings; i++)
-                if (!drive_record_find(d, then->settings[i].name))
-                        fprintf(f, "; %s not managed any more", then->settings[i].name);
+        for (size_t i = 0; before && i < before->n_settings; i++)
+                if (!drive_record_find(d, before->settings[i].name))
+                        fprintf(f, "; %s not managed any more", before->settings[i].name);
         if (d->state == DRIVE_WAITING) {
                 fprintf(f, "; waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
                 *status = exit_worse(*status, EXIT_LATER);
@@ -79,7 +79,7 @@ int reload_report(const Options *options, const Records *before) {
                 return r;
 
         for (size_t i = 0; i < now.n_items; i++) {
-                any |= tell_drive(o, now.items[i], records_find(before, now.items[i]->name), &status);
+                any |= print_drive(o, now.items[i], records_find(before, now.items[i]->name), &status);
                 record_sum_add(&sum, now.items[i]);
         }
         output_line(o, "%s%s", any ? "" : "the settings of no drive changed: ", record_sum_format(&sum, line));

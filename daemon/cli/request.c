@@ -75,7 +75,7 @@ ExitStatus request_reload(sd_bus *bus, bool wait) {
 /* ---- visits, and what came of them ---- */
 
 /* As the visits have left these drives (NULL: none). One that went away in the meantime is told of as a drive that nobody knows. */
-static int show_visited(const Options *o, uint64_t asked, char *const *names, VisitedShowFn show) {
+static int show_visited(const Options *o, uint64_t requested, char *const *names, VisitedShowFn show) {
         _cleanup_(records_done) Records records = {};
         size_t n = 0;
         bool gone;
@@ -86,18 +86,18 @@ static int show_visited(const Options *o, uint64_t asked, char *const *names, Vi
                 return r;
 
         gone = names && records_choose(&records, names, &n) != EXIT_WANTED;
-        r = show(o, &records, n, asked);
+        r = show(o, &records, n, requested);
         return gone ? EXIT_NOT_WANTED : r;
 }
 
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(strv_freep) char **visited = NULL;
-        uint64_t asked = now_usec();
+        uint64_t requested = now_usec();
         int r;
 
         r = request_visit(bus, method, names, &visited, &error);
-        return r < 0 ? (int) request_explain(r, &error) : show_visited(o, asked, visited, show);
+        return r < 0 ? (int) request_explain(r, &error) : show_visited(o, requested, visited, show);
 }
 
 int visit_named_drives(const Options *o, const char *method, VisitedShowFn show) {
@@ -133,20 +133,20 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
 /* ---- permission to read drives ---- */
 
 /* DeviceIO.gate(): asks the service before a command. Until the connection is closed the service does not visit the drive. */
-static int permission_gate(void *userdata, const Drive *d, const char **ret_why) {
-        Permission *l = userdata;
+static int permission_gate(void *userdata, const Drive *d, const char **ret_reason) {
+        Permission *p = userdata;
         int r;
 
-        sd_bus_error_free(&l->error);
-        r = sd_bus_call_method(l->bus, DAEMON, "GetReadPermission", &l->error, NULL, "s", d->name);
+        sd_bus_error_free(&p->error);
+        r = sd_bus_call_method(p->bus, DAEMON, "GetReadPermission", &p->error, NULL, "s", d->name);
         if (r >= 0)
                 return 0;
 
-        *ret_why = r == -ETIMEDOUT ? "a visit to it takes long" : l->error.message ?: strerror(-r);
+        *ret_reason = r == -ETIMEDOUT ? "a visit to it takes long" : p->error.message ?: strerror(-r);
         return END_DEFERRED;
 }
 
-static int without_service(void) {
+static int check_fsck(void) {
         _cleanup_free_ char *unit = NULL;
 
         if (must_not_fail(systemd_find_fsck(&unit)) <= 0)
@@ -155,34 +155,34 @@ static int without_service(void) {
         return EXIT_LATER;
 }
 
-int permission_get(Permission *l, const char *state_dir, Drive *const *drives, size_t n) {
+int permission_get(Permission *p, const char *state_dir, Drive *const *drives, size_t n) {
         _cleanup_close_ int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const char *why;
+        const char *reason;
         int r;
 
-        *l = (Permission){ .io = device_io_real };
+        *p = (Permission){ .io = device_io_real };
 
         /* Who is not root can send drives nothing. */
         if (geteuid() != 0 || fd < 0 || !record_directory_is_locked(fd))
-                return without_service();
+                return check_fsck();
 
-        r = request_open(&l->bus);
+        r = request_open(&p->bus);
         if (r >= 0)
-                r = sd_bus_call_method(l->bus, DAEMON, "Settle", NULL, NULL, "");
+                r = sd_bus_call_method(p->bus, DAEMON, "Settle", NULL, NULL, "");
         if (r < 0)
                 return request_explain(r, &SD_BUS_ERROR_NULL);
 
-        l->io.gate = permission_gate;
-        l->io.userdata = l;
+        p->io.gate = permission_gate;
+        p->io.userdata = p;
         for (size_t i = 0; i < n; i++)
-                if (permission_gate(l, drives[i], &why) < 0) {
-                        warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, why);
+                if (permission_gate(p, drives[i], &reason) < 0) {
+                        warn_escaped("%s cannot be read now: %s; try again later", drives[i]->name, reason);
                         return EXIT_LATER;
                 }
         return EXIT_WANTED;
 }
 
-void permission_done(Permission *l) {
-        sd_bus_error_free(&l->error);
-        (void) sd_bus_flush_close_unref(l->bus);
+void permission_done(Permission *p) {
+        sd_bus_error_free(&p->error);
+        (void) sd_bus_flush_close_unref(p->bus);
 }

@@ -22,10 +22,10 @@ int request_open(sd_bus **ret);
  * returns when that is over, which can take as long as a file system check. The caller frees *ret_visited and its strings: strv_freep(). */
 int request_visit(sd_bus *bus, const char *method, char *const *names, char ***ret_visited, sd_bus_error *ret_error);
 
-static inline void strv_freep(char ***l) {
-        for (char **s = *l; s && *s; s++)
+static inline void strv_freep(char ***p) {
+        for (char **s = *p; s && *s; s++)
                 free(*s);
-        free(*l);
+        free(*p);
 }
 
 /* Has the daemon read its files anew; with `wait` returns after the visits that follow. Returns EXIT_WANTED, or prints the cause on
@@ -39,7 +39,7 @@ ExitStatus request_explain(int r, const sd_bus_error *error);
 
 /* Shows on stdout what came of the visits to the first `n` of these records' drives, which were requested at `asked` (CLOCK_REALTIME,
  * µs). Returns an ExitStatus, or a negative errno. */
-typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t asked);
+typedef int (*VisitedShowFn)(const Options *o, const Records *records, size_t n, uint64_t requested);
 
 /* Visits these drives, or those that the command line names. Both return an ExitStatus, or a negative errno. */
 int visit_drives(const Options *o, sd_bus *bus, const char *method, char *const *names, VisitedShowFn show);
@@ -55,5 +55,5 @@ typedef struct Permission {
 
 /* For all of these drives, which are kept free of visits until permission_done(). Returns EXIT_WANTED, another ExitStatus when that
  * cannot be (and it was said why), or a negative errno. */
-int permission_get(Permission *l, const char *state_dir, Drive *const *drives, size_t n);
-void permission_done(Permission *l);
+int permission_get(Permission *p, const char *state_dir, Drive *const *drives, size_t n);
+void permission_done(Permission *p);

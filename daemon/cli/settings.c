@@ -29,7 +29,7 @@ static bool setting_is_written(const Setting *s) {
         return !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
 }
 
-static const char *held_by(const Setting *s) {
+static const char *interface_of(const Setting *s) {
         return setting_is_written(s) ? backend_to_string(s->backend) : "none";
 }
 
@@ -58,12 +58,12 @@ static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MA
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
-        { "brief", "WHAT IT DOES", .spared = 1 },
+        { "brief", "WHAT IT DOES", .hide_rank = 1 },
         { "values", "VALUES" },
 };
 /* clang-format on */
 
-static void tell_setting(Output *o, const Setting *s) {
+static void print_setting(Output *o, const Setting *s) {
         ValueType type = s->range.type;
         bool is_number = type != VALUE_NAME && type != VALUE_ANY && type != VALUE_BOOL;
         char range[RANGE_MAX];
@@ -72,7 +72,7 @@ static void tell_setting(Output *o, const Setting *s) {
         output_text(o, "name", s->name);
         output_text(o, "brief", s->brief);
         output_fact(o, "what it is", "summary", s->summary);
-        output_fact(o, "held by", "transport", held_by(s));
+        output_fact(o, "held by", "transport", interface_of(s));
         output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
         output_text(o, "type", value_types[type].type);
         output_fact(o, "values", "range", value_range_format(&s->range, range, sizeof range));
@@ -104,17 +104,17 @@ static void tell_setting(Output *o, const Setting *s) {
 }
 
 /* All that is known of the rows of that name. */
-static void tell_all_of(Output *o, const char *name) {
+static void print_rows_of(Output *o, const char *name) {
         SETTING_TABLE_FOREACH(s, &all_settings)
                 if (streq(s->name, name)) {
                         output_line(o, "%s", s->name);
-                        tell_setting(o, s);
+                        print_setting(o, s);
                         output_line(o, "%s", "");
                 }
 }
 
 /* A line in the list of all. In a pipe no width is given, and the values are told in full. */
-static void tell_briefly(Output *o, const Setting *s) {
+static void print_brief_row(Output *o, const Setting *s) {
         char values[RANGE_MAX];
 
         /* The same setting of another kind of drive has the same values. */
@@ -143,10 +143,10 @@ static int settings_run(const Options *o) {
 
         output_document(out, "settings");
         for (char *const *name = o->names; name && *name; name++)
-                tell_all_of(out, *name);
+                print_rows_of(out, *name);
         if (!o->names)
                 SETTING_TABLE_FOREACH(s, &all_settings)
-                        (o->json ? tell_setting : tell_briefly)(out, s);
+                        (o->json ? print_setting : print_brief_row)(out, s);
         if (!o->names && isatty(STDOUT_FILENO))
                 output_note(out, "'drivekeep settings NAME' tells all about one");
         output_print(out);

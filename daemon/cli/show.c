@@ -30,15 +30,15 @@
 #include "wear-read.h"
 
 /* Whose drives can tell whether they sleep. */
-#define ASKED_FOR_STATE (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE)
+#define STATE_BACKENDS (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE)
 
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
-        { "transport", "HELD BY", .spared = 1 },
+        { "transport", "HELD BY", .hide_rank = 1 },
         { "supported", "SUPPORTED" },
         { "value", "VALUE" },
-        { "saved", "SAVED", .spared = 1 },
+        { "saved", "SAVED", .hide_rank = 1 },
         { "reason", "REMARK", .wrap = true },
 };
 /* clang-format on */
@@ -47,7 +47,7 @@ static const char *reading_format(const Probed *s, bool known, const Value *v, c
         return known && s->reading.supported ? value_format(&s->setting->range, v, buf) : NULL;
 }
 
-static void tell_setting(void *userdata, const Probed *s) {
+static void print_setting(void *userdata, const Probed *s) {
         char value[VALUE_TEXT_MAX], saved[VALUE_TEXT_MAX];
         Output *o = userdata;
 
@@ -65,7 +65,7 @@ static void tell_setting(void *userdata, const Probed *s) {
         output_end(o);
 }
 
-static void tell_facts(Output *o, const Device *d) {
+static void print_facts(Output *o, const Device *d) {
         if (!d->identify_valid) {
                 output_text(o, "ata", NULL);
                 return;
@@ -83,7 +83,7 @@ static void tell_facts(Output *o, const Device *d) {
 
 /* ---- how warm and worn it is ---- */
 
-static void tell_number(Output *o, const char *title, const char *key, KnownNumber n) {
+static void print_number(Output *o, const char *title, const char *key, KnownNumber n) {
         _cleanup_free_ char *text = n.known ? must_format("%" PRId64, n.number) : NULL;
 
         output_number(o, key, n.known, n.number);
@@ -102,18 +102,18 @@ static KnownNumber read_hwmon(Device *d, const char *name) {
 }
 
 /* Asks the drive, unless it sleeps. */
-static void tell_wear(Output *o, Device *device, unsigned backends) {
-        unsigned asked = backends & ASKED_FOR_STATE;
+static void print_wear(Output *o, Device *device, unsigned backends) {
+        unsigned state_backends = backends & STATE_BACKENDS;
         KnownNumber most = {};
         bool testing = false;
         Wear w = {};
 
-        if (asked && power_probe(device, power_backend(asked)) < 0) {
+        if (state_backends && power_probe(device, power_backend(state_backends)) < 0) {
                 output_text(o, "wear", NULL);
                 return;
         }
-        if (asked)
-                (void) wear_and_test_read(device, power_backend(asked), &w, &testing);
+        if (state_backends)
+                (void) wear_and_test_read(device, power_backend(state_backends), &w, &testing);
         else if (backends & 1U << BACKEND_NVME) {
                 (void) nvme_is_testing(device, &testing);
                 w.temperature = read_hwmon(device, "temp1_input");
@@ -121,22 +121,22 @@ static void tell_wear(Output *o, Device *device, unsigned backends) {
         }
 
         output_object(o, "wear");
-        tell_number(o, "celsius", "celsius", w.temperature);
-        tell_number(o, "warns above", "celsius_max", most);
-        tell_number(o, "load cycles", "load_cycles", w.load_cycles);
-        tell_number(o, "start-stops", "start_stops", w.start_stops);
+        print_number(o, "celsius", "celsius", w.temperature);
+        print_number(o, "warns above", "celsius_max", most);
+        print_number(o, "load cycles", "load_cycles", w.load_cycles);
+        print_number(o, "start-stops", "start_stops", w.start_stops);
         output_boolean(o, "testing", testing);
         output_fact(o, "self-test", NULL, testing ? "runs" : NULL);
         output_end(o);
 }
 
 /* By which a drive is known again: the number of a volume or an array stays with it, whatever its kernel name is. */
-static const char *lasting_key(const Drive *d) {
+static const char *persistent_key(const Drive *d) {
         return drive_property(d, "DM_UUID") ?: drive_property(d, "MD_UUID") ?: d->wwn ?: d->serial ?: d->name;
 }
 
 /* By which a block of the configuration finds it. */
-static void tell_match(Output *o, const Drive *d) {
+static void print_match(Output *o, const Drive *d) {
         _cleanup_free_ char *text = NULL;
         size_t size;
         FILE *f = must(open_memstream(&text, &size));
@@ -147,28 +147,28 @@ static void tell_match(Output *o, const Drive *d) {
 }
 
 /* All that drives of these kinds have, or the one that the user names. */
-static void tell_settings(Output *o, Device *device, unsigned backends, const char *name) {
+static void print_settings(Output *o, Device *device, unsigned backends, const char *name) {
         const Setting *row = name ? setting_for_backends(&all_settings, name, backends) : NULL;
         const Setting rows[] = { row ? *row : (Setting){}, {} };
         const SettingTable one = { { rows } };
 
         output_array(o, "settings");
         if (row || !name)
-                probe(device, backends, name ? &one : &all_settings, tell_setting, o);
+                probe(device, backends, name ? &one : &all_settings, print_setting, o);
         output_end(o);
 }
 
 /* Of the backends in the mask. NULL record: the service knows nothing of it. */
-static void tell_drive(Output *o, const Options *options, Device *device, unsigned backends, const Records *records,
-                       const DriveRecord *record) {
+static void print_drive(Output *o, const Options *options, Device *device, unsigned backends, const Records *records,
+                        const DriveRecord *record) {
         const Drive *d = device->drive;
         const char *state, *reason = NULL;
         char size[HUMAN_MAX];
 
         output_object(o, NULL);
         output_text(o, "name", d->name);
-        output_text(o, "key", lasting_key(d));
-        tell_match(o, d);
+        output_text(o, "key", persistent_key(d));
+        print_match(o, d);
         output_fact(o, "drive", "node", d->node);
         output_fact(o, "model", "model", d->model);
         output_fact(o, "serial", "serial", d->serial);
@@ -181,17 +181,17 @@ static void tell_drive(Output *o, const Options *options, Device *device, unsign
         output_fact(o, "spindown", "spindown", records_spindown(records, record));
 
         if (options->wear)
-                tell_wear(o, device, backends);
+                print_wear(o, device, backends);
 
-        tell_settings(o, device, backends, options->setting);
+        print_settings(o, device, backends, options->setting);
 
         state = power_state(device);
-        if (device->power == POWER_UNKNOWN && (backends & ASKED_FOR_STATE) && probe_needs_root(-EACCES))
+        if (device->power == POWER_UNKNOWN && (backends & STATE_BACKENDS) && probe_needs_root(-EACCES))
                 reason = PROBE_NEEDS_ROOT;
         output_text(o, "state", state);
         output_text(o, "reason", reason);
         output_fact(o, "state", NULL, state ?: reason);
-        tell_facts(o, device);
+        print_facts(o, device);
         advice_print(o, record, now_usec());
         output_end(o);
 }
@@ -248,7 +248,7 @@ static int show_identify(const Options *o) {
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
         output_document(out, "drives");
-        tell_drive(out, o, &d, 1U << BACKEND_ATA, NULL, NULL);
+        print_drive(out, o, &d, 1U << BACKEND_ATA, NULL, NULL);
         output_print(out);
         return EXIT_WANTED;
 }
@@ -285,7 +285,7 @@ static int show_drives(const Options *o) {
                 if (i > 0)
                         output_line(out, "%s", "");
                 device_init_known(&d, drive, record, &permission.io);
-                tell_drive(out, o, &d, drive_backends(drive), &records, record);
+                print_drive(out, o, &d, drive_backends(drive), &records, record);
                 device_done(&d);
                 if (!o->json || i + 1 == n)
                         output_print(out);
@@ -306,8 +306,8 @@ static const Column overview_columns[] = {
 
 /* What the drive itself says, or its kernel. NULL: not known, and *ret_reason may have why. What nobody has named is sent no command
  * that it might not know: a USB bridge is asked only if it has passed one on. */
-static const char *ask_state(Device *d, const DriveRecord *record, bool may_ask, const char **ret_reason) {
-        unsigned backends = drive_backends(d->drive) & ASKED_FOR_STATE;
+static const char *query_state(Device *d, const DriveRecord *record, bool may_query, const char **ret_reason) {
+        unsigned backends = drive_backends(d->drive) & STATE_BACKENDS;
 
         if (d->power == POWER_UNKNOWN && activity_is_suspended(d->drive->syspath))
                 d->power = POWER_SUSPENDED;
@@ -318,12 +318,12 @@ static const char *ask_state(Device *d, const DriveRecord *record, bool may_ask,
                 *ret_reason = PROBE_NEEDS_ROOT;
         else if (record && record->state != DRIVE_IDLE)
                 *ret_reason = drive_state_to_string(record->state);
-        else if (may_ask)
+        else if (may_query)
                 (void) power_probe(d, power_backend(backends));
         return power_state(d);
 }
 
-static void tell_wanted(Output *o, const DriveRecord *record) {
+static void print_wanted(Output *o, const DriveRecord *record) {
         output_array(o, "settings");
         for (size_t i = 0; record && i < record->n_settings; i++) {
                 const SettingRecord *s = record->settings + i;
@@ -338,7 +338,7 @@ static void tell_wanted(Output *o, const DriveRecord *record) {
 }
 
 /* The same in the table's row: "apm 254, write_cache off (ignored)". */
-static void tell_wanted_cell(Output *o, const DriveRecord *record) {
+static void print_wanted_cell(Output *o, const DriveRecord *record) {
         _cleanup_free_ char *text = NULL;
 
         for (size_t i = 0; record && i < record->n_settings; i++) {
@@ -380,7 +380,7 @@ static int show_all(const Options *o) {
                 Device d;
 
                 device_init_known(&d, drive, record, &permission.io);
-                state = ask_state(&d, record, status == EXIT_WANTED, &reason);
+                state = query_state(&d, record, status == EXIT_WANTED, &reason);
                 device_done(&d);
 
                 output_row(out);
@@ -390,9 +390,9 @@ static int show_all(const Options *o) {
                 output_text(out, "state", state);
                 output_text(out, "reason", reason);
                 output_cell(out, "state", state ?: reason);
-                tell_wanted_cell(out, record);
+                print_wanted_cell(out, record);
                 if (o->json)
-                        tell_wanted(out, record);
+                        print_wanted(out, record);
                 output_end(out);
         }
         output_print(out);

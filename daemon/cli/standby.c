@@ -9,7 +9,7 @@
 #include "request.h"
 
 /* As a clause; NULL: nobody knows. The caller frees it. */
-static char *why_awake(const DriveRecord *d) {
+static char *active_reason(const DriveRecord *d) {
         /* What came of it when it was tried before does not matter while its visit is still to come. */
         if (d->state == DRIVE_WAITING)
                 return must_format("it waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
@@ -17,9 +17,9 @@ static char *why_awake(const DriveRecord *d) {
 }
 
 /* Is it in standby? */
-static bool tell_drive(Output *o, const DriveRecord *d) {
-        bool sleeps = drive_record_in_standby(d);
-        _cleanup_free_ char *reason = sleeps ? NULL : why_awake(d);
+static bool print_drive(Output *o, const DriveRecord *d) {
+        bool in_standby = drive_record_in_standby(d);
+        _cleanup_free_ char *reason = in_standby ? NULL : active_reason(d);
         const char *colon = reason ? ": " : "";
         char since[HUMAN_MAX];
 
@@ -30,23 +30,23 @@ static bool tell_drive(Output *o, const DriveRecord *d) {
         output_text(o, "reason", reason);
         output_end(o);
 
-        if (sleeps)
+        if (in_standby)
                 output_line(o, "%s is %s.", d->name,
                             d->power == POWER_SUSPENDED ? "suspended by the kernel" : "in standby");
         else if (d->power == POWER_ACTIVE)
                 output_line(o, "%s is awake%s%s.", d->name, colon, reason ?: "");
         else
                 output_line(o, "The service does not know whether %s is in standby%s%s.", d->name, colon, reason ?: "");
-        return sleeps;
+        return in_standby;
 }
 
-static int standby_show(const Options *o, const Records *records, size_t n, _unused_ uint64_t asked) {
+static int standby_show(const Options *o, const Records *records, size_t n, _unused_ uint64_t requested) {
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         int status = EXIT_WANTED;
 
         output_document(out, "drives");
         for (size_t i = 0; i < n; i++)
-                if (!tell_drive(out, records->items[i]))
+                if (!print_drive(out, records->items[i]))
                         status = EXIT_NOT_WANTED;
         output_print(out);
         return status;

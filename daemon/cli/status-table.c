@@ -44,14 +44,14 @@ void lacking_done(Lacking *l) {
 
 /* ---- the table ---- */
 
-static bool is_missed(const SettingRecord *s) {
+static bool is_not_kept(const SettingRecord *s) {
         return !verdict_is_fine(s->verdict, s->optional);
 }
 
 /* clang-format off */
 static const Column columns[] = {
         { "drive", "DRIVE" },
-        { "model", "MODEL", .spared = 1 },
+        { "model", "MODEL", .hide_rank = 1 },
         { "name", "SETTING" },
         { "wanted", "WANTED" },
         { "actual", "ACTUAL" },
@@ -70,7 +70,7 @@ static void note_state(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: is being visited now", d->name);
 }
 
-static void note_awake(Output *o, const DriveRecord *d) {
+static void note_not_spun_down(Output *o, const DriveRecord *d) {
         if (d->spindown && d->awake_reason && !drive_record_in_standby(d))
                 output_note(o, "%s: was not spun down: %s", d->name, d->awake_reason);
 }
@@ -88,21 +88,21 @@ static void note_identity(Output *o, const DriveRecord *d) {
                             d->serial ? "model with its serial number" : "serial number");
 }
 
-typedef struct Telling {
+typedef struct StatusPrinter {
         Output *output;
         const Options *options;
         uint64_t now;
         Lacking lacking;
         bool accepted; /* something that is shown was accepted, and cannot be read back */
-} Telling;
+} StatusPrinter;
 
-static bool is_shown(const Telling *t, const SettingRecord *s) {
+static bool is_shown(const StatusPrinter *t, const SettingRecord *s) {
         if (t->options->failed)
-                return is_missed(s);
+                return is_not_kept(s);
         return t->options->json || t->options->verbose || !verdict_is_absent(s->verdict, s->optional);
 }
 
-static void tell_row(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
+static void print_row(Output *o, const DriveRecord *d, const SettingRecord *s, uint64_t now) {
         char when[HUMAN_MAX], when_short[HUMAN_MAX], drift_when[HUMAN_MAX];
 
         output_row(o);
@@ -125,10 +125,10 @@ static void tell_row(Output *o, const DriveRecord *d, const SettingRecord *s, ui
         output_end(o);
 }
 
-static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *s) {
+static void print_setting(StatusPrinter *t, const DriveRecord *d, const SettingRecord *s) {
         char drift_when[HUMAN_MAX];
 
-        tell_row(t->output, d, s, t->now);
+        print_row(t->output, d, s, t->now);
         t->accepted = t->accepted || s->accepted;
         if (s->reason && !s->accepted)
                 output_note(t->output, "%s %s: %s", d->name, s->name, s->reason);
@@ -140,7 +140,7 @@ static void tell_setting(Telling *t, const DriveRecord *d, const SettingRecord *
 }
 
 /* The row of a drive without a setting to show: what it waits for, or, with -v, an empty row. */
-static void tell_bare(Output *o, const DriveRecord *d) {
+static void print_bare_row(Output *o, const DriveRecord *d) {
         output_row(o);
         output_cell(o, "drive", d->name);
         output_cell(o, "model", d->model);
@@ -148,7 +148,7 @@ static void tell_bare(Output *o, const DriveRecord *d) {
         output_end(o);
 }
 
-static void tell_drive(Telling *t, const DriveRecord *d) {
+static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         Output *o = t->output;
         size_t n_shown = 0;
 
@@ -157,7 +157,7 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
         if (t->options->failed && n_shown == 0 && d->state == DRIVE_IDLE)
                 return;
         if (!t->options->json && (d->state != DRIVE_IDLE || (n_shown == 0 && t->options->verbose)))
-                tell_bare(o, d);
+                print_bare_row(o, d);
 
         output_object(o, NULL);
         output_text(o, "name", d->name);
@@ -173,13 +173,13 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
         output_text(o, "waiting_for", d->waiting_for);
         output_text(o, "visit_reason", d->visit_reason);
         note_state(o, d);
-        note_awake(o, d);
+        note_not_spun_down(o, d);
         note_identity(o, d);
 
         output_array(o, "settings");
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++)
                 if (is_shown(t, s))
-                        tell_setting(t, d, s);
+                        print_setting(t, d, s);
                 else if (s->remediable && s->optional && !t->options->failed)
                         lacking_add(&t->lacking, strna(s->rule), s->name, d->name, strna(s->reason));
         output_end(o);
@@ -187,14 +187,14 @@ static void tell_drive(Telling *t, const DriveRecord *d) {
 }
 
 /* Of all drives that were asked for, whether or not they are shown. */
-static void tell_sum(Output *o, const RecordSum *sum) {
+static void print_sum(Output *o, const RecordSum *sum) {
         char line[RECORD_SUM_MAX];
 
         output_head(o, "%s", record_sum_format(sum, line));
 }
 
 /* Notes on the settings that are not shown, and on the age of the records. */
-static void tell_rest(const Telling *t, const Records *records, const RecordSum *sum) {
+static void print_footer(const StatusPrinter *t, const Records *records, const RecordSum *sum) {
         bool one = sum->n_absent == 1, one_drive = sum->n_drives == 1;
         char since[HUMAN_MAX];
 
@@ -219,7 +219,7 @@ void status_print_empty(const Records *records, size_t n) {
 
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
-        Telling t = { .output = o, .options = options, .now = now };
+        StatusPrinter t = { .output = o, .options = options, .now = now };
         /* Of a drive whose record cannot be read nobody can say that all is well. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};
@@ -228,13 +228,13 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         for (size_t i = 0; i < n; i++)
                 record_sum_add(&sum, records->items[i]);
         if (n > 0)
-                tell_sum(o, &sum);
+                print_sum(o, &sum);
 
         output_document(o, "drives");
         for (size_t i = 0; i < n; i++) {
                 const DriveRecord *d = records->items[i];
 
-                tell_drive(&t, d);
+                print_drive(&t, d);
                 for (size_t k = 0; k < d->n_settings; k++)
                         status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
                 /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
@@ -245,25 +245,25 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         lacking_done(&t.lacking);
         if (t.accepted)
                 output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");
-        tell_rest(&t, records, &sum);
+        print_footer(&t, records, &sum);
         output_print(o);
         return status;
 }
 
 /* Of what did not come true nothing is read by a visit that writes nothing, nor of what only a visit to both can tell. */
-static bool was_read(const DriveRecord *d, uint64_t asked) {
+static bool was_read(const DriveRecord *d, uint64_t requested) {
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
                 const Setting *row = setting_find(&all_settings, s->name);
 
-                if (s->actual && s->when < asked && verdict_is_in_order(s->verdict) && row && !row->unless)
+                if (s->actual && s->when < requested && verdict_is_in_order(s->verdict) && row && !row->unless)
                         return false;
         }
         return true;
 }
 
-int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked) {
+int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t requested) {
         for (size_t i = 0; i < n && o->now; i++)
-                if (!was_read(records->items[i], asked))
+                if (!was_read(records->items[i], requested))
                         warnx("%s was not asked now, as it sleeps, is being checked or does not answer; what is shown of it was "
                               "read at the time below WHEN",
                               records->items[i]->name);

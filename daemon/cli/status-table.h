@@ -11,7 +11,7 @@
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options);
 
 /* The same after visits that were requested at `asked` (CLOCK_REALTIME, µs); a VisitedShowFn. */
-int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t asked);
+int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t requested);
 
 /* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
 void status_print_empty(const Records *records, size_t n);

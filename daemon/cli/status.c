@@ -92,7 +92,7 @@ static bool in_force_may_read(const Config *c) {
         return true;
 }
 
-static void in_force_tell_errors(const Config *c, bool changed) {
+static void in_force_print_errors(const Config *c, bool changed) {
         const Complaint *x = c->complaints.items;
         size_t n = c->complaints.n_errors;
 
@@ -111,7 +111,7 @@ static void in_force_tell_errors(const Config *c, bool changed) {
 /* Warns on stderr when the configuration files below these roots are not in force: the service lists those in force in `state_dir`. Does
  * nothing when the service does not run, or this user cannot read the files. */
 static void in_force_print(const char *state_dir, const char *const *roots) {
-        static const char *const news[] = {
+        static const char *const changes[] = {
                 [CONFIG_CHANGED] = "has changed since drivekeep.service read it, and is not in force",
                 [CONFIG_NEW] = "was not there when drivekeep.service read its files, and is not in force",
                 [CONFIG_GONE] = "is not there any more, and is still in force",
@@ -131,9 +131,9 @@ static void in_force_print(const char *state_dir, const char *const *roots) {
         if (r < 0)
                 return;
         if (c->complaints.n_errors > 0)
-                in_force_tell_errors(c, r != CONFIG_SAME);
+                in_force_print_errors(c, r != CONFIG_SAME);
         else if (r != CONFIG_SAME)
-                warn_escaped("%s %s until 'drivekeep reload'", file, news[r]);
+                warn_escaped("%s %s until 'drivekeep reload'", file, changes[r]);
 }
 
 /* ---- the records ---- */
@@ -174,7 +174,7 @@ static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n
 }
 
 /* Does one of the drives spin down, so that its wakers matter? */
-static bool wants_wakes(const Records *records, size_t n) {
+static bool needs_wakers(const Records *records, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (records->items[i]->spindown || records->items[i]->tracing != TRACING_FINE)
                         return true;
@@ -187,7 +187,7 @@ static void status_print_notes(const Options *o, const Records *records, size_t 
 
         if (o->json)
                 return;
-        if (records->served && wants_wakes(records, n))
+        if (records->served && needs_wakers(records, n))
                 wake_history_print_untraced(records);
         in_force_print(o->state_dir, o->roots);
         if (records->served)

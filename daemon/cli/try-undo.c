@@ -49,7 +49,7 @@ ExitStatus try_end(sd_bus *bus, const char *drive, const char *setting) {
 }
 
 /* The service still has it. */
-static ExitStatus tell_left(const Drive *d, const TemporaryValue *v, const DriveRecord *record) {
+static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, const DriveRecord *record) {
         const SettingRecord *s = record ? drive_record_find(record, v->name) : NULL;
         bool pending = !s || verdict_is_pending(s->verdict) || verdict_is_wanted(s->verdict);
 
@@ -60,7 +60,7 @@ static ExitStatus tell_left(const Drive *d, const TemporaryValue *v, const Drive
 }
 
 /* `wish`: of the files; NULL: they want nothing. */
-static ExitStatus tell_ended(const Drive *d, const TemporaryValue *v, const Wish *wish) {
+static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const Wish *wish) {
         if (wish && !(v->before_text && value_equal(&wish->value, &v->before)))
                 printf("%s: %s:%u sets %s again\n", d->name, wish->file, wish->line, v->name);
         else if (v->before_text)
@@ -96,9 +96,9 @@ static int undo(const Options *o, sd_bus *bus, const Drive *d, const TemporaryVa
                 if (v->spared)
                         printf("%s: %s was not changed\n", d->name, v->name);
                 else if (temporary_find(left, v->name, true))
-                        status = exit_worse(status, tell_left(d, v, records_find(&records, d->name)));
+                        status = exit_worse(status, warn_not_restored(d, v, records_find(&records, d->name)));
                 else
-                        status = exit_worse(status, tell_ended(d, v, wish && !wish->withheld ? wish : NULL));
+                        status = exit_worse(status, print_restored(d, v, wish && !wish->withheld ? wish : NULL));
         }
         return status;
 }
@@ -112,17 +112,17 @@ static int is_temporary(const struct dirent *e) {
 /* The drive that the file is for; NULL: it is not here. */
 static const Drive *find_drive(const Inventory *inventory, const char *name) {
         for (size_t i = 0; i < inventory->n_drives; i++) {
-                _cleanup_free_ char *its = NULL;
+                _cleanup_free_ char *file_name = NULL;
 
-                must_work(temporary_name(inventory->drives[i], &its));
-                if (streq(its, name))
+                must_work(temporary_name(inventory->drives[i], &file_name));
+                if (streq(file_name, name))
                         return inventory->drives[i];
         }
         return NULL;
 }
 
 /* Of a drive that is not here the service has nothing but the file. */
-static int forget(const char *state_dir, const char *name, const TemporaryValues *t) {
+static int remove_values(const char *state_dir, const char *name, const TemporaryValues *t) {
         _cleanup_free_ char *path = must_format("%s/%s", state_dir, name);
 
         if (unlink(path) < 0)
@@ -133,7 +133,7 @@ static int forget(const char *state_dir, const char *name, const TemporaryValues
 }
 
 /* `bus`: to undo it; NULL: to list it. */
-static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus) {
+static int list_or_undo(const Options *o, const Inventory *inventory, sd_bus *bus) {
         _cleanup_(output_freep) Output *output = output_new(false, columns, ELEMENTSOF(columns));
         const Drive *chosen = o->names ? inventory->drives[0] : NULL;
         _cleanup_free_ struct dirent **entries = NULL;
@@ -151,7 +151,7 @@ static int go_through(const Options *o, const Inventory *inventory, sd_bus *bus)
                 if (!bus)
                         try_show(output, d, t);
                 else
-                        result = exit_worse(result, d ? undo(o, bus, d, t) : forget(o->state_dir, e->d_name, t));
+                        result = exit_worse(result, d ? undo(o, bus, d, t) : remove_values(o->state_dir, e->d_name, t));
         }
         output_print(output);
 
@@ -166,7 +166,7 @@ int try_list(const Options *o) {
         _cleanup_(records_done) Records records = {};
         int r = records_read_drives(o->state_dir, &inventory, &records);
 
-        return r < 0 ? r : go_through(o, &inventory, NULL);
+        return r < 0 ? r : list_or_undo(o, &inventory, NULL);
 }
 
 int try_undo(const Options *o) {
@@ -184,5 +184,5 @@ int try_undo(const Options *o) {
                 return r;
 
         r = records.served ? request_open(&bus) : -ENOENT;
-        return r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : go_through(o, &inventory, bus);
+        return r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : list_or_undo(o, &inventory, bus);
 }

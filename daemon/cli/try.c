@@ -88,29 +88,29 @@ typedef struct Trial {
         const Options *options;
         const Drive *drive;
         const DriveRecord *record;
-        const Config *words;    /* what is asked for … */
-        TemporaryValues *asked; /* … of it what is not in vain, as far as that is known … */
-        TemporaryValues *tried; /* … and what was tried before */
+        const Config *words;        /* what is asked for … */
+        TemporaryValues *requested; /* … of it what is not in vain, as far as that is known … */
+        TemporaryValues *earlier;   /* … and what was tried before */
         bool on_battery;
 } Trial;
 
-static void tell_unreadable(const Drive *d, const Step *s) {
-        const char *why = s->reason[0]                                             ? s->reason
-                          : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "nothing can read it"
-                                                                                   : "it cannot be read";
+static void warn_unreadable(const Drive *d, const Step *s) {
+        const char *reason = s->reason[0]                                             ? s->reason
+                             : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "nothing can read it"
+                                                                                      : "it cannot be read";
 
         /* A value that will not be written needs no undo. */
         if (!temporary_is_barred(s->verdict))
                 warn_escaped("%s: what %s is now is not known (%s), so 'drivekeep try --undo' cannot put it back",
-                             d->name, s->wish->name, why);
+                             d->name, s->wish->name, reason);
 }
 
-static void note_before(const Trial *t, const Step *s) {
-        TemporaryValue *v = temporary_find(t->asked, s->wish->name, true);
+static void store_before(const Trial *t, const Step *s) {
+        TemporaryValue *v = temporary_find(t->requested, s->wish->name, true);
         char before[VALUE_TEXT_MAX];
 
         if (!s->before.known || !value_has_exact_text(&v->setting->range, &s->before.value)) {
-                tell_unreadable(t->drive, s);
+                warn_unreadable(t->drive, s);
                 return;
         }
         v->before = s->before.value;
@@ -127,7 +127,7 @@ static int read_before(const Trial *t, const DeviceIO *io) {
 
         must_work(config_resolve(t->words, t->drive, t->on_battery, &all));
         for (const Wish *w = all.items; w < all.items + all.n_items; w++)
-                if (!temporary_find(t->tried, w->name, true)) {
+                if (!temporary_find(t->earlier, w->name, true)) {
                         must_grow(&wishes, items);
                         wishes.items[wishes.n_items++] = *w;
                 }
@@ -136,7 +136,7 @@ static int read_before(const Trial *t, const DeviceIO *io) {
         if (r < 0)
                 warn_escaped("%s cannot be read: %s", t->drive->name, strerror(-r));
         for (const Step *s = plan.steps; s < plan.steps + plan.n_steps; s++)
-                note_before(t, s);
+                store_before(t, s);
         free(wishes.items);
         return r < 0 ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
@@ -144,7 +144,7 @@ static int read_before(const Trial *t, const DeviceIO *io) {
 /* ---- doing it ---- */
 
 /* Has the service set what is asked for; `name`: this setting alone. */
-static int ask(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char *name) {
+static int request_try(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char *name) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         bool allow_dangerous = false, wake = false;
@@ -188,9 +188,9 @@ static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
         bool any = false;
 
         (void) records_read(t->options->state_dir, &records);
-        for (size_t i = 0; i < t->asked->n_items;) {
-                TemporaryValue *v = t->asked->items + i;
-                const TemporaryValue *older = temporary_find(t->tried, v->name, true);
+        for (size_t i = 0; i < t->requested->n_items;) {
+                TemporaryValue *v = t->requested->items + i;
+                const TemporaryValue *older = temporary_find(t->earlier, v->name, true);
 
                 if (!has_no_effect(t, &records, v->name)) {
                         i++;
@@ -199,10 +199,11 @@ static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
                 printf("%s%s: not written, so this value is not tried any more\n", any ? "" : "\n", v->name);
                 any = true;
                 if (bus)
-                        *status = exit_worse(*status, older && !older->returns ? (ExitStatus) ask(bus, t->drive,
-                                                                                                  t->tried, v->name)
-                                                                               : try_end(bus, t->drive->name, v->name));
-                temporary_drop(t->asked, v);
+                        *status = exit_worse(*status, older && !older->returns
+                                                                      ? (ExitStatus) request_try(bus, t->drive,
+                                                                                                 t->earlier, v->name)
+                                                                      : try_end(bus, t->drive->name, v->name));
+                temporary_drop(t->requested, v);
         }
         return any;
 }
@@ -212,13 +213,13 @@ static int run_trial(Trial *t, sd_bus *bus) {
         _cleanup_free_ char *blocks = NULL;
         int status, s = EXIT_WANTED;
 
-        status = ask(bus, t->drive, t->asked, NULL);
+        status = request_try(bus, t->drive, t->requested, NULL);
         if (status != EXIT_WANTED)
                 return status;
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
         (void) drop_without_effect(t, bus, &s);
-        try_values_add(t->tried, t->asked);
-        blocks = try_values_format_blocks(t->drive, t->tried, true);
+        try_values_add(t->earlier, t->requested);
+        blocks = try_values_format_blocks(t->drive, t->earlier, true);
         if (*blocks)
                 printf("\nThis ends with the next boot, or with 'drivekeep try --undo %s'.\n"
                        "To keep it: 'drivekeep try --keep %s', or this in the configuration:\n\n%s",
@@ -229,11 +230,11 @@ static int run_trial(Trial *t, sd_bus *bus) {
 /* ---- keeping it ---- */
 
 /* What is kept so far, and what is tried, with what is asked for. */
-static TemporaryValues *add_up(const Trial *t, const Config *kept) {
+static TemporaryValues *merge_values(const Trial *t, const Config *kept) {
         TemporaryValues *all = try_values_of_config(kept);
 
-        try_values_add(all, t->tried);
-        try_values_add(all, t->asked);
+        try_values_add(all, t->earlier);
+        try_values_add(all, t->requested);
         return all;
 }
 
@@ -257,7 +258,7 @@ static int write_and_reload(sd_bus *bus, const char *path, const char *text, boo
         return status == EXIT_WANTED ? (int) request_reload(bus, wait) : status;
 }
 
-static int run_keeping(Trial *t, sd_bus *bus) {
+static int run_keep(Trial *t, sd_bus *bus) {
         char *const names[] = { t->drive->name, NULL };
         _cleanup_free_ char *path = try_values_kept_path(t->options, t->drive), *text = NULL, *old = NULL,
                             *blocks = NULL;
@@ -275,7 +276,7 @@ static int run_keeping(Trial *t, sd_bus *bus) {
         }
         before = try_values_of_config(kept);
         old = try_values_format_file(t->drive, before);
-        all = add_up(t, kept);
+        all = merge_values(t, kept);
         text = try_values_format_file(t->drive, all);
         status = draft_check(t->options->roots, &(ConfigDraft){ path, text, strlen(text) }, t->words, &c);
         if (status == EXIT_WANTED)
@@ -289,12 +290,12 @@ static int run_keeping(Trial *t, sd_bus *bus) {
                 return status;
         }
         /* The files want it now. */
-        if (t->tried->n_items > 0)
+        if (t->earlier->n_items > 0)
                 s = try_end(bus, t->drive->name, "");
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
         if (drop_without_effect(t, NULL, NULL)) {
                 (void) temporary_free(all);
-                all = add_up(t, kept);
+                all = merge_values(t, kept);
                 free(text);
                 text = try_values_format_file(t->drive, all);
                 s = exit_worse(s, write_and_reload(bus, path, text, true));
@@ -306,7 +307,7 @@ static int run_keeping(Trial *t, sd_bus *bus) {
 }
 
 static int try_words(const Options *o) {
-        _cleanup_(temporary_freep) TemporaryValues *tried = NULL, *asked = NULL;
+        _cleanup_(temporary_freep) TemporaryValues *earlier = NULL, *requested = NULL;
         _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};
@@ -329,17 +330,17 @@ static int try_words(const Options *o) {
                 return on_battery;
 
         d = inventory.drives[0];
-        tried = try_values_read(o->state_dir, d);
-        for (size_t i = tried->n_items; i > 0 && o->keep; i--)
-                if (tried->items[i - 1].returns)
-                        temporary_drop(tried, tried->items + i - 1);
-        asked = try_values_of_config(words);
+        earlier = try_values_read(o->state_dir, d);
+        for (size_t i = earlier->n_items; i > 0 && o->keep; i--)
+                if (earlier->items[i - 1].returns)
+                        temporary_drop(earlier, earlier->items + i - 1);
+        requested = try_values_of_config(words);
         Trial t = { .options = o,
                     .drive = d,
                     .record = records_of(&records, d),
                     .words = words,
-                    .asked = asked,
-                    .tried = tried,
+                    .requested = requested,
+                    .earlier = earlier,
                     .on_battery = on_battery };
 
         status = permission_get(&permission, o->state_dir, inventory.drives, n);
@@ -351,11 +352,11 @@ static int try_words(const Options *o) {
         permission_done(&permission);
         if (status != EXIT_WANTED)
                 return status;
-        if (asked->n_items == 0 && !o->keep) {
+        if (requested->n_items == 0 && !o->keep) {
                 warnx(USAGE);
                 return EXIT_BAD_INPUT;
         }
-        if (asked->n_items == 0 && tried->n_items == 0) {
+        if (requested->n_items == 0 && earlier->n_items == 0) {
                 warn_escaped("nothing is being tried on %s, so there is nothing to keep", d->name);
                 return EXIT_BAD_INPUT;
         }
@@ -363,7 +364,7 @@ static int try_words(const Options *o) {
         status = request_open(&bus);
         if (status < 0)
                 return request_explain(status, &SD_BUS_ERROR_NULL);
-        return o->keep ? run_keeping(&t, bus) : run_trial(&t, bus);
+        return o->keep ? run_keep(&t, bus) : run_trial(&t, bus);
 }
 
 static int try_run(const Options *o) {

@@ -41,14 +41,14 @@ static const struct {
         { "DRIVEKEEP_WAKE_PID",    offsetof(WakeRecord, pid)    },
         { "DRIVEKEEP_WAKE_SECTOR", offsetof(WakeRecord, sector) },
         { "DRIVEKEEP_WAKE_INODE",  offsetof(WakeRecord, inode)  },
-        { "DRIVEKEEP_STANDBY_USEC",  offsetof(WakeRecord, slept)  },
+        { "DRIVEKEEP_STANDBY_USEC",  offsetof(WakeRecord, standby)  },
 };
 /* clang-format on */
 
 void wake_record_done(WakeRecord *w) {
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 free(*(char **) ((char *) w + texts[i].text));
-        free(w->who);
+        free(w->waker);
         *w = (WakeRecord){};
 }
 
@@ -98,9 +98,9 @@ static bool wake_record_read(sd_journal *j, WakeRecord *ret) {
                 return false;
         }
 
-        w.who = w.process  ? must(strdup(w.process))
-                : w.thread ? must_format("kernel: %s", w.thread)
-                           : must(strdup("unknown"));
+        w.waker = w.process  ? must(strdup(w.process))
+                  : w.thread ? must_format("kernel: %s", w.thread)
+                             : must(strdup("unknown"));
         *ret = w;
         return true;
 }

@@ -14,10 +14,10 @@ typedef struct WakeRecord {
         uint64_t when; /* CLOCK_REALTIME in µs */
         char *drive;   /* the kernel name that it had then; never NULL */
         char *serial, *wwn, *model, *kind, *process, *unit, *command_line, *thread, *what, *command, *message;
-        char *boot_id;                         /* of the boot in which it was written */
-        char *content;                         /* the file's content was changed */
-        char *who;                             /* for people: the process, or "kernel: md0_resync", or "unknown" */
-        KnownNumber pid, sector, inode, slept; /* slept: in µs, at least */
+        char *boot_id;                           /* of the boot in which it was written */
+        char *content;                           /* the file's content was changed */
+        char *waker;                             /* for people: the process, or "kernel: md0_resync", or "unknown" */
+        KnownNumber pid, sector, inode, standby; /* slept: in µs, at least */
 } WakeRecord;
 
 typedef struct WakeRecords {

@@ -93,7 +93,7 @@ typedef struct Words {
 /* One that woke drives. */
 typedef struct WakerRow {
         const char *unit; /* NULL: it has none, or one that says nothing of it */
-        Words who, drives;
+        Words names, drives;
         size_t n_wakes;
         uint64_t last;
         const char *advice;
@@ -105,7 +105,7 @@ typedef struct Wakers {
 
 static void wakers_done(Wakers *c) {
         for (size_t i = 0; i < c->n_items; i++) {
-                free(c->items[i].who.items);
+                free(c->items[i].names.items);
                 free(c->items[i].drives.items);
         }
         free(c->items);
@@ -132,20 +132,20 @@ static char *words_join(const Words *w) {
 }
 
 /* Each login has a new unit: what was started there is known by its own name. */
-static const char *telling_unit(const WakeRecord *w) {
+static const char *waker_unit(const WakeRecord *w) {
         return w->unit && fnmatch("session-*.scope", w->unit, 0) != 0 ? w->unit : NULL;
 }
 
 /* Kernel workers share one name: the number of a worker tells people nothing. */
-static const char *telling_who(const WakeRecord *w) {
-        return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->who;
+static const char *waker_name(const WakeRecord *w) {
+        return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->waker;
 }
 
 static WakerRow *waker_row_of(Wakers *c, const WakeRecord *w) {
-        const char *unit = telling_unit(w);
+        const char *unit = waker_unit(w);
 
         for (WakerRow *i = c->items; i < c->items + c->n_items; i++)
-                if (streq_ptr(i->unit, unit) && (unit || streq(i->who.items[0], telling_who(w))))
+                if (streq_ptr(i->unit, unit) && (unit || streq(i->names.items[0], waker_name(w))))
                         return i;
 
         must_grow(c, items);
@@ -162,12 +162,12 @@ static int summary_compare(const void *a, const void *b) {
 }
 
 static void summary_print(Output *o, const WakerRow *c, uint64_t now, bool json) {
-        _cleanup_free_ char *who = words_join(&c->who), *drives = words_join(&c->drives),
+        _cleanup_free_ char *names = words_join(&c->names), *drives = words_join(&c->drives),
                             *wakes = must_format("%zu", c->n_wakes);
         char last[HUMAN_MAX], last_short[HUMAN_MAX];
 
         output_row(o);
-        output_text(o, "waker", who);
+        output_text(o, "waker", names);
         output_text(o, "unit", c->unit);
         output_number(o, "wakes", true, (int64_t) c->n_wakes);
         output_cell(o, "wakes", wakes);
@@ -184,7 +184,7 @@ static void summary_print(Output *o, const WakerRow *c, uint64_t now, bool json)
         output_end(o);
 
         if (c->advice)
-                output_note(o, "%s: %s", c->unit ?: who, c->advice);
+                output_note(o, "%s: %s", c->unit ?: names, c->advice);
 }
 
 void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
@@ -194,7 +194,7 @@ void wake_summary_print(const WakeRecords *records, uint64_t now, bool json) {
         for (const WakeRecord *w = records->items; w < records->items + records->n_items; w++) {
                 WakerRow *c = waker_row_of(&wakers, w);
 
-                words_add(&c->who, telling_who(w));
+                words_add(&c->names, waker_name(w));
                 words_add(&c->drives, w->drive);
                 c->n_wakes++;
                 c->last = MAX(c->last, w->when);

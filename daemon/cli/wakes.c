@@ -28,7 +28,7 @@ static const Column columns[] = {
 /* clang-format on */
 
 static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
-        char when[HUMAN_MAX], when_short[HUMAN_MAX], slept[VALUE_TEXT_MAX];
+        char when[HUMAN_MAX], when_short[HUMAN_MAX], standby[VALUE_TEXT_MAX];
 
         output_row(o);
         output_text(o, "time", time_format_rfc3339(w->when, when));
@@ -40,7 +40,7 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_text(o, "kind", w->kind);
         output_text(o, "process", w->process);
         output_number(o, "pid", w->pid.known, w->pid.number);
-        output_cell(o, "waker", w->who);
+        output_cell(o, "waker", w->waker);
         output_text(o, "unit", w->unit);
         output_text(o, "command_line", w->command_line);
         output_text(o, "thread", w->thread);
@@ -48,8 +48,9 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_text(o, "command", w->command);
         output_number(o, "sector", w->sector.known, w->sector.number);
         output_number(o, "inode", w->inode.known, w->inode.number);
-        output_number(o, "standby_seconds", w->slept.known, w->slept.number / 1000000);
-        output_cell(o, "standby", w->slept.known ? duration_format_short((uint64_t) w->slept.number, slept) : NULL);
+        output_number(o, "standby_seconds", w->standby.known, w->standby.number / 1000000);
+        output_cell(o, "standby",
+                    w->standby.known ? duration_format_short((uint64_t) w->standby.number, standby) : NULL);
         output_end(o);
 }
 
@@ -173,17 +174,17 @@ static size_t collect_inodes(const WakeRecords *records, const char *drive, uint
         return n;
 }
 
-static void tell_files(Output *o, const WakeRecords *records, const Records *here) {
-        _cleanup_(names_freep) char **told = NULL;
+static void print_find_commands(Output *o, const WakeRecords *records, const Records *here) {
+        _cleanup_(names_freep) char **printed = NULL;
 
         for (size_t i = 0; i < records->n_items; i++) {
                 const WakeRecord *w = records->items + i;
                 _cleanup_free_ char *command = NULL;
                 uint64_t inodes[INODES_MAX];
 
-                if (!w->inode.known || names_contain(told, w->drive))
+                if (!w->inode.known || names_contain(printed, w->drive))
                         continue;
-                (void) must_not_fail(names_add(&told, w->drive));
+                (void) must_not_fail(names_add(&printed, w->drive));
                 command = wake_find_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, find_here(here, w), inodes,
                                             collect_inodes(records, w->drive, inodes));
                 output_note(o, "%s: '%s' shows the files of these inodes, and wakes the drive", w->drive, command);
@@ -195,36 +196,36 @@ static void tell_files(Output *o, const WakeRecords *records, const Records *her
 static void wakes_show(const WakeHistory *h, const Options *o) {
         const WakeRecords *records = &h->records;
         /* Pointers to what the records own. */
-        WakeRecords meant = { .items = must(calloc(MAX(records->n_items, 1U), sizeof *meant.items)) };
+        WakeRecords chosen = { .items = must(calloc(MAX(records->n_items, 1U), sizeof *chosen.items)) };
         uint64_t now = now_usec();
 
         for (size_t i = 0; i < records->n_items; i++)
                 if (wake_history_means(h, o, records->items + i))
-                        meant.items[meant.n_items++] = records->items[i];
+                        chosen.items[chosen.n_items++] = records->items[i];
 
-        if (meant.n_items == 0)
+        if (chosen.n_items == 0)
                 wake_history_print_empty(o);
         if (o->summary)
-                wake_summary_print(&meant, now, o->json);
+                wake_summary_print(&chosen, now, o->json);
         else {
                 _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
 
                 output_document(out, NULL);
                 output_array(out, "wakes");
-                for (size_t i = 0; i < meant.n_items; i++)
-                        wakes_print(out, meant.items + i, now);
+                for (size_t i = 0; i < chosen.n_items; i++)
+                        wakes_print(out, chosen.items + i, now);
                 output_end(out);
                 output_array(out, "drives");
                 for (const Candidate *c = h->drives; c < h->drives + h->n_chosen; c++)
                         wakes_print_drive(out, c, &h->here, now);
                 output_end(out);
-                tell_files(out, &meant, &h->here);
+                print_find_commands(out, &chosen, &h->here);
                 output_print(out);
         }
-        free(meant.items);
+        free(chosen.items);
 }
 
-static int show_one(const Options *o, const WakeRecord *w) {
+static int print_record(const Options *o, const WakeRecord *w) {
         _cleanup_(output_freep) Output *out = output_new(o->json, NULL, 0);
         char when[HUMAN_MAX];
 
@@ -235,7 +236,7 @@ static int show_one(const Options *o, const WakeRecord *w) {
                 output_line(out, "%s %s", strna(time_format_short(w->when, now_usec(), when)), w->message);
         else
                 output_line(out, "%s %s: woken by %s", strna(time_format_short(w->when, now_usec(), when)), w->drive,
-                            w->who);
+                            w->waker);
         return output_print_line(out);
 }
 
@@ -247,7 +248,7 @@ static int watch(const WakeHistory *h, const Options *o) {
 
                 r = wake_record_wait(h->journal, &w);
                 if (r >= 0 && wake_history_means(h, o, &w))
-                        r = show_one(o, &w);
+                        r = print_record(o, &w);
                 if (r < 0)
                         return r;
         }

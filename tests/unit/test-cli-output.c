@@ -10,7 +10,7 @@
 static const Column columns[] = {
         { "drive", "DRIVE" },
         { "model", "MODEL", .wrap = true },
-        { "wwn", "WWN", .spared = 1 },
+        { "wwn", "WWN", .hide_rank = 1 },
         { "size", "SIZE", .right = true },
 };
 /* clang-format on */
@@ -61,8 +61,8 @@ END_TEST
 START_TEST(test_spared) {
         /* clang-format off */
         static const Column ranked[] = {
-                { "name", "NAME" }, { "firmware", "FIRMWARE", .spared = 2 }, { "power", "POWER", .spared = 4 },
-                { "a", "AAA", .spared = 1 }, { "b", "BBB", .spared = 1 },
+                { "name", "NAME" }, { "firmware", "FIRMWARE", .hide_rank = 2 }, { "power", "POWER", .hide_rank = 4 },
+                { "a", "AAA", .hide_rank = 1 }, { "b", "BBB", .hide_rank = 1 },
         };
         static const char *const heads[] = { "NAME FIRMWARE POWER AAA BBB\n", "NAME FIRMWARE POWER AAA\n", "NAME FIRMWARE POWER\n",
                                              "NAME POWER\n", "NAME\n" };
@@ -149,7 +149,7 @@ START_TEST(test_colored) {
         static const Column colored[] = {
                 { "drive", "DRIVE" },
                 { "model", "MODEL", .wrap = true },
-                { "wwn", "WWN", .spared = 1 },
+                { "wwn", "WWN", .hide_rank = 1 },
                 { "size", "SIZE", .right = true, .verdict = true },
         };
         /* clang-format on */
