@@ -28,15 +28,15 @@ static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
                 (void) snprintf(ago, sizeof ago, "%" PRIu64 " days", days);
         else
                 (void) duration_format_short(usec, ago);
-        output_note(o, "%s the timer %s %s, for %s:", set ? "Since" : "While", set ? "is" : "was", u->setting, ago);
+        output_note(o, "%s timer %s, in use for %s:", set ? "Spin-down" : "Earlier spin-down", u->setting, ago);
         if (drive_use_days(u) >= 1)
-                output_note(o, "  spun up %" PRIu64 " time%s, %.1f a day, asleep for %.1f h a day", u->spin_ups,
+                output_note(o, "  %" PRIu64 " spin-up%s, %.1f a day; in standby for %.1f h a day", u->spin_ups,
                             u->spin_ups == 1 ? "" : "s", (double) u->spin_ups / drive_use_days(u),
                             (double) u->asleep / 3600 / drive_use_days(u));
         else if (u->watched == 0 && u->spin_ups == 0)
-                output_note(o, "  how often it spun up is not known: no time without reads and writes was counted yet");
+                output_note(o, "  spin-ups not known: no idle time has been counted yet");
         else
-                output_note(o, "  spun up %" PRIu64 " time%s, asleep for %.1f h", u->spin_ups,
+                output_note(o, "  %" PRIu64 " spin-up%s; in standby for %.1f h", u->spin_ups,
                             u->spin_ups == 1 ? "" : "s", (double) u->asleep / 3600);
 }
 
@@ -54,12 +54,12 @@ static void print_count(Output *o, const DriveUse *u, WearKind k, const char *ke
         output_end(o);
 
         if (known && !ends)
-                output_note(o, "  %" PRIi64 " %.*s, and no more since", r.count, (int) (strlen(kind) - (r.count == 1)),
-                            kind);
+                output_note(o, "  %" PRIi64 " %.*s, none of them in this time", r.count,
+                            (int) (strlen(kind) - (r.count == 1)), kind);
         else if (known)
-                output_note(o, "  %" PRIi64 " %s, %.1f more a day: %" PRIi64 "%s are reached in %.0f years", r.count,
-                            kind, r.per_day, r.rated,
-                            r.assumed ? " (assumed, the drive does not say for how many it is made)" : "", r.years);
+                output_note(o, "  %" PRIi64 " %s, %.1f a day: the rating of %" PRIi64 "%s is reached in %.0f years",
+                            r.count, kind, r.per_day, r.rated, r.assumed ? " (assumed: the drive reports none)" : "",
+                            r.years);
         else if (count.known)
                 output_note(o, "  %" PRIi64 " %.*s", count.number, (int) (strlen(kind) - (count.number == 1)), kind);
 }
@@ -94,19 +94,19 @@ static void print_timers(Output *o, const DriveUse *u) {
                 if (!known)
                         continue;
                 if (!any)
-                        output_note(o, "As it was used in that time, a timer of its own would have come to:");
+                        output_note(o, "Estimates for the same I/O with a spin-down timer for this drive alone:");
                 any = true;
-                output_note(o, "  %2u min: spun up %.1f times a day, asleep for %.1f h a day", timer_minutes[i],
+                output_note(o, "  %2u min: %.1f spin-ups a day, in standby for %.1f h a day", timer_minutes[i],
                             p.spin_ups_per_day, p.hours_asleep_per_day);
         }
         output_end(o);
 
         if (drive_use_days(u) < 1)
-                output_note(o, "What other timers would have come to shows when it was watched for a day.");
+                output_note(o, "Estimates for other timers need one day of counting.");
         else if (u->known_from > timer_minutes[0] * 60)
                 output_note(o,
-                            "Of timers below %" PRIu64
-                            " min that is not known: with this one, shorter times without use are missed.",
+                            "There are no estimates for timers below %" PRIu64
+                            " min: this timer prevents the counting of shorter idle times.",
                             u->known_from / 60);
 }
 
@@ -125,9 +125,10 @@ static void print_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
         output_text(o, "unit", w.unit);
         output_end(o);
         if (known)
-                output_note(o, "  woken last %s by %s%s%s%s%s", time_format_short(w.when, now, when), w.waker,
-                            w.unit ? ", " : "", w.unit ?: "", w.standby.known ? ", when it had slept for " : "",
-                            w.standby.known ? duration_format_short((uint64_t) w.standby.number, standby) : "");
+                output_note(o, "  last woken %s by %s%s%s%s%s%s", time_format_short(w.when, now, when), w.waker,
+                            w.unit ? ", " : "", w.unit ?: "", w.standby.known ? ", after " : "",
+                            w.standby.known ? duration_format_short((uint64_t) w.standby.number, standby) : "",
+                            w.standby.known ? " in standby" : "");
 }
 
 void advice_print(Output *o, const DriveRecord *r, uint64_t now) {

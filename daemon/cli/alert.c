@@ -14,10 +14,10 @@ static int alert_run(const Options *o) {
 const Verb verb_alert = {
         .name = "alert",
         .changes = true,
-        .summary = "Tell root by mail what has not come true since it was told last",
-        .help = "Tells root by mail, or whoever /etc/drivekeep/alert tells, of settings that are refused, ignored, failed, quarantined or "
-                "drifted, and have not been told of. drivekeep-alert.service runs this."
-                "\vOf a drive nobody is told more than once an hour: then the exit status is 75.",
+        .summary = "Send a mail about settings that are not as wanted",
+        .help = "Send root a mail, or run /etc/drivekeep/alert instead, about settings that are refused, ignored, failed, quarantined or "
+                "drifted and have not been reported yet. drivekeep-alert.service runs this command."
+                "\vSends at most one alert an hour per drive; the exit status is 75 if an alert must wait.",
         .options = OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = alert_run,
 };

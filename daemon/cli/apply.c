@@ -13,11 +13,11 @@ static int apply_run(const Options *o) {
 const Verb verb_apply = {
         .name = "apply",
         .changes = true,
-        .summary = "Have the settings applied now, and show what came of it",
+        .summary = "Apply the settings now, and show the verdicts",
         .arguments = "[DRIVE...]",
-        .help = "Has drivekeep.service apply the settings of the drives now, waits for it, and shows what came of it."
-                "\v" DRIVE_IS "; none means all drives. "
-                "A file system check that runs on a drive is waited for. Needs root.",
+        .help = "Make drivekeep.service apply the settings of the drives now, wait for completion, and show the verdicts."
+                "\v" DRIVE_IS "; without DRIVE: all drives. "
+                "Waits for file system checks that run on a drive. Needs root.",
         .options = OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
         .run = apply_run,
 };

@@ -36,7 +36,7 @@ static bool cat_print_temporary(const Drive *d, const TemporaryValues *t, bool u
         if (*blocks)
                 printf("%s# %s, %s: %s\ndrives = (\n%s);\n", first ? "" : "\n",
                        until_boot ? TEMPORARY_RULE_BOOT : TEMPORARY_RULE_CLIENT, d->name,
-                       until_boot ? "until the next boot" : "while it measures", blocks);
+                       until_boot ? "until the next boot" : "until the measurement ends", blocks);
         return *blocks;
 }
 
@@ -64,7 +64,7 @@ static int cat_run(const Options *o) {
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, o->roots));
         if (c->complaints.n_errors > 0)
-                warnx("the configuration has errors, which 'drivekeep check' shows");
+                warnx("the configuration has errors; 'drivekeep check' shows them");
 
         for (size_t i = 0; i < c->n_files; i++) {
                 if (i > 0)
@@ -74,17 +74,17 @@ static int cat_run(const Options *o) {
 
         r = o->n_roots > 0 ? 0 : cat_print_all_temporary(o->state_dir, c->n_files == 0);
         if (r == 0 && c->n_files == 0 && c->complaints.n_errors == 0)
-                warnx("there is no configuration, so nothing is ever written");
+                warnx("there is no configuration, so no setting is written");
         return r < 0 ? r : EXIT_WANTED;
 }
 
 const Verb verb_cat = {
         .name = "cat",
         .paged = true,
-        .summary = "Show the configuration that is in force, file by file",
-        .help = "Shows the files of the configuration as they are read, one after the other, each below its name. "
-                "A file that masks others and is empty has a name only. "
-                "Behind them stand values that drives have for a while, by drivekeep try or tune.",
+        .summary = "Show the configuration, file by file",
+        .help = "Show the configuration files in the order of reading, each below its name. "
+                "An empty file that masks others is shown by its name alone. "
+                "Temporary values of drivekeep try and tune follow.",
         .options = OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = cat_run,
 };

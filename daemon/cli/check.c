@@ -33,8 +33,7 @@ static void check_access(Config *c, const char *path, int mode) {
         if (access(path, mode) == 0 || errno != EACCES || access(parent, X_OK) < 0)
                 return;
         must_work(complain(&c->complaints, COMPLAINT_ERROR, path, 0, 0,
-                           "the service cannot read this %s, which its user \"" SERVICE_USER "\" has no right to; "
-                           "'chmod %s %s' mends it",
+                           "the service's user \"" SERVICE_USER "\" may not read this %s; 'chmod %s %s' allows it",
                            mode & X_OK ? "directory" : "file", mode & X_OK ? "o+rx" : "o+r", path));
 }
 
@@ -148,7 +147,7 @@ static void check_tracing(Config *c, const Inventory *inventory, const Records *
                 if (!wish || !drive_can_sleep(d, drive_backends(d)))
                         continue;
                 must_work(complain(&c->complaints, COMPLAINT_NOTICE, wish->file, wish->line, 1,
-                                   "who wakes the drives of this rule cannot be known: %s", obstacle));
+                                   "wakers of this rule's drives cannot be recorded: %s", obstacle));
                 return;
         }
 }
@@ -161,7 +160,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
                 /* The match of a broken block is not what was meant. */
                 if (!b->broken && !matches_any(b, inventory))
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
-                                           "no drive that is present fits this rule"));
+                                           "this rule matches no drive that is present"));
         }
 
         for (size_t i = 0; i < inventory->n_drives; i++) {
@@ -172,7 +171,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
                 must_work(config_resolve(c, d, false, &w));
                 if (verbose && w.n_items == 0)
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, d->node, 0, 0,
-                                           "no rule is for this drive (%s, serial %s), so it is left alone",
+                                           "no rule matches this drive (%s, serial %s): it is not managed",
                                            strna(d->model), strna(d->serial)));
         }
         evidence_check(c, inventory);
@@ -205,7 +204,7 @@ static size_t check_print(const Config *c, const Options *options) {
         if (options->json || options->quiet)
                 return n_warnings;
         if (c->n_files == 0 && c->complaints.n_errors == 0)
-                fprintf(stderr, "There is no configuration, so nothing is ever written.\n");
+                fprintf(stderr, "There is no configuration, so no setting is written.\n");
         else
                 fprintf(stderr, "%zu file%s, %zu rule%s: %zu error%s, %zu warning%s.\n", c->n_files,
                         c->n_files == 1 ? "" : "s", c->n_blocks, c->n_blocks == 1 ? "" : "s", c->complaints.n_errors,
@@ -250,12 +249,12 @@ static int check_run(const Options *o) {
 
 const Verb verb_check = {
         .name = "check",
-        .summary = "Say all that is wrong with the configuration",
+        .summary = "Check the configuration for errors",
         .arguments = "[FILE...]",
-        .help = "Checks the configuration, or the FILEs in its place, and says all that is wrong with it."
+        .help = "Check the configuration, or the FILEs instead, and show all errors and warnings."
                 "\vFILE - is standard input.\n"
                 "\n"
-                "Exits with 0 when nothing is in error, 1 when something is.",
+                "The exit status is 1 if there are errors, 0 otherwise.",
         .options = OPTION_STRICT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = check_run,
 };

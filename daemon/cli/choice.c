@@ -98,12 +98,12 @@ int candidates_choose(Candidate *candidates, size_t n, char *const *arguments, c
                 }
                 nearest = candidate_nearest(candidates, n, *arguments);
                 if (i == -ENOTUNIQ)
-                        warn_escaped("'%s' is the number of more than one drive; name the drive by its node",
+                        warn_escaped("several drives have the serial number or WWN '%s'; name the drive by its node",
                                      *arguments);
                 else if (nearest)
-                        warn_escaped("'%s' is no drive that drivekeep knows; did you mean '%s'?", *arguments, nearest);
+                        warn_escaped("there is no drive '%s'; did you mean '%s'?", *arguments, nearest);
                 else
-                        warn_escaped("'%s' is no drive that drivekeep knows; 'drivekeep list' shows them", *arguments);
+                        warn_escaped("there is no drive '%s'; 'drivekeep list' shows all drives", *arguments);
                 status = EXIT_BAD_INPUT;
         }
 
@@ -155,7 +155,7 @@ int setting_choose(const SettingTable *t, const char *name) {
         if (nearest)
                 warn_escaped("there is no setting '%s'; did you mean '%s'?", name, nearest);
         else
-                warn_escaped("there is no setting '%s'; 'drivekeep settings' lists them", name);
+                warn_escaped("there is no setting '%s'; 'drivekeep settings' lists all settings", name);
         return EXIT_BAD_INPUT;
 }
 
@@ -231,9 +231,9 @@ int drive_describe(const char *description, Drive **ret) {
                         continue;
 
                 if (r == -EEXIST)
-                        warn_escaped("--as says %s twice, and a drive has one of them", key);
+                        warn_escaped("--as: %s is given twice", key);
                 else
-                        warn_escaped("'%s%s%s' is nothing that can be said of a drive: write KEY=VALUE, with the keys of match in drivekeep.conf(5)",
+                        warn_escaped("--as: '%s%s%s' is not a valid KEY=VALUE; drivekeep.conf(5) describes the keys under match",
                                      key, value ? "=" : "", value ?: "");
                 return EXIT_BAD_INPUT;
         }

@@ -21,9 +21,9 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 
 /* What is said where there is nothing to show. */
 #define NO_DRIVES \
-        "there is no drive here that drivekeep looks after; drivekeep(1) says under 'drivekeep list' which those are"
+        "no drive that drivekeep supports is present; drivekeep(1) describes these drives under 'drivekeep list'"
 #define NO_RULES \
-        "no rule of the configuration is for any of these drives, so nothing is kept; drivekeep.conf(5) tells how to write one"
+        "no rule of the configuration matches these drives, so no setting is managed; drivekeep.conf(5) describes rules"
 
 /* Puts those that are meant first, in their order, and tells how many they are: all when `arguments` (NULL-terminated) is NULL.
  * Returns EXIT_WANTED, or EXIT_BAD_INPUT: at least one argument means no drive or more than one, and each has been told on stderr. */

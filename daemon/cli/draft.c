@@ -80,8 +80,8 @@ int draft_write(const char *path, const char *text) {
         if (r >= 0)
                 return EXIT_WANTED;
 
-        warn_escaped("%s cannot be %s: %s", path, text ? "written" : "taken away",
-                     r == -EPERM ? "its directory can be written by others; chown root and chmod go-w make it safe"
+        warn_escaped("%s cannot be %s: %s", path, text ? "written" : "removed",
+                     r == -EPERM ? "others can write to its directory; chown root and chmod go-w make it safe"
                                  : strerror(-r));
         return EXIT_BAD_INPUT;
 }

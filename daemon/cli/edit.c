@@ -19,7 +19,7 @@ static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"
                              "for f in editor nano vim vi; do\n"
                              "        [ -n \"$e\" ] || ! command -v $f >/dev/null || e=$f\n"
                              "done\n"
-                             "[ -n \"$e\" ] || { echo 'there is no editor; set EDITOR' >&2; exit 1; }\n"
+                             "[ -n \"$e\" ] || { echo 'no editor found; set EDITOR' >&2; exit 1; }\n"
                              "eval \"$e\" '\"$1\"'\n";
 
 typedef struct Edit {
@@ -79,7 +79,7 @@ static int edit_begin(Edit *e, const char *name) {
         int r;
 
         if (name && (strchr(name, '/') || *name == '.' || !ends_with(name, ".conf"))) {
-                warn_escaped("'%s' is no name of a drop-in: those are named *.conf, without a directory", name);
+                warn_escaped("'%s' is not a name of a drop-in; use NAME.conf without a directory", name);
                 return EXIT_BAD_INPUT;
         }
         e->path = name && !streq(name, "drivekeep.conf") ? must_format("%s/" CONFIG_DROP_IN_DIRECTORY "/%s", root, name)
@@ -98,7 +98,7 @@ static int edit_begin(Edit *e, const char *name) {
         if (e->exists) {
                 r = must_not_fail(text_file_read(e->target, &e->old, &e->old_size, &objection));
                 if (r == 0 && !S_ISREG(e->st.st_mode)) {
-                        objection = "it is masked by a link to /dev/null; take the link away first";
+                        objection = "it is masked by a link to /dev/null; remove the link first";
                         r = 1;
                 }
                 return r == 0 ? EXIT_WANTED : complain_file(e->path, "edited", r, objection);
@@ -118,8 +118,9 @@ static int draft_read(Edit *e) {
 
         r = must_not_fail(record_file_read(AT_FDCWD, e->draft, TEXT_FILE_MAX, &text, &e->new_size));
         if (r < 0)
-                return complain_file(e->draft, "read", r == -EBADMSG ? 1 : r,
-                                     "it is no file, belongs to another user, or is larger than 1 MiB; remove it");
+                return complain_file(
+                                e->draft, "read", r == -EBADMSG ? 1 : r,
+                                "it is not a regular file, belongs to another user, or is larger than 1 MiB; remove it");
 
         free(e->new);
         e->new = must(text);
@@ -134,7 +135,7 @@ static int draft_begin(Edit *e) {
         if (fd < 0 && errno == EEXIST) {
                 r = draft_read(e);
                 if (r == EXIT_WANTED)
-                        warn_escaped("%s is left from before, and is edited further", e->draft);
+                        warn_escaped("%s exists from an earlier edit, and is edited again", e->draft);
                 return r;
         }
         if (fd < 0)
@@ -157,7 +158,7 @@ static int edit_prompt(void) {
         size_t size = 0;
 
         while (isatty(STDIN_FILENO)) {
-                fputs("(e)dit again, (d)iscard what was changed, (k)eep it as a draft? ", stderr);
+                fputs("(e)dit again, (d)iscard the changes, (k)eep them as a draft? ", stderr);
                 if (getline(&line, &size, stdin) <= 0)
                         break;
                 if (strchr("edk", line[0]) && line[1] == '\n')
@@ -184,13 +185,13 @@ static int reload_service(const Options *o, const char *path) {
         int r;
 
         if (records < 0 || !record_directory_is_locked(records)) {
-                printf("%s is written; drivekeep.service, which does not run, reads it when it is started\n", path);
+                printf("%s is written; drivekeep.service does not run, and reads the file at its next start\n", path);
                 return EXIT_WANTED;
         }
         r = request_open(&bus);
         r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : reload_request(o, bus, &before);
         if (r != EXIT_WANTED) {
-                warn_escaped("%s is written, but drivekeep.service has not taken it", path);
+                warn_escaped("%s is written, but drivekeep.service has not read it", path);
                 return r;
         }
         printf("%s is written, and drivekeep.service has read it\n", path);
@@ -212,7 +213,7 @@ static int edit(Edit *e, int dir_fd) {
                         if (done)
                                 printf("%s is not changed\n", e->path);
                         else
-                                warn_escaped("the editor has failed; %s is left as it was", e->path);
+                                warn_escaped("the editor failed; %s is not changed", e->path);
                         return done ? EXIT_WANTED : EXIT_BAD_INPUT;
                 }
                 if (!done) {
@@ -230,9 +231,9 @@ static int edit(Edit *e, int dir_fd) {
         } while (answer == 'e');
 
         if (answer == 'd' && unlink(e->draft) >= 0)
-                warn_escaped("%s is left as it was", e->path);
+                warn_escaped("%s is not changed", e->path);
         else
-                warn_escaped("%s is left as it was; the draft is %s, and 'drivekeep edit' goes on with it", e->path,
+                warn_escaped("%s is not changed; the draft is %s, and 'drivekeep edit' opens it again", e->path,
                              e->draft);
         return EXIT_BAD_INPUT;
 }
@@ -247,7 +248,7 @@ static int edit_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         if (o->names && o->names[1]) {
-                warnx("say which one file is to be edited");
+                warnx("name at most one file");
                 return EXIT_BAD_INPUT;
         }
 
@@ -261,7 +262,7 @@ static int edit_run(const Options *o) {
         if (lock < 0)
                 return complain_file(e.path, "edited", -errno, NULL);
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
-                warn_escaped("a file in %s is being edited already", e.directory);
+                warn_escaped("another drivekeep edit already edits a file in %s", e.directory);
                 return EXIT_BAD_INPUT;
         }
         status = draft_begin(&e);
@@ -271,11 +272,11 @@ static int edit_run(const Options *o) {
 const Verb verb_edit = {
         .name = "edit",
         .changes = true,
-        .summary = "Edit the configuration, and check it",
+        .summary = "Edit the configuration, check it, and reload",
         .arguments = "[NAME.conf]",
-        .help = "Opens a copy of /etc/drivekeep/drivekeep.conf, or of the drop-in of that name, in an editor. When the configuration "
-                "with it is without an error, it takes the place of the file, and drivekeep.service reads it. On a terminal, "
-                "or with --wait, it waits for the drives whose wanted settings changed, and shows the results."
+        .help = "Open a copy of /etc/drivekeep/drivekeep.conf, or of the drop-in NAME.conf, in an editor. If the copy has no errors, "
+                "replace the file and make drivekeep.service read it. On a terminal, or with --wait, wait for the drives whose wanted "
+                "settings changed, and show the results."
                 "\vThe editor is $SYSTEMD_EDITOR, $EDITOR or $VISUAL. Needs root.",
         .options = OPTION_WAIT | OPTION_STATE_DIR,
         .run = edit_run,

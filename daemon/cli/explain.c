@@ -48,7 +48,7 @@ static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
                 fprintf(f, "%s\"%s\"", i == 0 ? "" : i + 1 < c->n_patterns ? ", " : " or ", c->patterns[i]);
 
         if (c->key != MATCH_NODE && !fact)
-                fputs(" is asked for", f);
+                fputs(" is required", f);
         if (c->key != MATCH_NODE && !fact && !d->name)
                 fprintf(f, "; add %s=... to --as", name);
 }
@@ -58,7 +58,7 @@ static void put_fitting(FILE *f, const Block *b, const Drive *d, const DriveLink
         const Match *m = &b->match;
 
         if (m->n_criteria == 0)
-                fputs("it is for every drive", f);
+                fputs("it matches every drive", f);
 
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
@@ -68,15 +68,15 @@ static void put_fitting(FILE *f, const Block *b, const Drive *d, const DriveLink
                         fprintf(f, "%s is \"%s\"", criterion_name(c), match_fact(c, d));
                 else
                         fprintf(f, "%s%s", link ? link->path : d->node,
-                                link && link->via == LINK_STACKED     ? ", which lies on it"
-                                : link && link->via == LINK_PARTITION ? " is a partition of it"
-                                                                      : " is its name");
+                                link && link->via == LINK_STACKED     ? ", which lies on the drive"
+                                : link && link->via == LINK_PARTITION ? " is a partition of the drive"
+                                                                      : " is a name of the drive");
         }
 
         if (b->only_in_raid)
-                fputs(", it is in an array", f);
+                fputs(", the drive is in an array", f);
         if (b->broken)
-                fputs("; but it is in error, and withholds what it names", f);
+                fputs("; the rule has an error, so its settings are not changed", f);
 }
 
 static bool block_fits(const Block *b, const Drive *d) {
@@ -96,8 +96,8 @@ static void print_rule(Output *o, const Block *b, const Drive *d) {
         else if (fits)
                 put_fitting(f, b, d, link);
         else
-                fputs(d->name ? "it is in no array, and only_in_raid is set"
-                              : "only_in_raid is set, and --as does not say raid=true",
+                fputs(d->name ? "only_in_raid is set, and the drive is in no array"
+                              : "only_in_raid is set, and --as lacks raid=true",
                       f);
         must_close(f);
 
@@ -106,7 +106,7 @@ static void print_rule(Output *o, const Block *b, const Drive *d) {
         output_text(o, "reason", reason);
         output_boolean(o, "matches", fits);
         output_end(o);
-        output_line(o, "  %s:%u: %s: %s", b->file, b->line, fits ? "for it" : "not for it", reason);
+        output_line(o, "  %s:%u: %s: %s", b->file, b->line, fits ? "applies" : "does not apply", reason);
 }
 
 /* ---- settings ---- */
@@ -149,8 +149,8 @@ static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, c
         output_text(o, "verdict", verdict);
         output_text(o, "reason", reason);
         if (verdict || reason)
-                output_line(o, "    %s%s%s", verdict ?: "no drive of this kind has it", reason ? ": " : "",
-                            reason ?: "");
+                output_line(o, "    %s%s%s", verdict ?: "drives of this kind do not have this setting",
+                            reason ? ": " : "", reason ?: "");
 }
 
 /* Later wishes, which win where the drive supports them. */
@@ -165,8 +165,8 @@ static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
                 output_text(o, "name", x->name);
                 output_text(o, "rule", rule);
                 output_end(o);
-                output_line(o, "    only where %s is not written, which comes later and excludes it, of %s", x->name,
-                            rule);
+                output_line(o, "    written only if the drive lacks %s, which excludes it and comes later, from %s",
+                            x->name, rule);
         }
         output_end(o);
 }
@@ -180,7 +180,7 @@ static void print_wish(Output *o, const MatchedAssignments *matched, const Wishe
         output_text(o, "name", w->name);
         output_text(o, "value", value);
         output_text(o, "rule", rule);
-        output_line(o, "  %s = %s, of %s", w->name, value ?: "left alone, as the rule is in error", rule);
+        output_line(o, "  %s = %s, from %s", w->name, value ?: "(not changed, since the rule has an error)", rule);
         print_verdict(o, record, w, d);
         print_excluding(o, wishes, w);
         output_array(o, "overridden");
@@ -197,7 +197,7 @@ static void print_wish(Output *o, const MatchedAssignments *matched, const Wishe
                 output_text(o, "value", lost);
                 output_textf(o, "rule", "%s:%u", s->file, a->line);
                 output_end(o);
-                output_line(o, "    not %s, of %s:%u", lost ?: "what is in error", s->file, a->line);
+                output_line(o, "    overrides %s, from %s:%u", lost ?: "a value in error", s->file, a->line);
         }
         output_end(o);
         output_end(o);
@@ -218,7 +218,7 @@ static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *
                 if ((setting && !streq(x->name, setting)) || x->withheld ||
                     (same && same->file == x->file && same->line == x->line && same->column == x->column))
                         continue;
-                output_line(o, "  on battery: %s = %s, of %s:%u", x->name,
+                output_line(o, "  on battery: %s = %s, from %s:%u", x->name,
                             value_format(&setting_find(&all_settings, x->name)->range, &x->value, buf), x->file,
                             x->line);
                 any = true;
@@ -300,7 +300,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
         output_text(o, "spindown", spindown);
         if (spins_down && record) {
                 output_line(o, "%s", "");
-                output_line(o, "Spin-down: %s", spindown ?: "none is in force");
+                output_line(o, "Spin-down: %s", spindown ?: "none");
         }
         advice_print(o, spins_down ? record : NULL, now_usec());
         output_print(o);
@@ -322,7 +322,7 @@ static int explain_run(const Options *o) {
         int r;
 
         if ((!o->as && !name) || (setting && names[name ? 2 : 1])) {
-                warnx("say which drive, and perhaps which setting: 'drivekeep explain DRIVE [SETTING]'");
+                warnx("name one drive, and at most one setting: 'drivekeep explain DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;
         }
 
@@ -337,7 +337,7 @@ static int explain_run(const Options *o) {
         must_work(config_new(&c));
         must_work(config_load(c, &all_settings, o->roots));
         if (c->complaints.n_errors > 0)
-                warnx("the configuration has errors, which 'drivekeep check' shows; what they withhold is not written");
+                warnx("the configuration has errors, and the settings concerned are not written; 'drivekeep check' shows the errors");
 
         /* They are in place of the files that are in force. */
         if (name && o->n_roots == 0)
@@ -351,10 +351,10 @@ static int explain_run(const Options *o) {
 const Verb verb_explain = {
         .name = "explain",
         .paged = true,
-        .summary = "Tell which rules are for a drive, and where its values come from",
+        .summary = "Show which rules apply to a drive, and where its values come from",
         .arguments = "DRIVE [SETTING]\n--as KEY=VALUE,... [SETTING]",
-        .help = "Tells which rules are for a drive and which are not, and why, and where each value comes from; "
-                "of a spin-down timer also what came of it, and what other timers would have come to."
+        .help = "Show which rules apply to a drive, which do not and why, and where each value comes from. "
+                "For a spin-down timer, also show its effect, and estimates for other timers."
                 "\v" DRIVE_IS ".",
         .options = OPTION_AS | OPTION_JSON | OPTION_CONFIG_ROOT | OPTION_STATE_DIR,
         .run = explain_run,

@@ -57,7 +57,7 @@ static char *name_target(const Options *o) {
         const char *name = o->write_to;
 
         if (!text_is_name(name)) {
-                warn_escaped("'%s' is no name of a file: use letters, digits, '_', '-' and '.', without a directory",
+                warn_escaped("'%s' is not a valid file name: use letters, digits, '_', '-' and '.', without a directory",
                              name);
                 return NULL;
         }
@@ -73,7 +73,7 @@ static int write_file(const Options *o, Imports *imports, const char *path) {
         int r;
 
         if (!o->force && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) >= 0) {
-                warn_escaped("%s is there already; --force replaces it", path);
+                warn_escaped("%s exists already; --force replaces it", path);
                 return EXIT_BAD_INPUT;
         }
         f = must(open_memstream(&text, &size));
@@ -88,8 +88,7 @@ static int write_file(const Options *o, Imports *imports, const char *path) {
         if (r == EXIT_WANTED)
                 r = draft_write(path, text);
         if (r == EXIT_WANTED)
-                printf("Written to %s. See what stands in it, then run 'drivekeep check' and 'drivekeep reload'.\n",
-                       path);
+                printf("Written to %s. Review the file, then run 'drivekeep check' and 'drivekeep reload'.\n", path);
         return r;
 }
 
@@ -106,7 +105,7 @@ static int import_run(const Options *o) {
         }
 
         if (!o->names && o->n_commands == 0) {
-                warnx("say which files, as in 'drivekeep import /etc/hdparm.conf'");
+                warnx("no file named; name the files to import, as in 'drivekeep import /etc/hdparm.conf'");
                 return EXIT_BAD_INPUT;
         }
         if (o->write_to && o->n_roots == 0 && geteuid() != 0) {
@@ -124,14 +123,13 @@ static int import_run(const Options *o) {
         for (char **path = o->names; path && *path; path++)
                 ok &= import_file(&imports, *path, kind);
         if (target && !ok) {
-                warnx("so nothing is written");
+                warn_escaped("%s is not written: some of the input cannot be imported", target);
                 return EXIT_BAD_INPUT;
         }
         if (target)
                 return write_file(o, &imports, target);
         if (imports.n_items > 0) {
-                printf("// For a file below %s/" CONFIG_DROP_IN_DIRECTORY ", which --write=NAME makes of it.\n",
-                       o->roots[0]);
+                printf("// --write=NAME writes this to a file in %s/" CONFIG_DROP_IN_DIRECTORY ".\n", o->roots[0]);
                 r = emit(stdout, imports.items, imports.n_items, &all_settings);
         }
 
@@ -140,11 +138,11 @@ static int import_run(const Options *o) {
 
 const Verb verb_import = {
         .name = "import",
-        .summary = "Turn other programs' files and commands into drivekeep configuration",
+        .summary = "Convert other programs' files and commands to drivekeep configuration",
         .arguments = "[FILE...]",
-        .help = "Reads the configuration of hdparm, udisks2, TLP, laptop-mode-tools, tuned, smartd and hd-idle, and commands (hdparm, smartctl, sdparm, "
-                "nvme, blockdev, openSeaChest, hd-idle) in scripts, crontabs, units and udev rules, and writes drivekeep "
-                "configuration to standard output, or with --write to a file of drivekeep's. Changes nothing else."
+        .help = "Read the configuration of hdparm, udisks2, TLP, laptop-mode-tools, tuned, smartd and hd-idle, and commands (hdparm, smartctl, sdparm, "
+                "nvme, blockdev, openSeaChest, hd-idle) in scripts, crontabs, units and udev rules, and print drivekeep "
+                "configuration, or write it to a drop-in with --write. Change nothing else."
                 "\vFILE - is standard input.\n"
                 "\n"
                 "KIND is hdparm.conf, conf.d, udisks2, tlp, laptop-mode, tuned, smartd.conf, hd-idle, script, crontab, unit, udev-rules, "

@@ -130,8 +130,8 @@ static int list_run(const Options *o) {
 const Verb verb_list = {
         .name = "list",
         .paged = true,
-        .summary = "Show the drives, whether they sleep, and how many of their settings are kept",
-        .help = "Shows the drives that drivekeep looks after, whether or not its service runs.",
+        .summary = "Show the drives, their power modes, and how many of their settings are kept",
+        .help = "Show the drives that drivekeep supports, whether or not its service runs.",
         .options = OPTION_JSON | OPTION_STATE_DIR,
         .run = list_run,
 };

@@ -20,7 +20,7 @@ static int measuring_run(const Options *o, const Verb *verb, const char *what) {
         (void) fcntl(STDOUT_FILENO, F_SETFD, 0);
         (void) execv(words[0], words);
         if (errno == ENOENT)
-                warnx("drivekeep %s needs a program of its own: install the package 'drivekeep-tune'", what);
+                warnx("drivekeep %s needs the package drivekeep-tune, which is not installed", what);
         else
                 warn("%s cannot be started", words[0]);
         words_free(words);
@@ -55,12 +55,12 @@ static int bench_run(const Options *o) {
 
 const Verb verb_bench = {
         .name = "bench",
-        .summary = "Measure how fast a drive is, and compare measurements",
+        .summary = "Measure the speed of a drive, and compare measurements",
         .arguments = "[DRIVE]\n--compare [DRIVE]\n--compare BEFORE AFTER",
-        .help = "Measures how fast a drive is with the settings that it has, by reads alone, for three minutes, and keeps the "
-                "figures. Without arguments: lists what is kept. Needs the package drivekeep-tune."
+        .help = "Measure the speed of a drive with its present settings for three minutes, and store the result. Only read from the drive, "
+                "except with --file. Without arguments: list the stored results. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
-                "--compare says whether the last two measurements of a drive differ, or BEFORE and AFTER, as the list names them. "
+                "--compare shows whether the last two measurements of a drive differ, or the measurements BEFORE and AFTER of the list. "
                 "Measuring needs root.",
         .options = OPTION_BENCH | OPTION_MEASURE | OPTION_JSON | OPTION_STATE_DIR,
         .run = bench_run,
@@ -75,13 +75,13 @@ const Verb verb_tune = {
         .changes = true,
         .summary = "Measure which value of a setting is best",
         .arguments = "DRIVE [SETTING...]",
-        .help = "Measures a drive with several values of each setting in turns, by reads alone (with --file also by writes to a file), for ten "
-                "minutes, and prints the block for the configuration with those that are better. The drive has its own values again at "
-                "the end, whatever happens. Needs the package drivekeep-tune."
+        .help = "Measure a drive with several values of each setting in turn for ten minutes, and print a configuration block with the "
+                "better values. Only read from the drive, except with --file. The previous values are restored at the end, also after "
+                "an error. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
-                "Without SETTING: all that have a best value, with --file also write_cache and wbt_lat_usec. A setting that saves power has "
-                "none, and is measured where it is named: how long the first read takes after times without use, with each value. Needs "
-                "root, and drivekeep.service.",
+                "Without SETTING: all settings that have a best value, with --file also write_cache and wbt_lat_usec. A power-saving setting "
+                "has no best value, and is measured only if named: with each value, how long the first read after idle times takes. "
+                "Needs root, and drivekeep.service.",
         .options = OPTION_TUNE | OPTION_MEASURE | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = tune_run,
 };

@@ -154,17 +154,17 @@ static const struct {
         void (*of_drive)(FILE *f, const char *name, const DriveRecord *d);
         void (*of_setting)(FILE *f, const char *name, const DriveRecord *d, const SettingRecord *s);
 } families[] = {
-        { "drivekeep_drive_info",                    "gauge",   "A drive that drivekeep looks after.",                                            .of_drive = put_info },
+        { "drivekeep_drive_info",                    "gauge",   "A drive, with its identity in the labels.",                                            .of_drive = put_info },
         { "drivekeep_drive_standby",                  "gauge",   "Whether the drive was in standby when its state was last known.",                .of_drive = put_standby },
-        { "drivekeep_visits_total",                  "counter", "Visits to the drive since it is attached, by what they were for.",               .of_drive = put_visits },
+        { "drivekeep_visits_total",                  "counter", "Visits to the drive since it was attached, by reason.",               .of_drive = put_visits },
         { "drivekeep_last_visit_timestamp_seconds",  "gauge",   "When the last visit to the drive ended, in Unix time.",                          .of_drive = put_last_visit },
-        { "drivekeep_wakes_total",                   "counter", "How often the drive was woken from standby since it is attached, by the systemd unit of who did it.", .of_drive = put_wakes },
-        { "drivekeep_load_cycles_total",             "counter", "Load cycles, as the drive counts them.",                                         .of_drive = put_load_cycles },
-        { "drivekeep_load_cycles_rated",             "gauge",   "Load cycles that the drive is made for; 600,000 where it does not say.",         .of_drive = put_load_cycles_rated },
+        { "drivekeep_wakes_total",                   "counter", "Wakes of the drive from standby since it was attached, by the systemd unit of the waker.", .of_drive = put_wakes },
+        { "drivekeep_load_cycles_total",             "counter", "Load cycles, as counted by the drive.",                                         .of_drive = put_load_cycles },
+        { "drivekeep_load_cycles_rated",             "gauge",   "Load cycles that the drive is rated for; 600,000 if the drive reports no rating.",         .of_drive = put_load_cycles_rated },
         { "drivekeep_setting_ok",                    "gauge",   "Whether the setting is as wanted.",                                              .of_setting = put_ok },
-        { "drivekeep_setting_verdict",               "gauge",   "The verdict on the setting, which is the label's value.",                        .of_setting = put_verdict },
-        { "drivekeep_setting_wanted",                "gauge",   "The value that the configuration wants, where it is a number: in seconds, bytes, degrees Celsius, or 1 for on.", .of_setting = put_wanted },
-        { "drivekeep_setting_actual",                "gauge",   "The value that the drive or the kernel has, in the same units.",                 .of_setting = put_actual },
+        { "drivekeep_setting_verdict",               "gauge",   "The verdict on the setting, in the label verdict.",                        .of_setting = put_verdict },
+        { "drivekeep_setting_wanted",                "gauge",   "The wanted value of the setting, if it is a number: in seconds, bytes, degrees Celsius, or 1 for on.", .of_setting = put_wanted },
+        { "drivekeep_setting_actual",                "gauge",   "The present value of the setting, in the same units as the wanted value.",                 .of_setting = put_actual },
 };
 /* clang-format on */
 
@@ -177,7 +177,7 @@ static void put_service(FILE *f, const Records *records, size_t n_errors) {
         sample_print(f, "drivekeep_build_info", 1, (const Label[]){ { "version", DRIVEKEEP_VERSION }, {} });
         family_begin(f, "drivekeep_up", "gauge", "Whether drivekeep.service runs.");
         sample_print(f, "drivekeep_up", records->served, (const Label[]){ {} });
-        family_begin(f, "drivekeep_configuration_errors", "gauge", "Errors in the files of the configuration.");
+        family_begin(f, "drivekeep_configuration_errors", "gauge", "Errors in the configuration files.");
         sample_print(f, "drivekeep_configuration_errors", (double) n_errors, (const Label[]){ {} });
 }
 
@@ -238,13 +238,12 @@ static int metrics_write(const Records *records, const char *text, const Options
         if (standby) {
                 /* Where this is told to the journal, that may be on the same drive. */
                 if (!o->quiet)
-                        warn_escaped("%s stays as it is until %s is awake, as that is the drive it is on", path,
-                                     standby);
+                        warn_escaped("%s is not updated: it is on %s, which is in standby", path, standby);
                 return EXIT_WANTED;
         }
         r = fd < 0 ? fd : must_not_fail(file_replace(fd, base_name(path), text, false));
         if (r == -ENOENT) {
-                warn_escaped("%s cannot be written, as " OUTLET_NO_DIRECTORY, path, parent);
+                warn_escaped("%s cannot be written: " OUTLET_NO_DIRECTORY, path, parent);
                 return EXIT_BAD_INPUT;
         }
         if (r < 0) {

@@ -14,61 +14,61 @@ static const struct {
         struct argp_option row; /* a key behind all characters: no short form */
         size_t field; /* of Options: a bool, or a text where the option has an argument; not of those that options_parse() names */
 } table[] = {
-        { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) says where its shape is", 0 }, offsetof(Options, json) },
-        { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files of DIR instead of " STATE_DIR " (for testing)", 0 },
+        { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) names its schema", 0 }, offsetof(Options, json) },
+        { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files in DIR instead of " STATE_DIR " (for testing)", 0 },
           offsetof(Options, state_dir) },
-        { OPTION_CONFIG_ROOT, { "config-root", 0x101, "DIR", 0, "Read DIR/drivekeep instead of that of /etc, /run and /usr/lib; "
-                                "given again: what stands first masks", 0 }, 0 },
-        { OPTION_PERMANENT, { "permanent", 0x102, NULL, 0, "Also what the drives keep over power cycles, and have them save what "
-                              "blocks with permanent = true name", 0 }, offsetof(Options, permanent) },
+        { OPTION_CONFIG_ROOT, { "config-root", 0x101, "DIR", 0, "Read DIR/drivekeep instead of those in /etc, /run and /usr/lib; "
+                                "may be repeated: earlier DIRs mask later ones", 0 }, 0 },
+        { OPTION_PERMANENT, { "permanent", 0x102, NULL, 0, "Also write settings that drives keep over power cycles, and make the drives save "
+                              "settings of blocks with permanent = true", 0 }, offsetof(Options, permanent) },
         { OPTION_ON_BATTERY, { "on-battery", 0x109, NULL, 0, "Plan as if the machine were on battery", 0 },
           offsetof(Options, on_battery) },
-        { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with 2 when there are warnings", 0 }, offsetof(Options, strict) },
-        { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Also show what a drive does not have and need not have, and drives that no rule is for", 0 }, offsetof(Options, verbose) },
-        { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only what did not come true", 0 }, offsetof(Options, failed) },
-        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until all visits to these drives, also queued ones, are over", 0 },
+        { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with status 2 if there are warnings", 0 }, offsetof(Options, strict) },
+        { OPTION_VERBOSE, { "verbose", 'v', NULL, 0, "Also show optional settings that a drive does not have, and drives without a rule", 0 }, offsetof(Options, verbose) },
+        { OPTION_FAILED, { "failed", 0x10a, NULL, 0, "Show only settings that are not as wanted", 0 }, offsetof(Options, failed) },
+        { OPTION_WAIT, { "wait", 0x10b, NULL, 0, "Wait until all visits to these drives have finished, including queued ones", 0 },
           offsetof(Options, wait) },
-        { OPTION_NOW, { "now", 0x10e, NULL, 0, "Have the service read the drives first; those that sleep are not woken; needs root", 0 },
+        { OPTION_NOW, { "now", 0x10e, NULL, 0, "Make the service read the drives first, except drives in standby; needs root", 0 },
           offsetof(Options, now) },
-        { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Keep what is tried: write it below /etc", 0 }, offsetof(Options, keep) },
-        { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Put the values back that were there before, and try nothing any more", 0 },
+        { OPTION_TRY, { "keep", 0x10c, NULL, 0, "Write the values being tried to a file below /etc", 0 }, offsetof(Options, keep) },
+        { OPTION_TRY, { "undo", 0x10d, NULL, 0, "Restore the previous values, and end the trial", 0 },
           offsetof(Options, undo) },
-        { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read how warm and worn the drives are, and whether they test themselves: for that, they "
-                         "start their standby timers anew", 0 }, offsetof(Options, wear) },
-        { OPTION_WEAR, { "setting", 0x11f, "SETTING", 0, "Read this setting alone", 0 }, offsetof(Options, setting) },
-        { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show a line for each program that woke drives, and what helps against it", 0 },
+        { OPTION_WEAR, { "wear", 0x11e, NULL, 0, "Also read temperature, wear and self-test state from the drives; this restarts "
+                         "their standby timers", 0 }, offsetof(Options, wear) },
+        { OPTION_WEAR, { "setting", 0x11f, "SETTING", 0, "Read only this setting", 0 }, offsetof(Options, setting) },
+        { OPTION_WAKES, { "summary", 0x10f, NULL, 0, "Show one line for each waker, with advice", 0 },
           offsetof(Options, summary) },
-        { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only what is recorded from now on, as it comes, until interrupted", 0 },
+        { OPTION_WAKES, { "watch", 0x110, NULL, 0, "Show only new wakes, as they are recorded, until interrupted", 0 },
           offsetof(Options, watch) },
-        { OPTION_PLOT, { "plot", 0x111, NULL, 0, "Draw when the drives were asleep, awake and woken in the last seven days; no drive "
-                         "is asked", 0 }, offsetof(Options, plot) },
-        { OPTION_SVG, { "svg", 0x112, "FILE", 0, "Draw it, as a picture in FILE; - is standard output", 0 },
+        { OPTION_PLOT, { "plot", 0x111, NULL, 0, "Draw the standby and active times and the wakes of the last seven days, without "
+                         "access to the drives", 0 }, offsetof(Options, plot) },
+        { OPTION_SVG, { "svg", 0x112, "FILE", 0, "Draw an SVG picture in FILE; - is standard output", 0 },
           offsetof(Options, svg) },
         { OPTION_MEASURE, { "budget", 0x113, "TIME", 0, "Measure for TIME: 10s to 12h", 0 }, offsetof(Options, budget) },
-        { OPTION_MEASURE, { "file", 0x114, "DIR", 0, "Also measure what writes, in a file without a name on the file system of DIR, which has to be on the drive; "
-                          "nothing is left of it", 0 }, offsetof(Options, file) },
-        { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Measure nothing, and compare two measurements", 0 }, offsetof(Options, compare) },
-        { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Keep measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
-        { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure also where others use the drive most of the time", 0 }, offsetof(Options, force) },
-        { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write what is better to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
+        { OPTION_MEASURE, { "file", 0x114, "DIR", 0, "Also measure writes, in a temporary file without a name on the file system of DIR, "
+                          "which must be on the drive", 0 }, offsetof(Options, file) },
+        { OPTION_BENCH, { "compare", 0x115, NULL, 0, "Compare two measurements, and measure nothing", 0 }, offsetof(Options, compare) },
+        { OPTION_BENCH, { "results", 0x116, "DIR", 0, "Store measurements in DIR instead of " RESULT_DIR, 0 }, offsetof(Options, results) },
+        { OPTION_TUNE, { "force", 0x117, NULL, 0, "Measure even if other programs use the drive most of the time", 0 }, offsetof(Options, force) },
+        { OPTION_TUNE, { "write", 0x118, NULL, 0, "Write the better values to drivekeep.conf.d/60-tuned.conf below /etc, and reload", 0 },
           offsetof(Options, write) },
-        { OPTION_TUNE, { "plot", 0x11d, "FILE", 0, "Draw it, as a picture in FILE, whose name ends with .svg, .png or .pdf", 0 },
+        { OPTION_TUNE, { "plot", 0x11d, "FILE", 0, "Draw the result as a picture in FILE, whose name ends with .svg, .png or .pdf", 0 },
           offsetof(Options, picture) },
-        { OPTION_METRICS, { "metrics", 0x119, NULL, 0, "Print what is known as metrics of Prometheus, in its text format; drivekeep-fleet(7) names them", 0 },
+        { OPTION_METRICS, { "metrics", 0x119, NULL, 0, "Print metrics in Prometheus text format; drivekeep-fleet(7) describes them", 0 },
           offsetof(Options, metrics) },
-        { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Exchange FILE for them, unless a drive that it is on sleeps", 0 }, offsetof(Options, output) },
-        { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show what the drivekeep of that machine shows, by ssh", 0 }, offsetof(Options, host) },
-        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not here, which says this of itself: keys as "
-                       "in match, node for its name", 0 }, offsetof(Options, as) },
-        { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show what this IDENTIFY DEVICE image tells: 512 bytes, or the text of "
+        { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Replace FILE by the metrics, unless FILE is on a drive in standby", 0 }, offsetof(Options, output) },
+        { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show the status of that machine, by ssh", 0 }, offsetof(Options, host) },
+        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not present, described by the keys of match; "
+                       "node is its name", 0 }, offsetof(Options, as) },
+        { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show the contents of an IDENTIFY DEVICE image: 512 bytes, or the output of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
-        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "The kind of the files; by default found by their names and first lines", 0 }, offsetof(Options, format) },
-        { OPTION_IMPORT, { "write", 0x11b, "NAME", 0, "Write it to drivekeep.conf.d/NAME.conf below /etc; needs root", 0 }, offsetof(Options, write_to) },
-        { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Replace the file that --write names", 0 }, offsetof(Options, force) },
+        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "Read the files as KIND; by default detected by their names and first lines", 0 }, offsetof(Options, format) },
+        { OPTION_IMPORT, { "write", 0x11b, "NAME", 0, "Write the configuration to drivekeep.conf.d/NAME.conf below /etc; needs root", 0 }, offsetof(Options, write_to) },
+        { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Replace an existing file of --write", 0 }, offsetof(Options, force) },
         { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },
-        { COMMON, { "no-legend", 0x107, NULL, 0, "Print no head and no notes", -1 }, offsetof(Options, no_legend) },
+        { COMMON, { "no-legend", 0x107, NULL, 0, "Print no headings and no notes", -1 }, offsetof(Options, no_legend) },
         { COMMON, { "no-pager", 0x108, NULL, 0, "Do not use a pager", -1 }, offsetof(Options, no_pager) },
-        { OPTION_COMMAND, { "command", 'c', "COMMAND", 0, "A command line instead of a file; may be given again", 0 }, 0 },
+        { OPTION_COMMAND, { "command", 'c', "COMMAND", 0, "Import a command line instead of a file; may be repeated", 0 }, 0 },
 };
 /* clang-format on */
 
@@ -79,7 +79,7 @@ static int add_root(Options *o, const char *root, struct argp_state *state) {
 
                 argp_failure(state, EXIT_BAD_INPUT, errno, "--config-root=%s", shown);
         } else if (o->n_roots == CONFIG_ROOTS_MAX)
-                argp_error(state, "there may be no more than %u of --config-root", CONFIG_ROOTS_MAX);
+                argp_error(state, "at most %u --config-root options are allowed", CONFIG_ROOTS_MAX);
         else {
                 o->roots[o->n_roots++] = root;
                 o->roots[o->n_roots] = NULL; /* in place of the system's */
@@ -196,7 +196,7 @@ static size_t add_commands(struct argp_option *rows, const Verb *const *verbs, b
         size_t n = 0;
 
         rows[n++] = (struct argp_option){ .doc = that_change ? "Commands that change something:"
-                                                             : "Commands that show:",
+                                                             : "Commands that show something:",
                                           .group = group };
         for (; *verbs; verbs++)
                 if ((*verbs)->changes == that_change)

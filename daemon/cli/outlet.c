@@ -90,16 +90,15 @@ static void check_mail(const char *root, const Unit *u, const UnitLine *command,
 
         if (!has_program(root, u, "jq"))
                 must_work(complain(to, COMPLAINT_NOTICE, command->file, command->line, 1,
-                                   "no alerts are sent: there is no program 'jq', which the package jq has"));
+                                   "no alerts are sent: the program 'jq' is missing; install the package jq"));
         if (is_missing(root, own) && !has_program(root, u, "mail"))
                 must_work(complain(
                                 to, COMPLAINT_NOTICE, command->file, command->line, 1,
-                                "no alerts are sent: there is no program 'mail', which a package such as bsd-mailx or s-nail has, and no %s",
+                                "no alerts are sent: the program 'mail' is missing; install a package such as bsd-mailx or s-nail, or create %s",
                                 own));
         if (is_not_executable(root, own))
                 must_work(complain(to, COMPLAINT_NOTICE, own, 0, 0,
-                                   "no alerts are sent, as this file is not executable: 'chmod +x %s' makes it so",
-                                   own));
+                                   "no alerts are sent: this file is not executable; run 'chmod +x %s'", own));
 }
 
 /* ---- both ---- */

@@ -7,7 +7,7 @@
 
 /* Shared with the command that one of these units runs. */
 #define OUTLET_NO_DIRECTORY \
-        "there is no directory %s; drivekeep-fleet(7) says how to name another, and 'mkdir -p' makes it"
+        "the directory %s does not exist; create it by 'mkdir -p', or choose another one as in drivekeep-fleet(7)"
 
 /* Adds a notice for each enabled unit that lacks what it needs, with the place in its files that asks for it. `root`: "" for this machine's
  * file system. */

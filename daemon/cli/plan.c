@@ -166,8 +166,7 @@ static int plan_load(Config *c, const Options *o, char *const *files) {
                 return EXIT_WANTED;
         }
         if (o->n_roots > 0) {
-                warn_escaped("'%s' is a file, which is planned in place of what --config-root names; leave one of them out",
-                             *files);
+                warn_escaped("the file '%s' and --config-root exclude each other", *files);
                 return EXIT_BAD_INPUT;
         }
 
@@ -233,7 +232,7 @@ static int plan_run(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
         else if (config->n_files == 0 && config->complaints.n_errors == 0)
-                warnx("there is no configuration, so nothing is ever written");
+                warnx("there is no configuration, so no setting is written");
         else if (!p.any && config->complaints.n_errors == 0)
                 warnx(NO_RULES);
         output_print(output);
@@ -246,11 +245,11 @@ static int plan_run(const Options *o) {
 const Verb verb_plan = {
         .name = "plan",
         .paged = true,
-        .summary = "Show what would be written, and write nothing",
+        .summary = "Show what would be written to the drives",
         .arguments = "[DRIVE...]\nFILE... [DRIVE...]",
-        .help = "Shows what would be written to the drives and why. Writes nothing, and needs root to read them."
-                "\v" DRIVE_IS "; none means all drives. "
-                "A FILE is planned in place of the configuration that is installed.",
+        .help = "Show what would be written to the drives, and why. Write nothing. Reading the drives needs root."
+                "\v" DRIVE_IS "; without DRIVE: all drives. "
+                "With FILE, plan for these files instead of the installed configuration.",
         .options = OPTION_ON_BATTERY | OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR |
                    OPTION_CONFIG_ROOT,
         .run = plan_run,

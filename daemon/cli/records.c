@@ -56,7 +56,7 @@ int records_read(const char *dir, Records *ret) {
                 if (r >= 0)
                         ret->n_items++;
                 else if (r != -ENOENT) { /* the drive went away just now */
-                        warn_escaped("%s/%s cannot be read (%s); restart drivekeep.service to have it written anew",
+                        warn_escaped("%s/%s cannot be read (%s); 'systemctl restart drivekeep.service' writes it again",
                                      dir, entry->d_name, strerror(-r));
                         ret->n_damaged++;
                 }
@@ -92,8 +92,7 @@ int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret)
                 return r;
         r = records_read(dir, ret);
         if (r < 0 && r != -ENOENT)
-                warn_escaped("%s cannot be read (%s), and so not what the service knows of the drives", dir,
-                             strerror(-r));
+                warn_escaped("%s cannot be read (%s); the output lacks the service's records", dir, strerror(-r));
 
         for (size_t i = 0; i < inventory->n_drives; i++) {
                 const DriveRecord *record = records_of(ret, inventory->drives[i]);

@@ -25,12 +25,12 @@ static int release(const char *name, const char *setting) {
                 return request_explain(r, &error);
 
         if (n == 0) {
-                warn_escaped(setting ? "%s of %s is not in quarantine" : "%s of %s is in quarantine",
-                             setting ?: "nothing", name);
+                warn_escaped(setting ? "%s: %s is not in quarantine" : "%s: %s is in quarantine", name,
+                             setting ?: "no setting");
                 return EXIT_BAD_INPUT;
         }
 
-        printf("%s: %s may be written again; the drive is visited now\n", name, setting ?: "every setting");
+        printf("%s: released %s from quarantine; the service now visits the drive\n", name, setting ?: "all settings");
         return EXIT_WANTED;
 }
 
@@ -41,7 +41,7 @@ static int release_run(const Options *o) {
 
         /* An empty word is a variable that was not set, and no "all of them". */
         if (!o->names || (o->names[1] && (o->names[2] || !*o->names[1]))) {
-                warnx("say which drive, and at most one setting of it");
+                warnx("name one drive, and at most one setting: 'drivekeep release DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;
         }
 
@@ -56,11 +56,11 @@ static int release_run(const Options *o) {
 const Verb verb_release = {
         .name = "release",
         .changes = true,
-        .summary = "Have settings in quarantine written again",
+        .summary = "Release settings from quarantine",
         .arguments = "DRIVE [SETTING]",
-        .help = "Has a setting that is in quarantine on this drive (none given: all of them) written again, now. It is there "
-                "because the machine or the drive went down when it was written. A drive that is left alone is visited again, "
-                "too, whichever setting is named."
+        .help = "Release a setting of this drive from quarantine, or all without SETTING, and make drivekeep.service write it now. "
+                "A setting is in quarantine if the machine or the drive went down while it was written. If the whole drive is "
+                "in quarantine, any SETTING releases the drive, too."
                 "\v" DRIVE_IS ". 'drivekeep status' shows what is in "
                 "quarantine. Needs root.",
         .options = OPTION_STATE_DIR,

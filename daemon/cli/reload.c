@@ -51,7 +51,7 @@ static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *befo
                         *status = exit_worse(*status, put_setting(f, s));
         for (size_t i = 0; before && i < before->n_settings; i++)
                 if (!drive_record_find(d, before->settings[i].name))
-                        fprintf(f, "; %s not managed any more", before->settings[i].name);
+                        fprintf(f, "; %s no longer managed", before->settings[i].name);
         if (d->state == DRIVE_WAITING) {
                 fprintf(f, "; waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
                 *status = exit_worse(*status, EXIT_LATER);
@@ -82,7 +82,7 @@ int reload_report(const Options *options, const Records *before) {
                 any |= print_drive(o, now.items[i], records_find(before, now.items[i]->name), &status);
                 record_sum_add(&sum, now.items[i]);
         }
-        output_line(o, "%s%s", any ? "" : "the settings of no drive changed: ", record_sum_format(&sum, line));
+        output_line(o, "%s%s", any ? "" : "no setting changed: ", record_sum_format(&sum, line));
         return status;
 }
 
@@ -101,9 +101,9 @@ static int reload_run(const Options *o) {
 const Verb verb_reload = {
         .name = "reload",
         .changes = true,
-        .summary = "Have the service read its files anew",
-        .help = "Has the service read its files anew, and the drives visited whose wanted settings changed. With an error in "
-                "a file the old settings stay in force. On a terminal, or with --wait, it waits for the drives, and shows the results.",
+        .summary = "Make the service read its files again",
+        .help = "Make the service read its files again, and visit the drives whose wanted settings changed. If a file has an error, the "
+                "old settings stay in force. On a terminal, or with --wait, wait for the drives, and show the results.",
         .options = OPTION_WAIT | OPTION_STATE_DIR,
         .run = reload_run,
 };

@@ -49,15 +49,15 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
         case ECONNRESET:
         case ENOTCONN:
         case ETIMEDOUT:
-                warnx("drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more");
+                warnx("drivekeep.service does not answer; 'systemctl status drivekeep.service' shows more");
                 return EXIT_NO_SERVICE;
         case EACCES:
         case EPERM:
-                warnx("only root may ask for that");
+                warnx("only root may do this");
                 return EXIT_BAD_INPUT;
         }
 
-        warn_escaped("drivekeep.service cannot do that: %s", error->message ?: strerror(-r));
+        warn_escaped("drivekeep.service rejected the request: %s", error->message ?: strerror(-r));
         return EXIT_BAD_INPUT;
 }
 
@@ -142,7 +142,7 @@ static int permission_gate(void *userdata, const Drive *d, const char **ret_reas
         if (r >= 0)
                 return 0;
 
-        *ret_reason = r == -ETIMEDOUT ? "a visit to it takes long" : p->error.message ?: strerror(-r);
+        *ret_reason = r == -ETIMEDOUT ? "a visit to the drive takes long" : p->error.message ?: strerror(-r);
         return END_DEFERRED;
 }
 
@@ -151,7 +151,7 @@ static int check_fsck(void) {
 
         if (must_not_fail(systemd_find_fsck(&unit)) <= 0)
                 return EXIT_WANTED;
-        warnx("%s is queued or running, and no drive is asked anything before it has ended; try again then", unit);
+        warnx("%s is queued or running, and drives are not read until it ends; try again later", unit);
         return EXIT_LATER;
 }
 

@@ -71,19 +71,19 @@ static void print_setting(Output *o, const Setting *s) {
         output_object(o, NULL);
         output_text(o, "name", s->name);
         output_text(o, "brief", s->brief);
-        output_fact(o, "what it is", "summary", s->summary);
+        output_fact(o, "meaning", "summary", s->summary);
         output_fact(o, "held by", "transport", interface_of(s));
         output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
         output_text(o, "type", value_types[type].type);
         output_fact(o, "values", "range", value_range_format(&s->range, range, sizeof range));
         output_text(o, "unit", value_types[type].unit);
         output_fact(o, "danger", "danger", s->danger);
-        output_fact(o, "so", NULL, s->danger ? "needs allow_dangerous = true in its block" : NULL);
+        output_fact(o, "requires", NULL, s->danger ? "allow_dangerous = true in the block" : NULL);
         output_fact(o, "known as", "equivalent", s->equivalent);
         output_fact(o, "lost by", "lost_by", s->lost_by);
         output_fact(o, "instead", "instead", s->instead);
         output_fact(o, "excludes", "excludes", s->excludes);
-        output_fact(o, "only where", NULL, s->unless ? "this other setting cannot be had:" : NULL);
+        output_fact(o, "only if", NULL, s->unless ? "the drive lacks this other setting:" : NULL);
         output_fact(o, "", "unless", s->unless);
         output_fact(o, "source", "source", s->source);
         output_number(o, "min", is_number, s->range.min);
@@ -93,13 +93,13 @@ static void print_setting(Output *o, const Setting *s) {
         output_boolean(o, "readable", !(s->flags & SETTING_UNREADABLE) && setting_is_written(s));
         output_boolean(o, "once", (s->flags & SETTING_AT_ATTACH) != 0);
         if (s->flags & SETTING_UNREADABLE)
-                output_fact(o, "read back", NULL, "nothing can read it; sent once per boot, attach and resume");
+                output_fact(o, "read back", NULL, "not possible; the value is sent once per boot, attach and resume");
         if (s->flags & SETTING_NONVOLATILE)
                 output_fact(o, "kept by", NULL,
-                            "the drive, over power cycles; written by 'drivekeep apply --permanent' only");
+                            "the drive, over power cycles; only 'drivekeep apply --permanent' writes it");
         if (s->flags & SETTING_SAVEABLE)
                 output_fact(o, "saved by", NULL,
-                            "the drive, where the block says permanent = true, by 'drivekeep apply --permanent'");
+                            "the drive, at 'drivekeep apply --permanent', if the block has permanent = true");
         output_end(o);
 }
 
@@ -148,7 +148,7 @@ static int settings_run(const Options *o) {
                 SETTING_TABLE_FOREACH(s, &all_settings)
                         (o->json ? print_setting : print_brief_row)(out, s);
         if (!o->names && isatty(STDOUT_FILENO))
-                output_note(out, "'drivekeep settings NAME' tells all about one");
+                output_note(out, "'drivekeep settings NAME' shows all details of a setting");
         output_print(out);
         return EXIT_WANTED;
 }
@@ -158,7 +158,7 @@ const Verb verb_settings = {
         .paged = true,
         .summary = "Show the settings that a configuration can name",
         .arguments = "[SETTING...]",
-        .help = "Lists the settings that a configuration can name, a line each, or tells all about some of them.",
+        .help = "List the settings that a configuration can name, or show all details of the named ones.",
         .options = OPTION_JSON,
         .run = settings_run,
 };

@@ -126,7 +126,7 @@ static void print_wear(Output *o, Device *device, unsigned backends) {
         print_number(o, "load cycles", "load_cycles", w.load_cycles);
         print_number(o, "start-stops", "start_stops", w.start_stops);
         output_boolean(o, "testing", testing);
-        output_fact(o, "self-test", NULL, testing ? "runs" : NULL);
+        output_fact(o, "self-test", NULL, testing ? "in progress" : NULL);
         output_end(o);
 }
 
@@ -235,15 +235,15 @@ static int show_identify(const Options *o) {
         }
 
         objection = identify_image_parse(text, size, id) < 0
-                                    ? "is no IDENTIFY DEVICE image: that is 512 bytes as the drive sends them, or 256 words of four "
-                                      "hexadecimal digits, as 'hdparm --Istdout' prints them"
+                                    ? "is not an IDENTIFY DEVICE image: 512 bytes as sent by a drive, or 256 words of four "
+                                      "hexadecimal digits as printed by 'hdparm --Istdout'"
                                     : identify_image_objection(id);
         if (objection) {
                 warn_escaped("%s %s", o->identify, objection);
                 return EXIT_BAD_INPUT;
         }
         if (!identify_checksum_ok(id))
-                warn_escaped("%s has a wrong checksum: what it says may not be what the drive said", o->identify);
+                warn_escaped("%s has a wrong checksum: it may differ from what the drive sent", o->identify);
 
         must_work(identify_image_drive(id, o->identify, &drive));
         device_init(&d, drive, &io);
@@ -300,7 +300,7 @@ static const Column overview_columns[] = {
         { "name", "NAME" },
         { "model", "MODEL", .wrap = true },
         { "state", "STATE" },
-        { "settings", "SET", .wrap = true },
+        { "settings", "SETTINGS", .wrap = true },
 };
 /* clang-format on */
 
@@ -401,15 +401,15 @@ static int show_all(const Options *o) {
 
 static int show_run(const Options *o) {
         if (o->names && o->identify) {
-                warnx("say which drive, or which image: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
+                warnx("DRIVE and --identify exclude each other: 'drivekeep show DRIVE' or 'drivekeep show --identify FILE'");
                 return EXIT_BAD_INPUT;
         }
         if ((o->plot || o->svg) && (o->json || o->identify || (o->plot && o->svg))) {
-                warnx("say --plot or --svg alone, without --json and --identify; 'drivekeep wakes --json' has the same times");
+                warnx("--plot and --svg exclude each other, --json and --identify; 'drivekeep wakes --json' has the same times");
                 return EXIT_BAD_INPUT;
         }
         if ((o->wear || o->setting) && !o->names) {
-                warnx("say which drives are to be asked: 'drivekeep show --wear DRIVE...'");
+                warnx("--wear and --setting need a drive: 'drivekeep show --wear DRIVE...'");
                 return EXIT_BAD_INPUT;
         }
         if (o->setting && setting_choose(&all_settings, o->setting) != EXIT_WANTED)
@@ -423,13 +423,12 @@ static int show_run(const Options *o) {
 const Verb verb_show = {
         .name = "show",
         .paged = true,
-        .summary = "Show what a drive supports and has at present",
+        .summary = "Show what a drive supports, and its present values",
         .arguments = "[DRIVE...]\n--identify FILE",
-        .help = "Shows what a drive supports and what it has at present, setting by setting. Changes nothing, wakes nothing."
-                "\v" DRIVE_IS "; none means all drives, a line each. "
-                "What the drive itself holds is asked of the drive, and needs root. "
-                "--plot and --svg read the journal, which root and members of the groups systemd-journal and adm can, and need the "
-                "package drivekeep-tune.",
+        .help = "Show which settings a drive supports, and their present values. Change nothing, and wake no drive."
+                "\v" DRIVE_IS "; without DRIVE: all drives, one line each. "
+                "Reading values from the drive itself needs root. "
+                "--plot and --svg need the package drivekeep-tune, and read the journal: this needs root or the group systemd-journal or adm.",
         .options = OPTION_IDENTIFY | OPTION_WEAR | OPTION_PLOT | OPTION_SVG | OPTION_JSON | OPTION_STATE_DIR,
         .run = show_run,
 };

@@ -12,7 +12,7 @@
 static char *active_reason(const DriveRecord *d) {
         /* What came of it when it was tried before does not matter while its visit is still to come. */
         if (d->state == DRIVE_WAITING)
-                return must_format("it waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
+                return must_format("the drive waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
         return d->awake_reason ? must(strdup(d->awake_reason)) : NULL;
 }
 
@@ -34,9 +34,9 @@ static bool print_drive(Output *o, const DriveRecord *d) {
                 output_line(o, "%s is %s.", d->name,
                             d->power == POWER_SUSPENDED ? "suspended by the kernel" : "in standby");
         else if (d->power == POWER_ACTIVE)
-                output_line(o, "%s is awake%s%s.", d->name, colon, reason ?: "");
+                output_line(o, "%s is active%s%s.", d->name, colon, reason ?: "");
         else
-                output_line(o, "The service does not know whether %s is in standby%s%s.", d->name, colon, reason ?: "");
+                output_line(o, "The power mode of %s is not known%s%s.", d->name, colon, reason ?: "");
         return in_standby;
 }
 
@@ -54,7 +54,7 @@ static int standby_show(const Options *o, const Records *records, size_t n, _unu
 
 static int standby_run(const Options *o) {
         if (!o->names) {
-                warnx("say which drives are to sleep; to name none does not mean all of them");
+                warnx("no drive named; name each drive that should enter standby");
                 return EXIT_BAD_INPUT;
         }
         return visit_named_drives(o, "SpinDown", standby_show);
@@ -65,8 +65,8 @@ const Verb verb_standby = {
         .changes = true,
         .summary = "Put drives into standby now",
         .arguments = "DRIVE...",
-        .help = "Has drivekeep.service put the drives into standby now, waits for it, and tells of each whether it is."
-                "\v" DRIVE_IS ". The next use of a drive wakes it; 'drivekeep wakes' tells what that was. Needs root.",
+        .help = "Make drivekeep.service put the drives into standby now, wait for completion, and show their power modes."
+                "\v" DRIVE_IS ". The next I/O of a drive wakes it; 'drivekeep wakes' shows the waker. Needs root.",
         .options = OPTION_JSON | OPTION_STATE_DIR,
         .run = standby_run,
 };

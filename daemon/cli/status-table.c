@@ -65,14 +65,14 @@ static void note_state(Output *o, const DriveRecord *d) {
         if (d->state == DRIVE_WAITING)
                 output_note(o, "%s: waits for %s", d->name, wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
         else if (d->state == DRIVE_QUEUED)
-                output_note(o, "%s: waits for its turn", d->name);
+                output_note(o, "%s: visit queued", d->name);
         else if (d->state == DRIVE_VISITING)
-                output_note(o, "%s: is being visited now", d->name);
+                output_note(o, "%s: visit in progress", d->name);
 }
 
 static void note_not_spun_down(Output *o, const DriveRecord *d) {
         if (d->spindown && d->awake_reason && !drive_record_in_standby(d))
-                output_note(o, "%s: was not spun down: %s", d->name, d->awake_reason);
+                output_note(o, "%s: not spun down: %s", d->name, d->awake_reason);
 }
 
 /* Only the weak identities: a drive without a name of its own is whatever sits at that place. */
@@ -82,9 +82,9 @@ static void note_identity(Output *o, const DriveRecord *d) {
                             strna(d->serial), strna(d->dock_model), strna(d->dock_serial));
 
         if (d->n_settings > 0 && d->identity == IDENTITY_SERIAL)
-                output_note(o, "%s: known by serial number and model, as it has no WWN", d->name);
+                output_note(o, "%s: identified by serial number and model: it has no WWN", d->name);
         else if (d->n_settings > 0 && d->identity == IDENTITY_PATH)
-                output_note(o, "%s: known only by where it is attached, as it has no WWN and no %s", d->name,
+                output_note(o, "%s: identified only by its port: it has no WWN and no %s", d->name,
                             d->serial ? "model with its serial number" : "serial number");
 }
 
@@ -134,7 +134,7 @@ static void print_setting(StatusPrinter *t, const DriveRecord *d, const SettingR
                 output_note(t->output, "%s %s: %s", d->name, s->name, s->reason);
         if (s->drift_to)
                 output_note(t->output,
-                            "%s %s: something changed it from %s to %s, noticed at %s; 'drivekeep check' names programs that do",
+                            "%s %s: changed from %s to %s outside drivekeep, noticed at %s; 'drivekeep check' names possible causes",
                             d->name, s->name, strna(s->drift_from), s->drift_to,
                             strna(time_format_rfc3339(s->drift_when, drift_when)));
 }
@@ -199,10 +199,10 @@ static void print_footer(const StatusPrinter *t, const Records *records, const R
         char since[HUMAN_MAX];
 
         if (sum->n_absent > 0 && !t->options->verbose)
-                output_note(t->output, "%zu setting%s that the drive%s do%s not have %s shown with -v", sum->n_absent,
-                            one ? "" : "s", one_drive ? "" : "s", one_drive ? "es" : "", one ? "is" : "are");
+                output_note(t->output, "-v also shows %zu setting%s that the drive%s do%s not have", sum->n_absent,
+                            one ? "" : "s", one_drive ? "" : "s", one_drive ? "es" : "");
         if (!records->served && sum->n_drives > 0)
-                output_note(t->output, "as of %s, and the service has ended",
+                output_note(t->output, "as of %s: the service does not run",
                             strna(time_format_short(records->changed, t->now, since)));
 }
 
@@ -244,7 +244,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         lacking_print(&t.lacking, o);
         lacking_done(&t.lacking);
         if (t.accepted)
-                output_note(o, "unverifiable: the drive has accepted it, and nothing can read it back");
+                output_note(o, "unverifiable: the drive accepted the value, which cannot be read back");
         print_footer(&t, records, &sum);
         output_print(o);
         return status;
@@ -264,8 +264,8 @@ static bool was_read(const DriveRecord *d, uint64_t requested) {
 int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t requested) {
         for (size_t i = 0; i < n && o->now; i++)
                 if (!was_read(records->items[i], requested))
-                        warnx("%s was not asked now, as it sleeps, is being checked or does not answer; what is shown of it was "
-                              "read at the time below WHEN",
+                        warnx("%s was not read now: it is in standby, is being checked, or does not answer; "
+                              "WHEN shows the time of its values",
                               records->items[i]->name);
         return status_print(records, n, now_usec(), o);
 }

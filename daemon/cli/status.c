@@ -67,7 +67,7 @@ static int remote_status(const Options *o) {
 
         (void) fflush(stdout);
         (void) execvp(words[0], words);
-        warn_escaped("ssh, by which %s is asked, cannot be started: %s", o->host, strerror(errno));
+        warn_escaped("ssh to %s cannot be started: %s", o->host, strerror(errno));
         return EXIT_BAD_INPUT;
 }
 
@@ -100,11 +100,11 @@ static void in_force_print_errors(const Config *c, bool changed) {
                 x++;
         warn_complaint(x);
         if (changed)
-                warnx("the configuration has %zu error%s and is not in force: what the service read before stays in force; "
-                      "'drivekeep check' names all",
+                warnx("the configuration has %zu error%s and is not in force: the previous one stays in force; "
+                      "'drivekeep check' shows all errors",
                       n, n == 1 ? "" : "s");
         else
-                warnx("the configuration has %zu error%s, and %s not in force; 'drivekeep check' names all", n,
+                warnx("the configuration has %zu error%s, and %s not in force; 'drivekeep check' shows all errors", n,
                       n == 1 ? "" : "s", n == 1 ? "the part in error is" : "the parts in error are");
 }
 
@@ -113,8 +113,8 @@ static void in_force_print_errors(const Config *c, bool changed) {
 static void in_force_print(const char *state_dir, const char *const *roots) {
         static const char *const changes[] = {
                 [CONFIG_CHANGED] = "has changed since drivekeep.service read it, and is not in force",
-                [CONFIG_NEW] = "was not there when drivekeep.service read its files, and is not in force",
-                [CONFIG_GONE] = "is not there any more, and is still in force",
+                [CONFIG_NEW] = "is new since drivekeep.service read its files, and is not in force",
+                [CONFIG_GONE] = "was removed, but stays in force",
         };
         _cleanup_free_ char *in_force = read_in_force(state_dir), *file = NULL;
         _cleanup_(config_freep) Config *c = NULL;
@@ -203,11 +203,11 @@ static int status_run(const Options *o) {
         size_t n;
 
         if ((o->output && !o->metrics) || (o->metrics && (o->now || o->json || o->failed))) {
-                warnx("--output is for --metrics, which prints all that is known, without --now, --json and --failed");
+                warnx("--output needs --metrics, which excludes --now, --json and --failed");
                 return EXIT_BAD_INPUT;
         }
         if (o->host && o->output) {
-                warnx("--output is for metrics of this machine, not of another one");
+                warnx("--output and --host exclude each other");
                 return EXIT_BAD_INPUT;
         }
         if (o->host)
@@ -224,7 +224,7 @@ static int status_run(const Options *o) {
         if (r == -ENOENT && o->metrics)
                 return metrics_show(&records, 0, o);
         if (r == -ENOENT) {
-                warnx("drivekeep.service does not run, so nothing is known; 'systemctl start drivekeep.service' "
+                warnx("drivekeep.service does not run, and has left no records; 'systemctl start drivekeep.service' "
                       "starts it");
                 return EXIT_NO_SERVICE;
         }
@@ -234,7 +234,7 @@ static int status_run(const Options *o) {
                 return metrics_show(&records, n, o);
 
         if (!records.served)
-                warnx("drivekeep.service does not run, and this is what it knew when it ended; "
+                warnx("drivekeep.service does not run: these are its last records; "
                       "'systemctl start drivekeep.service' starts it");
         status_print_notes(o, &records, n);
         r = status_print(&records, n, now_usec(), o);
@@ -244,10 +244,10 @@ static int status_run(const Options *o) {
 const Verb verb_status = {
         .name = "status",
         .paged = true,
-        .summary = "Show what became of every setting",
+        .summary = "Show the verdict on every setting",
         .arguments = "[DRIVE...]",
-        .help = "Shows every setting of the drives: wanted, actual, verdict, when, by which rule, and why."
-                "\v" DRIVE_IS "; none means all drives.",
+        .help = "Show every setting of the drives: wanted and actual value, verdict, time, rule, and reason."
+                "\v" DRIVE_IS "; without DRIVE: all drives.",
         .options = OPTION_FAILED | OPTION_WAIT | OPTION_NOW | OPTION_VERBOSE | OPTION_JSON | OPTION_METRICS |
                    OPTION_HOST | OPTION_STATE_DIR,
         .run = status_run,

@@ -53,8 +53,8 @@ static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, con
         const SettingRecord *s = record ? drive_record_find(record, v->name) : NULL;
         bool pending = !s || verdict_is_pending(s->verdict) || verdict_is_wanted(s->verdict);
 
-        warn_escaped("%s: %s is not %s%s again%s%s; drivekeep.service sets it back as soon as it can", d->name, v->name,
-                     pending ? "yet " : "", v->before_text, s && s->reason ? ": " : "",
+        warn_escaped("%s: %s is not %srestored to %s%s%s; drivekeep.service restores it as soon as possible", d->name,
+                     v->name, pending ? "yet " : "", v->before_text, s && s->reason ? ": " : "",
                      s && s->reason ? s->reason : "");
         return pending ? EXIT_LATER : EXIT_NOT_WANTED;
 }
@@ -62,12 +62,12 @@ static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, con
 /* `wish`: of the files; NULL: they want nothing. */
 static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const Wish *wish) {
         if (wish && !(v->before_text && value_equal(&wish->value, &v->before)))
-                printf("%s: %s:%u sets %s again\n", d->name, wish->file, wish->line, v->name);
+                printf("%s: %s is set by %s:%u again\n", d->name, v->name, wish->file, wish->line);
         else if (v->before_text)
                 printf("%s: %s is %s%s\n", d->name, v->name, v->before_text,
                        !v->returns && value_equal(&v->value, &v->before) ? ", as before" : " again");
         else {
-                warn_escaped("%s: what %s was before is not known, so it stays %s until the drive loses it; "
+                warn_escaped("%s: the previous value of %s is not known, so %s stays until the drive loses it; "
                              "'drivekeep try %s %s=VALUE' sets another value",
                              d->name, v->name, v->text, d->name, v->name);
                 return EXIT_NOT_WANTED;
@@ -128,7 +128,7 @@ static int remove_values(const char *state_dir, const char *name, const Temporar
         if (unlink(path) < 0)
                 warn_escaped("%s cannot be removed: %s", path, strerror(errno));
         else
-                printf("%s: the drive is not here; nothing is tried on it any more\n", t->drive);
+                printf("%s: the drive is not present; the trial of its values has ended\n", t->drive);
         return EXIT_WANTED;
 }
 
@@ -157,7 +157,7 @@ static int list_or_undo(const Options *o, const Inventory *inventory, sd_bus *bu
 
         if (any)
                 return result;
-        warn_escaped("nothing is being tried%s%s", chosen ? " on " : "", chosen ? chosen->name : "");
+        warn_escaped("no values are being tried%s%s", chosen ? " on " : "", chosen ? chosen->name : "");
         return chosen ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
 

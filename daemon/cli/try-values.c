@@ -138,7 +138,7 @@ char *try_values_format_file(const Drive *d, const TemporaryValues *t) {
                                                   strna(d->serial));
 
         return *blocks ? must_format(FIRST_LINE
-                                     " for %s. It writes this file anew when more is kept.\n\ndrives = (\n%s);\n",
+                                     ", for %s. The next --keep for this drive replaces the file.\n\ndrives = (\n%s);\n",
                                      who, blocks)
                        : NULL;
 }

@@ -16,8 +16,8 @@
 #include "status-table.h"
 #include "try-values.h"
 
-#define USAGE                                                                                                  \
-        "say which drive and what to try: 'drivekeep try DRIVE SETTING=VALUE', or 'drivekeep try --undo', or " \
+#define USAGE                                                                                          \
+        "name a drive and its values: 'drivekeep try DRIVE SETTING=VALUE', 'drivekeep try --undo' or " \
         "'drivekeep try --keep DRIVE'"
 
 /* ---- what is asked for ---- */
@@ -28,12 +28,12 @@ static int put_word(FILE *f, const char *word) {
         const char *value = word + n + 1;
 
         if (n == 0 || word[n] == '\0' || *value == '\0') {
-                warn_escaped("'%s' is no setting with its value: write SETTING=VALUE", word);
+                warn_escaped("'%s' is not of the form SETTING=VALUE", word);
                 return EXIT_BAD_INPUT;
         }
         if (streq(name, "allow_dangerous") || streq(name, "wake")) {
                 if (!streq(value, "true")) {
-                        warn_escaped("'%s' is not known here: write %s=true, or leave it out", word, name);
+                        warn_escaped("'%s' is not valid: write %s=true, or omit it", word, name);
                         return EXIT_BAD_INPUT;
                 }
                 fprintf(f, "%s;\n", word);
@@ -42,7 +42,7 @@ static int put_word(FILE *f, const char *word) {
         if (setting_choose(&all_settings, name) != EXIT_WANTED)
                 return EXIT_BAD_INPUT;
         if (streq(value, "keep") || setting_find(&all_settings, name)->flags & SETTING_ON_BATTERY) {
-                warn_escaped("'%s' cannot be tried, as it writes nothing now; it can stand in the configuration", word);
+                warn_escaped("'%s' cannot be tried: it writes nothing now; use it in the configuration", word);
                 return EXIT_BAD_INPUT;
         }
 
@@ -96,12 +96,12 @@ typedef struct Trial {
 
 static void warn_unreadable(const Drive *d, const Step *s) {
         const char *reason = s->reason[0]                                             ? s->reason
-                             : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "nothing can read it"
+                             : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "no command reads it"
                                                                                       : "it cannot be read";
 
         /* A value that will not be written needs no undo. */
         if (!temporary_is_barred(s->verdict))
-                warn_escaped("%s: what %s is now is not known (%s), so 'drivekeep try --undo' cannot put it back",
+                warn_escaped("%s: the present value of %s is not known (%s), so 'drivekeep try --undo' cannot restore it",
                              d->name, s->wish->name, reason);
 }
 
@@ -196,7 +196,7 @@ static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
                         i++;
                         continue;
                 }
-                printf("%s%s: not written, so this value is not tried any more\n", any ? "" : "\n", v->name);
+                printf("%s%s: not written; the trial of this value has ended\n", any ? "" : "\n", v->name);
                 any = true;
                 if (bus)
                         *status = exit_worse(*status, older && !older->returns
@@ -221,8 +221,8 @@ static int run_trial(Trial *t, sd_bus *bus) {
         try_values_add(t->earlier, t->requested);
         blocks = try_values_format_blocks(t->drive, t->earlier, true);
         if (*blocks)
-                printf("\nThis ends with the next boot, or with 'drivekeep try --undo %s'.\n"
-                       "To keep it: 'drivekeep try --keep %s', or this in the configuration:\n\n%s",
+                printf("\nThe trial ends at the next boot, or with 'drivekeep try --undo %s'.\n"
+                       "To keep the values, run 'drivekeep try --keep %s', or add this to the configuration:\n\n%s",
                        t->drive->name, t->drive->name, blocks);
         return s == EXIT_WANTED ? status : s;
 }
@@ -245,8 +245,8 @@ static int check_later(const Trial *t, const Config *c, const TemporaryValues *a
         must_work(config_resolve(c, t->drive, t->on_battery, &wishes));
         for (const Wish *w = wishes.items; w < wishes.items + wishes.n_items; w++)
                 if (temporary_find(all, w->name, true) && !streq(w->file, path)) {
-                        warn_escaped("%s of %s is set by %s:%u, which is read later; change it there", w->name,
-                                     t->drive->name, w->file, w->line);
+                        warn_escaped("%s: %s is set by %s:%u, which is read later; change it there", t->drive->name,
+                                     w->name, w->file, w->line);
                         return EXIT_BAD_INPUT;
                 }
         return EXIT_WANTED;
@@ -270,7 +270,7 @@ static int run_keep(Trial *t, sd_bus *bus) {
         if (access(path, F_OK) >= 0)
                 must_work(config_load_file(kept, &all_settings, path));
         if (kept->n_files > 0 && (kept->complaints.n_errors > 0 || !try_values_is_ours(path))) {
-                warn_escaped("%s is not of 'drivekeep try --keep' alone, so it is left as it is; write the block there yourself",
+                warn_escaped("%s is not changed: it was not written by 'drivekeep try --keep' alone; add the block to it yourself",
                              path);
                 return EXIT_BAD_INPUT;
         }
@@ -357,7 +357,7 @@ static int try_words(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         if (requested->n_items == 0 && earlier->n_items == 0) {
-                warn_escaped("nothing is being tried on %s, so there is nothing to keep", d->name);
+                warn_escaped("no values are being tried on %s, so there is nothing to keep", d->name);
                 return EXIT_BAD_INPUT;
         }
 
@@ -389,12 +389,12 @@ static int try_run(const Options *o) {
 const Verb verb_try = {
         .name = "try",
         .changes = true,
-        .summary = "Try a value until the next boot",
+        .summary = "Try values until the next boot",
         .arguments = "[DRIVE SETTING=VALUE...]\n--keep DRIVE [SETTING=VALUE...]\n--undo [DRIVE]",
-        .help = "Has drivekeep.service apply the values now, until the next boot or --undo, and prints the block to keep "
-                "them by. Without arguments: shows what is being tried."
+        .help = "Make drivekeep.service apply the values now, until the next boot or --undo, and print the configuration block that "
+                "keeps them. Without arguments: show the values being tried."
                 "\v" DRIVE_IS ". "
-                "--keep writes what is tried as a file below /etc/drivekeep/drivekeep.conf.d. Needs root.",
+                "--keep writes the values to a file in /etc/drivekeep/drivekeep.conf.d. Needs root.",
         .options = OPTION_TRY | OPTION_STATE_DIR,
         .run = try_run,
 };

@@ -67,7 +67,7 @@ static void check_assignment(Config *c, const Block *b, const Assignment *a, con
 
         if (then && !streq(then, now))
                 must_work(complain(&c->complaints, COMPLAINT_WARNING, b->file, a->line, a->column,
-                                   "%s was measured with %s, and %s has %s; 'drivekeep tune %s %s' measures it anew",
+                                   "%s was measured with %s, but %s has %s; 'drivekeep tune %s %s' measures it again",
                                    a->name, then, d->name, now, d->name, a->name));
 }
 

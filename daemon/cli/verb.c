@@ -48,7 +48,7 @@ static const Verb *verb_find(const char *name) {
         if (n.word)
                 warn_escaped("there is no command '%s'; did you mean '%s'?", name, n.word);
         else
-                warn_escaped("there is no command '%s'; 'drivekeep --help' lists them", name);
+                warn_escaped("there is no command '%s'; 'drivekeep --help' lists all commands", name);
         return NULL;
 }
 
@@ -57,18 +57,18 @@ static int run_without(int argc, char *argv[]) {
         Verb without = verb_status;
 
         without.arguments = "[COMMAND [ARGUMENT...]]";
-        without.help = "Shows and applies the drive settings that drivekeep.service keeps. Without a COMMAND: status."
+        without.help = "Show and apply the drive settings that drivekeep.service keeps. Without COMMAND: show the status."
                        "\vExit status:\n"
                        "  0  all is as wanted\n"
-                       "  1  the command or the configuration is in error, or something broke\n"
-                       "  2  some setting is not as wanted\n"
+                       "  1  the command failed, or the configuration has an error\n"
+                       "  2  a setting is not as wanted\n"
                        "  3  drivekeep.service does not run\n"
-                       " 75  nothing failed, and something is left for later, as for a drive that sleeps\n"
+                       " 75  nothing failed, but something is deferred, as for a drive in standby\n"
                        "\n"
                        "Files:\n"
                        "  /etc/drivekeep/drivekeep.conf, /etc/drivekeep/drivekeep.conf.d/*.conf\n"
                        "\n"
-                       "'drivekeep COMMAND --help' and drivekeep(1) tell more.";
+                       "'drivekeep COMMAND --help' and drivekeep(1) describe each command.";
         without.commands = verbs;
         return verb_run(&without, argc, argv);
 }
@@ -96,16 +96,16 @@ static int run_version(_unused_ const Options *o) {
 
 static const Verb verb_help = {
         .name = "help",
-        .summary = "Show help, or that of one command",
+        .summary = "Show help for all commands, or for one",
         .arguments = "[COMMAND]",
-        .help = "Shows what 'drivekeep --help' shows, or 'drivekeep COMMAND --help'.",
+        .help = "Show the same as 'drivekeep --help' or 'drivekeep COMMAND --help'.",
         .run = run_help,
 };
 
 static const Verb verb_version = {
         .name = "version",
         .summary = "Show the version",
-        .help = "Shows the version of the command.",
+        .help = "Show the version of drivekeep.",
         .run = run_version,
 };
 
@@ -117,7 +117,7 @@ int verb_dispatch(int argc, char *argv[]) {
         int r;
 
         if (garbled) {
-                warn_escaped("there is no option '%s'; 'drivekeep --help' lists them", garbled);
+                warn_escaped("there is no option '%s'; 'drivekeep --help' lists all options", garbled);
                 return EXIT_BAD_INPUT;
         }
         if (word) {

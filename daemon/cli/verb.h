@@ -54,7 +54,7 @@ typedef struct Options {
         GROWING_ARRAY(const char *, commands); /* for import to read; borrowed texts */
 } Options;
 
-#define DRIVE_IS "DRIVE is a kernel name, a node, a link to it, a serial number or a WWN"
+#define DRIVE_IS "DRIVE is a kernel name, a device node or a link to it, a serial number or a WWN"
 
 typedef enum ExitStatus {
         EXIT_WANTED = 0,     /* all is as the files want it */

@@ -48,7 +48,7 @@ int wake_history_read(WakeHistory *h, const Options *o) {
         if (r == -EACCES)
                 warnx("the journal cannot be read: only root and members of the groups systemd-journal and adm can read it");
         if (r == -ENOENT)
-                warnx("there is no journal of the system: see Storage= in journald.conf(5)");
+                warnx("there is no system journal: see Storage= in journald.conf(5)");
         if (r == -EACCES || r == -ENOENT)
                 return EXIT_BAD_INPUT;
         if (r >= 0)
@@ -73,11 +73,11 @@ void wake_history_print_untraced(const Records *here) {
                 if (here->items[i]->tracing != TRACING_UNMOUNTED)
                         obstacle = tracing_obstacle(here->items[i]->tracing);
         if (obstacle)
-                warnx("who wakes drives is not known: %s", obstacle);
+                warnx("wakers are not recorded: %s", obstacle);
 }
 
 void wake_history_print_empty(const Options *o) {
-        warnx("no wake%s has been recorded; drivekeepd records them for drives with a spin-down setting, "
+        warnx("no wake%s is recorded; drivekeepd records wakes of drives with a spin-down setting: "
               "see wake_log in drivekeep.conf(5)",
               o->names ? " of these drives" : "");
 }

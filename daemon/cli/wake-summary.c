@@ -18,43 +18,42 @@ static const struct {
         /* Those that call the programs below come first. */
         { "@(node_exporter|prometheus-node|smartctl_export|prometheus-smar)*",
           "@(*node[-_]exporter*|*smartctl[-_]exporter*).service", NULL,
-          "have the exporter, or the script that collects for it, leave out drives in standby: smartctl does with -n standby" },
+          "make the exporter, or its collector script, skip drives in standby: smartctl does so with -n standby" },
         { "@(pvestatd|pvedaemon|pveproxy|pvescheduler)*", "@(pvestatd|pvedaemon|pveproxy|pvescheduler).service", NULL,
-          "Proxmox VE looks at its storages: hide the drive from LVM by global_filter in /etc/lvm/lvm.conf, and disable storages on "
-          "it that are not needed" },
+          "Proxmox VE scans its storages: hide the drive from LVM by global_filter in /etc/lvm/lvm.conf, and disable unneeded "
+          "storages on it" },
         { "smartd", "@(smartd|smartmontools).service", NULL,
-          "add -n standby,q to the drive's line in smartd.conf(5), so that smartd does not ask the drive while it sleeps" },
+          "add -n standby,q to the drive's line in smartd.conf(5), so that smartd skips the drive in standby" },
         { "smartctl", NULL, NULL,
-          "have the program that calls smartctl give it -n standby, so that it does not ask a drive that sleeps" },
+          "make the program that calls smartctl pass it -n standby, so that smartctl skips drives in standby" },
         { "udisksd", "udisks2.service", NULL,
-          "udisksd does not ask a sleeping drive when it reads SMART data every ten minutes; it did this for another reason, such as "
-          "a request of a desktop's program" },
+          "udisksd skips drives in standby when it reads SMART data every ten minutes; the cause was another request, such as one by "
+          "a desktop program" },
         { "@(lvm|pvs|vgs|lvs|pvscan|vgscan|lvscan|pvdisplay|vgdisplay|lvdisplay|pvchange|vgchange|lvchange|lvmdevices|lvmdbusd)",
           "lvm2-*.service", NULL,
-          "LVM's tools read each drive that they may use: hide this one by global_filter in /etc/lvm/lvm.conf, or by a devices file "
+          "LVM's tools read each drive that they may use: hide this drive by global_filter in /etc/lvm/lvm.conf, or by a devices file "
           "(lvmdevices(8)) without it" },
         { "@(dockerd|containerd)*", "@(docker|containerd).service", NULL,
-          "images, containers and their logs are below Docker's data-root: set it in /etc/docker/daemon.json to a directory on "
-          "another drive" },
+          "images, containers and their logs are in Docker's data-root: move it to another drive by data-root in "
+          "/etc/docker/daemon.json" },
         { "hd-idle", "hd-idle.service", NULL,
-          "disable hd-idle.service: drivekeep does its work, by spindown_time in drivekeep.conf(5)" },
+          "disable hd-idle.service: spindown_time in drivekeep.conf(5) replaces it" },
         { "updatedb*", "*updatedb*.service", NULL,
           "add the drive's mount point to PRUNEPATHS in /etc/updatedb.conf, so that updatedb does not search the drive" },
         { "hddtemp", "hddtemp.service", NULL,
-          "hddtemp wakes drives if it is called with -w: call it without, or not for this drive" },
+          "hddtemp wakes drives if it is called with -w: omit -w, or this drive" },
         { "@(smbd|nmbd)*", "@(smbd|nmbd|smb|nmb|samba*).service", NULL,
           "smbstatus(1) shows which clients of Samba have files open on the drive" },
         { "systemd-journal*", "systemd-journald*.service", NULL,
-          "the journal is on this drive: have /var/log/journal on another one, or set Storage=volatile in journald.conf(5)" },
+          "the journal is on this drive: move /var/log/journal to another drive, or set Storage=volatile in journald.conf(5)" },
         /* By what happened, whoever did it. */
         { NULL, NULL, "udev",
-          "a program opened the drive for writing and closed it, or asked udev to look at the drive, and then the rules of udev read "
-          "the drive" },
+          "a program opened the drive for writing and closed it, or triggered a udev event, and then udev's rules read the drive" },
         { NULL, NULL, "swap",
-          "there is swap space on this drive: have it on another one; 'swapon --show' lists it" },
+          "swap space is on this drive: move it to another drive; 'swapon --show' lists it" },
         { NULL, NULL, "md",
-          "if it was a check of an array: mdcheck_start.timer starts it, or on Debian cron, unless AUTOCHECK in /etc/default/mdadm is "
-          "false" },
+          "if this was a check of an array: it is started by mdcheck_start.timer, or by cron on Debian unless AUTOCHECK=false in "
+          "/etc/default/mdadm" },
 };
 /* clang-format on */
 
@@ -69,7 +68,7 @@ const char *wake_advice(const WakeRecord *w) {
                         return advices[i].advice;
         /* A program that changed a file's content did not only read it. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
-                return "if files were only read: reading a file changes its time of access, unless the file system is mounted with noatime";
+                return "if files were only read: reading a file updates its access time, unless the file system is mounted with noatime";
         return NULL;
 }
 

@@ -187,7 +187,7 @@ static void print_find_commands(Output *o, const WakeRecords *records, const Rec
                 (void) must_not_fail(names_add(&printed, w->drive));
                 command = wake_find_command("/proc/self/mountinfo", INVENTORY_CLASSDIR, find_here(here, w), inodes,
                                             collect_inodes(records, w->drive, inodes));
-                output_note(o, "%s: '%s' shows the files of these inodes, and wakes the drive", w->drive, command);
+                output_note(o, "%s: '%s' finds the files of these inodes, but wakes the drive", w->drive, command);
         }
 }
 
@@ -259,7 +259,7 @@ static int wakes_run(const Options *o) {
         int r;
 
         if (o->summary && o->watch) {
-                warnx("say --summary or --watch: a summary is made of what has been recorded");
+                warnx("--summary and --watch exclude each other");
                 return EXIT_BAD_INPUT;
         }
 
@@ -277,11 +277,11 @@ static int wakes_run(const Options *o) {
 const Verb verb_wakes = {
         .name = "wakes",
         .paged = true,
-        .summary = "Show what woke the drives while they slept",
+        .summary = "Show which programs woke the drives from standby",
         .arguments = "[DRIVE...]",
-        .help = "Shows each time that a sleeping drive was woken, and by what, as drivekeep.service has recorded it in the journal."
+        .help = "Show each wake of a drive from standby and its waker, as recorded in the journal by drivekeep.service."
                 "\v" DRIVE_IS
-                "; none means all drives. Only root and members of the groups systemd-journal and adm can read "
+                "; without DRIVE: all drives. Only root and members of the groups systemd-journal and adm can read "
                 "the journal.",
         .options = OPTION_WAKES | OPTION_JSON | OPTION_STATE_DIR,
         .run = wakes_run,

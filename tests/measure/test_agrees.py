@@ -45,6 +45,6 @@ class Agrees(Fake):
         """Where the program is not installed, one sentence says what to install."""
         for verb in "bench", "tune":
             done = subprocess.run([COMMAND, verb], capture_output=True, text=True, check=False)
-            if "needs a program of its own" in done.stderr:
+            if "which is not installed" in done.stderr:
                 self.assertEqual((done.returncode, done.stderr),
-                                 (1, f"drivekeep: drivekeep {verb} needs a program of its own: install the package 'drivekeep-tune'\n"))
+                                 (1, f"drivekeep: drivekeep {verb} needs the package drivekeep-tune, which is not installed\n"))

@@ -88,7 +88,7 @@ START_TEST(test_bridge) {
         out = command(&verb_check, ARGS((char *) "--config-root=.", state), &said, &status);
         ck_assert_str_eq(out, "");
         explained = command(&verb_explain, ARGS((char *) "--config-root=.", state, (char *) "B1"), &none, &status);
-        ck_assert_ptr_nonnull(strstr(explained, "for it: serial is \"B1\""));
+        ck_assert_ptr_nonnull(strstr(explained, "applies: serial is \"B1\""));
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -103,7 +103,7 @@ static const struct {
 } checks[] = {
         /* Settings that no drive of the transport has: a warning, unless the remedy is in the files. */
 #define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
-#define NO_SAS "f.conf:1:11: notice: no drive that is present fits this rule\n"
+#define NO_SAS "f.conf:1:11: notice: this rule matches no drive that is present\n"
 #define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: SCSI drives have standby_z instead " \
                  "of this timer; spindown_by = \"service\" makes the service spin the drive down\n"
         { SAS_BLOCK("spindown_time = \"20min\""), "--strict", EXIT_NOT_WANTED, NO_SAS NO_TIMER, "1 file, 1 rule: 0 errors, 1 warning.\n" },
@@ -112,11 +112,11 @@ static const struct {
         { SAS_BLOCK("spindown_time = \"off\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { SAS_BLOCK("standby_z = \"20min\""), NULL, EXIT_WANTED, NO_SAS, "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = {}; standby_z = \"1h\" }, { match = { transport = \"sas\" }; spindown_time = \"20min\" });", NULL,
-          EXIT_WANTED, "f.conf:1:45: notice: no drive that is present fits this rule\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
+          EXIT_WANTED, "f.conf:1:45: notice: this rule matches no drive that is present\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = { transport = [\"sas\", \"sata\"] }; spindown_time = \"20min\" });", NULL, EXIT_WANTED, "",
           "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = { transport = \"nvme\" }; timeout = \"60s\" });", NULL, EXIT_WANTED,
-          "f.conf:1:11: notice: no drive that is present fits this rule\n"
+          "f.conf:1:11: notice: this rule matches no drive that is present\n"
           "f.conf:1:45: warning: timeout is unsupported by drives of this transport: NVMe drives have io_timeout instead\n", "1 file, 1 rule: 0 errors, 1 warning.\n" },
         /* Values that can do harm, and the same that cannot. */
 #define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive takes longer than this to spin up, and the kernel " \
@@ -129,9 +129,9 @@ static const struct {
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"19s\" });", NULL, EXIT_WANTED, TWENTY, ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"20s\" });", NULL, EXIT_WANTED, "", NOTHING },
         { "drives = ({ match = { model = \"*\"; rotational = false; }; timeout = \"5s\" }, { match = \"/dev/dsk\"; timeout = \"keep\" });", NULL,
-          EXIT_WANTED, "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
+          EXIT_WANTED, "f.conf:1:11: notice: this rule matches no drive that is present\n", "1 file, 2 rules: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = { transport = \"nvme\"; }; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
-          "f.conf:1:11: notice: no drive that is present fits this rule\n", NOTHING },
+          "f.conf:1:11: notice: this rule matches no drive that is present\n", NOTHING },
         { "drives = ({ match = \"/dev/dsk\"; io_timeout = \"5s\" });", NULL, EXIT_WANTED,
           "f.conf:1:33: warning: io_timeout can do harm here: a drive takes longer than this to spin up, and the kernel "
           "then resets it repeatedly; the kernel's default is 30s\n", ONE_WARNING },
@@ -179,10 +179,10 @@ static const struct {
           "f.conf:1:49: warning: read_ahead_kb cannot be exactly \"3\"; it is set to 4 KiB\n",
           "1 file, 2 rules: 0 errors, 2 warnings.\n" },
         { "drives = ({ match = \"/dev/dsq\"; apm = 127 });", "--strict", EXIT_WANTED,
-          "f.conf:1:11: notice: no drive that is present fits this rule\n", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
+          "f.conf:1:11: notice: this rule matches no drive that is present\n", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = \"/dev/dsq\"; apm = 127 });", "-v", EXIT_WANTED,
-          "f.conf:1:11: notice: no drive that is present fits this rule\n"
-          "/dev/dsk: notice: no rule is for this drive (ST2000DL003-9VT166, serial 5YD1), so it is left alone\n",
+          "f.conf:1:11: notice: this rule matches no drive that is present\n"
+          "/dev/dsk: notice: no rule matches this drive (ST2000DL003-9VT166, serial 5YD1): it is not managed\n",
           "1 file, 1 rule: 0 errors, 0 warnings.\n" },
         { "drives = ({ match = \"/dev/dsk\"; apm = 127 });", "-v", EXIT_WANTED, "", "1 file, 1 rule: 0 errors, 0 warnings.\n" },
 };
@@ -211,7 +211,7 @@ static const struct {
         const char *record; /* of the drive, in the service's state */
 } untraced[] = {
         { "drives = ({ match = \"/dev/dsk\"; apm = 128; spindown_time = \"20min\" });", false, false,
-          "f.conf:1:1: notice: who wakes the drives of this rule cannot be known: something is in the way\n" },
+          "f.conf:1:1: notice: wakers of this rule's drives cannot be recorded: something is in the way\n" },
         { "drives = ({ match = \"/dev/dsk\"; spindown_time = \"off\" });", false, false, "" },
         { "drives = ({ match = \"/dev/dsk\"; apm = 128 });", false, false, "" },
         { "wake_log = \"off\"; drives = ({ match = \"/dev/dsk\"; spindown_time = \"20min\" });", false, false, "" },
@@ -416,21 +416,21 @@ static const struct {
         { "true", true, "" },
         { "chmod 600 drivekeep/drivekeep.conf", false, "" },
         { "chmod 600 drivekeep/drivekeep.conf", true,
-          "./drivekeep/drivekeep.conf: error: the service cannot read this file, which its user \"drivekeep\" has no right to; "
-          "'chmod o+r ./drivekeep/drivekeep.conf' mends it\n" },
+          "./drivekeep/drivekeep.conf: error: the service's user \"drivekeep\" may not read this file; "
+          "'chmod o+r ./drivekeep/drivekeep.conf' allows it\n" },
         { "chgrp 65534 drivekeep/drivekeep.conf; chmod 640 drivekeep/drivekeep.conf", true, "" },
         { "chmod 700 drivekeep/drivekeep.conf.d", true,
-          "./drivekeep/drivekeep.conf.d: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
-          "'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+          "./drivekeep/drivekeep.conf.d: error: the service's user \"drivekeep\" may not read this directory; "
+          "'chmod o+rx ./drivekeep/drivekeep.conf.d' allows it\n" },
         { "chmod 700 drivekeep/drivekeep.conf.d; rm drivekeep/drivekeep.conf.d/*", true,
-          "./drivekeep/drivekeep.conf.d: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
-          "'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+          "./drivekeep/drivekeep.conf.d: error: the service's user \"drivekeep\" may not read this directory; "
+          "'chmod o+rx ./drivekeep/drivekeep.conf.d' allows it\n" },
         { "chmod 711 drivekeep/drivekeep.conf.d; rm drivekeep/drivekeep.conf.d/*", true,
-          "./drivekeep/drivekeep.conf.d: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
-          "'chmod o+rx ./drivekeep/drivekeep.conf.d' mends it\n" },
+          "./drivekeep/drivekeep.conf.d: error: the service's user \"drivekeep\" may not read this directory; "
+          "'chmod o+rx ./drivekeep/drivekeep.conf.d' allows it\n" },
         { "chmod 700 drivekeep; rm -r drivekeep/drivekeep.conf.d", true,
-          "./drivekeep: error: the service cannot read this directory, which its user \"drivekeep\" has no right to; "
-          "'chmod o+rx ./drivekeep' mends it\n" },
+          "./drivekeep: error: the service's user \"drivekeep\" may not read this directory; "
+          "'chmod o+rx ./drivekeep' allows it\n" },
 };
 /* clang-format on */
 
@@ -520,15 +520,15 @@ START_TEST(test_explain) {
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "5YD1"), &said, &status);
         ck_assert_str_eq(out, "/dev/dsk (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
                               "Rules:\n"
-                              "  ./" CONF ":2: for it: transport is \"sata\"\n"
-                              "  ./" CONF ":3: not for it: its transport is \"sata\", not \"usb\"\n"
-                              "  ./" CONF ":4: for it: /dev/dsk is its name\n"
-                              "  ./" CONF ":5: not for it: it is in no array, and only_in_raid is set\n"
-                              "  ./" CONF ":6: not for it: it has no wwn, and \"0x1\" is asked for\n"
+                              "  ./" CONF ":2: applies: transport is \"sata\"\n"
+                              "  ./" CONF ":3: does not apply: its transport is \"sata\", not \"usb\"\n"
+                              "  ./" CONF ":4: applies: /dev/dsk is a name of the drive\n"
+                              "  ./" CONF ":5: does not apply: only_in_raid is set, and the drive is in no array\n"
+                              "  ./" CONF ":6: does not apply: it has no wwn, and \"0x1\" is required\n"
                               "\nSettings:\n"
-                              "  lookahead = on, of ./" CONF ":2\n"
-                              "  apm = 254, of ./" CONF ":4\n"
-                              "    not 127, of ./" CONF ":2\n");
+                              "  lookahead = on, from ./" CONF ":2\n"
+                              "  apm = 254, from ./" CONF ":4\n"
+                              "    overrides 127, from ./" CONF ":2\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -545,14 +545,16 @@ START_TEST(test_explain_excluded) {
                          "{ match = {}; standby_z = \"20min\"; epc = false; });\n");
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &said, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
-        ck_assert_str_eq(strstr(out, "\nSettings:\n"),
-                         "\nSettings:\n"
-                         "  apm = 127, of ./" CONF ":2\n"
-                         "  spindown_time = 10 min, of ./" CONF ":3\n"
-                         "    only where standby_z is not written, which comes later and excludes it, of ./" CONF ":4\n"
-                         "  standby_z = 20 min, of ./" CONF ":4\n"
-                         "    not 1 h, of ./" CONF ":2\n"
-                         "  epc = off, of ./" CONF ":4\n");
+        ck_assert_str_eq(
+                        strstr(out, "\nSettings:\n"),
+                        "\nSettings:\n"
+                        "  apm = 127, from ./" CONF ":2\n"
+                        "  spindown_time = 10 min, from ./" CONF ":3\n"
+                        "    written only if the drive lacks standby_z, which excludes it and comes later, from ./" CONF
+                        ":4\n"
+                        "  standby_z = 20 min, from ./" CONF ":4\n"
+                        "    overrides 1 h, from ./" CONF ":2\n"
+                        "  epc = off, from ./" CONF ":4\n");
         free(said);
         json = command(&verb_explain,
                        ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=sata"), &said,
@@ -608,19 +610,19 @@ START_TEST(test_explain_stacked) {
                         out,
                         "/dev/dsk (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
                         "Rules:\n"
-                        "  ./" CONF ":2: for it: /dev/md0, which lies on it\n"
-                        "  ./" CONF ":3: for it: /dev/dsk1 is a partition of it\n"
-                        "  ./" CONF ":4: for it: it is for every drive, it is in an array\n"
+                        "  ./" CONF ":2: applies: /dev/md0, which lies on the drive\n"
+                        "  ./" CONF ":3: applies: /dev/dsk1 is a partition of the drive\n"
+                        "  ./" CONF ":4: applies: it matches every drive, the drive is in an array\n"
                         "  ./" CONF
-                        ":5: for it: /dev/dsk1 is a partition of it; but it is in error, and withholds what it names\n"
+                        ":5: applies: /dev/dsk1 is a partition of the drive; the rule has an error, so its settings are not changed\n"
                         "  ./" CONF
-                        ":6: not for it: neither its node nor a link to it is \"/dev/sdb\", \"/dev/sdc\" or \"/dev/sdd\"\n"
+                        ":6: does not apply: neither its node nor a link to it is \"/dev/sdb\", \"/dev/sdc\" or \"/dev/sdd\"\n"
                         "\nSettings:\n"
-                        "  apm = left alone, as the rule is in error, of ./" CONF ":5\n"
-                        "    not 1, of ./" CONF ":2\n"
-                        "    not what is in error, of ./" CONF ":3\n"
-                        "    not 2, of ./" CONF ":4\n");
-        ck_assert_ptr_nonnull(strstr(said, "the configuration has errors, which 'drivekeep check' shows"));
+                        "  apm = (not changed, since the rule has an error), from ./" CONF ":5\n"
+                        "    overrides 1, from ./" CONF ":2\n"
+                        "    overrides a value in error, from ./" CONF ":3\n"
+                        "    overrides 2, from ./" CONF ":4\n");
+        ck_assert_ptr_nonnull(strstr(said, "the configuration has errors, and the settings concerned are not written"));
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
@@ -647,8 +649,8 @@ START_TEST(test_explain_absent) {
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) as, (char *) "apm_battery"), &said,
                       &status);
         ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
-                                          "  apm = 3, of ./" CONF ":5\n"
-                                          "    not 2, of ./" CONF ":3\n"));
+                                          "  apm = 3, from ./" CONF ":5\n"
+                                          "    overrides 2, from ./" CONF ":3\n"));
         ck_assert_ptr_null(strstr(out, "lookahead"));
         ck_assert_int_eq(status, EXIT_WANTED);
 }
@@ -666,12 +668,12 @@ START_TEST(test_explain_on_mains) {
                          "on_battery = { apm = 1; }; });\n");
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X"), &said, &status);
         ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
-                                          "  lookahead = on, of ./" CONF ":2\n"
-                                          "  on battery: apm = 1, of ./" CONF ":4\n"));
+                                          "  lookahead = on, from ./" CONF ":2\n"
+                                          "  on battery: apm = 1, from ./" CONF ":4\n"));
         free(said);
         one = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X", (char *) "apm"), &said,
                       &status);
-        ck_assert_ptr_nonnull(strstr(one, "\nSettings:\n  on battery: apm = 1, of ./" CONF ":4\n"));
+        ck_assert_ptr_nonnull(strstr(one, "\nSettings:\n  on battery: apm = 1, from ./" CONF ":4\n"));
 }
 END_TEST
 
@@ -692,18 +694,18 @@ START_TEST(test_explain_untold) {
                         "a drive (model \\x1b[31mx, serial n/a, transport unknown)\n\n"
                         "Rules:\n"
                         "  ./" CONF
-                        ":2: not for it: its rotational is not known, and \"true\" is asked for; add rotational=... to --as\n"
+                        ":2: does not apply: its rotational is not known, and \"true\" is required; add rotational=... to --as\n"
                         "  ./" CONF
-                        ":3: not for it: its rotational is not known, and \"false\" is asked for; add rotational=... to --as\n"
+                        ":3: does not apply: its rotational is not known, and \"false\" is required; add rotational=... to --as\n"
                         "  ./" CONF
-                        ":4: not for it: its wwn is not known, and \"0x\\x1b[1m\" is asked for; add wwn=... to --as\n"
-                        "  ./" CONF ":5: not for it: only_in_raid is set, and --as does not say raid=true\n"
+                        ":4: does not apply: its wwn is not known, and \"0x\\x1b[1m\" is required; add wwn=... to --as\n"
+                        "  ./" CONF ":5: does not apply: only_in_raid is set, and --as lacks raid=true\n"
                         "\nSettings:\n  no rule sets anything\n");
         free(said);
         told = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=rotational=false,removable=true"),
                        &said, &status);
-        ck_assert_ptr_nonnull(strstr(told, ":2: not for it: its rotational is \"false\", not \"true\"\n"));
-        ck_assert_ptr_nonnull(strstr(told, ":3: for it: rotational is \"false\", removable is \"true\"\n"));
+        ck_assert_ptr_nonnull(strstr(told, ":2: does not apply: its rotational is \"false\", not \"true\"\n"));
+        ck_assert_ptr_nonnull(strstr(told, ":3: applies: rotational is \"false\", removable is \"true\"\n"));
 }
 END_TEST
 
@@ -720,11 +722,11 @@ START_TEST(test_explain_keep) {
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=abc"), &said, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
-                                          "  lookahead = on, of ./" CONF ":4\n"
-                                          "    not keep, of ./" CONF ":2\n"
-                                          "  apm = keep, of ./" CONF ":4\n"
-                                          "    not 127, of ./" CONF ":2\n"
-                                          "    not keep, of ./" CONF ":3\n"));
+                                          "  lookahead = on, from ./" CONF ":4\n"
+                                          "    overrides keep, from ./" CONF ":2\n"
+                                          "  apm = keep, from ./" CONF ":4\n"
+                                          "    overrides 127, from ./" CONF ":2\n"
+                                          "    overrides keep, from ./" CONF ":3\n"));
         json = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=model=ax"),
                        &said_json, &status);
         ck_assert_ptr_nonnull(strstr(json, "\"value\": \"keep\""));
@@ -739,7 +741,7 @@ START_TEST(test_explain_battery) {
         write_rules();
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &said, &status);
         ck_assert_ptr_nonnull(strstr(out, "on battery"));
-        ck_assert_ptr_nonnull(strstr(out, "  apm = 1, of ./" CONF ":2\n    not 127, of ./" CONF ":2\n"));
+        ck_assert_ptr_nonnull(strstr(out, "  apm = 1, from ./" CONF ":2\n    overrides 127, from ./" CONF ":2\n"));
 }
 END_TEST
 
@@ -799,28 +801,28 @@ static const struct {
         { SAS,
           VERDICT("spindown_time", "unsupported") "SETTING_0_REASON=no such timer\n",
           NULL,
-          { "  spindown_time = 20 min, of ./" CONF ":1\n    unsupported: no such timer\n",
-            "\nSpin-down: none is in force\n" },
-          "Since" },
+          { "  spindown_time = 20 min, from ./" CONF ":1\n    unsupported: no such timer\n", "\nSpin-down: none\n" },
+          "in use for" },
         { SAS ", { match = { transport = \"sas\" }; standby_z = \"15min\"; }",
           "SPINDOWN=15 min, by standby_z\nSPINDOWN_KEY=drive standby_z 900000000\n" USE VERDICT("spindown_time",
                                                                                                 "unsupported"),
           NULL,
           { "    unsupported\n", "\nSpin-down: 15 min, by standby_z\n",
-            "Since the timer is 15 min, by standby_z, for " },
-          "is 20 min" },
+            "Spin-down timer 15 min, by standby_z, in use for " },
+          "timer 20 min" },
         { SAS,
           "SPINDOWN=20 min, by the service\nSPINDOWN_SERVED=1\n" VERDICT("spindown_time", "unchanged"),
           NULL,
-          { "    unchanged\n", "\nSpin-down: none is in force\n" },
+          { "    unchanged\n", "\nSpin-down: none\n" },
           "by the service" },
         /* On battery. */
         { SAS,
           "SPINDOWN=5 min, by standby_z\nSPINDOWN_KEY=drive standby_z 300000000\n" USE VERDICT("spindown_time",
                                                                                                "forbidden"),
           NULL,
-          { "    forbidden\n", "\nSpin-down: 5 min, by standby_z\n", "While the timer was 15 min, by standby_z, for " },
-          "Since the timer" },
+          { "    forbidden\n", "\nSpin-down: 5 min, by standby_z\n",
+            "Earlier spin-down timer 15 min, by standby_z, in use for " },
+          "\nSpin-down timer" },
         { SAS,
           VERDICT("spindown_time", "unsupported") "SETTING_0_REASON=no such timer\n",
           "--json",
@@ -868,24 +870,24 @@ END_TEST
 static const struct {
         const char *first, *second, *said;
 } mistakes[] = {
-        { "sdq",                NULL,     "'sdq' is no drive" },
-        { "--as=colour=red",    NULL,     "'colour=red' is nothing that can be said of a drive" },
-        { "--as=transport=cat", NULL,     "'transport=cat' is nothing" },
-        { "--as=rotational",    NULL,     "'rotational' is nothing" },
-        { "--as=\x1b[1m=x",      NULL,     "'\\x1b[1m=x' is nothing" },
-        { "--as=model=x,model=y", NULL,   "--as says model twice" },
-        { "--as=raid=true,raid=true", NULL, "--as says raid twice" },
-        { "--as=A=1,B=1,A=1",   NULL,     "--as says A twice" },
+        { "sdq",                NULL,     "there is no drive 'sdq'" },
+        { "--as=colour=red",    NULL,     "'colour=red' is not a valid KEY=VALUE" },
+        { "--as=transport=cat", NULL,     "'transport=cat' is not a valid" },
+        { "--as=rotational",    NULL,     "'rotational' is not a valid" },
+        { "--as=\x1b[1m=x",      NULL,     "'\\x1b[1m=x' is not a valid" },
+        { "--as=model=x,model=y", NULL,   "--as: model is given twice" },
+        { "--as=raid=true,raid=true", NULL, "--as: raid is given twice" },
+        { "--as=A=1,B=1,A=1",   NULL,     "--as: A is given twice" },
         { "--as=model=x",       "amp",    "there is no setting 'amp'; did you mean 'apm'?" },
         { "sda",                "colour", "there is no setting 'colour'" },
         { "sda",                "\x1b[1m", "there is no setting '\\x1b[1m'" },
-        { "sda\x1b",            NULL,     "'sda\\x1b' is no drive" },
-        { "--as=model=x",       NULL,     "say which drive" }, /* with two names more, below */
+        { "sda\x1b",            NULL,     "there is no drive 'sda\\x1b'" },
+        { "--as=model=x",       NULL,     "name one drive" }, /* with two names more, below */
 };
 /* clang-format on */
 
 START_TEST(test_explain_mistaken) {
-        bool too_many = streq(mistakes[_i].said, "say which drive");
+        bool too_many = streq(mistakes[_i].said, "name one drive");
         _cleanup_free_ char *out = NULL, *said = NULL;
         int status;
 

@@ -147,8 +147,8 @@ START_TEST(test_choose_wrong) {
         ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &n),
                          EXIT_BAD_INPUT);
         said = catch_end(stderr, f);
-        ck_assert_ptr_nonnull(strstr(said, "'sdq' is no drive that drivekeep knows; 'drivekeep list' shows them"));
-        ck_assert_ptr_nonnull(strstr(said, "'000000000000' is the number of more than one drive"));
+        ck_assert_ptr_nonnull(strstr(said, "there is no drive 'sdq'; 'drivekeep list' shows all drives"));
+        ck_assert_ptr_nonnull(strstr(said, "several drives have the serial number or WWN '000000000000'"));
 }
 END_TEST
 
@@ -210,16 +210,16 @@ END_TEST
 static const struct {
         const char *description, *said;
 } nonsense[] = {
-        { "model=x,serial", "'serial' is nothing that can be said of a drive" },
-        { "rotational=yes", "'rotational=yes' is nothing" },
-        { "removable=1", "'removable=1' is nothing" },
-        { "raid=no", "'raid=no' is nothing" },
-        { "transport=cat", "'transport=cat' is nothing" },
-        { "sort=x", "'sort=x' is nothing" },
-        { "serial=a,serial=b", "says serial twice" },
-        { "transport=usb,transport=usb", "says transport twice" },
-        { "rotational=false,rotational=false", "says rotational twice" },
-        { "removable=true,removable=false", "says removable twice" },
+        { "model=x,serial", "'serial' is not a valid KEY=VALUE" },
+        { "rotational=yes", "'rotational=yes' is not a valid" },
+        { "removable=1", "'removable=1' is not a valid" },
+        { "raid=no", "'raid=no' is not a valid" },
+        { "transport=cat", "'transport=cat' is not a valid" },
+        { "sort=x", "'sort=x' is not a valid" },
+        { "serial=a,serial=b", "serial is given twice" },
+        { "transport=usb,transport=usb", "transport is given twice" },
+        { "rotational=false,rotational=false", "rotational is given twice" },
+        { "removable=true,removable=false", "removable is given twice" },
 };
 
 START_TEST(test_nonsense) {

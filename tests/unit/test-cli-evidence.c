@@ -47,10 +47,10 @@ static const struct {
         { "[none] mq-deadline bfq ", "F1", 0, "" },
         { "[mq-deadline] bfq none", "F1", 0, "" },
         { "[mq-deadline] none", "F1", 1,
-          "scheduler was measured with firmware F1, schedulers bfq mq-deadline none, and sda has firmware F1, schedulers "
-          "mq-deadline none; 'drivekeep tune sda scheduler' measures it anew" },
-        { "none [mq-deadline] bfq ", "F2", 2, "and sda has firmware F2" },
-        { "none [mq-deadline] bfq ", NULL, 2, "and sda has firmware not known" },
+          "scheduler was measured with firmware F1, schedulers bfq mq-deadline none, but sda has firmware F1, schedulers "
+          "mq-deadline none; 'drivekeep tune sda scheduler' measures it again" },
+        { "none [mq-deadline] bfq ", "F2", 2, "but sda has firmware F2" },
+        { "none [mq-deadline] bfq ", NULL, 2, "but sda has firmware not known" },
         /* What ends it is no part of it. */
         { "none [mq-deadline] bfq ", "F1,2:3", 0, "" },
 };

@@ -94,15 +94,12 @@ static const struct {
         { &verb_bench,
           { "sda" },
           ENOENT,
-          "drivekeep bench needs a program of its own: install the package 'drivekeep-tune'\n" },
+          "drivekeep bench needs the package drivekeep-tune, which is not installed\n" },
         { &verb_show,
           { "--plot", "sda" },
           ENOENT,
-          "drivekeep show --plot needs a program of its own: install the package 'drivekeep-tune'\n" },
-        { &verb_tune,
-          { "sda" },
-          ENOENT,
-          "drivekeep tune needs a program of its own: install the package 'drivekeep-tune'\n" },
+          "drivekeep show --plot needs the package drivekeep-tune, which is not installed\n" },
+        { &verb_tune, { "sda" }, ENOENT, "drivekeep tune needs the package drivekeep-tune, which is not installed\n" },
         { &verb_tune, { "sda" }, EACCES, "/drivekeep-tune cannot be started: Permission denied\n" },
 };
 

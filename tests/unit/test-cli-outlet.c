@@ -16,13 +16,13 @@
 #define FILE_MADE(path, text) "FILE", path, text
 #define PROGRAM(path) "EXEC", path, "#!/bin/sh\n"
 #define MADE(path) "DIR", path, ""
-#define NO_DIRECTORY(directory)                                    \
-        "no metrics are written: there is no directory " directory \
-        "; drivekeep-fleet(7) says how to name another, and 'mkdir -p' makes it\n"
-#define NO_MAIL(own)                                                                                        \
-        "no alerts are sent: there is no program 'mail', which a package such as bsd-mailx or s-nail has, " \
-        "and no " own "\n"
-#define NO_JQ "no alerts are sent: there is no program 'jq', which the package jq has\n"
+#define NO_DIRECTORY(directory)                            \
+        "no metrics are written: the directory " directory \
+        " does not exist; create it by 'mkdir -p', or choose another one as in drivekeep-fleet(7)\n"
+#define NO_MAIL(own)                                                                                         \
+        "no alerts are sent: the program 'mail' is missing; install a package such as bsd-mailx or s-nail, " \
+        "or create " own "\n"
+#define NO_JQ "no alerts are sent: the program 'jq' is missing; install the package jq\n"
 #define WITHOUT(path) "GONE", path, ""
 #define NOTICE ": notice: "
 
@@ -102,7 +102,7 @@ static const struct {
         { { ENABLED("alert"), PROGRAM("etc/drivekeep/alert") }, "" },
         { { ENABLED("alert"), PROGRAM("usr/bin/mail"), FILE_MADE("etc/drivekeep/alert", "#!/bin/sh\n") },
           "/etc/drivekeep/alert" NOTICE
-          "no alerts are sent, as this file is not executable: 'chmod +x /etc/drivekeep/alert' makes it so\n" },
+          "no alerts are sent: this file is not executable; run 'chmod +x /etc/drivekeep/alert'\n" },
         { { ENABLED("alert"), PROGRAM("etc/drivekeep/alert"),
             FILE_MADE(DROP_IN("alert"),
                       "[Service]\nExecStart=\nExecStart=/usr/bin/drivekeep alert --config-root=/srv\n") },

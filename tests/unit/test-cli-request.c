@@ -16,15 +16,15 @@ static const struct {
         { -ECONNREFUSED, NULL, NULL,                             EXIT_NO_SERVICE, "does not run"               },
         { -EHOSTUNREACH, SD_BUS_ERROR_SERVICE_UNKNOWN, "x",      EXIT_NO_SERVICE, "does not run"               },
         { -ENXIO,        SD_BUS_ERROR_NAME_HAS_NO_OWNER, "x",    EXIT_NO_SERVICE, "does not run"               },
-        { -ECONNRESET,   NULL, NULL,                             EXIT_NO_SERVICE, "has not answered"           },
-        { -ENOTCONN,     NULL, NULL,                             EXIT_NO_SERVICE, "has not answered"           },
-        { -ETIMEDOUT,    NULL, NULL,                             EXIT_NO_SERVICE, "has not answered"           },
-        { -EIO,          SD_BUS_ERROR_NO_REPLY, "x",             EXIT_NO_SERVICE, "has not answered"           },
+        { -ECONNRESET,   NULL, NULL,                             EXIT_NO_SERVICE, "does not answer"           },
+        { -ENOTCONN,     NULL, NULL,                             EXIT_NO_SERVICE, "does not answer"           },
+        { -ETIMEDOUT,    NULL, NULL,                             EXIT_NO_SERVICE, "does not answer"           },
+        { -EIO,          SD_BUS_ERROR_NO_REPLY, "x",             EXIT_NO_SERVICE, "does not answer"           },
         { -EACCES,       NULL, NULL,                             EXIT_BAD_INPUT,  "only root"                  },
         { -EACCES,       SD_BUS_ERROR_ACCESS_DENIED, "x",        EXIT_BAD_INPUT,  "only root"                  },
-        { -EINVAL,       SD_BUS_ERROR_INVALID_ARGS, "bad \x1b[", EXIT_BAD_INPUT,  "cannot do that: bad \\x1b[" },
+        { -EINVAL,       SD_BUS_ERROR_INVALID_ARGS, "bad \x1b[", EXIT_BAD_INPUT,  "rejected the request: bad \\x1b[" },
         /* A daemon that says ENOENT of something is one that runs. */
-        { -ENOENT,       SD_BUS_ERROR_FILE_NOT_FOUND, "no sdq",  EXIT_BAD_INPUT,  "cannot do that: no sdq"     },
+        { -ENOENT,       SD_BUS_ERROR_FILE_NOT_FOUND, "no sdq",  EXIT_BAD_INPUT,  "rejected the request: no sdq"     },
         { -EIO,          NULL, NULL,                             EXIT_BAD_INPUT,  "Input/output error"         },
 };
 /* clang-format on */

@@ -222,7 +222,7 @@ static const struct {
         const char *text, *json;
 } wears[] = {
         { "sda", .wear = { .temperature = { true, 41 }, .load_cycles = { true, 7 }, .start_stops = { true, 0 } },
-          .tests_itself = true, .text = "   celsius: 41\nload cycles: 7\nstart-stops: 0\n self-test: runs\n",
+          .tests_itself = true, .text = "   celsius: 41\nload cycles: 7\nstart-stops: 0\n self-test: in progress\n",
           .json = "{ \"celsius\": 41, \"celsius_max\": null, \"load_cycles\": 7, \"start_stops\": 0, \"testing\": true }" },
         { "sda", .text = "",
           .json = "{ \"celsius\": null, \"celsius_max\": null, \"load_cycles\": null, \"start_stops\": null, \"testing\": false }" },
@@ -261,7 +261,7 @@ static const struct {
         { "sda", "--setting=apm", EXIT_WANTED, 1, "apm     ata     no" },
         { "nvme0n1", "--setting=apm", EXIT_WANTED, 0, "drive: /dev/nvme0n1" },
         { "sda", "--setting=amp", EXIT_BAD_INPUT, 0, "there is no setting 'amp'; did you mean 'apm'?" },
-        { NULL, "--setting=apm", EXIT_BAD_INPUT, 0, "say which drives are to be asked" },
+        { NULL, "--setting=apm", EXIT_BAD_INPUT, 0, "--wear and --setting need a drive" },
 };
 
 START_TEST(test_alone) {
@@ -279,7 +279,7 @@ START_TEST(test_wear_of_all) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
         ck_assert_int_eq(show((const char *const[]){ "--wear", NULL }, &out, &err), EXIT_BAD_INPUT);
-        ck_assert_ptr_nonnull(strstr(err, "say which drives are to be asked: 'drivekeep show --wear DRIVE...'"));
+        ck_assert_ptr_nonnull(strstr(err, "--wear and --setting need a drive: 'drivekeep show --wear DRIVE...'"));
         ck_assert_str_eq(asked, "");
 }
 END_TEST

@@ -68,7 +68,7 @@ static const struct {
         { "node_exporter", "node_exporter.service", "read", "the exporter" },
         { "prometheus", "prometheus.service", "write", NULL },
         { "pvedaemon worke", NULL, "read", "Proxmox" },
-        { "udisksd", "udisks2.service", "command", "another reason" },
+        { "udisksd", "udisks2.service", "command", "another request" },
         { "lvs", "pvestatd.service", "read", "Proxmox" },
         { "pvs", "session-1.scope", "read", "lvmdevices(8)" },
         { "dockerd", "docker.service", "write", "data-root" },

@@ -104,8 +104,8 @@ class Installed(Keeping):
     def check_before(self, machine):
         planned = machine.run("drivekeep plan", check=False)
         self.equal("with the installed file nothing is planned, and that is said", (planned.status, planned.stdout, planned.stderr),
-                   (0, "", "drivekeep: no rule of the configuration is for any of these drives, so nothing is kept; "
-                    "drivekeep.conf(5) tells how to write one\n"))
+                   (0, "", "drivekeep: no rule of the configuration matches these drives, so no setting is managed; "
+                    "drivekeep.conf(5) describes rules\n"))
         self.equal("list shows the drives that were there before", [s in machine.run("drivekeep list").stdout
                                                                     for s in ("SN-OLD", "SN-PULLED")], [True, True])
         asked = machine.run("drivekeep status", check=False)
@@ -202,7 +202,7 @@ class Installed(Keeping):
 
     def check_outlets(self, machine, ask):
         directory, own = "/var/lib/prometheus/node-exporter", "/etc/drivekeep/alert"
-        missing = f"no metrics are written: there is no directory {directory};", "no alerts are sent: there is no program 'mail',"
+        missing = f"no metrics are written: the directory {directory} does not exist;", "no alerts are sent: the program 'mail' is missing;"
         for what, command, found in (("not enabled", "true", []), ("enabled", f"systemctl enable --now {PATHS}", list(missing)),
                                      ("made", f"mkdir -p {directory}; ln -s /bin/true {own}", []), ("gone", f"rm -r {directory} {own}", list(missing))):
             machine.run(command)

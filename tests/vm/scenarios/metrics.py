@@ -190,7 +190,7 @@ class Metrics(Keeping):
                    ([e for e in self.sleepy.log.since(mark) if e.mode == "standby" and e.name != "CHECK POWER MODE"], self.sleepy["mode"]), ([], "standby"))
         self.equal("nor is that told of in the journal", machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout, "")
         told = machine.run(f"drivekeep status --metrics --output {place}").stderr
-        self.match("who asks for it is told so", told, f"{place} stays as it is until {node.removeprefix('/dev/')} is awake")
+        self.match("who asks for it is told so", told, f"{place} is not updated: it is on {node.removeprefix('/dev/')}, which is in standby")
         inode = machine.run(f"stat -c %i {place}").stdout
         machine.run("systemd-run -q --unit=second " + HELD.format(f"dd if={node} bs=4096 count=1 skip=50 iflag=direct"))
         # Who looks at the file before that is who wakes it.
@@ -227,4 +227,4 @@ class Metrics(Keeping):
         self.claim("and where it was killed", True)
         machine.run(f"rm -r {DIRECTORY}; systemctl start drivekeep-metrics.service", check=False)
         self.match("without the directory the journal says what to do",
-                   machine.run("journalctl -b -q -o cat -u drivekeep-metrics.service").stdout, f"there is no directory {DIRECTORY}; drivekeep-fleet.7. says")
+                   machine.run("journalctl -b -q -o cat -u drivekeep-metrics.service").stdout, f"the directory {DIRECTORY} does not exist; create it by 'mkdir -p'")

@@ -80,7 +80,7 @@ class Package(Keeping):
         self.equal("the package's own test passes", machine.run("/root/command").status, 0)
         done = machine.run("drivekeep bench", check=False)
         self.equal("what measures is another package, and its name is said", (done.status, done.stderr),
-                   (1, "drivekeep: drivekeep bench needs a program of its own: install the package 'drivekeep-tune'\n"))
+                   (1, "drivekeep: drivekeep bench needs the package drivekeep-tune, which is not installed\n"))
 
     def check_first_setting(self, machine):
         marks = self.marks()

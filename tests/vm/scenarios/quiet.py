@@ -174,4 +174,4 @@ class Quiet(Keeping):
         self.equal("the sleeper is asked whether it sleeps, and not woken",
                    ({r[:2] for r in self.sent(marks)["SN-ASLEEP"]}, self.ata["SN-ASLEEP"]["mode"]), ({"E5"}, "standby"))
         self.match("and that it was not read is said", shown.stderr,
-                   rf"^drivekeep: {self.node(machine, 'SN-ASLEEP')[5:]} was not asked now, as it sleeps")
+                   rf"^drivekeep: {self.node(machine, 'SN-ASLEEP')[5:]} was not read now: it is in standby")

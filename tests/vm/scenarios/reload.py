@@ -50,7 +50,7 @@ class Reload(Keeping):
     def check_said(self, machine):
         """The results of a reload, and the files in force."""
         # Without the warning about wakers.
-        status = "drivekeep status {} 2>&1 >/dev/null | grep -v 'who wakes' || :"
+        status = "drivekeep status {} 2>&1 >/dev/null | grep -v 'wakers are not recorded' || :"
         self.equal("status is silent about files that the service has read", machine.run(status.format("")).stdout, "")
         machine.push(CONF, file(b="apm = 60;"))
         self.match("status names a file that has changed since",
@@ -64,7 +64,7 @@ class Reload(Keeping):
         self.equal("the sum is the line of systemctl status", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
         self.equal("status is silent about the files again", machine.run(status.format("--failed")).stdout, "")
         self.match("reload says so when the settings of no drive changed",
-                   machine.run("drivekeep reload --wait").stdout, rf"^the settings of no drive changed: {lines[1]}$")
+                   machine.run("drivekeep reload --wait").stdout, rf"^no setting changed: {lines[1]}$")
         self.equal("without --wait and a terminal reload prints nothing", machine.run("drivekeep reload").stdout, "")
         machine.push(CONF, file(b="apm = 300;"))
         said = machine.run(status.format("")).stdout

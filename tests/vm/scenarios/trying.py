@@ -3,7 +3,7 @@ import json
 
 from keeping import CONF, Keeping, settings
 
-NOTHING = "nothing is being tried"
+NOTHING = "no values are being tried"
 KEPT = "/etc/drivekeep/drivekeep.conf.d"
 WWN = "5000c500a1b2c3d"
 FILE = """drives = (
@@ -47,8 +47,8 @@ class Trying(Keeping):
         self.equal("the directory of the rules of this boot is root's alone to write, and there is none",
                    machine.run("stat -c '%U %a' /run/drivekeep; ls /run/drivekeep").stdout, "root 755\ndrives\n")
         explained = machine.run(f"drivekeep explain {self.device} apm").stdout
-        self.match("explain says where it is from", explained, "^  apm = 100, of drivekeep try$")
-        self.match("and what it overrides", explained, rf"^    not 200, of {CONF}:2$")
+        self.match("explain says where it is from", explained, "^  apm = 100, from drivekeep try$")
+        self.match("and what it overrides", explained, rf"^    overrides 200, from {CONF}:2$")
         self.match("cat shows it", machine.run("drivekeep cat").stdout, rf"^# drivekeep try, {self.device}: until the next boot$")
         self.equal("status, too", {rule for drive in json.loads(machine.run("drivekeep status --json").stdout)["drives"]
                                    for rule in (row["rule"] for row in drive["settings"]) if not rule.startswith(CONF)},
@@ -90,10 +90,10 @@ class Trying(Keeping):
     def check_unreadable(self, machine):
         result = machine.run(f"drivekeep try {self.device} spindown_time=20min", check=False)
         self.equal("the standby timer is set", (result.status, self.ata["SN-A"]["standby_seconds"]), (0, 1200))
-        self.match("it is said at once that nobody can put it back", result.stderr, "spindown_time is now is not known")
+        self.match("it is said at once that nobody can put it back", result.stderr, "the present value of spindown_time is not known")
         result = machine.run("drivekeep try --undo", check=False)
         self.equal("undo says so, too, and nothing is being tried any more",
-                   (result.status, "so it stays 20 min" in result.stderr, NOTHING in machine.run("drivekeep try").stderr),
+                   (result.status, "so 20 min stays" in result.stderr, NOTHING in machine.run("drivekeep try").stderr),
                    (2, True, True))
 
     def check_asleep(self, machine):
@@ -103,7 +103,7 @@ class Trying(Keeping):
         result = machine.run(f"drivekeep try {self.device} lookahead=off", check=False)
         self.equal("a drive that sleeps is neither asked nor woken: the value is deferred",
                    (result.status, drive["mode"], drive["spin_ups"], "deferred" in result.stdout), (75, "standby", spin_ups, True))
-        self.match("and what it has is not known", result.stderr, "lookahead is now is not known")
+        self.match("and what it has is not known", result.stderr, "the present value of lookahead is not known")
         undone = machine.run("drivekeep try --undo", check=False)
         self.equal("undo says that nothing was changed", (undone.status, undone.stdout, undone.stderr),
                    (0, f"{self.device}: lookahead was not changed\n", ""))
@@ -132,7 +132,7 @@ class Trying(Keeping):
         self.reboot(machine)
         self.equal("and after a reboot, too", self.present(machine), (100, "1", "512"))
         self.match("by the rule that was kept", machine.run(f"drivekeep explain {self.device} apm").stdout,
-                   rf"^  apm = 100, of {KEPT}/90-.*{WWN}a.conf:\d+$")
+                   rf"^  apm = 100, from {KEPT}/90-.*{WWN}a.conf:\d+$")
 
     def check_edit(self, machine):
         drive = self.ata["SN-B"]
