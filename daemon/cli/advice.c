@@ -8,12 +8,12 @@
 #include "clock.h"
 #include "wake-records.h"
 
-/* Those that people choose between. */
+/* Spin-down timers for the estimates, in minutes. */
 static const unsigned timer_minutes[] = { 5, 10, 20, 30, 60 };
 
-/* ---- what came of it ---- */
+/* ---- statistics of the present timer ---- */
 
-/* `set`: this timer spins it down at present. What holds on battery alone is not counted (service/target-use.c). */
+/* `set`: the statistics are of the timer in force. A timer that applies on battery only has no statistics (service/target-use.c). */
 static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         uint64_t usec = now - MIN(u->since, now), days = usec / DAY_USEC;
         char when[HUMAN_MAX], ago[VALUE_TEXT_MAX];
@@ -76,7 +76,7 @@ static void print_wear(Output *o, const DriveUse *u, uint64_t now) {
                             time_format_short(u->wear_when, now, when_short));
 }
 
-/* ---- what others would come to ---- */
+/* ---- estimates for other timers ---- */
 
 static void print_timers(Output *o, const DriveUse *u) {
         bool any = false;
@@ -110,7 +110,7 @@ static void print_timers(Output *o, const DriveUse *u) {
                             u->known_from / 60);
 }
 
-/* ---- who woke it ---- */
+/* ---- the last waker ---- */
 
 static void print_last_wake(Output *o, const DriveRecord *r, uint64_t now) {
         _cleanup_(wake_journal_closep) sd_journal *j = NULL;

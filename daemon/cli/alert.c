@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep alert`: starts units/drivekeep-alert, which tells the administrator of settings that have not come true. */
+/* `drivekeep alert`: runs units/drivekeep-alert, which reports settings that are not as wanted to the administrator. */
 
 #include "output.h"
 #include "verb.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep apply`: asks the daemon to visit drives now, waits until it has, and shows what came of it. */
+/* `drivekeep apply`: asks the daemon to visit drives now, waits for the visits, and prints the verdicts. */
 
 #include "choice.h"
 #include "request.h"

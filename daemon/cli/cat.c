@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep cat`: the configuration that is in force, file by file, as systemctl(1) shows a unit, and what is in force in its place. */
+/* `drivekeep cat`: prints the configuration in force, file by file, as systemctl(1) cat prints a unit, and the temporary values that
+ * override it. */
 
 #include "config.h"
 #include "output.h"
@@ -10,8 +11,8 @@
 #include "try-values.h"
 #include "verb.h"
 
-/* As it is, so that it can be read again. The file has just been read as the configuration, which it is not where others could have
- * written it. */
+/* Prints the file unchanged, so that the output is valid configuration. config_load() has just read this file, and rejects files that
+ * other users can write. */
 static void cat_print(const char *path) {
         _cleanup_free_ char *text = NULL;
         const char *objection;
@@ -29,7 +30,7 @@ static void cat_print(const char *path) {
                 (void) putchar('\n');
 }
 
-/* What the drive has for a while in place of that, as a file would say it. Returns whether there is any. */
+/* Prints the temporary values of the drive as blocks of configuration. Returns whether there are any. */
 static bool cat_print_temporary(const Drive *d, const TemporaryValues *t, bool until_boot, bool first) {
         _cleanup_free_ char *blocks = try_values_format_blocks(d, t, until_boot);
 
@@ -40,7 +41,7 @@ static bool cat_print_temporary(const Drive *d, const TemporaryValues *t, bool u
         return *blocks;
 }
 
-/* The same of all drives. */
+/* Prints the temporary values of all drives. Returns 1 if there are any, 0 if not, or a negative errno. */
 static int cat_print_all_temporary(const char *state_dir, bool first) {
         _cleanup_(inventory_done) Inventory inventory = {};
         _cleanup_(records_done) Records records = {};

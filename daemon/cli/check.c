@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep check`: all that is wrong with the files, as compilers say it, and what else on this machine would undo
- * them. Applies nothing and needs no privileges. */
+/* `drivekeep check`: reports all errors in the configuration files, in the format of a compiler, and other programs on this machine that
+ * conflict with the settings. Applies nothing and needs no privileges. */
 
 #include <grp.h>
 #include <pwd.h>
@@ -26,7 +26,7 @@
 
 /* ---- what the service can read ---- */
 
-/* One directory may be in the way of many files: it alone is told of. `mode`: as for access(2). */
+/* Reports an unreadable directory, and not the files below it. `mode`: as for access(2). */
 static void check_access(Config *c, const char *path, int mode) {
         _cleanup_free_ char *parent = must_directory(path);
 
@@ -37,15 +37,15 @@ static void check_access(Config *c, const char *path, int mode) {
                            mode & X_OK ? "directory" : "file", mode & X_OK ? "o+rx" : "o+r", path));
 }
 
-/* Complains about files that were read here, and directories of the roots that may have more, which the service cannot read. For
- * root, who can read everything; nothing is said when there is no such user. */
+/* Reports files of the configuration, and directories of the roots, that the service cannot read. Only root can check this. Does nothing
+ * if the service's user does not exist. */
 static int check_readable(Config *c, const char *const *roots) {
         const struct passwd *user = geteuid() == 0 ? getpwnam(SERVICE_USER) : NULL;
 
         if (!user)
                 return 0;
-        /* As that user: the kernel knows of more than modes. Where root cannot become another user, as in some containers, nothing
-         * is said. */
+        /* Checks access as that user, since access rights depend on more than the mode. Does nothing where root cannot switch to another
+         * user, as in some containers. */
         if (initgroups(user->pw_name, user->pw_gid) < 0 || setresgid(user->pw_gid, user->pw_gid, 0) < 0 ||
             setresuid(user->pw_uid, user->pw_uid, 0) < 0)
                 return setresgid(0, 0, 0) < 0 ? -errno : 0;
@@ -66,7 +66,7 @@ static int check_readable(Config *c, const char *const *roots) {
 
 /* ---- the files ---- */
 
-/* Standard input, which can be read only once. */
+/* Keeps the text of standard input, which can be read only once. */
 typedef struct Input {
         char *text; /* NULL: not read */
         size_t size;
@@ -87,7 +87,7 @@ static int input_load(Input *i, Config *c) {
                         r < 0 ? "the file cannot be read: " : "", r < 0 ? strerror(-r) : objection);
 }
 
-/* The first error that is there for another program's line; NULL: none is. */
+/* Describes the first error that is in a line of another program. Returns NULL if there is none. */
 static char *describe_line(const Config *c, const char *file, const char *text, unsigned *ret_line) {
         char *sentence = NULL;
 
@@ -100,8 +100,8 @@ static char *describe_line(const Config *c, const char *file, const char *text, 
         return sentence;
 }
 
-/* A file of another program, or lines of one in ours, get one sentence in the place of many. A file without an error is ours, whatever its
- * name. */
+/* Replaces the errors in a file of another program, or in lines copied from one, by a single error. A file without errors is ours,
+ * whatever its name. */
 static void check_foreign(Config *c, const Input *input) {
         for (size_t i = 0; i < c->n_files; i++) {
                 _cleanup_free_ char *found = NULL, *sentence = NULL;
@@ -132,7 +132,7 @@ static bool matches_any(const Block *b, const Inventory *inventory) {
         return false;
 }
 
-/* A notice only: settings need no trace of wakers. */
+/* A notice is enough, since settings do not need records of wakers. */
 static void check_tracing(Config *c, const Inventory *inventory, const Records *records) {
         const char *obstacle = c->wake_log == WAKE_LOG_OFF ? NULL : tracefs_obstacle("");
 
@@ -153,11 +153,11 @@ static void check_tracing(Config *c, const Inventory *inventory, const Records *
 }
 
 static void check_drives(Config *c, const Inventory *inventory, const Records *records, bool verbose) {
-        /* A build machine or a container says nothing about the rules. */
+        /* A build machine or a container has no drives to match. */
         for (size_t i = 0; inventory->n_drives > 0 && i < c->n_blocks; i++) {
                 const Block *b = c->blocks + i;
 
-                /* The match of a broken block is not what was meant. */
+                /* The match of a block with an error may be incomplete. */
                 if (!b->broken && !matches_any(b, inventory))
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
                                            "this rule matches no drive that is present"));
@@ -200,7 +200,7 @@ static size_t check_print(const Config *c, const Options *options) {
         }
         output_print(o);
 
-        /* Not among the lines that an editor jumps by. */
+        /* Printed on stderr, so that editors that parse stdout do not see the line. */
         if (options->json || options->quiet)
                 return n_warnings;
         if (c->n_files == 0 && c->complaints.n_errors == 0)
@@ -232,7 +232,7 @@ static int check_run(const Options *o) {
                 return r;
         must_work(config_check(c, &all_settings));
 
-        /* Where there is no udev (a build machine, a container) the files can be checked all the same. */
+        /* Without udev, as on a build machine or in a container, the files can still be checked. */
         r = records_read_drives(o->state_dir, &inventory, &records);
         must_work(config_check_names(c, inventory.drives, inventory.n_drives));
         if (r >= 0)

@@ -5,8 +5,8 @@
 #include "output.h"
 #include "verb.h"
 
-/* The kernel name of the disk that `argument` means or has a partition of: by a kernel name, a node or any link to it. NULL: there is
- * no such device. */
+/* Returns the kernel name of the disk that `argument` names by a kernel name, a device node or any link to one, or that has this
+ * partition. NULL: there is no such device. */
 static char *disk_name(const char *argument, const char *root) {
         _cleanup_free_ char *dev = must_format("%s/dev/", root), *path = NULL, *node = NULL, *device = NULL,
                             *directory = NULL, *mark = NULL;
@@ -17,7 +17,7 @@ static char *disk_name(const char *argument, const char *root) {
                 if (!node || !starts_with(node, dev))
                         return NULL;
                 argument = node + strlen(dev);
-                /* /dev/cciss/c0d0 is cciss!c0d0 to the kernel. */
+                /* The kernel calls /dev/cciss/c0d0 cciss!c0d0. */
                 for (char *p = strchr(node + strlen(dev), '/'); p; p = strchr(p, '/'))
                         *p = '!';
         }
@@ -29,18 +29,18 @@ static char *disk_name(const char *argument, const char *root) {
 
         mark = must_format("%s/partition", directory);
         if (access(mark, F_OK) == 0)
-                *strrchr(directory, '/') = '\0'; /* a partition's directory is in its disk's */
+                *strrchr(directory, '/') = '\0'; /* sysfs has a partition's directory inside its disk's */
         return must(strdup(base_name(directory)));
 }
 
-/* As our own output shows it, so that what is copied from there is found. */
+/* Compares with the escaped serial number, as drivekeep prints it, so that a copied serial number is found. */
 static bool serial_matches(const char *serial, const char *argument) {
         _cleanup_free_ char *shown = serial ? must(text_escape(serial, NULL)) : NULL;
 
         return shown && streq(shown, argument);
 }
 
-/* One number has many spellings: 0x5000c500…, naa.5000c500…, wwn-0x5000c500…, 5000C500…. */
+/* A WWN can be written 0x5000c500…, naa.5000c500…, wwn-0x5000c500… or 5000C500…. */
 static const char *wwn_digits(const char *wwn) {
         static const char *const prefixes[] = { "wwn-", "nvme-", "naa.", "eui.", "0x" };
 
@@ -69,8 +69,8 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
         return found;
 }
 
-/* Whose name, serial number or WWN is so near that a slip is likely. NULL: nobody's. In three or four letters ("sdq") every drive's
- * name is near. */
+/* Returns the name, serial number or WWN most similar to `argument`, or NULL if none is similar. Short kernel names do not count: every
+ * drive's name is similar to "sdq". */
 static const char *candidate_nearest(const Candidate *candidates, size_t n, const char *argument) {
         Nearest nearest = { .typed = starts_with(argument, "/dev/") ? argument + strlen("/dev/") : argument };
 
@@ -159,18 +159,18 @@ int setting_choose(const SettingTable *t, const char *name) {
         return EXIT_BAD_INPUT;
 }
 
-/* ---- a drive that is not here, by its description ---- */
+/* ---- --as: a drive from its description ---- */
 
 static int describe_boolean(bool *field, const char *value) {
         *field = streq(value, "true");
         return *field || streq(value, "false") ? 0 : -EINVAL;
 }
 
-/* -EEXIST: this was said before, and a drive has one of it; -EINVAL: it is nothing that can be said of a drive. */
+/* Sets one property. -EEXIST: it is already set; -EINVAL: unknown key or invalid value. */
 static int describe_fact(Drive *d, char *key, const char *value) {
         const Criterion c = { .key = match_key_from_string(key), .property = key };
 
-        /* No key of a match. */
+        /* "raid" is not a key of match. */
         if (streq(key, "raid"))
                 return d->raid ? -EEXIST : describe_boolean(&d->raid, value);
         if (c.key == _MATCH_KEY_INVALID)
@@ -180,7 +180,7 @@ static int describe_fact(Drive *d, char *key, const char *value) {
 
         switch (c.key) {
         case MATCH_NODE:
-                /* More of them are its links. */
+                /* Further nodes become links of the drive. */
                 return d->node ? drive_add_link(d, value, LINK_OWN) : string_replace(&d->node, value);
         case MATCH_MODEL:
                 return string_replace(&d->model, value);

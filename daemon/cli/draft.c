@@ -16,7 +16,7 @@ static bool sets_setting(const Config *c, const Assignment *a) {
         return false;
 }
 
-/* Is it about a setting of the draft that is not new? */
+/* Returns true if the complaint is about a setting of the draft that `fresh` does not set. */
 static bool is_old_setting(const Config *c, const Complaint *x, const Config *fresh) {
         for (const Block *b = c->blocks; b < c->blocks + c->n_blocks; b++)
                 for (const Assignment *a = b->assignments; a < b->assignments + b->n_assignments; a++)
@@ -49,8 +49,8 @@ int draft_check(const char *const *roots, const ConfigDraft *draft, const Config
 
 /* ---- writing ---- */
 
-/* Makes the directory and the one above it where they are missing. Returns a descriptor of it, or a negative errno; -EPERM: others
- * could exchange what is in it. */
+/* Creates the directory and its parent if they do not exist. Returns a descriptor of the directory, or a negative errno. -EPERM: other
+ * users can replace files in it. */
 static int open_directory(const char *path) {
         _cleanup_free_ char *directory = must_directory(path), *above = must_directory(directory);
         int fd;

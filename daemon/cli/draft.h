@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A file of the configuration that is still to be written. */
+/* Checks and writes a new version of a configuration file. */
 
 #include "config.h"
 
-/* Checks the whole configuration as it would be, and says on stderr what is wrong with the draft, and which errors other files have:
- * with one the service would not read any of them. Of warnings about settings only those are said that `fresh` has, too (NULL: all).
- * Returns EXIT_WANTED or EXIT_BAD_INPUT, and the configuration in either case. */
+/* Checks the whole configuration with the draft. Reports on stderr all complaints about the draft, and errors in other files, since the
+ * service rejects the configuration if any file has an error. Warnings about settings are limited to those that `fresh` sets, too (NULL:
+ * no limit). Returns EXIT_WANTED or EXIT_BAD_INPUT, and the configuration in either case. */
 int draft_check(const char *const *roots, const ConfigDraft *draft, const Config *fresh, Config **ret);
 
-/* Puts the text into its place as a whole; NULL: removes the file. Says so on stderr and returns EXIT_BAD_INPUT when it cannot. */
+/* Replaces the file atomically; NULL text: removes the file. Reports failures on stderr and returns EXIT_BAD_INPUT. */
 int draft_write(const char *path, const char *text);

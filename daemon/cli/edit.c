@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep edit`: an editor on a copy of a file of the configuration, which takes its place when it is without an error. */
+/* `drivekeep edit`: opens an editor on a copy of a configuration file. The copy replaces the file if it has no errors. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "request.h"
 #include "safe-file.h"
 
-/* The variables may hold more than a program's name, as they may for git(1). */
+/* The variables may hold a program with arguments, as for git(1). */
 static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"
                              "for f in editor nano vim vi; do\n"
                              "        [ -n \"$e\" ] || ! command -v $f >/dev/null || e=$f\n"
@@ -24,14 +24,14 @@ static const char editor[] = "e=${SYSTEMD_EDITOR:-${EDITOR:-$VISUAL}}\n"
 
 typedef struct Edit {
         const Options *options;
-        char *path;      /* as the loader has it */
-        char *target;    /* the same without links */
-        char *draft;     /* the copy, beside it; not read as configuration */
-        char *directory; /* of both */
-        char *old, *new; /* what stands in them */
+        char *path;      /* as the configuration loader names it */
+        char *target;    /* the same path without symbolic links */
+        char *draft;     /* the copy, in the same directory; the loader ignores it */
+        char *directory; /* directory of target and draft */
+        char *old, *new; /* contents of target and draft */
         size_t old_size, new_size;
-        struct stat st; /* of the file … */
-        bool exists;    /* … if there is one */
+        struct stat st; /* of target, if it exists */
+        bool exists;    /* target exists */
 } Edit;
 
 static void edit_done(Edit *e) {
@@ -43,7 +43,7 @@ static void edit_done(Edit *e) {
         free(e->new);
 }
 
-/* The keyboard's signals are the editor's meanwhile. */
+/* Ignores SIGINT and SIGQUIT while the editor runs: they are for the editor. */
 static bool run_editor(const char *path) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) editor, (char *) "drivekeep", (char *) path, NULL };
         void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
@@ -72,7 +72,7 @@ static int complain_file(const char *path, const char *what, int r, const char *
         return EXIT_BAD_INPUT;
 }
 
-/* A name means a drop-in, none the main file. */
+/* Opens the drop-in `name`; NULL: the main file. */
 static int edit_begin(Edit *e, const char *name) {
         const char *root = e->options->roots[0], *objection = NULL;
         _cleanup_free_ char *above = NULL;
@@ -127,7 +127,7 @@ static int draft_read(Edit *e) {
         return EXIT_WANTED;
 }
 
-/* Makes the copy, unless one is left from before. */
+/* Creates the copy, unless an earlier edit has left one. */
 static int draft_begin(Edit *e) {
         int fd = open(e->draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r = 0;
         ssize_t n;
@@ -152,7 +152,8 @@ static int draft_begin(Edit *e) {
         return complain_file(e->draft, "written", r, NULL);
 }
 
-/* 'e', 'd' or 'k'. Who cannot be asked loses nothing. */
+/* Asks the user what to do with a draft that has errors. Returns 'e' (edit), 'd' (discard) or 'k' (keep). Without a terminal the draft
+ * is kept. */
 static int edit_prompt(void) {
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
@@ -167,7 +168,7 @@ static int edit_prompt(void) {
         return 'k';
 }
 
-/* Writes the text that was checked, since an editor may still change the draft. The file keeps its owner and mode. */
+/* Writes the checked text and not the draft's file, which the editor may still change. The file keeps its owner and mode. */
 static int install(const Edit *e, int dir_fd) {
         int r = must_not_fail(file_replace_like(dir_fd, base_name(e->target), e->new, &e->st));
 
@@ -222,7 +223,7 @@ static int edit(Edit *e, int dir_fd) {
                 }
 
                 (void) draft_check(e->options->roots, &(ConfigDraft){ e->path, e->new, e->new_size }, NULL, &c);
-                /* What is wrong with other files is told, and mended there. */
+                /* Errors in other files do not prevent the edit of this file. */
                 if (!complaints_have_error(&c->complaints, e->path)) {
                         status = install(e, dir_fd);
                         return status == EXIT_WANTED ? reload_service(e->options, e->path) : status;
@@ -252,7 +253,7 @@ static int edit_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        /* The service, which is another user, is to read what is made here. */
+        /* Lets the service, which runs as another user, read new files. */
         (void) umask(0022);
         status = edit_begin(&e, o->names ? o->names[0] : NULL);
         if (status != EXIT_WANTED)

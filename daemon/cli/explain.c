@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep explain`: which rules are for a drive, and where each of its values comes from; and what its spin-down timer costs. Asks
- * no drive anything. */
+/* `drivekeep explain`: prints which rules apply to a drive, where each value comes from, and the effect of its spin-down timer. Sends no
+ * command to the drive. */
 
 #include <err.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct MatchedAssignment {
         const Assignment *assignment;
 } MatchedAssignment;
 
-/* The assignments that count now of the blocks that are for the drive, in the order of the files. */
+/* The assignments in force of all blocks that match the drive, in the order of the files. */
 typedef struct MatchedAssignments {
         GROWING_ARRAY(MatchedAssignment, items);
 } MatchedAssignments;
@@ -53,7 +53,7 @@ static void put_failing(FILE *f, const Criterion *c, const Drive *d) {
                 fprintf(f, "; add %s=... to --as", name);
 }
 
-/* `link`: by which it fits, if by any. */
+/* `link`: the link of the drive that the block matches; NULL: none. */
 static void put_fitting(FILE *f, const Block *b, const Drive *d, const DriveLink *link) {
         const Match *m = &b->match;
 
@@ -111,7 +111,7 @@ static void print_rule(Output *o, const Block *b, const Drive *d) {
 
 /* ---- settings ---- */
 
-/* NULL: it is in error. */
+/* Returns NULL if the assignment has an error. */
 static const char *assignment_format(const Assignment *a, char buf[static VALUE_TEXT_MAX]) {
         if (a->withheld)
                 return NULL;
@@ -136,7 +136,8 @@ static MatchedAssignments find_matched(const Config *c, const Drive *d, bool on_
         return found;
 }
 
-/* Shows the verdict of the last visit; without a verdict, that no drive of this kind has the setting. NULL record: there was no visit. */
+/* Prints the verdict of the last visit. Without a verdict, prints whether drives of this kind lack the setting. NULL record: there was
+ * no visit. */
 static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, const Drive *d) {
         const SettingRecord *s = record ? drive_record_find(record, w->name) : NULL;
         const char *verdict = s ? verdict_to_string(s->verdict) : NULL, *reason = verdict ? s->reason : NULL;
@@ -153,7 +154,7 @@ static void print_verdict(Output *o, const DriveRecord *record, const Wish *w, c
                             reason ? ": " : "", reason ?: "");
 }
 
-/* Later wishes, which win where the drive supports them. */
+/* Prints the later settings that exclude this one: they win if the drive supports them. */
 static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_array(o, "excluded_by");
         for (const Wish *x = w + 1; x < wishes->items + wishes->n_items; x++) {
@@ -171,7 +172,7 @@ static void print_excluding(Output *o, const Wishes *wishes, const Wish *w) {
         output_end(o);
 }
 
-/* Shows the wish and the rules that it overrides. NULL value: the rule is in error. NULL drive: the wish is not in force. */
+/* Prints the setting and the rules that it overrides. NULL value: the rule has an error. NULL drive: the setting is not in force. */
 static void print_wish(Output *o, const MatchedAssignments *matched, const Wishes *wishes, const Wish *w,
                        const char *value, const Drive *d, const DriveRecord *record) {
         _cleanup_free_ char *rule = must(wish_format_rule(w));
@@ -203,7 +204,7 @@ static void print_wish(Output *o, const MatchedAssignments *matched, const Wishe
         output_end(o);
 }
 
-/* On mains: what the rules want on battery only. False: nothing. */
+/* Prints the values that apply on battery only, while the machine is on mains. Returns false if there are none. */
 static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
                              const char *setting, const Wishes *mains) {
         _cleanup_(wishes_done) Wishes w = {};
@@ -227,10 +228,10 @@ static bool print_on_battery(Output *o, const Config *c, const TemporaryValues *
         return any;
 }
 
-/* NULL setting: all of them. */
+/* NULL setting: prints all settings. */
 static void explain_print(Output *o, const Config *c, const TemporaryValues *temporary, const Drive *d,
                           const Records *records, const char *setting, bool on_battery) {
-        /* Of one that is described there is none. */
+        /* A drive described by --as has no record. */
         const DriveRecord *record = d->name ? records_of(records, d) : NULL;
         const char *spindown = records_spindown(records, record);
         MatchedAssignments matched;
@@ -243,7 +244,7 @@ static void explain_print(Output *o, const Config *c, const TemporaryValues *tem
 
         must_work(config_resolve(c, d, on_battery, &w));
         must_work(temporary_overlay(temporary, &w));
-        /* A setting that the last rule for it takes back ("keep") is nothing that is wished for. It is told of as if it were. */
+        /* The resolved settings lack those that the last rule resets to "keep". Adds them, so that they are printed, too. */
         matched = find_matched(c, d, on_battery);
         n_wished = w.n_items;
         for (size_t i = 0; i < matched.n_items; i++) {
@@ -339,7 +340,7 @@ static int explain_run(const Options *o) {
         if (c->complaints.n_errors > 0)
                 warnx("the configuration has errors, and the settings concerned are not written; 'drivekeep check' shows the errors");
 
-        /* They are in place of the files that are in force. */
+        /* Temporary values override only the installed configuration. */
         if (name && o->n_roots == 0)
                 (void) must_not_fail(temporary_read(o->state_dir, inventory.drives[0], &all_settings, &temporary));
         explain_print(out, c, temporary, name ? inventory.drives[0] : described, &records,

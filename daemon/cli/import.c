@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep import`: turns what others keep drives by into drivekeep configuration, on standard output or in a new file. */
+/* `drivekeep import`: converts configuration and commands of other programs to drivekeep configuration, on standard output or in a new
+ * file. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static void imports_done(Imports *m) {
         free(m->items);
 }
 
-/* What is not understood costs itself, and not the others. False: so it is, and that was said. */
+/* Imports one text. Returns false after it has reported an error on stderr; other texts are still imported. */
 static bool import_text(Imports *m, const char *name, const char *text, size_t size, ImportKind kind) {
         const char *objection;
 
@@ -52,7 +53,7 @@ static bool import_file(Imports *m, const char *path, ImportKind kind) {
         return false;
 }
 
-/* The path of the file that --write names. NULL: it names none, which was said. */
+/* Returns the path for --write, or NULL after it has reported an invalid name. */
 static char *name_target(const Options *o) {
         const char *name = o->write_to;
 
@@ -83,7 +84,7 @@ static int write_file(const Options *o, Imports *imports, const char *path) {
                 return r;
 
         r = draft_check(o->roots, &(ConfigDraft){ path, text, size }, NULL, &c);
-        /* The service, which is another user, must be able to read it. */
+        /* Lets the service, which runs as another user, read the file. */
         (void) umask(0022);
         if (r == EXIT_WANTED)
                 r = draft_write(path, text);

@@ -4,5 +4,6 @@
 #include "device.h"
 #include "drive-record.h"
 
-/* Begins with what the service knows of the drive (NULL: nothing), which has to outlive it. The caller ends it with device_done(). */
+/* Initializes a device with what the service has recorded of the drive. NULL record: nothing; the record must outlive the device. The
+ * caller frees the device with device_done(). */
 void device_init_known(Device *d, const Drive *drive, const DriveRecord *record, const DeviceIO *io);

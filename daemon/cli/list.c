@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep list`: which drives there are, from udev; whether they sleep, what spins them down, and how many of their settings are
- * kept, from the state files when there are any. */
+/* `drivekeep list`: prints the drives that udev knows. Power mode, spin-down timer and the number of kept settings come from the state
+ * files, if there are any. */
 
 #include <err.h>
 
@@ -28,7 +28,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* Of a drive that was not watched: may it have been used since it was found in standby or suspended? */
+/* Returns true if the drive may have had I/O since it was recorded in standby or suspended. */
 static bool had_io(const Drive *d, const DriveRecord *record) {
         uint64_t used;
 
@@ -37,8 +37,8 @@ static bool had_io(const Drive *d, const DriveRecord *record) {
 
 #define MINUTE_USEC (60ULL * 1000 * 1000)
 
-/* When the power state was last known. The kernel's I/O counter shows at any time that a sleeping drive still sleeps; an awake drive may
- * have spun down since, by its own timer or another program's command. */
+/* Returns the time at which the power mode was last known (CLOCK_REALTIME, µs; 0: never). The kernel's I/O counter proves at any time
+ * that a drive is still in standby. An active drive may have spun down since, by its own timer or a command of another program. */
 static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t now) {
         if (power == POWER_UNKNOWN)
                 return 0;
@@ -47,8 +47,8 @@ static uint64_t power_as_of(PowerMode power, const DriveRecord *record, uint64_t
         return record->power_seen > 0 ? record->power_seen : record->power_when;
 }
 
-/* In the table: "standby 2 h" is the time in that state, "active/idle 3 min ago" the age of the last poll. NULL record: only the kernel
- * knows. */
+/* In the table, "standby 2 h" is the time in this mode, and "active/idle 3 min ago" the age of the last poll. NULL record: only the
+ * kernel's state is known. */
 static void print_power(Output *o, const Drive *d, const DriveRecord *record, uint64_t now) {
         bool suspended = activity_is_suspended(d->syspath);
         bool stale = record && !suspended && drive_record_in_standby(record) && had_io(d, record);
@@ -64,7 +64,7 @@ static void print_power(Output *o, const Drive *d, const DriveRecord *record, ui
         output_text(o, "power", word);
         output_text(o, "power_since", time_format_rfc3339(when, since));
         output_text(o, "power_as_of", time_format_rfc3339(as_of, known));
-        /* The clock may have been set back. */
+        /* Times in the future are left out: the clock may have been set back. */
         if (active && from > 0 && usec >= MINUTE_USEC)
                 text = must_format("%s %s ago", word, duration_format_short(usec - usec % MINUTE_USEC, duration));
         else if (!active && from > 0 && from <= now)
@@ -72,7 +72,7 @@ static void print_power(Output *o, const Drive *d, const DriveRecord *record, ui
         output_cell(o, "power", text ?: word);
 }
 
-/* Where the service has not seen the drive, the counts are not known; where it does not run, its record is of a drive as it once was. */
+/* Without a record the counts are unknown. If the service does not run, its record is of an earlier state of the drive. */
 static void print_drive(Output *o, const Drive *d, const Records *records, uint64_t now) {
         const DriveRecord *record = records_find(records, d->name);
         char size[HUMAN_MAX], text[RECORD_SUM_MAX];

@@ -9,7 +9,7 @@ const char *argp_program_version = "drivekeep " DRIVEKEEP_VERSION;
 error_t argp_err_exit_status = EXIT_BAD_INPUT;
 
 int main(int argc, char *argv[]) {
-        /* For the width of characters in tables. All that is printed is UTF-8, whatever the user's locale. */
+        /* Table layout needs the width of UTF-8 characters. All output is UTF-8, whatever the user's locale. */
         if (!setlocale(LC_CTYPE, "C.UTF-8"))
                 (void) setlocale(LC_CTYPE, "");
 

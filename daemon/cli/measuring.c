@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep bench`, `drivekeep tune` and what `drivekeep show` draws: the work of a program of its own, which a package of its own may
- * have (measure/). */
+/* `drivekeep bench`, `drivekeep tune` and the plots of `drivekeep show`: a separate program does the work, which can be a separate
+ * package (measure/). */
 
 #include <err.h>
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 #include "measuring.h"
 #include "output.h"
 
-/* Columns, where standard output is no terminal. */
+/* Width in columns if standard output is not a terminal. */
 #define PIPE_WIDTH 80U
 
 static int measuring_run(const Options *o, const Verb *verb, const char *what) {
         char **words = options_to_words(o, verb, TUNE_PROGRAM);
 
-        /* --quiet has made it /dev/null, and the program would begin without it. */
+        /* With --quiet, descriptor 1 is /dev/null with O_CLOEXEC. The program must inherit the descriptor. */
         (void) fcntl(STDOUT_FILENO, F_SETFD, 0);
         (void) execv(words[0], words);
         if (errno == ENOENT)
@@ -27,7 +27,8 @@ static int measuring_run(const Options *o, const Verb *verb, const char *what) {
         return EXIT_BAD_INPUT;
 }
 
-/* In a child: what it prints goes to the pager, where there is one, and descriptor 1 is the terminal, which it is to fit. */
+/* Runs the program in a child. Its standard output is the pager's file, if there is one, while descriptor 1 of this process is the
+ * terminal: COLUMNS passes the terminal's width. */
 int measuring_draw(const Options *o) {
         static const Verb drawn = { .name = "show", .options = OPTION_PLOT | OPTION_SVG | OPTION_STATE_DIR };
         _cleanup_(output_freep) Output *out = output_new(false, NULL, 0);
@@ -41,7 +42,7 @@ int measuring_draw(const Options *o) {
                 return -errno;
         if (pid == 0) {
                 must_work(setenv("COLUMNS", width, true));
-                must_work(setenv("PYTHONCOERCECLOCALE", "0", true)); /* the locale says which characters there are */
+                must_work(setenv("PYTHONCOERCECLOCALE", "0", true)); /* keeps the user's locale */
                 must_work(dup2(fileno(stdout), STDOUT_FILENO));
                 _exit(measuring_run(o, &drawn, "show --plot"));
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the program of the package drivekeep-tune does for the command (measure/). */
+/* Starts the program of the package drivekeep-tune (measure/). */
 
 #include "verb.h"
 

@@ -10,10 +10,11 @@
 #include "stack.h"
 
 typedef struct Label {
-        const char *name, *value; /* value: NULL: not known, which is as good as no label */
+        const char *name, *value; /* NULL value: an empty label */
 } Label;
 
-/* The format knows three escapes. All else that could break a line stands as \xNN, as elsewhere. */
+/* Writes the label with the escapes of the format for quotes and backslashes. text_escape() has escaped newlines and control characters
+ * as \xNN. */
 static void label_print(FILE *f, const Label *l) {
         _cleanup_free_ char *value = must(text_escape(l->value ?: "", NULL));
 
@@ -29,11 +30,11 @@ static void sample_print(FILE *f, const char *name, double value, const Label *l
                 fputc(l == labels ? '{' : ',', f);
                 label_print(f, l);
         }
-        /* A number of bytes has up to 16 digits, a time in µs 16. */
+        /* Prints 16 digits, which are enough for sizes in bytes and times in µs. */
         fprintf(f, "%s %.16g\n", labels->name ? "}" : "", value);
 }
 
-/* A sample of a drive; more labels may follow. */
+/* Prints a sample of a drive; more labels may follow. */
 #define sample(f, name, value, d, ...) \
         sample_print(f, name, value, (const Label[]){ { "device", (d)->name }, ##__VA_ARGS__, {} })
 
@@ -94,7 +95,7 @@ static void put_verdict(FILE *f, const char *name, const DriveRecord *d, const S
         sample(f, name, 1, d, { "setting", s->name }, { "verdict", verdict_to_string(s->verdict) ?: "pending" });
 }
 
-/* In base units. What is a word is no number: "off", "default", the name of a scheduler. */
+/* Parses a value as a number in base units. Returns false for words such as "off", "default" or a scheduler's name. */
 static bool find_number(const SettingRecord *s, const char *text, double *ret) {
         const Setting *row = setting_find(&all_settings, s->name);
         ValueRange any;
@@ -102,7 +103,7 @@ static bool find_number(const SettingRecord *s, const char *text, double *ret) {
 
         if (!row || !text)
                 return false;
-        /* Others may have set what the file does not take. */
+        /* Other programs may have set values outside the range of the row. */
         any = row->range;
         any.min = INT64_MIN;
         any.max = INT64_MAX;
@@ -181,7 +182,7 @@ static void put_service(FILE *f, const Records *records, size_t n_errors) {
         sample_print(f, "drivekeep_configuration_errors", (double) n_errors, (const Label[]){ {} });
 }
 
-/* Text format 0.0.4 of the first `n` records. The caller frees it. */
+/* Returns the first `n` records in text format 0.0.4. The caller frees the text. */
 static char *metrics_format(const Records *records, size_t n, size_t n_errors) {
         char *text = NULL;
         size_t size;
@@ -213,7 +214,7 @@ static size_t count_config_errors(const Options *o) {
         return c->complaints.n_errors;
 }
 
-/* The drive below this directory that sleeps; NULL: none does, or nobody knows which drives are below it (btrfs, ZFS). */
+/* Returns the name of a drive in standby below this directory. NULL: there is none, or the drives are not known (btrfs, ZFS). */
 static const char *find_standby(const Records *records, int dir_fd) {
         _cleanup_(names_freep) char **disks = NULL;
         _cleanup_free_ char *device = NULL;
@@ -236,7 +237,7 @@ static int metrics_write(const Records *records, const char *text, const Options
         int r;
 
         if (standby) {
-                /* Where this is told to the journal, that may be on the same drive. */
+                /* With --quiet, as in drivekeep-metrics.service, no message is written: the journal may be on the same drive. */
                 if (!o->quiet)
                         warn_escaped("%s is not updated: it is on %s, which is in standby", path, standby);
                 return EXIT_WANTED;
