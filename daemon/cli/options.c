@@ -7,12 +7,13 @@
 #include "verb.h"
 
 /* clang-format off */
-#define COMMON 0 /* for all verbs, as --help is, and in its group */
+#define COMMON 0 /* options of all verbs, in the group of --help */
 
 static const struct {
         OptionFlags flag;
-        struct argp_option row; /* a key behind all characters: no short form */
-        size_t field; /* of Options: a bool, or a text where the option has an argument; not of those that options_parse() names */
+        struct argp_option row; /* keys above 0xff have no short form */
+        size_t field; /* offset in Options: of a bool, or of a text if the option has an argument; 0 for options that options_parse()
+                       * handles itself */
 } table[] = {
         { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) names its schema", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files in DIR instead of " STATE_DIR " (for testing)", 0 },
@@ -73,7 +74,7 @@ static const struct {
 /* clang-format on */
 
 static int add_root(Options *o, const char *root, struct argp_state *state) {
-        /* Mistyped, it would pass for a system that wants nothing. */
+        /* A mistyped root would look like an empty configuration. */
         if (access(root, F_OK) < 0) {
                 _cleanup_free_ char *shown = format_escaped("%s", root);
 
@@ -82,7 +83,7 @@ static int add_root(Options *o, const char *root, struct argp_state *state) {
                 argp_error(state, "at most %u --config-root options are allowed", CONFIG_ROOTS_MAX);
         else {
                 o->roots[o->n_roots++] = root;
-                o->roots[o->n_roots] = NULL; /* in place of the system's */
+                o->roots[o->n_roots] = NULL; /* replaces the default roots */
         }
         return 0;
 }
@@ -163,7 +164,8 @@ void words_free(char **words) {
         free(words);
 }
 
-/* An option of another verb that is called the same may take none. */
+/* Returns true if the option takes the next word as its argument. Options of several verbs may share a name: then a form without an
+ * argument wins. */
 static bool takes_next_word(const char *option) {
         bool takes = false;
 
@@ -171,7 +173,7 @@ static bool takes_next_word(const char *option) {
                 const struct argp_option *row = &table[i].row;
                 const char *letter = option[1] != '-' && row->key < 0x100 ? strchr(option, row->key) : NULL;
 
-                /* Behind its letter the argument may stand in the same word. argp takes a long one that is cut short, too. */
+                /* A short option's argument may be in the same word. argp accepts abbreviated long options, too. */
                 if (row->arg &&
                     ((letter && letter[1] == '\0') || (option[1] == '-' && starts_with(row->name, option + 2))))
                         takes = true;
@@ -191,7 +193,7 @@ char **verb_find_word(char **words) {
         return NULL;
 }
 
-/* A heading, and below it the verbs of that kind. */
+/* Adds a heading and the verbs of one kind. */
 static size_t add_commands(struct argp_option *rows, const Verb *const *verbs, bool that_change, int group) {
         size_t n = 0;
 
@@ -225,7 +227,7 @@ int verb_run(const Verb *verb, int argc, char *argv[]) {
         for (size_t i = 0; i < ELEMENTSOF(table); i++)
                 if (table[i].flag == COMMON || verb->options & table[i].flag) {
                         rows[n] = table[i].row;
-                        /* The help that lists the verbs leaves the verb's own options to the verb's. */
+                        /* The help that lists all verbs hides the options of single verbs. */
                         if (verb->commands && table[i].flag != COMMON)
                                 rows[n].flags |= OPTION_HIDDEN;
                         n++;

@@ -7,17 +7,17 @@
 #include "tree.h"
 #include "unit.h"
 
-/* The PATH of services that set none: systemd.exec(5). */
+/* Default PATH of services: systemd.exec(5). */
 #define PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* Is nothing there, as far as this user can see? */
+/* Returns true if this user can see that the file does not exist. */
 static bool is_missing(const char *root, const char *path) {
         _cleanup_free_ char *whole = must_format("%s%s", root, path);
 
         return access(whole, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* Is it a file that not even root can execute? */
+/* Returns true for a file that nobody, including root, can execute. */
 static bool is_not_executable(const char *root, const char *path) {
         _cleanup_free_ char *whole = must_format("%s%s", root, path);
         struct stat st;
@@ -27,7 +27,7 @@ static bool is_not_executable(const char *root, const char *path) {
 
 /* ---- metrics ---- */
 
-/* Is the word in one of the unit's lines with this key? */
+/* Returns true if one of the unit's lines with this key contains the word. */
 static bool is_listed(const Unit *u, const char *key, const char *word) {
         _cleanup_(words_done) Words words = {};
 
@@ -37,7 +37,7 @@ static bool is_listed(const Unit *u, const char *key, const char *word) {
         return words_have(&words, word);
 }
 
-/* Does systemd make this directory when it starts the unit? */
+/* Returns true if systemd creates the directory when it starts the unit. */
 static bool is_made(const Unit *u, const char *directory) {
         static const struct {
                 const char *key, *above;
@@ -58,7 +58,7 @@ static bool is_made(const Unit *u, const char *directory) {
 static void check_metrics(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
         _cleanup_free_ char *file = command_option(command->value, NULL, "--output"), *directory = NULL;
 
-        /* The value of a systemd specifier is not known here. */
+        /* Specifiers of systemd (%) are not expanded here. */
         if (!file || *file != '/' || strchr(file, '%'))
                 return;
         directory = must_directory(file);
@@ -85,7 +85,7 @@ static bool has_program(const char *root, const Unit *u, const char *name) {
 
 static void check_mail(const char *root, const Unit *u, const UnitLine *command, Complaints *to) {
         _cleanup_free_ char *config_root = command_option(command->value, NULL, "--config-root");
-        /* Run in the place of mail (units/drivekeep-alert.in). */
+        /* units/drivekeep-alert.in runs this file instead of mail. */
         _cleanup_free_ char *own = must_format("%s/drivekeep/alert", config_root ?: "/etc");
 
         if (!has_program(root, u, "jq"))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Checks what enabled units for metrics and mail need: the directory of the metrics file, the programs of alerts. */
+/* Checks that enabled units for metrics and mail have what they need: the directory of the metrics file, the programs of alerts. */
 
 #include "complaint.h"
 
-/* Shared with the command that one of these units runs. */
+/* Shared with metrics.c, which one of these units runs. */
 #define OUTLET_NO_DIRECTORY \
         "the directory %s does not exist; create it by 'mkdir -p', or choose another one as in drivekeep-fleet(7)"
 
-/* Adds a notice for each enabled unit that lacks what it needs, with the place in its files that asks for it. `root`: "" for this machine's
- * file system. */
+/* Adds a notice for each enabled unit that lacks a file, at the line of the unit that needs the file. `root`: "" for this machine's file
+ * system. */
 void outlets_check(const char *root, Complaints *to);

@@ -13,24 +13,24 @@
 #include "output.h"
 #include "verdict-word.h"
 
-/* Of the shape of the documents: it grows when a key goes, or has another meaning. */
+/* Version of the JSON schema: increases when a key is removed or changes its meaning. */
 #define JSON_VERSION 2
 
 #define DEPTH_MAX 8U
 #define JSON_FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
 
-/* Of the libraries nothing fails but for want of memory. */
+/* Calls of both libraries fail only without memory. */
 struct Output {
         bool json;
 
-        struct json_object *open[DEPTH_MAX]; /* from the document to the innermost */
+        struct json_object *open[DEPTH_MAX]; /* from the document to the innermost object or array */
         size_t n_open;
 
         const Column *columns;
         size_t n_columns;
         struct libscols_table *table;
-        struct libscols_line *row; /* the open one */
-        char *text;                /* the table as it was rendered last */
+        struct libscols_line *row; /* the open row */
+        char *text;                /* the table as rendered last */
         FILE *notes_file;
         char *notes;
         size_t notes_size;
@@ -55,7 +55,7 @@ Output *output_free(Output *o) {
         return NULL;
 }
 
-/* Of the process, as its standard output is. */
+/* Applies to all outputs of the process, since they share standard output. */
 static bool legend_is_hidden;
 
 void output_hide_legend(void) {
@@ -70,7 +70,7 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
         o->n_columns = n_columns;
         o->notes_file = must(open_memstream(&o->notes, &o->notes_size));
         o->table = must(scols_new_table());
-        /* Cells are escaped here, in the one way that all output has; the library would escape the escapes. */
+        /* Cells are escaped by text_escape(), like all output. The library would escape the escapes again. */
         must_work(scols_table_enable_noencoding(o->table, 1));
         must_work(scols_table_enable_noheadings(o->table, legend_is_hidden));
         for (const Column *c = columns; c < columns + n_columns; c++)
@@ -80,7 +80,7 @@ Output *output_new(bool json, const Column *columns, size_t n_columns) {
 
 /* ---- JSON ---- */
 
-/* Into the innermost; `child` NULL is JSON's null. */
+/* Adds `child` to the innermost object or array; NULL: JSON null. */
 static void json_add(Output *o, const char *key, struct json_object *child) {
         struct json_object *parent;
 
@@ -127,7 +127,7 @@ void output_document(Output *o, const char *list) {
 
 /* ---- the table ---- */
 
-/* Green for what is as wanted, yellow for what may become so or is by nature of the drive, red for what went wrong. */
+/* Green: as wanted. Yellow: may become as wanted, or is impossible for this drive. Red: an error. */
 static const char *const verdict_colors[_VERDICT_MAX] = {
         [VERDICT_APPLIED] = "green",   [VERDICT_UNCHANGED] = "green",  [VERDICT_UNVERIFIABLE] = "green",
         [VERDICT_ADJUSTED] = "yellow", [VERDICT_DRIFTED] = "yellow",   [VERDICT_UNSUPPORTED] = "yellow",
@@ -141,7 +141,7 @@ static void cell_set(Output *o, size_t column, const char *text) {
         _cleanup_free_ char *escaped = must(text_escape(c->path ? base_name(text) : text, NULL));
         Verdict v = c->verdict ? verdict_from_string(text) : _VERDICT_INVALID;
 
-        /* Without UTF-8 (main.c) the library would loop for ever over bytes that are no characters. */
+        /* Without UTF-8 (main.c), the library loops forever over bytes that are no characters. */
         for (char *p = escaped; MB_CUR_MAX == 1 && *p; p++)
                 *p = isascii(*p) ? *p : '?';
         must_work(scols_line_set_data(o->row, column, escaped));
@@ -149,7 +149,7 @@ static void cell_set(Output *o, size_t column, const char *text) {
                 must_work(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
 }
 
-/* As the library has made it last. */
+/* Returns true if the table as rendered last fits. */
 static bool table_fits(const Output *o, size_t width) {
         size_t used = 0;
 
@@ -162,7 +162,7 @@ static bool table_fits(const Output *o, size_t width) {
         return width == 0 || used <= width;
 }
 
-/* Makes the text anew, as wide as it is (`width` 0) or wrapped. */
+/* Renders the table again; width 0: without a limit. */
 static void render(Output *o, size_t width) {
         free(TAKE_PTR(o->text));
         must_work(scols_table_set_termforce(o->table, width > 0 ? SCOLS_TERMFORCE_ALWAYS : SCOLS_TERMFORCE_NEVER));
@@ -176,7 +176,8 @@ static void column_add_flag(Output *o, size_t i, int flag) {
         must_work(scols_column_set_flags(c, scols_column_get_flags(c) | flag));
 }
 
-/* The length in bytes of the first line, of at most `width` columns: up to a blank, or within a word that alone is wider. */
+/* Returns the length in bytes of the first line, of at most `width` columns. Lines break at blanks, or within a word that is wider than
+ * a line. */
 static size_t line_length(const char *text, size_t width) {
         size_t n = 0, used = 0, blank = 0, indent = strspn(text, " ");
         mbstate_t state = {};
@@ -186,7 +187,7 @@ static size_t line_length(const char *text, size_t width) {
                 size_t bytes = mbrtowc(&c, text + n, MB_LEN_MAX, &state);
                 int columns;
 
-                if (bytes == 0 || bytes > MB_LEN_MAX) { /* no character: a byte */
+                if (bytes == 0 || bytes > MB_LEN_MAX) { /* not a character: counts as one column */
                         bytes = 1;
                         c = L'?';
                         state = (mbstate_t){};
@@ -204,7 +205,7 @@ static size_t line_length(const char *text, size_t width) {
         return n;
 }
 
-/* Breaks the cells of a column at blanks, as the library breaks within words. The library has set the width of the column before. */
+/* Wraps the cells of a column at blanks; the library wraps within words. The library must have set the width of the column before. */
 static void break_cells(Output *o, size_t column) {
         struct libscols_column *c = scols_table_get_column(o->table, column);
         size_t width = MAX(scols_column_get_width(c), 1U);
@@ -240,7 +241,7 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
                                 column_add_flag(o, i, SCOLS_FL_HIDDEN);
                                 render(o, 0);
                         }
-        /* Cells are broken over lines. The library narrows all such columns at once, so the others join only when it must be. */
+        /* Wraps cells. The library narrows all columns with this flag at once, so the other columns get the flag only if necessary. */
         for (unsigned others = 0; others < 2 && !table_fits(o, width); others++) {
                 for (size_t i = 0; i < o->n_columns; i++)
                         if (o->columns[i].wrap || others)
@@ -260,14 +261,14 @@ const char *output_format_table(Output *o, size_t width, bool colored) {
         return o->text;
 }
 
-/* Is `fd` a terminal that shows colour, to somebody who has not said no to it (https://no-color.org)? */
+/* Returns true if `fd` is a terminal with colours and the user has not disabled colours (https://no-color.org). */
 static bool color_is_welcome(int fd) {
         const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
         return isatty(fd) && !(no && *no) && term && *term && !streq(term, "dumb");
 }
 
-/* ---- what both have ---- */
+/* ---- tables and JSON ---- */
 
 void output_row(Output *o) {
         assert(!o->row);
@@ -277,7 +278,7 @@ void output_row(Output *o) {
                 return;
 
         o->row = must(scols_table_new_line(o->table, NULL));
-        /* So that every row has as many words as the head. */
+        /* Every row has a value in each column, for scripts that split lines into words. */
         for (size_t i = 0; i < o->n_columns; i++)
                 must_work(scols_line_set_data(o->row, i, "-"));
 }
@@ -317,18 +318,18 @@ void output_cell(Output *o, const char *key, const char *text) {
                         cell_set(o, i, text && *text ? text : "-");
 }
 
-/* A new table has the width of the terminal from the library. 0: it is no terminal. */
+/* A new table has the terminal's width from the library. 0: stdout is not a terminal. */
 size_t output_width(const Output *o) {
         return isatty(STDOUT_FILENO) ? scols_table_get_termwidth(o->table) : 0;
 }
 
-/* Breaks the text at blanks, as a terminal breaks within words. `used`: columns already printed on the first line; `indent`: blanks
- * before each other line. */
+/* Wraps the text at blanks; the terminal would break within words. `used`: columns already printed on the first line; `indent`: blanks
+ * at the start of each other line. */
 static void print_broken(FILE *f, const char *text, size_t used, size_t indent, size_t width) {
         while (width > indent && strlen(text) + used > width) {
                 size_t n = line_length(text, width - used);
 
-                if (!text[n] || text[n] != ' ') { /* a wider word, such as a path, stays whole */
+                if (!text[n] || text[n] != ' ') { /* a wider word, such as a path, is not broken */
                         n += strcspn(text + n, " ");
                         if (!text[n])
                                 break;
@@ -394,7 +395,7 @@ const char *capacity_format(uint64_t bytes, char buf[static HUMAN_MAX]) {
         if (bytes == 0)
                 return NULL;
 
-        /* The next unit begins where one decimal would round up to 1000.0. */
+        /* Switches to the next unit where one decimal would round up to 1000.0. */
         while (n >= (i == 0 ? 1000 : 999.95)) {
                 n /= 1000;
                 i++;

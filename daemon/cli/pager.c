@@ -11,7 +11,7 @@
 
 #define LESS "less"
 
-/* A command line. NULL: there is to be none. */
+/* Returns the command line of the pager; NULL: no pager. */
 static const char *pager_wanted(void) {
         static const char *const variables[] = { "DRIVEKEEP_PAGER", "SYSTEMD_PAGER", "PAGER" };
         const char *term = getenv("TERM"), *wanted = NULL;
@@ -24,12 +24,12 @@ static const char *pager_wanted(void) {
         if (wanted && (*wanted == '\0' || streq(wanted, "cat")))
                 return NULL;
 
-        /* With another user's rights only less is started, since it can be told (below) to start and write nothing itself. */
+        /* As root or under sudo, only less is started: LESSSECURE (below) prevents it from starting programs and writing files. */
         return wanted && geteuid() != 0 && !getenv("SUDO_UID") ? wanted : LESS;
 }
 
-/* Its standard input is the file behind `text`, from the beginning. `words` end with NULL; the first is looked for in $PATH. False: it
- * cannot be started. */
+/* Starts the pager with the file `text` as standard input. `words` end with NULL; the program is searched in $PATH. Returns false on
+ * failure. */
 static bool pager_start(char *const *words, int text, pid_t *ret) {
         posix_spawn_file_actions_t actions;
         int r;
@@ -43,7 +43,7 @@ static bool pager_start(char *const *words, int text, pid_t *ret) {
         return r == 0;
 }
 
-/* Starts it and waits until it has ended. No shell has a hand in it. false: it cannot be started. */
+/* Starts the pager without a shell, and waits for its end. Returns false if it cannot be started. */
 static bool pager_show(const char *command, int text) {
         _cleanup_free_ char *copy = must(strdup(command)), **words = NULL;
         char *rest = NULL;
@@ -51,7 +51,7 @@ static bool pager_show(const char *command, int text) {
         void (*old)(int);
         pid_t pid;
 
-        /* Each word but the last has a blank behind it. */
+        /* There are at most this many words, since blanks separate them. */
         words = must(calloc(strlen(command) / 2 + 2, sizeof *words));
         for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
                 words[n++] = word;
@@ -61,15 +61,15 @@ static bool pager_show(const char *command, int text) {
         if (!pager_start(words, text, &pid))
                 return false;
 
-        /* Ctrl+C is the pager's. Were the command to end, the shell would read the same keyboard. */
+        /* Ctrl+C is for the pager. If this process ended, the shell would compete with the pager for the keyboard. */
         old = signal(SIGINT, SIG_IGN);
         (void) TEMP_FAILURE_RETRY(waitpid(pid, NULL, 0));
         (void) signal(SIGINT, old);
         return true;
 }
 
-/* All of it is there before the pager starts, so that complaints on stderr come before it and not into it. And while it is made,
- * descriptor 1 is the terminal, which says how wide and how coloured it may be. */
+/* Collects the whole output before the pager starts, so that messages on stderr come first and do not disturb the pager. Meanwhile
+ * descriptor 1 stays the terminal, which determines width and colours. */
 int pager_run(const Verb *verb, const Options *o) {
         const char *command = verb->paged && !o->no_pager && !o->watch ? pager_wanted() : NULL;
         FILE *terminal = stdout, *text = NULL;
@@ -86,7 +86,7 @@ int pager_run(const Verb *verb, const Options *o) {
 
         must_work(fflush(text));
         must_work(setenv("LESS", getenv("SYSTEMD_LESS") ?: "FRXMK", true));
-        must_work(setenv("LESSCHARSET", "utf-8", true)); /* whatever the locale: main.c */
+        must_work(setenv("LESSCHARSET", "utf-8", true)); /* independent of the locale, see main.c */
         must_work(setenv("LESSSECURE", "1", true));
         if (ftell(text) > 0 && !pager_show(command, fileno(text)) && !pager_show(LESS, fileno(text)))
                 for (rewind(text); (c = getc(text)) != EOF;)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The program through which people read what does not fit on their terminal: less(1), as with systemctl(1). */
+/* Shows long output in a pager, less(1) by default, like systemctl(1). */
 
 #include "verb.h"
 
-/* Calls verb->run(), and shows what it prints in a pager where that is of use. Returns as it does, when the
- * pager has ended. What it prints on stderr is not held back. */
+/* Calls verb->run() and shows its output in a pager if stdout is a terminal. Returns the result of run() after the pager has ended.
+ * Output on stderr bypasses the pager. */
 int pager_run(const Verb *verb, const Options *o);

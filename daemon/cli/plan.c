@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep plan`: reads configuration and drives, and shows what the daemon would write. Writes nothing. */
+/* `drivekeep plan`: reads the configuration and the drives, and prints what the daemon would write. Writes nothing. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static const Column columns[] = {
 
 static void print_step(Output *o, const Drive *d, const Step *s) {
         _cleanup_free_ char *rule = must(wish_format_rule(s->wish));
-        /* The range of some row, where none is for this kind of drive. */
+        /* The range of any row of this name, if this kind of drive has none. */
         const Setting *setting = s->setting ?: setting_find(&all_settings, s->wish->name);
         char wanted[VALUE_TEXT_MAX], present[VALUE_TEXT_MAX];
 
@@ -58,12 +58,12 @@ typedef struct Planner {
         const Records *records;
         const DeviceIO *io;
         Output *output;
-        const char *state_dir; /* where temporary values are; NULL: they are not for these files */
+        const char *state_dir; /* directory of temporary values; NULL: do not use them with these files */
         bool on_battery, permanent;
         Lacking lacking;
-        bool absent;       /* what a drive does not have, and need not have, is shown too */
-        bool any;          /* something is wanted of some drive */
-        ExitStatus status; /* is something to be written, or not as wanted? */
+        bool absent;       /* also print optional settings that a drive lacks */
+        bool any;          /* some drive has a wanted setting */
+        ExitStatus status; /* not EXIT_WANTED: something would be written, or is not as wanted */
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
@@ -76,7 +76,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         if (p->state_dir)
                 (void) must_not_fail(temporary_read(p->state_dir, d, &all_settings, &temporary));
         must_work(temporary_overlay(temporary, wishes));
-        /* What the service has sent and nobody can read, it would not send again; without its records, it would. */
+        /* The record's memories prevent that unreadable settings which the service has sent are planned again. */
         if (record)
                 must_work(drive_record_memories(record, wishes, &memories));
 
@@ -87,7 +87,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
 
 static void print_drive(Planner *p, const Drive *d) {
         _cleanup_(wishes_done) Wishes wishes = {};
-        _cleanup_(plan_done) Plan plan = {}; /* its steps point into `wishes` */
+        _cleanup_(plan_done) Plan plan = {}; /* steps point into `wishes` */
         Output *o = p->output;
         int r;
 
@@ -122,8 +122,8 @@ static void print_drive(Planner *p, const Drive *d) {
         output_end(o);
 }
 
-/* Moves the drives in front of the configuration files, both in their order, and returns how many drives there are. A drive's node is
- * no regular file. */
+/* Moves the drives before the configuration files, both in their order, and returns the number of drives. A name is a configuration file
+ * if it is a regular file. */
 static size_t names_part(char **names) {
         size_t n_drives = 0;
 
@@ -139,7 +139,7 @@ static size_t names_part(char **names) {
         return n_drives;
 }
 
-/* A file that is not installed may belong to anybody, since nothing is written by it. */
+/* Loads a file that is not installed. Any user may own the file, since nothing is written. */
 static int load_file(Config *c, const char *path) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         _cleanup_free_ char *text = NULL;
@@ -157,7 +157,7 @@ static int load_file(Config *c, const char *path) {
         return EXIT_WANTED;
 }
 
-/* The FILEs, or else what is installed. */
+/* Loads the FILEs; without FILEs, the installed configuration. */
 static int plan_load(Config *c, const Options *o, char *const *files) {
         int r = EXIT_WANTED;
 

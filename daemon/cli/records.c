@@ -9,7 +9,7 @@
 #include "records.h"
 #include "safe-file.h"
 
-/* Not the directory itself, nor what the daemon has not finished writing (NAME.new~). */
+/* Skips hidden files and unfinished files of the daemon (NAME.new~). */
 static int is_record(const struct dirent *entry) {
         return entry->d_name[0] != '.' && !ends_with(entry->d_name, "~");
 }
@@ -27,7 +27,7 @@ static int record_read_at(int dir_fd, const char *name, DriveRecord **ret) {
         r = record_file_read(dir_fd, name, RECORD_MAX_BYTES, &text, &size);
         if (r >= 0)
                 r = drive_record_parse(text, size, &record);
-        /* The name is how the daemon finds the file again; one that speaks of another drive is not to be believed. */
+        /* The daemon finds files by name, so a file for another drive is invalid. */
         if (r >= 0 && !streq(record->name, name))
                 r = -EBADMSG;
         if (r >= 0)
@@ -55,7 +55,7 @@ int records_read(const char *dir, Records *ret) {
                 r = must_not_fail(record_read_at(fd, entry->d_name, &ret->items[ret->n_items]));
                 if (r >= 0)
                         ret->n_items++;
-                else if (r != -ENOENT) { /* the drive went away just now */
+                else if (r != -ENOENT) { /* the drive was removed in the meantime */
                         warn_escaped("%s/%s cannot be read (%s); 'systemctl restart drivekeep.service' writes it again",
                                      dir, entry->d_name, strerror(-r));
                         ret->n_damaged++;

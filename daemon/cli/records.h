@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The state files that the daemon leaves in /run/drivekeep/drives, all of them, in the order people count drives. */
+/* All state files of the daemon in /run/drivekeep/drives, in the order of drive names. */
 
 #include "inventory.h"
 #include "drive-record.h"
@@ -10,24 +10,24 @@
 typedef struct Records {
         DriveRecord **items;
         size_t n_items;
-        size_t n_damaged; /* files that could not be read or understood; said on stderr */
-        bool served;      /* the service runs, and keeps them up to date */
-        uint64_t changed; /* when it wrote one of them last: CLOCK_REALTIME, µs */
+        size_t n_damaged; /* number of unreadable files; each is reported on stderr */
+        bool served;      /* the service runs and updates the files */
+        uint64_t changed; /* time of the last change: CLOCK_REALTIME, µs */
 } Records;
 
-/* -ENOENT: there is no such directory, so the service has not run in this boot. */
+/* Returns -ENOENT if the directory does not exist: the service has not run since boot. */
 int records_read(const char *dir, Records *ret);
 void records_done(Records *r);
 
-/* Reads the drives that are here, too. udev describes a USB bridge and not the drive behind it: that is as the service has found it. Returns
- * 0, also where records cannot be read, which is said, or a negative errno. */
+/* Reads the present drives as well. For a drive behind a USB bridge, udev describes the bridge: the service's record replaces this by
+ * the drive. Returns 0, also after it has reported unreadable records, or a negative errno. */
 int records_read_drives(const char *dir, Inventory *ret_inventory, Records *ret);
 
-/* NULL: there is none. */
+/* Returns the record of this name, or NULL. */
 DriveRecord *records_find(const Records *r, const char *name);
 
-/* The same, of this attach of the drive. The directory does not outlive a boot. */
+/* Returns the record of this attach of the drive, or NULL. The directory does not survive a reboot. */
 const DriveRecord *records_of(const Records *r, const Drive *drive);
 
-/* What spins the drive down, and when; NULL: nothing does now, or nobody knows it (record: NULL). */
+/* Returns what spins the drive down and when. NULL: nothing, or unknown (`record` NULL). */
 const char *records_spindown(const Records *r, const DriveRecord *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep release`: takes settings out of quarantine, so that they are written again. */
+/* `drivekeep release`: releases settings from quarantine, so that they are written again. */
 
 #include <err.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int release_run(const Options *o) {
         size_t n;
         int r;
 
-        /* An empty word is a variable that was not set, and no "all of them". */
+        /* An empty SETTING is an unset variable of a script, and does not mean all settings. */
         if (!o->names || (o->names[1] && (o->names[2] || !*o->names[1]))) {
                 warnx("name one drive, and at most one setting: 'drivekeep release DRIVE [SETTING]'");
                 return EXIT_BAD_INPUT;

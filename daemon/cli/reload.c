@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep reload`: what `systemctl reload drivekeep.service` runs. Waits until the service has read its files; with --wait or on a
- * terminal also for the visits that follow, and shows their results. */
+/* `drivekeep reload`: `systemctl reload drivekeep.service` runs this command. Waits until the service has read its files. With --wait or
+ * on a terminal, also waits for the visits that follow, and prints their results. */
 
 #include <stdio.h>
 
@@ -9,19 +9,19 @@
 #include "record-sum.h"
 #include "reload.h"
 
-/* systemd waits for the files only: a file system check would hold up its job. */
+/* systemd waits for the files only: a file system check would block its reload job. */
 static bool waits(const Options *o) {
         return o->wait || isatty(STDOUT_FILENO);
 }
 
 int reload_request(const Options *o, sd_bus *bus, Records *ret_before) {
-        /* Without a record every setting of a drive is new. */
+        /* Without old records, every setting counts as new. */
         if (waits(o))
                 (void) records_read(o->state_dir, ret_before);
         return request_reload(bus, waits(o));
 }
 
-/* Is there something to report? A setting that was as wanted, and was confirmed, is no news; a repeated failure is. */
+/* Returns true if the setting should be reported: it changed, or failed again. */
 static bool is_reportable(const SettingRecord *s, const SettingRecord *before) {
         if (verdict_is_absent(s->verdict, s->optional))
                 return false;
@@ -40,7 +40,7 @@ static ExitStatus put_setting(FILE *f, const SettingRecord *s) {
         return exit_of_verdict(s->verdict, s->optional);
 }
 
-/* Adds the drive's results to *status. Returns false when nothing about the drive changed. */
+/* Prints the drive's changes, and adds them to *status. Returns false if there are none. */
 static bool print_drive(Output *o, const DriveRecord *d, const DriveRecord *before, ExitStatus *status) {
         _cleanup_free_ char *text = NULL;
         size_t size;

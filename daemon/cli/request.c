@@ -14,7 +14,7 @@
 #define PRIVATE_ADDRESS "unix:path=/run/drivekeep/drives/.private"
 
 int request_open(sd_bus **ret) {
-        /* It opens to root and to the service's own user, for its ExecReload=. */
+        /* The socket accepts root, and the service's own user for ExecReload=. */
         if (systemd_open_socket(PRIVATE_ADDRESS, ret) >= 0)
                 return 0;
         return sd_bus_open_system(ret);
@@ -37,13 +37,13 @@ ExitStatus request_explain(int r, const sd_bus_error *error) {
 
         switch (answered ? sd_bus_error_get_errno(error) : -r) {
         case ENOENT:
-                /* A daemon that says so of something is one that runs. */
+                /* With ENOENT in a reply, the daemon runs and does not know the object. */
                 if (answered)
                         break;
                 _fallthrough_;
         case ECONNREFUSED:
-        case EHOSTUNREACH: /* the bus knows no such service … */
-        case ENXIO:        /* … or nobody has its name */
+        case EHOSTUNREACH: /* the bus does not know the service */
+        case ENXIO:        /* the service has no owner */
                 warnx("drivekeep.service does not run; 'systemctl start drivekeep.service' starts it");
                 return EXIT_NO_SERVICE;
         case ECONNRESET:
@@ -72,9 +72,9 @@ ExitStatus request_reload(sd_bus *bus, bool wait) {
         return r < 0 ? request_explain(r, &error) : EXIT_WANTED;
 }
 
-/* ---- visits, and what came of them ---- */
+/* ---- visits with results ---- */
 
-/* As the visits have left these drives (NULL: none). One that went away in the meantime is told of as a drive that nobody knows. */
+/* Prints the results for these drives (NULL: none). A drive that was removed in the meantime is reported as an unknown drive. */
 static int show_visited(const Options *o, uint64_t requested, char *const *names, VisitedShowFn show) {
         _cleanup_(records_done) Records records = {};
         size_t n = 0;
@@ -107,9 +107,9 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
         int opened, r;
         size_t n;
 
-        /* What stands in the way of asking is told after what is wrong with the question. */
+        /* A connection error is reported after errors in the arguments. */
         opened = request_open(&bus);
-        /* So that there is a record of a drive that udev has told of a moment ago. */
+        /* Makes the service process pending udev events, so that a drive that was just plugged in has a record. */
         if (opened >= 0)
                 (void) sd_bus_call_method(bus, DAEMON, "Settle", NULL, NULL, "");
 
@@ -121,7 +121,7 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
         if (r != EXIT_WANTED)
                 return r;
 
-        /* Asked for no drive in particular, the daemon visits all: also those that it has no record of yet. */
+        /* Without names the daemon visits all drives, including those without a record. */
         names = must(calloc(n + 1, sizeof *names));
         for (size_t i = 0; i < n && o->names; i++)
                 names[i] = records.items[i]->name;
@@ -132,7 +132,8 @@ int visit_named_drives(const Options *o, const char *method, VisitedShowFn show)
 
 /* ---- permission to read drives ---- */
 
-/* DeviceIO.gate(): asks the service before a command. Until the connection is closed the service does not visit the drive. */
+/* DeviceIO.gate(): asks the service for permission before a command. The service does not visit the drive until the connection is
+ * closed. */
 static int permission_gate(void *userdata, const Drive *d, const char **ret_reason) {
         Permission *p = userdata;
         int r;
@@ -162,7 +163,7 @@ int permission_get(Permission *p, const char *state_dir, Drive *const *drives, s
 
         *p = (Permission){ .io = device_io_real };
 
-        /* Who is not root can send drives nothing. */
+        /* Only root can send commands to drives. */
         if (geteuid() != 0 || fd < 0 || !record_directory_is_locked(fd))
                 return check_fsck();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep settings`: what there is to write into the file. Reads nothing but its own rows. */
+/* `drivekeep settings`: prints the settings that a configuration can name, from the tables of settings alone. */
 
 #include "choice.h"
 #include "output.h"
@@ -9,7 +9,7 @@
 
 #define RANGE_MAX 512U
 
-/* What its values are, and what their numbers count. */
+/* Name of each type in JSON, and the unit of its numbers. */
 static const struct {
         const char *type, *unit;
 } value_types[_VALUE_TYPE_MAX] = {
@@ -33,9 +33,9 @@ static const char *interface_of(const Setting *s) {
         return setting_is_written(s) ? backend_to_string(s->backend) : "none";
 }
 
-#define VALUES_MAX 15U /* with SETTING_BRIEF_MAX and the longest name a line of 80 columns */
+#define VALUES_MAX 15U /* with SETTING_BRIEF_MAX and the longest name, this fills a line of 80 columns */
 
-/* The values in so few characters: all there are, or of what kind they are. */
+/* Formats all values, or their kind if all would be too long. */
 static const char *values_in_brief(const ValueRange *r, char buf[static RANGE_MAX]) {
         static const char *const nouns[_VALUE_TYPE_MAX] = {
                 [VALUE_INT] = "number",         [VALUE_DURATION] = "time", [VALUE_MICROSECONDS] = "time",
@@ -103,7 +103,7 @@ static void print_setting(Output *o, const Setting *s) {
         output_end(o);
 }
 
-/* All that is known of the rows of that name. */
+/* Prints all rows of this name in full. */
 static void print_rows_of(Output *o, const char *name) {
         SETTING_TABLE_FOREACH(s, &all_settings)
                 if (streq(s->name, name)) {
@@ -113,11 +113,11 @@ static void print_rows_of(Output *o, const char *name) {
                 }
 }
 
-/* A line in the list of all. In a pipe no width is given, and the values are told in full. */
+/* Prints one line of the list. A pipe has no width, so values are printed in full. */
 static void print_brief_row(Output *o, const Setting *s) {
         char values[RANGE_MAX];
 
-        /* The same setting of another kind of drive has the same values. */
+        /* Rows of other kinds of drives have the same values. */
         if (setting_find(&all_settings, s->name) != s)
                 return;
 
@@ -134,7 +134,7 @@ static int settings_run(const Options *o) {
         _cleanup_(output_freep) Output *out = output_new(o->json, columns, ELEMENTSOF(columns));
         int r = EXIT_WANTED;
 
-        /* All names are looked up first, so that one run complains of all. */
+        /* Checks all names first, to report all errors in one run. */
         for (char *const *name = o->names; name && *name; name++)
                 if (setting_choose(&all_settings, *name) != EXIT_WANTED)
                         r = EXIT_BAD_INPUT;
