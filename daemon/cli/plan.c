@@ -63,7 +63,7 @@ typedef struct Planner {
         Lacking lacking;
         bool absent;       /* also print optional settings that a drive lacks */
         bool any;          /* some drive has a wanted setting */
-        ExitStatus status; /* not EXIT_WANTED: something would be written, or is not as wanted */
+        ExitStatus status; /* EXIT_WANTED, or worse if something would be written or is not as wanted */
 } Planner;
 
 static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
@@ -76,7 +76,7 @@ static int plan_drive(Planner *p, const Drive *d, Plan *plan, Wishes *wishes) {
         if (p->state_dir)
                 (void) must_not_fail(temporary_read(p->state_dir, d, &all_settings, &temporary));
         must_work(temporary_overlay(temporary, wishes));
-        /* The record's memories prevent that unreadable settings which the service has sent are planned again. */
+        /* With a record, unreadable settings that the service has already sent are not planned again. */
         if (record)
                 must_work(drive_record_memories(record, wishes, &memories));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep show`: what a drive supports and has at present, for every row; or what a saved IDENTIFY image tells; or all drives, a
- * line each. */
+/* `drivekeep show`: prints what a drive supports and its present values, for every row of the tables; or the contents of a saved
+ * IDENTIFY image; or all drives, one line each. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include "verb.h"
 #include "wear-read.h"
 
-/* Whose drives can tell whether they sleep. */
+/* Backends whose drives report their power mode. */
 #define STATE_BACKENDS (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE)
 
 /* clang-format off */
@@ -81,7 +81,7 @@ static void print_facts(Output *o, const Device *d) {
         output_end(o);
 }
 
-/* ---- how warm and worn it is ---- */
+/* ---- --wear: temperature, wear and self-test ---- */
 
 static void print_number(Output *o, const char *title, const char *key, KnownNumber n) {
         _cleanup_free_ char *text = n.known ? must_format("%" PRId64, n.number) : NULL;
@@ -90,8 +90,8 @@ static void print_number(Output *o, const char *title, const char *key, KnownNum
         output_fact(o, title, NULL, text);
 }
 
-/* An NVMe drive's driver asks the drive (drivers/nvme/host/hwmon.c): in thousandths of a degree. The controller tells whole Kelvin, of
- * which the kernel takes 273.15. */
+/* Reads a temperature from the NVMe driver, which reads it from the drive (drivers/nvme/host/hwmon.c). The file is in thousandths of a
+ * degree Celsius. The controller reports whole kelvins, from which the kernel subtracts 273.15, hence the rounding. */
 static KnownNumber read_hwmon(Device *d, const char *name) {
         _cleanup_free_ char *path = must_format("device/hwmon*/%s", name);
         KnownNumber n = {};
@@ -101,7 +101,7 @@ static KnownNumber read_hwmon(Device *d, const char *name) {
         return n;
 }
 
-/* Asks the drive, unless it sleeps. */
+/* Reads the values from the drive. Prints null if the drive is in standby. */
 static void print_wear(Output *o, Device *device, unsigned backends) {
         unsigned state_backends = backends & STATE_BACKENDS;
         KnownNumber most = {};
@@ -130,12 +130,12 @@ static void print_wear(Output *o, Device *device, unsigned backends) {
         output_end(o);
 }
 
-/* By which a drive is known again: the number of a volume or an array stays with it, whatever its kernel name is. */
+/* Returns a key that identifies the drive over reboots: the UUID of a volume or an array does not depend on its kernel name. */
 static const char *persistent_key(const Drive *d) {
         return drive_property(d, "DM_UUID") ?: drive_property(d, "MD_UUID") ?: d->wwn ?: d->serial ?: d->name;
 }
 
-/* By which a block of the configuration finds it. */
+/* Prints the match of a configuration block for this drive. */
 static void print_match(Output *o, const Drive *d) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -146,7 +146,7 @@ static void print_match(Output *o, const Drive *d) {
         output_text(o, "match", text);
 }
 
-/* All that drives of these kinds have, or the one that the user names. */
+/* Prints all settings of these backends, or the setting `name`. */
 static void print_settings(Output *o, Device *device, unsigned backends, const char *name) {
         const Setting *row = name ? setting_for_backends(&all_settings, name, backends) : NULL;
         const Setting rows[] = { row ? *row : (Setting){}, {} };
@@ -158,7 +158,7 @@ static void print_settings(Output *o, Device *device, unsigned backends, const c
         output_end(o);
 }
 
-/* Of the backends in the mask. NULL record: the service knows nothing of it. */
+/* Prints the settings of the backends in the mask. NULL record: the service has no record of the drive. */
 static void print_drive(Output *o, const Options *options, Device *device, unsigned backends, const Records *records,
                         const DriveRecord *record) {
         const Drive *d = device->drive;
@@ -196,8 +196,8 @@ static void print_drive(Output *o, const Options *options, Device *device, unsig
         output_end(o);
 }
 
-/* As text_file_read(), but an image may come through a pipe and from anybody: nothing is done with it. A disk, which may wake
- * when it is opened, is none. */
+/* Like text_file_read(), but the image may be a pipe and may belong to any user, since it is only printed. Device nodes are rejected:
+ * opening a disk may wake the disk. */
 static int read_image(const char *path, char **ret_text, size_t *ret_size, const char **ret_objection) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
@@ -276,7 +276,7 @@ static int show_drives(const Options *o) {
                 const DriveRecord *record = records_of(&records, drive);
                 Device d;
 
-                /* For people each drive has a table of its own. */
+                /* In text output each drive has a separate table. */
                 if (i == 0 || !o->json) {
                         (void) output_free(out);
                         out = output_new(o->json, columns, ELEMENTSOF(columns));
@@ -293,7 +293,7 @@ static int show_drives(const Options *o) {
         return EXIT_WANTED;
 }
 
-/* ---- all drives, a line each ---- */
+/* ---- all drives, one line each ---- */
 
 /* clang-format off */
 static const Column overview_columns[] = {
@@ -304,8 +304,8 @@ static const Column overview_columns[] = {
 };
 /* clang-format on */
 
-/* What the drive itself says, or its kernel. NULL: not known, and *ret_reason may have why. What nobody has named is sent no command
- * that it might not know: a USB bridge is asked only if it has passed one on. */
+/* Returns the power state from the drive or the kernel. NULL: unknown, and *ret_reason may be set. A drive that the user has not named
+ * gets no command that it might not support: a USB bridge is queried only if it has passed a command before. */
 static const char *query_state(Device *d, const DriveRecord *record, bool may_query, const char **ret_reason) {
         unsigned backends = drive_backends(d->drive) & STATE_BACKENDS;
 
@@ -337,7 +337,7 @@ static void print_wanted(Output *o, const DriveRecord *record) {
         output_end(o);
 }
 
-/* The same in the table's row: "apm 254, write_cache off (ignored)". */
+/* Formats the settings for the table: "apm 254, write_cache off (ignored)". */
 static void print_wanted_cell(Output *o, const DriveRecord *record) {
         _cleanup_free_ char *text = NULL;
 
@@ -367,7 +367,7 @@ static int show_all(const Options *o) {
         if (inventory.n_drives == 0)
                 warnx(NO_DRIVES);
 
-        /* Permission is asked for one drive at a time: a drive that must wait costs its own state only. */
+        /* Asks for permission drive by drive: a drive that must wait lacks its own state only. */
         status = permission_get(&permission, o->state_dir, inventory.drives, 0);
         if (status < 0)
                 return status;

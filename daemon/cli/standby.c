@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep standby`: has the daemon put drives into standby now, and tells of each whether it is. Only the daemon knows what must not
- * be put to sleep, such as a drive that is being checked. */
+/* `drivekeep standby`: asks the daemon to put drives into standby now, and prints the resulting power modes. Only the daemon knows which
+ * drives must stay active, such as a drive with a file system check. */
 
 #include <err.h>
 
 #include "output.h"
 #include "request.h"
 
-/* As a clause; NULL: nobody knows. The caller frees it. */
+/* Returns the cause as a clause, or NULL if it is not known. The caller frees the text. */
 static char *active_reason(const DriveRecord *d) {
-        /* What came of it when it was tried before does not matter while its visit is still to come. */
+        /* The cause of an earlier failure does not matter while the visit is still pending. */
         if (d->state == DRIVE_WAITING)
                 return must_format("the drive waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
         return d->awake_reason ? must(strdup(d->awake_reason)) : NULL;
 }
 
-/* Is it in standby? */
+/* Prints the power mode. Returns true if the drive is in standby. */
 static bool print_drive(Output *o, const DriveRecord *d) {
         bool in_standby = drive_record_in_standby(d);
         _cleanup_free_ char *reason = in_standby ? NULL : active_reason(d);

@@ -9,7 +9,7 @@
 #include "settings.h"
 #include "status-table.h"
 
-/* ---- what drives lack ---- */
+/* ---- settings that drives lack ---- */
 
 void lacking_add(Lacking *l, const char *rule, const char *setting, const char *drive, const char *reason) {
         for (LackingLine *i = l->items; i < l->items + l->n_items; i++)
@@ -75,7 +75,7 @@ static void note_not_spun_down(Output *o, const DriveRecord *d) {
                 output_note(o, "%s: not spun down: %s", d->name, d->awake_reason);
 }
 
-/* Only the weak identities: a drive without a name of its own is whatever sits at that place. */
+/* Prints weak identities only: a rule for a drive without a name of its own applies to any drive at the same place. */
 static void note_identity(Output *o, const DriveRecord *d) {
         if (d->dock_model || d->dock_serial)
                 output_note(o, "%s: %s (serial %s), behind the USB bridge %s (serial %s)", d->name, strna(d->model),
@@ -93,7 +93,7 @@ typedef struct StatusPrinter {
         const Options *options;
         uint64_t now;
         Lacking lacking;
-        bool accepted; /* something that is shown was accepted, and cannot be read back */
+        bool accepted; /* a printed setting was accepted, and cannot be read back */
 } StatusPrinter;
 
 static bool is_shown(const StatusPrinter *t, const SettingRecord *s) {
@@ -139,7 +139,7 @@ static void print_setting(StatusPrinter *t, const DriveRecord *d, const SettingR
                             strna(time_format_rfc3339(s->drift_when, drift_when)));
 }
 
-/* The row of a drive without a setting to show: what it waits for, or, with -v, an empty row. */
+/* Prints the row of a drive without settings: its state, or, with -v, an empty row. */
 static void print_bare_row(Output *o, const DriveRecord *d) {
         output_row(o);
         output_cell(o, "drive", d->name);
@@ -186,14 +186,14 @@ static void print_drive(StatusPrinter *t, const DriveRecord *d) {
         output_end(o);
 }
 
-/* Of all drives that were asked for, whether or not they are shown. */
+/* Prints the sum of all selected drives, including those that are not printed. */
 static void print_sum(Output *o, const RecordSum *sum) {
         char line[RECORD_SUM_MAX];
 
         output_head(o, "%s", record_sum_format(sum, line));
 }
 
-/* Notes on the settings that are not shown, and on the age of the records. */
+/* Prints notes on hidden settings and on the age of the records. */
 static void print_footer(const StatusPrinter *t, const Records *records, const RecordSum *sum) {
         bool one = sum->n_absent == 1, one_drive = sum->n_drives == 1;
         char since[HUMAN_MAX];
@@ -220,7 +220,7 @@ void status_print_empty(const Records *records, size_t n) {
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options) {
         _cleanup_(output_freep) Output *o = output_new(options->json, columns, ELEMENTSOF(columns));
         StatusPrinter t = { .output = o, .options = options, .now = now };
-        /* Of a drive whose record cannot be read nobody can say that all is well. */
+        /* With an unreadable record, it is not known that all is as wanted. */
         ExitStatus status = records->n_damaged == 0 ? EXIT_WANTED : EXIT_NOT_WANTED;
         RecordSum sum = {};
 
@@ -237,7 +237,7 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
                 print_drive(&t, d);
                 for (size_t k = 0; k < d->n_settings; k++)
                         status = exit_worse(status, exit_of_verdict(d->settings[k].verdict, d->settings[k].optional));
-                /* What is listed stands from the visit before: the one that is to come, or under way, may find it otherwise. */
+                /* The verdicts are of the last visit: a pending or running visit may change them. */
                 status = exit_worse(status, d->state == DRIVE_IDLE ? EXIT_WANTED : EXIT_LATER);
         }
 
@@ -250,7 +250,8 @@ ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Op
         return status;
 }
 
-/* Of what did not come true nothing is read by a visit that writes nothing, nor of what only a visit to both can tell. */
+/* Returns true if the visit has read all values that such a visit can read. A visit without writes does not read settings with a failed
+ * verdict, nor settings whose support depends on another one (`unless`). */
 static bool was_read(const DriveRecord *d, uint64_t requested) {
         for (const SettingRecord *s = d->settings; s < d->settings + d->n_settings; s++) {
                 const Setting *row = setting_find(&all_settings, s->name);

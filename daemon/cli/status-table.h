@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What became of every setting, as a table or JSON on stdout, of the first `n` records. */
+/* Prints the verdict on every setting of the first `n` records on stdout, as a table or JSON. */
 
 #include "output.h"
 #include "records.h"
 
-/* `now` is CLOCK_REALTIME in µs. Below the table stand notes, one line per reason and per drive that is not idle: what the table has no
- * room for. Returns EXIT_WANTED or EXIT_NOT_WANTED. */
+/* `now`: CLOCK_REALTIME in µs. Notes below the table give reasons, and the state of each drive that is not idle. Returns EXIT_WANTED,
+ * EXIT_NOT_WANTED or EXIT_LATER. */
 ExitStatus status_print(const Records *records, size_t n, uint64_t now, const Options *options);
 
-/* The same after visits that were requested at `asked` (CLOCK_REALTIME, µs); a VisitedShowFn. */
+/* Like status_print(), after visits that were requested at `requested` (CLOCK_REALTIME, µs). A VisitedShowFn. */
 int visited_show_status(const Options *o, const Records *records, size_t n, uint64_t requested);
 
-/* Says on stderr that there is no drive, or that no rule is for any of the first `n`, where it is so. */
+/* Prints a message on stderr if there is no drive, or no rule matches any of the first `n`. */
 void status_print_empty(const Records *records, size_t n);
 
-/* Notes below such a table, and that of `drivekeep plan`: settings that drives lack, that a rule for a class of drives wants, and that
- * have a remedy: one line for each rule, whatever the number of drives. Settings without a remedy are shown with -v only. */
+/* Collects notes for this table and that of `drivekeep plan`: settings that drives lack but a rule for a class of drives wants, and for
+ * which there is a remedy. Each rule and setting has one line, for all drives. Settings without a remedy are printed with -v only. */
 typedef struct LackingLine {
-        char *rule, *setting, *drive, *reason; /* of the first drive */
+        char *rule, *setting, *drive, *reason; /* drive and reason are of the first drive */
         size_t n_drives;
 } LackingLine;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep status`: what became of every setting. From the state files alone, so that it needs neither privileges nor
- * a bus; with --now the service reads the drives first. */
+/* `drivekeep status`: prints the verdict on every setting. Reads only the state files, and needs neither privileges nor a bus; with
+ * --now the service reads the drives first. */
 
 #include <err.h>
 #include <fcntl.h>
@@ -18,9 +18,9 @@
 #include "status-table.h"
 #include "wake-history.h"
 
-/* ---- of another machine ---- */
+/* ---- --host: another machine ---- */
 
-/* A word as the shell on the other machine takes it for one: in quotes, but for quotes themselves. */
+/* Prints the word in single quotes, for the shell on the other machine. */
 static void remote_print_word(FILE *f, const char *word) {
         fputs(" '", f);
         for (const char *c = word; *c; c++)
@@ -58,11 +58,11 @@ static char *remote_command(const Options *o) {
         return text;
 }
 
-/* `drivekeep status --host`: has the drivekeep of another machine say it, by ssh in the place of this process. Returns only where
- * ssh cannot be started, having said so. */
+/* `drivekeep status --host`: replaces this process by ssh, which runs drivekeep on the other machine. Returns only after it has reported
+ * that ssh cannot be started. */
 static int remote_status(const Options *o) {
         _cleanup_free_ char *command = remote_command(o);
-        /* Neither X11 nor a terminal; what begins with a dash is no option of ssh's. */
+        /* -x: no X11; -T: no terminal. After --, a host that begins with a dash is not an option. */
         char *const words[] = { (char *) "ssh", (char *) "-xT", (char *) "--", (char *) o->host, command, NULL };
 
         (void) fflush(stdout);
@@ -84,7 +84,7 @@ static char *read_in_force(const char *state_dir) {
         return text;
 }
 
-/* Can this user read all files? The service may read others. */
+/* Returns true if this user can read all configuration files. The service may be able to read more files. */
 static bool in_force_may_read(const Config *c) {
         for (const Complaint *x = c->complaints.items; x < c->complaints.items + c->complaints.n_items; x++)
                 if (x->line == 0 && access(x->file, R_OK) < 0 && errno == EACCES)
@@ -108,8 +108,8 @@ static void in_force_print_errors(const Config *c, bool changed) {
                       n == 1 ? "" : "s", n == 1 ? "the part in error is" : "the parts in error are");
 }
 
-/* Warns on stderr when the configuration files below these roots are not in force: the service lists those in force in `state_dir`. Does
- * nothing when the service does not run, or this user cannot read the files. */
+/* Prints a warning on stderr if the configuration files below these roots are not in force. The service lists the files in force in
+ * `state_dir`. Does nothing if the service does not run or this user cannot read the files. */
 static void in_force_print(const char *state_dir, const char *const *roots) {
         static const char *const changes[] = {
                 [CONFIG_CHANGED] = "has changed since drivekeep.service read it, and is not in force",
@@ -145,7 +145,8 @@ static bool status_is_busy(const Records *records, size_t n) {
         return false;
 }
 
-/* The service renames each record into its place, and with its end the kernel closes the file that it has locked there. */
+/* Watches for renames, by which the service updates records, and for IN_CLOSE_WRITE: when the service ends, the kernel closes its lock
+ * file. */
 static int watch_records(const char *dir, int *ret_fd) {
         _cleanup_close_ int fd = inotify_init1(IN_CLOEXEC);
 
@@ -155,7 +156,7 @@ static int watch_records(const char *dir, int *ret_fd) {
         return 0;
 }
 
-/* The records that are asked for; with `watch`, as soon as no visit to these drives is under way or to come. */
+/* Reads the selected records; with `watch`, waits until none of the drives has a running or pending visit. */
 static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n) {
         char events[4096];
 
@@ -173,7 +174,7 @@ static int read_records(const Options *o, int watch, Records *ret, size_t *ret_n
         }
 }
 
-/* Does one of the drives spin down, so that its wakers matter? */
+/* Returns true if one of the drives spins down, so that its wakers matter. */
 static bool needs_wakers(const Records *records, size_t n) {
         for (size_t i = 0; i < n; i++)
                 if (records->items[i]->spindown || records->items[i]->tracing != TRACING_FINE)
@@ -181,7 +182,7 @@ static bool needs_wakers(const Records *records, size_t n) {
         return false;
 }
 
-/* Notes for people: JSON is read by programs, whose units' journals they would fill. */
+/* Prints warnings for text output only: programs that read JSON would fill their units' journals with them. */
 static void status_print_notes(const Options *o, const Records *records, size_t n) {
         _cleanup_(complaints_done) Complaints found = {};
 

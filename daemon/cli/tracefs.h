@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Why the kernel's trace cannot show wakers, judged by files alone, and the remedy: a clause. NULL: there is no obstacle, or systemd
+/* Returns, as a clause, why the kernel cannot trace wakers, and the remedy. Examines files only. NULL: there is no obstacle, or systemd
  * does not run here. `root`: "" for this machine's file system. */
 const char *tracefs_obstacle(const char *root);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep try` of what is being tried: it is listed, or undone. */
+/* Lists and undoes the values of `drivekeep try`. */
 
 #include <dirent.h>
 
@@ -10,7 +10,7 @@
 #include "settings.h"
 #include "try-values.h"
 
-/* ---- what is being tried ---- */
+/* ---- listing ---- */
 
 /* clang-format off */
 static const Column columns[] = {
@@ -21,7 +21,7 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* NULL drive: it is not here. */
+/* NULL drive: the drive is not present. */
 static void try_show(Output *output, const Drive *d, const TemporaryValues *t) {
         for (const TemporaryValue *v = t->items; v < t->items + t->n_items; v++) {
                 output_row(output);
@@ -33,7 +33,7 @@ static void try_show(Output *output, const Drive *d, const TemporaryValues *t) {
         }
 }
 
-/* ---- undoing it ---- */
+/* ---- --undo ---- */
 
 ExitStatus try_end(sd_bus *bus, const char *drive, const char *setting) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -48,7 +48,7 @@ ExitStatus try_end(sd_bus *bus, const char *drive, const char *setting) {
         return r < 0 ? request_explain(r, &error) : EXIT_WANTED;
 }
 
-/* The service still has it. */
+/* Warns that the service has not restored the value yet. */
 static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, const DriveRecord *record) {
         const SettingRecord *s = record ? drive_record_find(record, v->name) : NULL;
         bool pending = !s || verdict_is_pending(s->verdict) || verdict_is_wanted(s->verdict);
@@ -59,7 +59,7 @@ static ExitStatus warn_not_restored(const Drive *d, const TemporaryValue *v, con
         return pending ? EXIT_LATER : EXIT_NOT_WANTED;
 }
 
-/* `wish`: of the files; NULL: they want nothing. */
+/* Prints the restored value. `wish`: the value in the files; NULL: none. */
 static ExitStatus print_restored(const Drive *d, const TemporaryValue *v, const Wish *wish) {
         if (wish && !(v->before_text && value_equal(&wish->value, &v->before)))
                 printf("%s: %s is set by %s:%u again\n", d->name, v->name, wish->file, wish->line);
@@ -103,13 +103,13 @@ static int undo(const Options *o, sd_bus *bus, const Drive *d, const TemporaryVa
         return status;
 }
 
-/* ---- all of them ---- */
+/* ---- all drives ---- */
 
 static int is_temporary(const struct dirent *e) {
         return starts_with(e->d_name, TEMPORARY_PREFIX) && !ends_with(e->d_name, "~");
 }
 
-/* The drive that the file is for; NULL: it is not here. */
+/* Returns the drive that the file is for; NULL: the drive is not present. */
 static const Drive *find_drive(const Inventory *inventory, const char *name) {
         for (size_t i = 0; i < inventory->n_drives; i++) {
                 _cleanup_free_ char *file_name = NULL;
@@ -121,7 +121,7 @@ static const Drive *find_drive(const Inventory *inventory, const char *name) {
         return NULL;
 }
 
-/* Of a drive that is not here the service has nothing but the file. */
+/* Removes the values of a drive that is not present: the service keeps nothing but the file. */
 static int remove_values(const char *state_dir, const char *name, const TemporaryValues *t) {
         _cleanup_free_ char *path = must_format("%s/%s", state_dir, name);
 
@@ -132,7 +132,7 @@ static int remove_values(const char *state_dir, const char *name, const Temporar
         return EXIT_WANTED;
 }
 
-/* `bus`: to undo it; NULL: to list it. */
+/* Undoes the values of the selected drives by `bus`; NULL: lists them. */
 static int list_or_undo(const Options *o, const Inventory *inventory, sd_bus *bus) {
         _cleanup_(output_freep) Output *output = output_new(false, columns, ELEMENTSOF(columns));
         const Drive *chosen = o->names ? inventory->drives[0] : NULL;

@@ -53,7 +53,7 @@ void try_values_add(TemporaryValues *t, const TemporaryValues *more) {
 static void put_pattern(FILE *f, const char *text) {
         _cleanup_free_ char *pattern = must(strdup(text));
 
-        /* What would be more than itself in a glob. */
+        /* Replaces characters that are special in a glob or a string. */
         for (char *p = pattern; (p = strpbrk(p, "*?[]\\"));)
                 *p++ = '?';
         emit_string(f, pattern);
@@ -62,7 +62,7 @@ static void put_pattern(FILE *f, const char *text) {
 void try_values_put_match(FILE *f, const Drive *d) {
         bool has_serial = d->serial && d->model;
 
-        /* For an ATA drive without a WWN, libata makes one from model and serial number, padded with blanks. */
+        /* libata gives an ATA drive without a WWN one made of model and serial number, padded with blanks. */
         if (d->wwn && !(has_serial && starts_with(d->wwn, "t10.ATA "))) {
                 fputs("{ wwn = ", f);
                 put_pattern(f, d->wwn);
@@ -110,15 +110,15 @@ char *try_values_format_blocks(const Drive *d, const TemporaryValues *t, bool un
         return text;
 }
 
-/* ---- the file of what is kept ---- */
+/* ---- the file with kept values ---- */
 
-/* Where a drive has no number the kernel makes a WWN of words ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"), which begin alike for
- * drives of one model and are too long for a file's name. */
+/* For a drive without a WWN, the kernel makes one of words ("t10.ATA     MODEL     SERIAL", "nvme.8086-…"). These begin alike for drives
+ * of one model, and are too long for a file name. */
 static bool wwn_is_number(const Drive *d) {
         return d->wwn && strlen(d->wwn) <= ID_MAX && !starts_with(d->wwn, "t10.") && !strchr(d->wwn, ' ');
 }
 
-/* Leaves unusual characters out of the file's name. Two drives may get the same name; the rule inside still names its drive. */
+/* Replaces unusual characters in the file name. Two drives may get the same name; the match inside still identifies the drive. */
 char *try_values_kept_path(const Options *o, const Drive *d) {
         bool has_serial = d->serial && drive_identity_kind(d) != IDENTITY_PATH;
         _cleanup_free_ char *id = must_format("%.*s", ID_MAX,

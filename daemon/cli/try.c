@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep try`: values until the next boot, or until --undo. Only the service writes to the drive, as by any rule, so that what a rule
- * may not do cannot be tried either. */
+/* `drivekeep try`: sets values until the next boot or --undo. The service writes the values as for any rule, so that the same
+ * restrictions apply. */
 
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@
         "name a drive and its values: 'drivekeep try DRIVE SETTING=VALUE', 'drivekeep try --undo' or " \
         "'drivekeep try --keep DRIVE'"
 
-/* ---- what is asked for ---- */
+/* ---- requested values ---- */
 
 static int put_word(FILE *f, const char *word) {
         size_t n = strcspn(word, "=");
@@ -51,7 +51,7 @@ static int put_word(FILE *f, const char *word) {
         return EXIT_WANTED;
 }
 
-/* The words as a block for the drive; no words: none. `warns`: also says what `check` would say of it. */
+/* Parses the words as a block for this drive; no words: no block. `warns`: also prints the warnings of `check`. */
 static int read_words(const Drive *d, char *const *words, bool warns, Config **ret) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *text = NULL;
@@ -82,15 +82,15 @@ static int read_words(const Drive *d, char *const *words, bool warns, Config **r
         return EXIT_WANTED;
 }
 
-/* ---- what is there before ---- */
+/* ---- previous values ---- */
 
 typedef struct Trial {
         const Options *options;
         const Drive *drive;
         const DriveRecord *record;
-        const Config *words;        /* what is asked for … */
-        TemporaryValues *requested; /* … of it what is not in vain, as far as that is known … */
-        TemporaryValues *earlier;   /* … and what was tried before */
+        const Config *words;        /* the command line as configuration */
+        TemporaryValues *requested; /* requested values, except those that are known to have no effect */
+        TemporaryValues *earlier;   /* values of earlier trials */
         bool on_battery;
 } Trial;
 
@@ -117,7 +117,8 @@ static void store_before(const Trial *t, const Step *s) {
         v->before_text = must(strdup(value_format(&v->setting->range, &v->before, before)));
 }
 
-/* Into t->asked, but for what is tried already: that was read before then. The drive is not woken for it. */
+/* Reads the present values into t->requested, except for settings that are being tried already: their values were read earlier. Does not
+ * wake the drive. */
 static int read_before(const Trial *t, const DeviceIO *io) {
         _cleanup_(wishes_done) Wishes all = {};
         _cleanup_(plan_done) Plan plan = {};
@@ -141,9 +142,9 @@ static int read_before(const Trial *t, const DeviceIO *io) {
         return r < 0 ? EXIT_BAD_INPUT : EXIT_WANTED;
 }
 
-/* ---- doing it ---- */
+/* ---- trying the values ---- */
 
-/* Has the service set what is asked for; `name`: this setting alone. */
+/* Asks the service to set the values; `name`: only this setting. */
 static int request_try(sd_bus *bus, const Drive *d, const TemporaryValues *t, const char *name) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -173,7 +174,7 @@ static int request_try(sd_bus *bus, const Drive *d, const TemporaryValues *t, co
         return r < 0 ? (int) request_explain(r, &error) : EXIT_WANTED;
 }
 
-/* Does the drive lack the value, and will not get it? */
+/* Returns true if the drive does not have the value and will not get it. */
 static bool has_no_effect(const Trial *t, const Records *records, const char *name) {
         const DriveRecord *record = records_find(records, t->drive->name);
         const SettingRecord *s = record ? drive_record_find(record, name) : NULL;
@@ -181,8 +182,8 @@ static bool has_no_effect(const Trial *t, const Records *records, const char *na
         return s && temporary_has_no_effect(s->verdict, streq_ptr(s->before, s->actual));
 }
 
-/* Drops the values that were not written, so that --undo and --keep leave them out. `bus`: the service is told, and has what was tried
- * before go on. Returns whether there were any. */
+/* Drops values that were not written, so that --undo and --keep omit them. With `bus`, also ends them in the service, which continues
+ * earlier values. Returns true if a value was dropped. */
 static bool drop_without_effect(Trial *t, sd_bus *bus, int *status) {
         _cleanup_(records_done) Records records = {};
         bool any = false;
@@ -227,9 +228,9 @@ static int run_trial(Trial *t, sd_bus *bus) {
         return s == EXIT_WANTED ? status : s;
 }
 
-/* ---- keeping it ---- */
+/* ---- --keep ---- */
 
-/* What is kept so far, and what is tried, with what is asked for. */
+/* Merges the values of the file, of earlier trials and of the command line. */
 static TemporaryValues *merge_values(const Trial *t, const Config *kept) {
         TemporaryValues *all = try_values_of_config(kept);
 
@@ -238,7 +239,7 @@ static TemporaryValues *merge_values(const Trial *t, const Config *kept) {
         return all;
 }
 
-/* Has a file the last word that is read later? */
+/* Reports an error if a file that is read later overrides one of the values. */
 static int check_later(const Trial *t, const Config *c, const TemporaryValues *all, const char *path) {
         _cleanup_(wishes_done) Wishes wishes = {};
 
@@ -289,7 +290,7 @@ static int run_keep(Trial *t, sd_bus *bus) {
                 (void) draft_write(path, old);
                 return status;
         }
-        /* The files want it now. */
+        /* The configuration now has the values, so the trial can end. */
         if (t->earlier->n_items > 0)
                 s = try_end(bus, t->drive->name, "");
         status = visit_drives(t->options, bus, "Apply", names, visited_show_status);
@@ -348,7 +349,7 @@ static int try_words(const Options *o) {
                 status = request_explain(-ENOENT, &SD_BUS_ERROR_NULL);
         if (status == EXIT_WANTED && !o->keep)
                 status = read_before(&t, &permission.io);
-        /* The drive is not kept free of visits any longer. */
+        /* Visits to the drive are allowed again. */
         permission_done(&permission);
         if (status != EXIT_WANTED)
                 return status;
@@ -381,7 +382,7 @@ static int try_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
 
-        /* The service, which is another user, is to read what is kept. */
+        /* Lets the service, which runs as another user, read the kept file. */
         (void) umask(0022);
         return o->undo ? try_undo(o) : n == 0 ? try_list(o) : try_words(o);
 }

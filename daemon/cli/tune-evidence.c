@@ -12,7 +12,7 @@ static int compare_words(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* "bfq mq-deadline none": in which order the kernel has them depends on which is in force (elv_iosched_show()). */
+/* Returns the schedulers sorted, "bfq mq-deadline none": the kernel's order depends on the active one (elv_iosched_show()). */
 static char *format_schedulers(const Drive *d) {
         _cleanup_(names_freep) char **names = NULL;
         char text[256], *rest = text, *word, *sorted = NULL;
@@ -33,11 +33,11 @@ static char *format_schedulers(const Drive *d) {
         return sorted;
 }
 
-/* "firmware CC32, schedulers mq-deadline none": as it is now, and as measure/block.py writes it. */
+/* Returns the present conditions in the format of measure/block.py: "firmware CC32, schedulers mq-deadline none". */
 static char *evidence_format(const Drive *d, const char *setting) {
         _cleanup_free_ char *firmware = format_escaped("%s", d->firmware ?: "not known"), *schedulers = NULL;
 
-        /* A name that has what ends it would not be known again. */
+        /* Cuts the firmware's name at a delimiter of the format, as find_evidence() does. */
         firmware[strcspn(firmware, ",:")] = '\0';
         if (!streq(setting, "scheduler"))
                 return must_format("firmware %s", firmware);
@@ -46,14 +46,14 @@ static char *evidence_format(const Drive *d, const char *setting) {
         return must_format("firmware %s, schedulers %s", firmware, schedulers);
 }
 
-/* The line of the text, from 1, up to its end. NULL: there is none. */
+/* Returns a copy of the line, counted from 1. NULL: there is no such line. */
 static char *copy_line(const char *text, unsigned line) {
         while (--line > 0 && (text = strchr(text, '\n')))
                 text++;
         return text ? must(strndup(text, strcspn(text, "\n"))) : NULL;
 }
 
-/* What stands between "measured DATE, " and the colon. NULL: it is no such line. */
+/* Returns the text between "measured DATE, " and the colon. NULL: the line is not in this format. */
 static char *find_evidence(const char *text, unsigned line) {
         _cleanup_free_ char *copy = line > 1 ? copy_line(text, line - 1) : NULL;
         const char *begin = copy ? strstr(copy, "// measured ") : NULL;

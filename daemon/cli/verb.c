@@ -52,7 +52,7 @@ static const Verb *verb_find(const char *name) {
         return NULL;
 }
 
-/* Of a command line without a verb: it asks for help, or for the status. */
+/* Runs a command line without a verb: prints the general help or the status. */
 static int run_without(int argc, char *argv[]) {
         Verb without = verb_status;
 
@@ -125,7 +125,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 if (!verb)
                         return EXIT_BAD_INPUT;
 
-                /* To argp the verb is a part of the program's name. The options before it are the verb's, like those behind it. */
+                /* argp treats the verb as part of the program's name. Options before the verb move behind it. */
                 name = must_format("drivekeep %s", *word);
                 memmove(argv + 2, argv + 1, (size_t) (word - argv - 1) * sizeof *argv);
                 *++argv = name;
@@ -138,7 +138,7 @@ int verb_dispatch(int argc, char *argv[]) {
                 r = EXIT_BAD_INPUT;
         }
 
-        /* A full disk or a closed pipe must not pass for success. */
+        /* A full disk or a closed pipe is a failure. */
         if (fflush(stdout) != 0 || ferror(stdout)) {
                 warn("cannot write the output");
                 r = EXIT_BAD_INPUT;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What `drivekeep` can be told to do: one file per verb, one table of them (verb.c). A new verb is its file, a line
- * here and a line in the table. */
+/* The commands (verbs) of `drivekeep`: one file per verb, and a table in verb.c. A new verb needs its file, a line here and a line in
+ * the table. */
 
 #include "macro.h"
 #include "verdict-word.h"
 
 #define STATE_DIR "/run/drivekeep/drives"
-#define RESULT_DIR "/var/lib/drivekeep/bench" /* what `drivekeep bench` keeps */
+#define RESULT_DIR "/var/lib/drivekeep/bench" /* stored results of `drivekeep bench` */
 #define CONFIG_ROOTS_MAX 8U
 #define COMMANDS_MAX 21U
 
-/* What a verb can be told, beside what all can: options.c has a row for each. */
+/* Options that a verb accepts, in addition to the common ones: options.c has a row for each. */
 typedef enum OptionFlags {
         OPTION_JSON = 1 << 0,
         OPTION_STATE_DIR = 1 << 1,
@@ -42,46 +42,46 @@ typedef enum OptionFlags {
 } OptionFlags;
 
 typedef struct Options {
-        bool takes_names; /* of the verb: DRIVE… or the like may follow */
+        bool takes_names; /* the verb accepts DRIVE... or other names */
         char **names;     /* NULL-terminated, argv's own; NULL: none given */
         bool json, permanent, strict, verbose, quiet, no_legend, no_pager, on_battery, failed, wait, keep, undo, now,
                         summary, watch, plot, compare, force, write, metrics, wear;
         const char *state_dir;
-        const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): those that were given, or else the system's */
-        size_t n_roots;                          /* how many were given */
+        const char *roots[CONFIG_ROOTS_MAX + 1]; /* for config_load(): the given roots, or the default ones */
+        size_t n_roots;                          /* number of given roots */
         const char *as, *identify, *format, *svg, *budget, *file, *output, *host; /* NULL: not given */
         const char *results, *write_to, *picture, *setting;
-        GROWING_ARRAY(const char *, commands); /* for import to read; borrowed texts */
+        GROWING_ARRAY(const char *, commands); /* command lines to import; borrowed */
 } Options;
 
 #define DRIVE_IS "DRIVE is a kernel name, a device node or a link to it, a serial number or a WWN"
 
 typedef enum ExitStatus {
-        EXIT_WANTED = 0,     /* all is as the files want it */
-        EXIT_BAD_INPUT = 1,  /* the command or the configuration is in error, or something broke */
-        EXIT_NOT_WANTED = 2, /* some setting is not as wanted */
+        EXIT_WANTED = 0,     /* all is as wanted */
+        EXIT_BAD_INPUT = 1,  /* error in the command or the configuration, or a failure */
+        EXIT_NOT_WANTED = 2, /* a setting is not as wanted */
         EXIT_NO_SERVICE = 3, /* drivekeep.service does not run */
-        EXIT_LATER = 75,     /* nothing failed, and something is left for later (sysexits.h: EX_TEMPFAIL) */
+        EXIT_LATER = 75,     /* nothing failed, but something is deferred (sysexits.h: EX_TEMPFAIL) */
 } ExitStatus;
 
-/* What a setting of this verdict adds to the exit status; EXIT_WANTED: nothing. */
+/* Returns the exit status for a setting with this verdict; EXIT_WANTED: the setting is fine. */
 ExitStatus exit_of_verdict(Verdict v, bool optional);
 
-/* The worse of two exit statuses: a failure is worse than EXIT_LATER. */
+/* Returns the worse exit status: a failure is worse than EXIT_LATER. */
 ExitStatus exit_worse(ExitStatus a, ExitStatus b);
 
 typedef struct Verb {
         const char *name;
         const char *summary;   /* one sentence, for `drivekeep --help` */
-        const char *arguments; /* behind its name; NULL: it takes none */
-        const char *help;      /* for its own --help */
-        OptionFlags options;   /* beside those that all have */
-        bool paged;            /* what it prints may be long */
-        bool changes;          /* something: its place in `drivekeep --help` */
+        const char *arguments; /* arguments in the usage line; NULL: none */
+        const char *help;      /* text of the verb's own --help */
+        OptionFlags options;   /* in addition to the common options */
+        bool paged;            /* the output may be long */
+        bool changes;          /* the verb changes something; groups `drivekeep --help` */
         const struct Verb *const
-                        *commands; /* that its --help lists, at most COMMANDS_MAX, with a NULL behind; NULL: none */
+                        *commands; /* verbs that its --help lists, at most COMMANDS_MAX and a NULL; NULL: none */
 
-        /* Returns an ExitStatus, having said why on stderr, or a negative errno that nobody has spoken of yet. */
+        /* Returns an ExitStatus after it has reported errors on stderr, or a negative errno that is not reported yet. */
         int (*run)(const Options *o);
 } Verb;
 
@@ -89,17 +89,18 @@ extern const Verb verb_alert, verb_apply, verb_bench, verb_cat, verb_check, verb
                 verb_list, verb_plan, verb_release, verb_reload, verb_settings, verb_show, verb_standby, verb_status,
                 verb_try, verb_tune, verb_wakes;
 
-/* Which of these words (NULL at the end) is the verb: the first that is no option and no argument of one. NULL: none is. */
+/* Returns the word that is the verb: the first one that is neither an option nor an argument of one. `words` end with NULL. NULL: there
+ * is no verb. */
 char **verb_find_word(char **words);
 
-/* Parses the verb's arguments and runs it; argv[0] is "drivekeep NAME". Returns as run() does. Complaints about options are argp's own
- * words, and it exits (argp_err_exit_status, main.c). */
+/* Parses the verb's arguments and runs the verb; argv[0] is "drivekeep NAME". Returns as run() does. On errors in options, argp prints a
+ * message and exits (argp_err_exit_status, main.c). */
 int verb_run(const Verb *verb, int argc, char *argv[]);
 
-/* The command line of a program that does the verb's work: its path, the options, and behind -- the verb and the names. The caller frees it by
- * words_free(). */
+/* Returns the command line of a program that does the verb's work: path, options, "--", the verb and the names. The caller frees the
+ * result by words_free(). */
 char **options_to_words(const Options *o, const Verb *verb, const char *program);
 void words_free(char **words);
 
-/* The whole command: finds the verb, runs it, and returns the exit status. */
+/* Runs the whole command: finds the verb, runs it, and returns the exit status. */
 int verb_dispatch(int argc, char *argv[]);

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The records of wakes and the drives that they are of, for the verbs that show them: which drives the user means, and what is said
- * where there is nothing to show. */
+/* The records of wakes and their drives, for the verbs that print them. Selects the drives that the user names, and prints messages for
+ * empty results. */
 
 #include "choice.h"
 #include "wake-records.h"
 
 typedef struct WakeHistory {
-        sd_journal *journal; /* stands behind the last one that was read */
+        sd_journal *journal; /* positioned after the last record that was read */
         WakeRecords records;
-        Records here; /* the service need not run, and may never have */
-        /* The drives here and the drives of `records`, which own their texts. `item` is a DriveRecord; NULL: the drive is not here. */
+        Records here; /* records of present drives; empty if the service has never run */
+        /* Present drives, and drives in `records`; both own the strings. `item`: a DriveRecord; NULL: the drive is not present. */
         GROWING_ARRAY(Candidate, drives);
-        size_t n_chosen; /* the drives that the user means stand first */
+        size_t n_chosen; /* the selected drives are first */
 } WakeHistory;
 
-/* Reads them into `h`, which was zeroed. EXIT_WANTED; EXIT_BAD_INPUT, having said why on stderr; or a negative errno. Asks no drive. */
+/* Reads the records into `h`, which must be zeroed. Returns EXIT_WANTED, EXIT_BAD_INPUT after it has printed the cause on stderr, or a
+ * negative errno. Sends no command to drives. */
 int wake_history_read(WakeHistory *h, const Options *o);
 void wake_history_done(WakeHistory *h);
 
-/* Is it about a drive that the user means? */
+/* Returns true if the record is of a selected drive. */
 bool wake_history_means(const WakeHistory *h, const Options *o, const WakeRecord *w);
 
-/* Prints on stderr why the service cannot trace who wakes drives, and the remedy. */
+/* Prints on stderr why the service cannot record wakers, and the remedy. */
 void wake_history_print_untraced(const Records *here);
 
-/* Says on stderr that there is no record about these drives. */
+/* Prints on stderr that there are no records of these drives. */
 void wake_history_print_empty(const Options *o);

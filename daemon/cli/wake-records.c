@@ -7,10 +7,10 @@
 #include "wake-records.h"
 #include "wake.h"
 
-/* Of a field. drivekeepd cuts them much shorter. */
+/* Maximum length of a field. drivekeepd writes much shorter ones. */
 #define FIELD_MAX 4096U
 
-/* The trusted field: what any other program sends has another value in it. */
+/* _SYSTEMD_UNIT is a trusted field of journald, so records of other programs do not match. */
 static const char *const matches[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
 
 /* clang-format off */
@@ -59,7 +59,7 @@ void wake_records_done(WakeRecords *w) {
         *w = (WakeRecords){};
 }
 
-/* NULL: the record does not have it, or it is empty. */
+/* Returns NULL if the field is missing or empty. */
 static char *field_read(sd_journal *j, const char *name) {
         const void *data;
         size_t size, prefix = strlen(name) + 1;
@@ -82,7 +82,7 @@ static KnownNumber number_parse(const char *text) {
         return n;
 }
 
-/* The record that the journal stands at. Returns whether it is one. */
+/* Reads the record at the journal's position. Returns false if it is not a valid record. */
 static bool wake_record_read(sd_journal *j, WakeRecord *ret) {
         WakeRecord w = {};
 
@@ -119,7 +119,7 @@ int wake_journal_open(sd_journal **ret) {
         if (r < 0)
                 return r;
 
-        /* Files that may not be opened are no error to the library: it has none then. */
+        /* The library ignores unreadable files: then it reports no journal files. */
         if (sd_journal_has_runtime_files(j) <= 0 && sd_journal_has_persistent_files(j) <= 0)
                 return geteuid() == 0 ? -ENOENT : -EACCES;
 
@@ -135,7 +135,7 @@ int wake_records_read(sd_journal *j, WakeRecords *ret) {
         if (r >= 0)
                 r = sd_journal_previous_skip(j, WAKE_RECORDS_MAX);
         if (r == 0) {
-                /* There are none. From the tail the library would never go on to one that comes later. */
+                /* There are no records. From the tail, the library would never reach later records. */
                 r = sd_journal_seek_head(j);
                 if (r >= 0)
                         r = sd_journal_next(j);
@@ -194,7 +194,7 @@ bool wake_record_is_of(const WakeRecord *w, const char *name, const char *serial
         if (!w->serial || !serial)
                 return streq(w->drive, name);
 
-        /* As the daemon has written it. */
+        /* The journal has the serial number escaped by the daemon. */
         shown = must(text_escape(serial, NULL));
         return streq(w->serial, shown);
 }

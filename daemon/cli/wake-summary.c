@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep wakes --summary`: who woke drives how often, and what helps. */
+/* `drivekeep wakes --summary`: prints the number of wakes per waker, and advice. */
 
 #include <fnmatch.h>
 
 #include "output.h"
 #include "wakes.h"
 
-/* ---- what helps against the programs that are known to wake drives: only what is certain, by their own manuals ---- */
+/* ---- advice for known wakers: only what their manuals document ---- */
 
 /* clang-format off */
 static const struct {
-        const char *process, *unit; /* either fits; NULL: not asked */
-        const char *kind;           /* in place of both */
+        const char *process, *unit; /* one of both must match; NULL: matches nothing */
+        const char *kind;           /* alternative to both */
         const char *advice;
 } advices[] = {
-        /* Those that call the programs below come first. */
+        /* Callers of the programs below come first. */
         { "@(node_exporter|prometheus-node|smartctl_export|prometheus-smar)*",
           "@(*node[-_]exporter*|*smartctl[-_]exporter*).service", NULL,
           "make the exporter, or its collector script, skip drives in standby: smartctl does so with -n standby" },
@@ -46,7 +46,7 @@ static const struct {
           "smbstatus(1) shows which clients of Samba have files open on the drive" },
         { "systemd-journal*", "systemd-journald*.service", NULL,
           "the journal is on this drive: move /var/log/journal to another drive, or set Storage=volatile in journald.conf(5)" },
-        /* By what happened, whoever did it. */
+        /* By kind of wake, for any waker. */
         { NULL, NULL, "udev",
           "a program opened the drive for writing and closed it, or triggered a udev event, and then udev's rules read the drive" },
         { NULL, NULL, "swap",
@@ -66,7 +66,7 @@ const char *wake_advice(const WakeRecord *w) {
                 if (wake_advice_fits(advices[i].process, w->process) || wake_advice_fits(advices[i].unit, w->unit) ||
                     wake_advice_fits(advices[i].kind, w->kind))
                         return advices[i].advice;
-        /* A program that changed a file's content did not only read it. */
+        /* The advice does not apply if the program changed the content of a file. */
         if (w->process && !w->content && streq_ptr(w->kind, "flush"))
                 return "if files were only read: reading a file updates its access time, unless the file system is mounted with noatime";
         return NULL;
@@ -84,14 +84,14 @@ static const Column columns[] = {
 };
 /* clang-format on */
 
-/* Different ones, borrowed. */
+/* Distinct, borrowed strings. */
 typedef struct Words {
         GROWING_ARRAY(const char *, items);
 } Words;
 
-/* One that woke drives. */
+/* A waker. */
 typedef struct WakerRow {
-        const char *unit; /* NULL: it has none, or one that says nothing of it */
+        const char *unit; /* NULL: none, or one that does not identify the waker */
         Words names, drives;
         size_t n_wakes;
         uint64_t last;
@@ -130,12 +130,12 @@ static char *words_join(const Words *w) {
         return text;
 }
 
-/* Each login has a new unit: what was started there is known by its own name. */
+/* Returns the unit, or NULL for session scopes: each login has a new one, so processes are identified by their names. */
 static const char *waker_unit(const WakeRecord *w) {
         return w->unit && fnmatch("session-*.scope", w->unit, 0) != 0 ? w->unit : NULL;
 }
 
-/* Kernel workers share one name: the number of a worker tells people nothing. */
+/* Returns the name of the waker. Numbers of kernel workers are omitted: they do not identify the work. */
 static const char *waker_name(const WakeRecord *w) {
         return !w->process && w->thread && starts_with(w->thread, "kworker/") ? "kernel: kworker" : w->waker;
 }

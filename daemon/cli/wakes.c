@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep wakes`: what woke the drives while they slept, from the journal. */
+/* `drivekeep wakes`: prints the wakes of drives from standby, from the journal. */
 
 #include <err.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static void wakes_print(Output *o, const WakeRecord *w, uint64_t now) {
         output_end(o);
 }
 
-/* What the service says of the drive, and until when: whoever draws the time between wakes needs it. `here` is of state files. */
+/* Prints the power mode of the drive and until when it is known, for plots of the time between wakes. `here`: the state files. */
 static void wakes_print_drive(Output *o, const Candidate *c, const Records *here, uint64_t now) {
         const DriveRecord *record = c->item;
         bool known = record && record->power != POWER_UNKNOWN;
@@ -69,7 +69,7 @@ static void wakes_print_drive(Output *o, const Candidate *c, const Records *here
         output_end(o);
 }
 
-/* ---- files ---- */
+/* ---- find commands ---- */
 
 static bool has_number(const char *classdir, char *const *devices, const char *number) {
         for (; devices && *devices; devices++) {
@@ -85,15 +85,15 @@ static bool has_number(const char *classdir, char *const *devices, const char *n
         return false;
 }
 
-/* A btrfs has a device number of its own; the source of its mount names one of its devices. */
+/* A btrfs has its own device number; the source of its mount names one of its devices. */
 static bool is_source(char *const *devices, const char *source) {
         _cleanup_free_ char *path = realpath(source, NULL);
 
         return names_contain(devices, base_name(path ?: source));
 }
 
-/* The first mount of each whole file system: proc(5), mountinfo. Left out: mount points with characters that a shell interprets, also
- * blanks, which are "\040" there. */
+/* Returns the first mount point of each whole file system: proc(5), mountinfo. Omits mount points with characters that a shell
+ * interprets, such as blanks, which are "\040" there. */
 static char **mount_points(const char *mountinfo, const char *classdir, char *const *devices) {
         _cleanup_(names_freep) char **numbers = NULL;
         _cleanup_free_ char *line = NULL;
@@ -144,10 +144,10 @@ char *wake_find_command(const char *mountinfo, const char *classdir, const char 
         return text;
 }
 
-/* Keeps the command short enough to run. */
+/* Limits the length of the command. */
 #define INODES_MAX 8U
 
-/* The name in the record, if the drive is present and still has this name. */
+/* Returns the drive's name if the drive is present under the name in the record, otherwise NULL. */
 static const char *find_here(const Records *here, const WakeRecord *w) {
         for (size_t i = 0; i < here->n_items; i++)
                 if (wake_record_is_of(w, here->items[i]->name, here->items[i]->serial))
@@ -155,7 +155,7 @@ static const char *find_here(const Records *here, const WakeRecord *w) {
         return NULL;
 }
 
-/* The inodes in a drive's newest records, each once. */
+/* Collects the distinct inodes of a drive's newest records. */
 static size_t collect_inodes(const WakeRecords *records, const char *drive, uint64_t ret[static INODES_MAX]) {
         size_t n = 0;
 
@@ -191,11 +191,11 @@ static void print_find_commands(Output *o, const WakeRecords *records, const Rec
         }
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
 static void wakes_show(const WakeHistory *h, const Options *o) {
         const WakeRecords *records = &h->records;
-        /* Pointers to what the records own. */
+        /* Shallow copies of records; `records` owns the strings. */
         WakeRecords chosen = { .items = must(calloc(MAX(records->n_items, 1U), sizeof *chosen.items)) };
         uint64_t now = now_usec();
 
@@ -240,7 +240,7 @@ static int print_record(const Options *o, const WakeRecord *w) {
         return output_print_line(out);
 }
 
-/* Ends by a signal, or when nobody takes the output any more. */
+/* Runs until a signal, or until the output cannot be written. */
 static int watch(const WakeHistory *h, const Options *o) {
         for (;;) {
                 _cleanup_(wake_record_done) WakeRecord w = {};
