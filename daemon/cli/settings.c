@@ -29,7 +29,7 @@ static bool setting_is_written(const Setting *s) {
         return !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
 }
 
-static const char *interface_of(const Setting *s) {
+static const char *backend_of(const Setting *s) {
         return setting_is_written(s) ? backend_to_string(s->backend) : "none";
 }
 
@@ -72,7 +72,7 @@ static void print_setting(Output *o, const Setting *s) {
         output_text(o, "name", s->name);
         output_text(o, "brief", s->brief);
         output_fact(o, "meaning", "summary", s->summary);
-        output_fact(o, "held by", "transport", interface_of(s));
+        output_fact(o, "backend", "transport", backend_of(s));
         output_fact(o, s->flags & SETTING_ON_BATTERY ? "on battery" : "same as", "alias_of", s->alias_of);
         output_text(o, "type", value_types[type].type);
         output_fact(o, "values", "range", value_range_format(&s->range, range, sizeof range));

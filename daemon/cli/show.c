@@ -35,7 +35,7 @@
 /* clang-format off */
 static const Column columns[] = {
         { "name", "SETTING" },
-        { "transport", "HELD BY", .hide_rank = 1 },
+        { "transport", "BACKEND", .hide_rank = 1 },
         { "supported", "SUPPORTED" },
         { "value", "VALUE" },
         { "saved", "SAVED", .hide_rank = 1 },
