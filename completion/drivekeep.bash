@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# bash completion for drivekeep(1). What there is to complete is read from the command's own help, so that it is never
-# out of step; drives and settings are listed by the command itself, which needs no root for that.
+# bash completion for drivekeep(1). Commands and options come from the help texts of drivekeep, so they are always up to date.
+# drivekeep also lists drives and settings, without root.
 
 _drivekeep_help() {
         LC_ALL=C ARGP_HELP_FMT='' command drivekeep "$@" --help 2>/dev/null
@@ -10,7 +10,7 @@ _drivekeep_verbs() {
         _drivekeep_help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
-# Of an option that stands before the verb it is not known yet whose it is.
+# The help of all verbs: an option before the verb may belong to any verb.
 _drivekeep_all_help() {
         local verb
 
@@ -20,12 +20,12 @@ _drivekeep_all_help() {
         done
 }
 
-# The first words of a table's rows.
+# Prints the first word of each row of a table.
 _drivekeep_rows() {
         command drivekeep "$1" 2>/dev/null | sed '1d; s/ .*//' | sort -u
 }
 
-# What the option $2 takes, by the help text $1; nothing: it takes nothing.
+# Prints the kind of the argument of option $2 by the help text $1, or nothing if the option has no argument.
 _drivekeep_takes() {
         case $2 in
         --*) sed -nE "s/^ {2,6}(-., )?$2=([^ ]+).*/\2/p" <<<"$1" | sort -u ;;
@@ -33,7 +33,7 @@ _drivekeep_takes() {
         esac
 }
 
-# What the argument number $2 is, by the help text $1, where the options $3… were given.
+# Prints the kind of argument number $2 by the help text $1, after the options $3….
 _drivekeep_argument() {
         local help=$1 n=$2 usage found= option rest
         local -a kinds
@@ -43,7 +43,7 @@ _drivekeep_argument() {
                 option=${usage%%[ =]*}
                 if [[ $option == --* && " $* " == *" $option "* ]]; then
                         rest=${usage#"$option"}
-                        # Its own argument is none of these.
+                        # Skip the option's own argument.
                         [[ ! $(_drivekeep_takes "$help" "$option") ]] || rest=${rest#* } rest=${rest#"${rest%% *}"}
                         found=$rest
                 fi
@@ -59,7 +59,7 @@ _drivekeep_argument() {
         tr -d '[].' <<<"${kinds[n]}"
 }
 
-# What `drivekeep import` reads: a sentence of its help, perhaps over several lines.
+# Prints the formats of `drivekeep import`: a sentence of its help, which may wrap.
 _drivekeep_kinds() {
         _drivekeep_help import | sed -n '/^KIND is /,/\.$/{s/^KIND is //; s/ or / /; s/[,.]$//; s/, / /g; p}'
 }
@@ -77,7 +77,7 @@ _drivekeep_offer() { # KIND
                 ;;
         SETTING) words=$(_drivekeep_rows settings) ;;
         SETTING=VALUE)
-                # Bash makes words of its own of "=" and of what stands behind it.
+                # Bash splits words before and after "=".
                 [[ $cur != = && ${COMP_WORDS[COMP_CWORD - 1]} != = ]] || return
                 compopt -o nospace 2>/dev/null
                 words=$(_drivekeep_rows settings | sed 's/$/=/')
@@ -110,7 +110,7 @@ _drivekeep() {
                         options+=("$word")
                         kind=$(_drivekeep_takes "$help" "$word")
                         [[ $kind ]] || continue
-                        # Bash makes three words of --option=argument.
+                        # Bash splits --option=argument into three words.
                         [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
                         ((i++))
                         if ((i >= COMP_CWORD)); then

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# fish completion for drivekeep(1). What there is to complete is read from the command's own help, so that it is never
-# out of step; drives and settings are listed by the command itself, which needs no root for that.
+# fish completion for drivekeep(1). Commands and options come from the help texts of drivekeep, so they are always up to date.
+# drivekeep also lists drives and settings, without root.
 
 function __drivekeep_help
     LC_ALL=C ARGP_HELP_FMT= command drivekeep $argv --help 2>/dev/null
 end
 
-# The first words of a table's rows.
+# Prints the first word of each row of a table.
 function __drivekeep_rows
     command drivekeep $argv 2>/dev/null | sed '1d; s/ .*//' | sort -u
 end
 
-# The verb and its arguments so far: what is no option and belongs to none. Options may stand before the verb.
+# Prints the verb and its arguments so far, without options and their arguments. Options may precede the verb.
 function __drivekeep_given
     set -l words (commandline -opc)
     set -l skip
@@ -26,28 +26,28 @@ function __drivekeep_given
     end
 end
 
-# Is there no verb yet?
+# True if there is no verb yet.
 function __drivekeep_no_verb
     not count (__drivekeep_given) >/dev/null
 end
 
-# Is this the verb?
+# True if this is the verb.
 function __drivekeep_verb
     set -l given (__drivekeep_given)
     test "$given[1]" = $argv[1]
 end
 
-# Is the word to complete this argument behind the verb, or a later one?
+# True if the word to complete is this argument of the verb (-eq), or this or a later one (-ge).
 function __drivekeep_argument
     test (count (__drivekeep_given)) $argv[2] $argv[1]
 end
 
-# What `drivekeep import` reads: a sentence of its help, perhaps over several lines.
+# Prints the formats of `drivekeep import`: a sentence of its help, which may wrap.
 function __drivekeep_kinds
     __drivekeep_help import | sed -n '/^KIND is /,/\.$/{s/^KIND is //; s/ or / /; s/[,.]$//; s/, / /g; p}'
 end
 
-# What completes an argument that the help text calls so.
+# Prints the completion for this kind of argument in the help text.
 function __drivekeep_candidates
     switch $argv[1]
         case DRIVE
