@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How sleep is noticed: by logind's word, by the clocks and by the kernel's counts, which all are the test's. */
+/* Detection of suspend by logind's signals, by the clocks and by the kernel's counts. All are replaced by the test. */
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,15 +21,15 @@
 static sd_event *event;
 static Sleep *machine;
 
-/* ---- logind, and the bus that it is on ---- */
+/* ---- logind and the system bus ---- */
 
-static sd_bus *bus, *bus_at_service; /* the two ends of what is the system bus to the service */
-static sd_bus *proxy;                /* logind's end of the service's question */
-static const char *owner;            /* logind's connection to the bus */
-static unsigned n_asked;
-static enum { GRANTS, REFUSES, ANSWERS_NOTHING, ANSWERS_ELSE } logind;
-static bool nobody_listens, ended; /* ended: the loop */
-static int lock = -EBADF;          /* its end of the lock that it gave last */
+static sd_bus *bus, *bus_at_service; /* the two ends of the system bus */
+static sd_bus *proxy;                /* logind's end of the connection through the proxy */
+static const char *owner;            /* unique name of logind on the bus */
+static unsigned n_inhibit_calls;
+static enum { GRANTS, REFUSES, IGNORES, REPLIES_WRONGLY } logind;
+static bool proxy_refuses, loop_ended; /* loop_ended: the event loop has ended */
+static int lock = -EBADF;              /* logind's end of the last inhibitor */
 
 static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
         const char *what, *who, *why, *mode;
@@ -42,12 +42,12 @@ static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *
         ck_assert_str_eq(what, "sleep");
         ck_assert_str_eq(who, "drivekeep");
         ck_assert_str_eq(mode, "delay");
-        n_asked++;
+        n_inhibit_calls++;
         if (logind == REFUSES)
                 return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
-        if (logind == ANSWERS_NOTHING)
+        if (logind == IGNORES)
                 return 1;
-        if (logind == ANSWERS_ELSE)
+        if (logind == REPLIES_WRONGLY)
                 return sd_bus_reply_method_return(m, "s", "?");
 
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
@@ -58,7 +58,7 @@ static int on_inhibit(sd_bus_message *m, void *userdata _unused_, sd_bus_error *
         return r;
 }
 
-static int on_question_to_bus(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
+static int on_bus_call(sd_bus_message *m, void *userdata _unused_, sd_bus_error *error) {
         const char *name;
 
         if (sd_bus_message_is_method_call(m, "org.freedesktop.DBus", "GetNameOwner") <= 0)
@@ -70,23 +70,23 @@ static int on_question_to_bus(sd_bus_message *m, void *userdata _unused_, sd_bus
 }
 
 static int open_proxy(Broker *broker _unused_, sd_bus **ret) {
-        if (nobody_listens)
+        if (proxy_refuses)
                 return -ECONNREFUSED;
         proxy = sd_bus_close_unref(proxy);
-        proxy = bus_pair(ended ? NULL : event, ret);
+        proxy = bus_pair(loop_ended ? NULL : event, ret);
         ck_assert_int_ge(sd_bus_set_close_on_exit(proxy, false), 0);
         return sd_bus_add_filter(proxy, NULL, on_inhibit, NULL);
 }
 
-/* Does logind wait for us? The lock is held as long as anybody has the other end open. */
-static bool is_held(void) {
+/* Returns true if logind waits for the service, which has the other end of the inhibitor open. */
+static bool is_inhibited(void) {
         char byte;
 
         return lock >= 0 && read(lock, &byte, 1) < 0 && errno == EAGAIN;
 }
 
-static void say(const char *sender, const char *path, const char *interface, const char *member, const char *types,
-                ...) {
+static void send_signal(const char *sender, const char *path, const char *interface, const char *member,
+                        const char *types, ...) {
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
         va_list ap;
 
@@ -100,7 +100,7 @@ static void say(const char *sender, const char *path, const char *interface, con
 }
 
 static void prepare_by(const char *sender, bool preparing) {
-        say(sender, LOGIND_PATH, LOGIND ".Manager", "PrepareForSleep", "b", preparing);
+        send_signal(sender, LOGIND_PATH, LOGIND ".Manager", "PrepareForSleep", "b", preparing);
 }
 
 static void prepare(bool preparing) {
@@ -108,8 +108,8 @@ static void prepare(bool preparing) {
 }
 
 static void change_owner(const char *old_owner, const char *new_owner) {
-        say("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", LOGIND,
-            old_owner, new_owner);
+        send_signal("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss",
+                    LOGIND, old_owner, new_owner);
         owner = new_owner;
 }
 
@@ -121,7 +121,7 @@ void journal_log(_unused_ int priority, _unused_ const char *format, ...) {
         n_logged++;
 }
 
-/* The kernel's timer on the wall clock: one that never ends, and is cancelled when that jumps. */
+/* The timer on the wall clock never expires. The kernel cancels it when the clock jumps. */
 static int wall_clock = -EBADF;
 static bool no_clock;
 static unsigned n_armed;
@@ -145,7 +145,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *value, st
 static uint64_t slept;
 static char stats[32];
 
-static uint64_t slept_so_far(void) {
+static uint64_t get_slept(void) {
         return slept;
 }
 
@@ -164,7 +164,7 @@ static int on_deferred(sd_event_source *source _unused_, void *userdata _unused_
         return 0;
 }
 
-/* Any event at all. */
+/* Causes any event. */
 static void wake_up(void) {
         sd_event_source *source = NULL;
 
@@ -173,30 +173,30 @@ static void wake_up(void) {
         sd_event_source_disable_unref(source);
 }
 
-/* ---- what is heard ---- */
+/* ---- events of the service ---- */
 
-static char heard[64]; /* P: logind prepares; A: awake, and nothing slept; S: awake, and something did */
-static bool at_once;   /* there is nothing to end first */
+static char events_seen[64]; /* P: preparing; A: running again without a suspend; S: running again after a suspend */
+static bool is_quiet;        /* no command is under way */
 
 static void on_preparing(void *userdata _unused_) {
-        (void) strcat(heard, "P");
-        if (at_once)
+        (void) strcat(events_seen, "P");
+        if (is_quiet)
                 sleep_ready(machine);
 }
 
 static void on_awake(void *userdata _unused_, bool any) {
-        (void) strcat(heard, any ? "S" : "A");
+        (void) strcat(events_seen, any ? "S" : "A");
 }
 
 static void expect(const char *what) {
-        ck_assert_str_eq(heard, what);
-        heard[0] = '\0';
+        ck_assert_str_eq(events_seen, what);
+        events_seen[0] = '\0';
 }
 
 static void make_bus(void) {
         bus = bus_pair(event, &bus_at_service);
         ck_assert_int_ge(sd_bus_attach_event(bus_at_service, event, 0), 0);
-        ck_assert_int_ge(sd_bus_add_filter(bus, NULL, on_question_to_bus, NULL), 0);
+        ck_assert_int_ge(sd_bus_add_filter(bus, NULL, on_bus_call, NULL), 0);
 }
 
 static void disconnect_bus(void) {
@@ -205,7 +205,7 @@ static void disconnect_bus(void) {
 }
 
 static const SleepEvents events = { on_preparing, on_awake };
-static const SleepWorld world = { open_proxy, slept_so_far, stats };
+static const SleepWorld world = { open_proxy, get_slept, stats };
 
 static void setup(void) {
         lock = -EBADF;
@@ -225,7 +225,7 @@ static void teardown(void) {
         char path[64];
 
         machine = sleep_free(machine);
-        ck_assert(!is_held());
+        ck_assert(!is_inhibited());
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 (void) snprintf(path, sizeof path, "%s/%s", stats, names[i]);
                 (void) unlink(path);
@@ -245,32 +245,32 @@ static void connect_bus(void) {
 
 /* ---- the tests ---- */
 
-/* logind waits until the drives are quiet; when it is over it is asked again. */
+/* logind delays a suspend until no command is under way. After the suspend the service takes another inhibitor. */
 START_TEST(test_logind) {
         connect_bus();
-        ck_assert_uint_eq(n_asked, 1);
-        ck_assert(is_held());
+        ck_assert_uint_eq(n_inhibit_calls, 1);
+        ck_assert(is_inhibited());
 
         for (unsigned i = 2; i <= 4; i++) {
                 prepare(true);
                 expect("P");
-                ck_assert(is_held());
+                ck_assert(is_inhibited());
                 sleep_ready(machine);
-                ck_assert(!is_held());
+                ck_assert(!is_inhibited());
                 slept += 5000000;
                 prepare(false);
                 expect("S");
-                ck_assert_uint_eq(n_asked, i);
-                ck_assert(is_held());
+                ck_assert_uint_eq(n_inhibit_calls, i);
+                ck_assert(is_inhibited());
         }
 
-        /* One sleep is noticed once. */
+        /* A suspend is reported once. */
         wake_up();
         expect("");
 }
 END_TEST
 
-/* Where nothing is written to drives, logind has nothing to wait for. */
+/* A service that writes no settings takes no inhibitor. */
 START_TEST(test_nothing_written) {
         sleep_bus_connected(machine, bus_at_service);
         bus_settle(event);
@@ -280,39 +280,39 @@ START_TEST(test_nothing_written) {
         expect("A");
         change_owner(":1.1", "");
         change_owner("", ":1.2");
-        ck_assert_uint_eq(n_asked, 0);
+        ck_assert_uint_eq(n_inhibit_calls, 0);
 
         for (unsigned i = 0; i < 2; i++) {
                 sleep_writing(machine);
                 bus_settle(event);
-                ck_assert_uint_eq(n_asked, 1);
-                ck_assert(is_held());
+                ck_assert_uint_eq(n_inhibit_calls, 1);
+                ck_assert(is_inhibited());
         }
 
-        /* Without a bus nobody would say that the machine is about to sleep. */
+        /* Without the bus, logind cannot announce a suspend. */
         sleep_bus_lost(machine);
-        ck_assert(!is_held());
+        ck_assert(!is_inhibited());
 }
 END_TEST
 
-START_TEST(test_at_once) {
-        at_once = true;
+START_TEST(test_no_command_under_way) {
+        is_quiet = true;
         connect_bus();
         prepare(true);
         expect("P");
-        ck_assert(!is_held());
+        ck_assert(!is_inhibited());
         prepare(false);
         expect("A");
-        ck_assert(is_held());
+        ck_assert(is_inhibited());
 }
 END_TEST
 
-/* What logind calls a sleep that came to nothing. */
+/* Counts of the kernel after a suspend that logind announced and that failed. */
 static const struct {
         const char *counted;
-        const char *heard;
+        const char *events_seen;
 } failures[] = {
-        { "failed_freeze", "A" }, /* programs alone were held up */
+        { "failed_freeze", "A" }, /* only processes were frozen */
         { "failed_suspend", "S" }, { "failed_suspend_late", "S" }, { "failed_suspend_noirq", "S" }, { "success", "S" },
 };
 
@@ -325,7 +325,7 @@ START_TEST(test_failure) {
                 expect("P");
                 count(failures[_i].counted, 10 * i);
                 prepare(false);
-                expect(failures[_i].heard);
+                expect(failures[_i].events_seen);
                 wake_up();
                 expect("");
         }
@@ -334,40 +334,40 @@ START_TEST(test_failure) {
 }
 END_TEST
 
-/* Sleep that logind knows nothing of shows at the next event, and once. */
+/* A suspend without logind is reported once, at the next event. */
 static const struct {
         uint64_t more_usec;
-        unsigned count; /* of the kernel; 4 as before */
-        unsigned later; /* it counts on when we run already */
-        const char *heard;
-} unseen[] = {
-        { 0, 4, 4, "" },      { 50000, 4, 4, "" }, /* no more than two clocks that are read one after the other may differ by */
+        unsigned count; /* the kernel's count; 4: unchanged */
+        unsigned later; /* the kernel's count after the next event */
+        const char *events_seen;
+} undetected[] = {
+        { 0, 4, 4, "" },      { 50000, 4, 4, "" }, /* the largest difference of two clocks that are read one after the other */
         { 50001, 4, 4, "S" }, { 3000000, 5, 5, "S" }, { 3000000, 4, 5, "S" },
-        { 0, 5, 5, "S" }, /* the clocks stand still while it sleeps */
+        { 0, 5, 5, "S" }, /* the clocks stop during suspend */
         { 0, 7, 7, "S" },
 };
 
-START_TEST(test_unseen) {
+START_TEST(test_without_logind) {
         if (_i % 2)
                 connect_bus();
         wake_up();
         expect("");
-        slept += unseen[_i].more_usec;
-        count("success", unseen[_i].count);
+        slept += undetected[_i].more_usec;
+        count("success", undetected[_i].count);
         wake_up();
-        expect(unseen[_i].heard);
-        count("success", unseen[_i].later);
+        expect(undetected[_i].events_seen);
+        count("success", undetected[_i].later);
         wake_up();
         expect("");
 
         slept += 3000000;
-        count("success", unseen[_i].later + 1);
+        count("success", undetected[_i].later + 1);
         wake_up();
         expect("S");
 }
 END_TEST
 
-/* While logind prepares, it is about to say so itself. */
+/* A suspend that logind announced is reported only at its second signal. */
 START_TEST(test_preparing) {
         connect_bus();
         prepare(true);
@@ -380,35 +380,35 @@ START_TEST(test_preparing) {
 }
 END_TEST
 
-/* logind, or the bus, goes before it has said that sleep is over: nobody would say it any more. */
+/* If logind or the bus disappears before the second signal, the end of the suspend is reported at once. */
 START_TEST(test_lost) {
         connect_bus();
         prepare(true);
         expect("P");
         change_owner(":1.1", "");
         expect("A");
-        ck_assert_uint_eq(n_asked, 1);
+        ck_assert_uint_eq(n_inhibit_calls, 1);
         change_owner("", ":1.2");
         expect("");
-        ck_assert_uint_eq(n_asked, 2);
-        ck_assert(is_held());
+        ck_assert_uint_eq(n_inhibit_calls, 2);
+        ck_assert(is_inhibited());
 
         prepare(true);
         expect("P");
         sleep_bus_lost(machine);
         expect("A");
-        ck_assert(!is_held());
+        ck_assert(!is_inhibited());
         disconnect_bus();
         make_bus();
         connect_bus();
-        ck_assert_uint_eq(n_asked, 3);
-        ck_assert(is_held());
+        ck_assert_uint_eq(n_inhibit_calls, 3);
+        ck_assert(is_inhibited());
         prepare(true);
         expect("P");
 }
 END_TEST
 
-/* Any user can send such a signal to the service's connection. Were it believed, no drive would be visited any more. */
+/* Signals of other senders are ignored. Any user can send one, and could stop all visits by it. */
 START_TEST(test_senders) {
         static const char *const others[] = { ":1.9", ":1.11", LOGIND, "org.freedesktop.DBus" };
 
@@ -417,10 +417,11 @@ START_TEST(test_senders) {
                 prepare_by(others[i], true);
                 expect("");
         }
-        say(":1.9", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", LOGIND, "", ":1.9");
+        send_signal(":1.9", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", "sss", LOGIND, "",
+                    ":1.9");
         prepare_by(":1.9", true);
         expect("");
-        ck_assert_uint_eq(n_asked, 1);
+        ck_assert_uint_eq(n_inhibit_calls, 1);
 
         prepare(true);
         expect("P");
@@ -431,7 +432,7 @@ START_TEST(test_senders) {
 }
 END_TEST
 
-/* A logind that starts after the service is believed, too. */
+/* Signals of a logind that starts after the service are accepted. */
 START_TEST(test_logind_starts) {
         owner = "";
         connect_bus();
@@ -443,25 +444,25 @@ START_TEST(test_logind_starts) {
 }
 END_TEST
 
-/* Without its leave, its answer or anybody to ask, sleep is heard of all the same. */
+/* Without an inhibitor, a reply or a proxy, a suspend is still reported. */
 START_TEST(test_refused) {
         logind = _i;
-        nobody_listens = _i == GRANTS;
+        proxy_refuses = _i == GRANTS;
         connect_bus();
-        ck_assert_uint_eq(n_asked, _i != GRANTS);
-        ck_assert(!is_held());
+        ck_assert_uint_eq(n_inhibit_calls, _i != GRANTS);
+        ck_assert(!is_inhibited());
         prepare(true);
         expect("P");
         sleep_ready(machine);
         logind = GRANTS;
-        nobody_listens = false;
+        proxy_refuses = false;
         prepare(false);
         expect("A");
-        ck_assert(is_held());
+        ck_assert(is_inhibited());
 }
 END_TEST
 
-/* The wall clock jumps, as it does at the end of a sleep: a reason to look, and to listen again. */
+/* A jump of the wall clock, as after a suspend, leads to a check and restarts the timer. */
 START_TEST(test_clock) {
         const uint64_t one = 1;
 
@@ -476,25 +477,25 @@ START_TEST(test_clock) {
 }
 END_TEST
 
-/* The end of the loop waits for nobody, and nobody is asked after it: that is told. */
+/* After the event loop has ended, errors are logged, and no reply is awaited. */
 START_TEST(test_loop_ends) {
         struct pollfd p = { .events = POLLIN };
 
-        logind = ANSWERS_NOTHING;
+        logind = IGNORES;
         connect_bus();
         ck_assert_uint_eq(n_logged, 0);
         bus_loop_ends(event);
         p.fd = sd_bus_get_fd(proxy);
         ck_assert_int_ge(poll(&p, 1, 0), 0);
         ck_assert(!(p.revents & POLLHUP));
-        ended = true;
+        loop_ended = true;
         sleep_bus_connected(machine, bus_at_service);
-        ck_assert_uint_eq(n_logged, 2); /* logind's signals are not heard, and its lock cannot be asked for */
+        ck_assert_uint_eq(n_logged, 2); /* no subscription to logind's signals, and no inhibitor */
 }
 END_TEST
 
-/* No memory, no timer, or no loop any more. */
-START_TEST(test_no_sleep) {
+/* No memory, no timer, or an event loop that has ended. */
+START_TEST(test_errors) {
         Sleep *s = NULL;
 
         inject_arm(INJECT_MEMORY, 1);
@@ -517,9 +518,9 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_logind);
         tcase_add_test(t, test_nothing_written);
-        tcase_add_test(t, test_at_once);
+        tcase_add_test(t, test_no_command_under_way);
         tcase_add_loop_test(t, test_failure, 0, ELEMENTSOF(failures));
-        tcase_add_loop_test(t, test_unseen, 0, ELEMENTSOF(unseen));
+        tcase_add_loop_test(t, test_without_logind, 0, ELEMENTSOF(undetected));
         tcase_add_test(t, test_preparing);
         tcase_add_test(t, test_lost);
         tcase_add_test(t, test_senders);
@@ -527,7 +528,7 @@ int main(void) {
         tcase_add_loop_test(t, test_refused, 0, 4);
         tcase_add_test(t, test_clock);
         tcase_add_test(t, test_loop_ends);
-        tcase_add_test(t, test_no_sleep);
+        tcase_add_test(t, test_errors);
         suite_add_tcase(s, t);
 
         return suite_run(s);

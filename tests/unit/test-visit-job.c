@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A worker may have been taken over, and say what it likes: each message in each state of the visit. The visit job and the wait
- * are the real ones, PID 1's answer and the broker are ours, and the worker is this test, at its end of the socket. */
+/* Sends each message to a VisitJob in each state of a visit, since a compromised worker may send any message at any time. VisitJob and
+ * FsckWait are real. PID 1, the broker and the worker's end of the socket are replaced by the test. */
 
 #include <check.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "suite.h"
 #include "visit-job.h"
 
-/* ---- a stand-in: the broker ---- */
+/* ---- the broker ---- */
 
-static int worker_fd;    /* the worker's end */
-static int broker_error; /* < 0: there is no process for it */
+static int worker_fd;    /* the worker's end of the socket */
+static int broker_error; /* < 0: no process can be created */
 
 int broker_fork(_unused_ Broker *b, _unused_ BrokerChild child, int fd) {
         if (broker_error < 0)
@@ -29,7 +29,7 @@ int broker_fork(_unused_ Broker *b, _unused_ BrokerChild child, int fd) {
 
 static Wish wish_items[] = {
         { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = "f" },
-        { .name = "nonesuch", .file = "f" }, /* no row is for it */
+        { .name = "nonesuch", .file = "f" }, /* there is no such setting */
 };
 static const Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
 
@@ -40,12 +40,12 @@ typedef struct Visited {
         Drive drive;
         Bridge bridge;
         Verdict verdicts[ELEMENTSOF(wish_items)];
-        unsigned n_told[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
+        unsigned n_reported[ELEMENTSOF(wish_items)], n_ended, n_identities, n_intended, n_settling;
         unsigned n_waits, n_deferred, n_ready, n_silent;
         PowerMode power;
         unsigned n_powers;
         char reason[STEP_REASON_MAX]; /* of the last step */
-        WaitKind waits;               /* for that now */
+        WaitKind waits;               /* the kind of the current wait */
         size_t writing;
         VisitEnd end;
         bool lost;
@@ -80,7 +80,7 @@ static void on_step(void *userdata, const Step *s) {
         size_t i = s->wish - wish_items;
 
         ck_assert_uint_lt(i, wishes.n_items);
-        x->n_told[i]++;
+        x->n_reported[i]++;
         x->verdicts[i] = s->verdict;
         (void) strcpy(x->reason, s->reason);
 }
@@ -121,88 +121,88 @@ static const VisitJobEvents events = {
         .ended = on_ended,
 };
 
-/* PID 1 answers, if it is asked. What `runs` is a check of this disk; NULL: there is none. */
-static void pid1_says(Visited *x, const char *runs) {
+/* PID 1 answers if it was queried. `runs`: the unit of a file system check of the drive; NULL: none. */
+static void pid1_reports(Visited *x, const char *runs) {
         world = (typeof(world)){ .unit = runs, .covers = true, .settled = true };
         if (is_asked(x->event))
                 pid1_answers(x->event);
 }
 
-/* Until nothing is left to hear. */
-static void hear(Visited *x) {
+/* Runs the event loop until no event is pending. */
+static void run_loop(Visited *x) {
         while (sd_event_run(x->event, 0) > 0)
                 ;
 }
 
-/* ---- what it may say ---- */
+/* ---- messages of the worker ---- */
 
-typedef enum Said {
-        GOES_ON,
-        SENDS,         /* the first setting */
-        SENDS_NOTHING, /* it reads */
-        SENDS_UNKNOWN, /* one that nobody wants */
+typedef enum TestMessage {
+        ALIVE,
+        SENDS,         /* writes the first setting */
+        SENDS_NONE,    /* writes none */
+        SENDS_UNKNOWN, /* a setting that is not wanted */
         INTENDS,
         INTENDS_UNKNOWN,
-        TELLS_FIRST,
-        TELLS_SECOND,
-        TELLS_SECOND_WRITTEN, /* which no row is for */
-        TELLS_UNKNOWN,
-        TELLS_NO_VERDICT,
-        DEFERS_SECOND,
-        TELLS_POWER,
-        TELLS_NO_POWER,
+        STEP_FIRST,
+        STEP_SECOND,
+        STEP_SECOND_WRITTEN, /* there is no such setting */
+        STEP_UNKNOWN,
+        STEP_NO_VERDICT,
+        STEP_SECOND_DEFERRED,
+        REPORTS_POWER,
+        REPORTS_NO_POWER,
         BRIDGE,
         IDENTITY,
         END,
         UNKNOWN_TYPE,
         SHORT,
         LONG,
-        _SAID_MAX,
-} Said;
+        _TEST_MESSAGE_MAX,
+} TestMessage;
 
-static void say(Said what) {
+static void send_message(TestMessage what) {
         WorkerMessage m = { .type = MESSAGE_STEP, .step.verdict = VERDICT_UNSUPPORTED };
         uint8_t bytes[WORKER_MESSAGE_MAX_BYTES];
         size_t more = 0;
 
         switch (what) {
-        case GOES_ON:
+        case ALIVE:
                 m.type = MESSAGE_ALIVE;
                 break;
         case SENDS:
-        case SENDS_NOTHING:
+        case SENDS_NONE:
         case SENDS_UNKNOWN:
                 m.type = MESSAGE_SENDS;
-                m.wish = what == SENDS_NOTHING ? NO_WISH : what == SENDS ? 0 : wishes.n_items;
+                m.wish = what == SENDS_NONE ? NO_WISH : what == SENDS ? 0 : wishes.n_items;
                 break;
         case INTENDS:
         case INTENDS_UNKNOWN:
                 m.type = MESSAGE_INTENDS;
                 m.wish = what == INTENDS ? 0 : wishes.n_items;
                 break;
-        case TELLS_FIRST:
+        case STEP_FIRST:
                 m.step.verdict = VERDICT_APPLIED;
                 m.step.written = true;
                 break;
-        case TELLS_SECOND:
-        case TELLS_SECOND_WRITTEN:
+        case STEP_SECOND:
+        case STEP_SECOND_WRITTEN:
                 m.wish = 1;
-                m.step.written = what == TELLS_SECOND_WRITTEN;
+                m.step.written = what == STEP_SECOND_WRITTEN;
                 break;
-        case TELLS_UNKNOWN:
+        case STEP_UNKNOWN:
                 m.wish = wishes.n_items;
                 break;
-        case TELLS_NO_VERDICT:
+        case STEP_NO_VERDICT:
                 m.step.verdict = _VERDICT_INVALID;
                 break;
-        case DEFERS_SECOND:
+        case STEP_SECOND_DEFERRED:
                 m.wish = 1;
                 m.step.verdict = VERDICT_DEFERRED;
                 break;
-        case TELLS_POWER:
-        case TELLS_NO_POWER:
+        case REPORTS_POWER:
+        case REPORTS_NO_POWER:
                 m = (WorkerMessage){ .type = MESSAGE_POWER,
-                                     .power = what == TELLS_POWER ? POWER_STANDBY : POWER_UNCLEAR };
+                                     .power = what == REPORTS_POWER ? POWER_STANDBY : POWER_UNCLEAR };
                 break;
         case BRIDGE:
         case IDENTITY:
@@ -221,7 +221,7 @@ static void say(Said what) {
         case LONG:
                 more = 1;
                 break;
-        case _SAID_MAX:
+        case _TEST_MESSAGE_MAX:
                 abort();
         }
         more += worker_message_write(&m, bytes);
@@ -230,29 +230,29 @@ static void say(Said what) {
         (void) send(worker_fd, bytes, more, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* ---- the states ---- */
+/* ---- states of a visit ---- */
 
 #define M(x) (1U << (x))
-#define SETTINGS (M(TELLS_FIRST) | M(TELLS_SECOND) | M(DEFERS_SECOND))
-#define WORK (M(GOES_ON) | M(SENDS) | M(SENDS_NOTHING) | M(INTENDS) | M(TELLS_POWER))
+#define SETTINGS (M(STEP_FIRST) | M(STEP_SECOND) | M(STEP_SECOND_DEFERRED))
+#define WORK (M(ALIVE) | M(SENDS) | M(SENDS_NONE) | M(INTENDS) | M(REPORTS_POWER))
 
 static void begun(_unused_ Visited *x) {
 }
 static void sending(_unused_ Visited *x) {
-        say(SENDS);
-        hear(x);
+        send_message(SENDS);
+        run_loop(x);
 }
-static void going_on(Visited *x) {
-        say(GOES_ON);
-        hear(x);
+static void alive(Visited *x) {
+        send_message(ALIVE);
+        run_loop(x);
 }
 static void interrupted(Visited *x) {
         news_fn(news_userdata);
-        pid1_says(x, "systemd-fsck@x.service");
+        pid1_reports(x, "systemd-fsck@x.service");
 }
 static void intending(Visited *x) {
-        say(INTENDS);
-        hear(x);
+        send_message(INTENDS);
+        run_loop(x);
 }
 static void guarded(Visited *x) {
         intending(x);
@@ -267,66 +267,67 @@ static void unguarded(Visited *x) {
 static void stopping(Visited *x) {
         visit_job_stop(x->job);
 }
-static void stopped_intending(Visited *x) {
+static void stopped_while_intending(Visited *x) {
         intending(x);
         visit_job_stop(x->job);
 }
-static void interrupted_intending(Visited *x) {
+static void interrupted_while_intending(Visited *x) {
         intending(x);
         interrupted(x);
 }
-static void told_first(Visited *x) {
-        say(TELLS_FIRST);
-        hear(x);
+static void reported_first(Visited *x) {
+        send_message(STEP_FIRST);
+        run_loop(x);
 }
-static void told_all(Visited *x) {
-        told_first(x);
-        say(TELLS_SECOND);
-        hear(x);
+static void reported_all(Visited *x) {
+        reported_first(x);
+        send_message(STEP_SECOND);
+        run_loop(x);
 }
-static void bridged_early(Visited *x) {
-        say(BRIDGE);
-        hear(x);
+static void bridged_before_all(Visited *x) {
+        send_message(BRIDGE);
+        run_loop(x);
 }
 static void bridged(Visited *x) {
-        told_all(x);
-        bridged_early(x);
+        reported_all(x);
+        bridged_before_all(x);
 }
-static void revealed(Visited *x) {
-        say(IDENTITY);
-        hear(x);
+static void identified(Visited *x) {
+        send_message(IDENTITY);
+        run_loop(x);
 }
 static void finished(Visited *x) {
-        told_all(x);
-        say(END);
-        hear(x);
+        reported_all(x);
+        send_message(END);
+        run_loop(x);
 }
 
-/* What is not expected ends the worker. A bridge is there where nothing else is said. */
+/* An unexpected message ends the worker. */
 static const struct {
         const char *name;
         void (*reach)(Visited *x);
         unsigned expected;
-        Transport transport; /* SATA: there is no bridge */
-        bool asked;          /* … or it was asked at an earlier visit */
+        Transport transport; /* TRANSPORT_SATA: there is no bridge */
+        bool asked;          /* the bridge was queried in an earlier visit */
 } states[] = {
         { "begun", begun, WORK | SETTINGS | M(BRIDGE) | M(IDENTITY), TRANSPORT_USB, false },
         { "begun, no bridge", begun, WORK | SETTINGS, TRANSPORT_SATA, false },
-        { "begun, bridge asked before", begun, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
-        { "sending", sending, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
-        { "going on", going_on, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
+        { "begun, bridge queried before", begun, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
+        { "writing", sending, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
+        { "alive", alive, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
         { "interrupted", interrupted, WORK | SETTINGS | M(BRIDGE) | M(IDENTITY), TRANSPORT_USB, false },
-        { "intending", intending, 0, TRANSPORT_USB, false },
+        { "announced a write", intending, 0, TRANSPORT_USB, false },
         { "guarded", guarded, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
         { "unguarded", unguarded, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
         { "stopping", stopping, WORK | SETTINGS | M(BRIDGE), TRANSPORT_USB, true },
-        { "stopped while it intended", stopped_intending, 0, TRANSPORT_USB, true },
-        { "interrupted while it intended", interrupted_intending, 0, TRANSPORT_USB, true },
-        { "told the first", told_first, WORK | M(TELLS_SECOND) | M(DEFERS_SECOND) | M(BRIDGE), TRANSPORT_USB, true },
-        { "told all", told_all, WORK | M(BRIDGE) | M(END), TRANSPORT_USB, true },
-        { "bridged", bridged, M(END), TRANSPORT_USB, true },
-        { "bridged, and did not tell all", bridged_early, 0, TRANSPORT_USB, true },
-        { "revealed", revealed, M(END), TRANSPORT_USB, false },
+        { "stopped after it announced a write", stopped_while_intending, 0, TRANSPORT_USB, true },
+        { "interrupted after it announced a write", interrupted_while_intending, 0, TRANSPORT_USB, true },
+        { "reported the first setting", reported_first, WORK | M(STEP_SECOND) | M(STEP_SECOND_DEFERRED) | M(BRIDGE),
+          TRANSPORT_USB, true },
+        { "reported all settings", reported_all, WORK | M(BRIDGE) | M(END), TRANSPORT_USB, true },
+        { "reported the bridge", bridged, M(END), TRANSPORT_USB, true },
+        { "reported the bridge before all settings", bridged_before_all, 0, TRANSPORT_USB, true },
+        { "identified", identified, M(END), TRANSPORT_USB, false },
         { "finished", finished, 0, TRANSPORT_SATA, false },
 };
 
@@ -352,21 +353,21 @@ static void visit_make(Visited *x, Transport transport, bool asked, uint64_t pat
 
 static void visit_begin(Visited *x, Transport transport, bool asked) {
         visit_make(x, transport, asked, UINT64_MAX);
-        pid1_says(x, NULL);
+        pid1_reports(x, NULL);
         ck_assert_int_eq(visit_job_work(x->job, false), 0);
 }
 
 static void visit_end(Visited *x) {
         (void) close(worker_fd);
-        hear(x);
+        run_loop(x);
         ck_assert_uint_eq(x->n_ended, 1);
         ck_assert_ptr_null(x->job);
         (void) fsck_wait_free(x->fsck_wait);
         sd_event_unref(x->event);
 }
 
-/* The orders that it has got, until there is no more; true: and its socket is closed. */
-static bool drain(unsigned *ret_n) {
+/* Receives and counts all orders to the worker. Returns true if the socket is closed. */
+static bool receive_orders(unsigned *ret_n) {
         WorkerOrder order;
         ssize_t n;
 
@@ -376,41 +377,42 @@ static bool drain(unsigned *ret_n) {
 }
 
 START_TEST(test_each_message) {
-        for (Said what = 0; what < _SAID_MAX; what++) {
+        for (TestMessage what = 0; what < _TEST_MESSAGE_MAX; what++) {
                 bool expected = states[_i].expected & M(what), closed;
-                unsigned n_answers, n_told;
+                unsigned n_answers, n_reported;
                 Visited x;
 
                 visit_begin(&x, states[_i].transport, states[_i].asked);
                 states[_i].reach(&x);
                 ck_assert_uint_eq(x.n_ended, 0);
-                (void) drain(&n_answers);
-                n_told = x.n_told[0] + x.n_told[1];
+                (void) receive_orders(&n_answers);
+                n_reported = x.n_reported[0] + x.n_reported[1];
 
-                say(what);
-                hear(&x);
+                send_message(what);
+                run_loop(&x);
                 ck_assert_msg(x.n_ended == !expected, "%s, message %d: ended %u times", states[_i].name, what,
                               x.n_ended);
-                ck_assert_uint_eq(x.n_powers, expected && what == TELLS_POWER);
+                ck_assert_uint_eq(x.n_powers, expected && what == REPORTS_POWER);
 
-                /* Whatever it asked before: what it has lost nobody calls, and it gets no leave. */
-                pid1_says(&x, NULL);
-                hear(&x);
-                closed = drain(&n_answers);
+                /* A lost worker gets no permission and no answer. */
+                pid1_reports(&x, NULL);
+                run_loop(&x);
+                closed = receive_orders(&n_answers);
                 if (!expected) {
                         ck_assert_uint_eq(n_answers, 0);
                         ck_assert(closed);
                 }
-                /* Who has told all is let go of. */
+                /* After MESSAGE_END the socket is closed. */
                 if (what == END)
                         ck_assert(closed);
                 if (!expected) {
                         ck_assert(x.lost);
                         for (size_t i = 0; i < wishes.n_items; i++)
-                                ck_assert_msg(x.n_told[i] == 1 || x.n_identities > 0, "%s, message %d: told %u times",
-                                              states[_i].name, what, x.n_told[i]);
+                                ck_assert_msg(x.n_reported[i] == 1 || x.n_identities > 0,
+                                              "%s, message %d: reported %u times", states[_i].name, what,
+                                              x.n_reported[i]);
                 }
-                if (!expected && n_told == 0)
+                if (!expected && n_reported == 0)
                         ck_assert(x.verdicts[0] == VERDICT_FAILED && x.verdicts[1] == VERDICT_FAILED);
                 visit_end(&x);
         }
@@ -418,49 +420,49 @@ START_TEST(test_each_message) {
 END_TEST
 
 static const struct {
-        void (*reach)(Visited *x), (*go_on)(Visited *x);
-} endless[] = {
-        { begun, going_on },
+        void (*reach)(Visited *x), (*repeat)(Visited *x);
+} floods[] = {
+        { begun, alive },
         { begun, sending },
         { begun, guarded },
         { begun, unguarded },
 };
 
-/* Each single message is expected; but there is an end to them. */
-START_TEST(test_endless) {
+/* Each message is permitted, but their number is limited. */
+START_TEST(test_flood) {
         unsigned n = 0, n_answers;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        endless[_i].reach(&x);
+        floods[_i].reach(&x);
         for (; x.n_ended == 0 && n < 100 * 1000; n++) {
-                endless[_i].go_on(&x);
-                (void) drain(&n_answers);
+                floods[_i].repeat(&x);
+                (void) receive_orders(&n_answers);
         }
         ck_assert_uint_eq(x.n_ended, 1);
         ck_assert(x.lost);
         ck_assert_uint_gt(n, 256 + 200 * wishes.n_items);
-        ck_assert(drain(&n_answers));
+        ck_assert(receive_orders(&n_answers));
         visit_end(&x);
 }
 END_TEST
 
-/* Whether the drive sleeps is passed on, and is no part of what has to be told. */
+/* The power mode is passed on. The worker may report it before or after the last setting. */
 START_TEST(test_power) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
         if (_i)
-                told_all(&x);
-        say(TELLS_POWER);
-        hear(&x);
+                reported_all(&x);
+        send_message(REPORTS_POWER);
+        run_loop(&x);
         ck_assert_uint_eq(x.n_powers, 1);
         ck_assert_int_eq(x.power, POWER_STANDBY);
         ck_assert_uint_eq(x.n_ended, 0);
         if (!_i)
-                told_all(&x);
-        say(END);
-        hear(&x);
+                reported_all(&x);
+        send_message(END);
+        run_loop(&x);
         ck_assert_int_eq(x.verdicts[0], VERDICT_APPLIED);
         ck_assert_int_eq(x.verdicts[1], VERDICT_UNSUPPORTED);
         ck_assert_uint_eq(x.n_powers, 1);
@@ -469,22 +471,22 @@ START_TEST(test_power) {
 }
 END_TEST
 
-/* Its first commands are over when it says that it goes on. */
-START_TEST(test_settling) {
+/* MESSAGE_ALIVE reports that the first commands are over. */
+START_TEST(test_first_commands_over) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
         sending(&x);
         ck_assert_uint_eq(x.n_settling, 0);
         for (unsigned i = 1; i <= 3; i++) {
-                going_on(&x);
+                alive(&x);
                 ck_assert_uint_eq(x.n_settling, i);
         }
         visit_end(&x);
 }
 END_TEST
 
-/* What is being written is known for as long as that takes. */
+/* The setting that is being written is known until the write ends. */
 START_TEST(test_writing) {
         Visited x;
 
@@ -492,8 +494,8 @@ START_TEST(test_writing) {
         ck_assert_uint_eq(x.writing, NO_WISH);
         sending(&x);
         ck_assert_uint_eq(x.writing, 0);
-        say(SENDS_NOTHING);
-        hear(&x);
+        send_message(SENDS_NONE);
+        run_loop(&x);
         ck_assert_uint_eq(x.writing, NO_WISH);
         visit_end(&x);
 }
@@ -506,15 +508,15 @@ static WorkerOrder order(void) {
         return o;
 }
 
-/* A check is queued, or the machine is to sleep: the worker is told so at once, and once, and what it has not done is deferred; with
- * a check, nothing is said of that. A question is answered all the same. */
+/* A file system check or a suspend stops the worker with one order, and the remaining settings are deferred. After a check the deferred
+ * settings are not reported. An announced write is still answered. */
 START_TEST(test_stop) {
         bool check = _i & 1, intends = _i & 2;
         unsigned n;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        (void) drain(&n); /* the request */
+        (void) receive_orders(&n); /* the request */
         if (intends)
                 intending(&x);
         for (int i = 0; i < 2; i++)
@@ -527,15 +529,15 @@ START_TEST(test_stop) {
                 visit_job_intended(x.job, 0);
                 ck_assert_int_eq(order(), ORDER_GO);
         }
-        ck_assert(!drain(&n));
+        ck_assert(!receive_orders(&n));
         ck_assert_uint_eq(n, 0);
 
-        say(TELLS_FIRST);
-        say(DEFERS_SECOND);
-        say(END);
-        hear(&x);
-        ck_assert_uint_eq(x.n_told[0], 1);
-        ck_assert_uint_eq(x.n_told[1], !check);
+        send_message(STEP_FIRST);
+        send_message(STEP_SECOND_DEFERRED);
+        send_message(END);
+        run_loop(&x);
+        ck_assert_uint_eq(x.n_reported[0], 1);
+        ck_assert_uint_eq(x.n_reported[1], !check);
         visit_end(&x);
         ck_assert_int_eq(x.end, check ? VISIT_INTERRUPTED : VISIT_DEFERRED);
         ck_assert(!x.lost);
@@ -546,7 +548,7 @@ END_TEST
 
 static const struct {
         uint64_t patience_usec;
-        unsigned waited; /* s, until the check is over */
+        unsigned waited; /* seconds until the check ends */
         bool deferred;
 } patiences[] = {
         { 3 * SECOND, 2, false },
@@ -555,13 +557,13 @@ static const struct {
         { UINT64_MAX, 400, false },
 };
 
-/* It waits for a check: that is told at once, and all is deferred when it is for too long, once. It goes on all the same, and then
- * nothing of that wait is left. */
+/* A wait for a check is reported at once. After the patience all settings are reported as deferred, once. The visit begins after the
+ * check, independent of the wait. */
 START_TEST(test_patience) {
         Visited x;
 
         visit_make(&x, TRANSPORT_SATA, false, patiences[_i].patience_usec);
-        pid1_says(&x, "systemd-fsck@x.service");
+        pid1_reports(&x, "systemd-fsck@x.service");
         ck_assert_uint_eq(x.n_waits, 1);
         ck_assert_int_eq(x.waits, WAIT_CHECK);
         for (unsigned s = 0; s < patiences[_i].waited; s++) {
@@ -572,34 +574,34 @@ START_TEST(test_patience) {
         ck_assert_uint_eq(x.n_deferred, patiences[_i].deferred);
         ck_assert_uint_eq(x.n_ready, 0);
         for (size_t i = 0; i < wishes.n_items; i++) {
-                ck_assert_uint_eq(x.n_told[i], patiences[_i].deferred);
+                ck_assert_uint_eq(x.n_reported[i], patiences[_i].deferred);
                 if (patiences[_i].deferred)
                         ck_assert_int_eq(x.verdicts[i], VERDICT_DEFERRED);
         }
         ck_assert_str_eq(x.reason, patiences[_i].deferred ? "still waiting for systemd-fsck@x.service" : "");
 
         news_fn(news_userdata);
-        pid1_says(&x, NULL);
+        pid1_reports(&x, NULL);
         ck_assert_uint_eq(x.n_ready, 1);
         pass(x.event, 400 * SECOND);
         ck_assert_uint_eq(x.n_deferred, patiences[_i].deferred);
         ck_assert_uint_eq(x.n_ready, 1);
         ck_assert_int_eq(visit_job_work(x.job, false), 0);
-        told_all(&x);
-        say(END);
+        reported_all(&x);
+        send_message(END);
         visit_end(&x);
         ck_assert(!x.lost);
         ck_assert_int_eq(x.verdicts[0], VERDICT_APPLIED);
 }
 END_TEST
 
-/* A worker that says nothing for long: told once, and it takes no place; until it says something, or is told something. */
+/* A silent worker is reported once, and does not count as busy until a message is sent or received. */
 START_TEST(test_silence) {
         Visited x;
 
         visit_make(&x, TRANSPORT_SATA, false, UINT64_MAX);
         ck_assert(!visit_job_has_worker(x.job) && !visit_job_is_busy(x.job));
-        pid1_says(&x, NULL);
+        pid1_reports(&x, NULL);
         ck_assert_int_eq(visit_job_work(x.job, false), 0);
         for (unsigned turn = 0; turn < 3; turn++) {
                 pass(x.event, 19 * SECOND);
@@ -611,67 +613,67 @@ START_TEST(test_silence) {
                 pass(x.event, 100 * SECOND);
                 ck_assert_uint_eq(x.n_silent, turn + 1);
                 if (turn == 0)
-                        say(GOES_ON);
+                        send_message(ALIVE);
                 else if (turn == 1) {
-                        say(INTENDS);
-                        hear(&x);
+                        send_message(INTENDS);
+                        run_loop(&x);
                         pass(x.event, 15 * SECOND);
                         visit_job_intended(x.job, 0);
                 }
-                hear(&x);
+                run_loop(&x);
         }
         visit_end(&x);
 }
 END_TEST
 
-/* There is no process for it just now: the next try may have one. */
+/* No process can be created. The next attempt succeeds. */
 START_TEST(test_no_process) {
         Visited x;
 
         visit_make(&x, TRANSPORT_SATA, false, UINT64_MAX);
-        pid1_says(&x, NULL);
-        visit_job_stop(x.job); /* which is for workers */
+        pid1_reports(&x, NULL);
+        visit_job_stop(x.job); /* without effect, since there is no worker */
         broker_error = -EAGAIN;
         ck_assert_int_eq(visit_job_work(x.job, false), -EAGAIN);
         ck_assert(!visit_job_has_worker(x.job) && !visit_job_is_busy(x.job));
         broker_error = 0;
         ck_assert_int_eq(visit_job_work(x.job, false), 0);
-        told_all(&x);
-        say(END);
+        reported_all(&x);
+        send_message(END);
         visit_end(&x);
         ck_assert(!x.lost);
         ck_assert_int_eq(x.end, VISIT_OVER);
 }
 END_TEST
 
-/* The guard's answer to a question that was not asked, or was answered before, is none to the worker. */
-START_TEST(test_unasked) {
+/* An answer of the guard is ignored if the worker does not wait for one. */
+START_TEST(test_unexpected_answer) {
         unsigned n;
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
-        (void) drain(&n); /* the request */
+        (void) receive_orders(&n); /* the request */
         visit_job_intended(x.job, 0);
-        ck_assert(!drain(&n));
+        ck_assert(!receive_orders(&n));
         ck_assert_uint_eq(n, 0);
         guarded(&x);
         visit_job_intended(x.job, -EIO);
         ck_assert_int_eq(order(), ORDER_GO);
         unguarded(&x);
         ck_assert_int_eq(order(), ORDER_UNGUARDED);
-        ck_assert(!drain(&n));
+        ck_assert(!receive_orders(&n));
         ck_assert_uint_eq(n, 0);
         visit_end(&x);
 }
 END_TEST
 
-/* Nothing of a visit that has ended is left waiting for checks. */
-START_TEST(test_dies) {
+/* A visit whose worker died no longer waits for checks. */
+START_TEST(test_worker_dies) {
         Visited x;
 
         visit_begin(&x, TRANSPORT_SATA, false);
         (void) close(worker_fd);
-        hear(&x);
+        run_loop(&x);
         ck_assert_ptr_null(x.job);
         interrupted(&x);
         ck_assert_uint_eq(x.n_ended, 1);
@@ -686,16 +688,16 @@ int main(void) {
 
         tcase_add_loop_test(t, test_each_message, 0, ELEMENTSOF(states));
         tcase_set_timeout(t, 60);
-        tcase_add_loop_test(t, test_endless, 0, ELEMENTSOF(endless));
+        tcase_add_loop_test(t, test_flood, 0, ELEMENTSOF(floods));
         tcase_add_loop_test(t, test_power, 0, 2);
-        tcase_add_test(t, test_settling);
+        tcase_add_test(t, test_first_commands_over);
         tcase_add_test(t, test_writing);
         tcase_add_loop_test(t, test_stop, 0, 4);
         tcase_add_loop_test(t, test_patience, 0, ELEMENTSOF(patiences));
         tcase_add_test(t, test_silence);
         tcase_add_test(t, test_no_process);
-        tcase_add_test(t, test_unasked);
-        tcase_add_test(t, test_dies);
+        tcase_add_test(t, test_unexpected_answer);
+        tcase_add_test(t, test_worker_dies);
         suite_add_tcase(s, t);
 
         return suite_run(s);
