@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How a link that was gone for a moment is noticed: the kernel's notes of errors. (Its messages, as the sign to read them: scripts/recheck.) */
+/* Detection of link errors from the kernel's list of errors in sysfs. (The messages that trigger it: tests/unit/scripts/recheck.) */
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "suite.h"
 #include "sysfs-tree.h"
 
-/* As Linux 6.1 has them; the newest is the first. */
+/* Lists of errors as in Linux 6.1, newest first. */
 static const struct {
         const char *text;
         uint64_t since, newest; /* µs */
@@ -21,35 +21,35 @@ static const struct {
         { "[   20.500000000]BusError\n[   10.000000000]BusError\n", 10000000, 20500000, LINK_LOST },
         { "[   20.000000000]Timeout\n", 0, 20000000, LINK_RESET },
         { "[   20.000000000]HostStateMachineError\n", 0, 20000000, LINK_RESET },
-        /* The worst of what is new. */
+        /* The worst new error counts. */
         { "[   20.000000000]Timeout\n[   15.000000000]Timeout, BusError\n[   10.000000000]Timeout\n", 10000000,
           20000000, LINK_LOST },
         { "[   20.000000000]Timeout\n[   15.000000000]BusError\n", 15000000, 20000000, LINK_RESET },
         { "[   20.000000000]DeviceError\n[   15.000000000]BusError\n", 10000000, 20000000, LINK_LOST },
-        /* After these the kernel resets nothing: the drive refused something, or could not read. */
+        /* The kernel does not reset the link after these errors: the drive rejected a command or could not read. */
         { "[   20.000000000]DeviceError\n[   15.000000000]DeviceError, MediaError\n", 0, 20000000, LINK_SAME },
         { "[   20.000000000]Unknown\n", 0, 20000000, LINK_SAME },
-        /* The last line is cut off. */
+        /* The last line is truncated. */
         { "[   20.000000000]BusError\n[   15.0", 0, 20000000, LINK_LOST },
         { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_SAME },
 };
 
 #define NOTE "[   20.000000000]BusError\n"
 
-/* Where the kernel has them. */
+/* The places of the lists in sysfs. */
 static const struct {
         const char *drive, *file;
         LinkNews news;
 } places[] = {
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.0/ata_device/dev3.0/ering", LINK_LOST },
         { "ata12/host2/target2:0:0/2:0:0:0/block/sda", "ata12/link12/dev12.0/ata_device/dev12.0/ering", LINK_LOST },
-        /* The second drive of a PATA port; and another's note. */
+        /* The second drive of a PATA port, and the list of another drive. */
         { "ata3/host2/target2:0:1/2:0:1:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_LOST },
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_SAME },
         /* Behind a port multiplier. */
         { "ata3/host2/target2:4:0/2:4:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_LOST },
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_SAME },
-        /* Not libata's. */
+        /* Drives without libata. */
         { "usb1/1-1/1-1:1.0/host2/target2:0:0/2:0:0:0/block/sda", "usb1/1-1/1-1:1.0/link", LINK_SAME },
         { "nvme/nvme0/nvme0n1", "nvme/nvme0/state", LINK_SAME },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Requests for a visit that come in one after the other, and the visit that comes of them. */
+/* Merging several requests into one visit. */
 
 #include <check.h>
 
@@ -35,7 +35,7 @@ static const struct {
         { { VISIT_RETRY, VISIT_REQUEST }, 2, { 9, 0 }, 0, VISIT_REQUEST, WORK_NOW, WORK_LOST | WORK_PERMANENT },
         { { VISIT_REQUEST, VISIT_PERMANENT }, 2, {}, 0, VISIT_PERMANENT, WORK_NOW | WORK_PERMANENT, WORK_LOST },
         { { VISIT_CONTROLLER, VISIT_CONTROLLER }, 2, { 4, 4 }, 4, VISIT_CONTROLLER, WORK_LOST, WORK_NOW },
-        /* A drive is woken for its settings, and not for what another program may have changed. */
+        /* Deferred settings may spin up a drive, changes by another program do not. */
         { { VISIT_PARAMETERS, VISIT_REVALIDATION },
           2,
           {},
@@ -66,7 +66,7 @@ START_TEST(test_add) {
 }
 END_TEST
 
-/* Each reason has work, and a visit for it is one. */
+/* Each reason has work that leads to a visit. */
 START_TEST(test_reason) {
         VisitReason r = (VisitReason) _i;
         Pending p = {};
@@ -80,8 +80,8 @@ START_TEST(test_reason) {
 }
 END_TEST
 
-/* No time of what was done before is left to what comes after. */
-START_TEST(test_none) {
+/* not_before of an earlier visit does not apply to the next one. */
+START_TEST(test_not_before) {
         Pending p = { .not_before = 3 };
 
         pending_add(&p, VISIT_CHANGE, WORK_APPLY, 8);
@@ -89,8 +89,8 @@ START_TEST(test_none) {
 }
 END_TEST
 
-/* A visit that did not begin leaves all its work, and is due at once. */
-START_TEST(test_restore) {
+/* The work of a withdrawn visit is pending again, and due at once. */
+START_TEST(test_withdrawn) {
         Pending p = { .work = WORK_KERNEL | WORK_DRIVE, .reason = VISIT_RECHECK, .not_before = 8 };
         const Pending begun = { .work = WORK_APPLY | WORK_PERMANENT | WORK_ACTIVE,
                                 .reason = VISIT_PERMANENT,
@@ -103,7 +103,7 @@ START_TEST(test_restore) {
         ck_assert_int_eq(p.reason, VISIT_PERMANENT);
         ck_assert_uint_eq(p.not_before, 0);
 
-        /* A user's request to spin down outlives one of the service, and ends with the spin-down. */
+        /* A spin-down by the service does not replace a user's request, which ends with the spin-down. */
         p = (Pending){ .work = WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_WEAR };
         pending_merge(&p, &(Pending){ .work = WORK_SPIN_DOWN });
         ck_assert(p.work & WORK_EVEN_IN_USE);
@@ -120,8 +120,8 @@ int main(void) {
 
         tcase_add_loop_test(t, test_add, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_reason, 0, _VISIT_REASON_MAX);
-        tcase_add_test(t, test_none);
-        tcase_add_test(t, test_restore);
+        tcase_add_test(t, test_not_before);
+        tcase_add_test(t, test_withdrawn);
         suite_add_tcase(s, t);
         return suite_run(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the tracer is told of a drive: its number, its SCSI address and what lies on it. */
+/* The data that the tracer gets for a drive: device number, SCSI address, and the devices that are stored on the drive. */
 
 #include <inttypes.h>
 
@@ -15,8 +15,8 @@ static void setup(void) {
 }
 
 static const struct {
-        const char *syspath, *dev; /* dev: NULL: there is none */
-        const char *result;        /* "DISK SCSI-ADDRESS"; NULL: it is none */
+        const char *syspath, *dev; /* dev: NULL: no such file */
+        const char *result;        /* "DISK SCSI-ADDRESS"; NULL: not a SCSI device */
 } addresses[] = {
         { SYSPATH, "8:0\n", "8:0 2:0:1:3" },
         { SYSPATH, "259:1048575", "259:1048575 2:0:1:3" },
@@ -54,7 +54,7 @@ START_TEST(test_address) {
 }
 END_TEST
 
-/* Partitions are left out, and what lies on them is not, at any height. */
+/* Devices stored on partitions are included at any level, the partitions themselves are not. */
 START_TEST(test_above) {
         static const char *const files[][2] = {
                 { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
@@ -62,7 +62,7 @@ START_TEST(test_above) {
                 { "md127/dev", "9:127\n" },         { "md127/md127p1/partition", "1\n" },
                 { "md127/md127p1/dev", "259:0\n" }, { "md127/md127p1/holders/dm-1", NULL },
                 { "dm-0/dev", "253:0\n" },          { "dm-0/holders/dm-1", NULL },
-                { "dm-1/dev", "253:1\n" },          { "dm-1/holders/dm-2", NULL }, /* gone just now */
+                { "dm-1/dev", "253:1\n" },          { "dm-1/holders/dm-2", NULL }, /* was just removed */
         };
         const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
         bool md = false, lower = false, upper = false;
@@ -84,7 +84,7 @@ START_TEST(test_above) {
 }
 END_TEST
 
-/* There is room for so many, and no more. */
+/* At most WATCH_ABOVE_MAX devices are included. */
 START_TEST(test_above_many) {
         const Drive d = { .name = (char *) "sda", .syspath = (char *) SYSPATH };
         unsigned n = WATCH_ABOVE_MAX - 1 + (unsigned) _i, seen = 0;
@@ -108,7 +108,7 @@ START_TEST(test_above_many) {
 }
 END_TEST
 
-/* A file system on a partition, and one on two volumes above it; of one that is on another drive nothing is told. */
+/* Includes a btrfs on a partition and one on two volumes of the drive, but not one on another drive. */
 START_TEST(test_btrfs) {
         static const char *const files[][2] = {
                 { "sda/sda1/partition", "1\n" },    { "sda/sda1/dev", "8:1\n" },
@@ -137,7 +137,7 @@ START_TEST(test_btrfs) {
         for (unsigned i = 0; i < w.n_above; i++)
                 ck_assert(watch_device_equal(w.above[i], expected[i]));
 
-        /* Before Linux 5.10 there is no such link. */
+        /* Linux before 5.10 has no such link. */
         ck_assert_int_eq(unlink("btrfs/one/bdi"), 0);
         ck_assert_int_eq(watch_drive_read(scratch, "btrfs", &d, &w), 0);
         ck_assert_uint_eq(w.n_above, 2);
