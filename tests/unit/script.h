@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A drive for unit tests: a script of the commands it expects, byte by byte, and what it answers. A command out of turn,
- * or one left over, fails the test. */
+/* A simulated drive for unit tests. A script has the expected commands, byte by byte, and their results. An unexpected command, or one that
+ * was not sent, fails the test. */
 
 #include <check.h>
 #include <linux/nvme_ioctl.h>
@@ -14,15 +14,15 @@
 
 typedef struct Row {
         const char *cdb;  /* "85 06 20 …" */
-        const char *out;  /* the first bytes of what is sent with it; NULL: none */
-        const void *data; /* what comes back with it */
+        const char *out;  /* the first bytes of the data sent to the drive; NULL: none */
+        const void *data; /* the data from the drive */
         size_t data_len;
         const char *sense; /* NULL: good status, no sense */
         uint16_t host_status;
-        int32_t resid; /* what the transport says is missing at the end of the data */
-        int error;     /* of the ioctl */
+        int32_t resid; /* bytes missing at the end of the data, as the transport reports */
+        int error;     /* result of the ioctl */
 
-        /* An NVMe admin command instead: opcode != 0. */
+        /* If opcode != 0: an NVMe admin command. */
         uint8_t opcode;
         uint32_t nsid, cdw10, cdw11, result;
         int status;
@@ -32,7 +32,7 @@ typedef struct Script {
         const Row *rows;
         size_t n_rows, next;
         unsigned n_gates;
-        unsigned gate_closes_at; /* the how-maniest question is answered "not now"; 0: none */
+        unsigned gate_closes_at; /* the permission is refused from the Nth request on; 0: never */
 } Script;
 
 static inline size_t script_bytes(const char *hex, uint8_t *buf, size_t size) {
@@ -48,7 +48,7 @@ static inline size_t script_bytes(const char *hex, uint8_t *buf, size_t size) {
 }
 
 static inline const Row *script_next(Script *s, const char *what) {
-        ck_assert_msg(s->next < s->n_rows, "command %zu, %s, is one more than the script has", s->next, what);
+        ck_assert_msg(s->next < s->n_rows, "command %zu, %s, is not in the script", s->next, what);
         return s->rows + s->next++;
 }
 
@@ -101,7 +101,7 @@ static inline int script_nvme(void *userdata, int fd _unused_, struct nvme_passt
 }
 
 static inline int script_open(void *userdata _unused_, const Drive *drive _unused_) {
-        return 1000; /* nobody reads or closes it: device_done() gets an error, and nothing of ours has that number */
+        return 1000; /* not an open descriptor: nothing reads it, and closing it in device_done() fails */
 }
 
 static inline int script_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {

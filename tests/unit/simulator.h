@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The whole service in a machine that is the test's: its files (below the scratch directory), its clock, its drives, and everybody the
- * service speaks with: udev, PID 1, logind, the kernel's log, clients on D-Bus, workers and the tracer. Whatever leaves the service is
- * given to simulator_emit() as a line of text. Nothing here knows what the service is made of: only its borders. */
+/* Runs the whole service in a simulated machine: files (below the scratch directory), clock, drives, udev, PID 1, logind, the kernel log,
+ * D-Bus clients, workers and the tracer. The test passes each output of the service to simulator_emit() as a line of text. The simulator
+ * replaces only the interfaces of the service, and does not depend on its internal structure. */
 
 #include <check.h>
 #include <dirent.h>
@@ -54,9 +54,9 @@
 
 static void simulator_emit(const char *format, ...) _printf_(1, 2);
 
-/* ---- files: what the service has below / is below the scratch directory ---- */
+/* ---- files: paths of the service are redirected to the scratch directory ---- */
 
-static bool in_world; /* else the machine's own */
+static bool in_world; /* true: the simulated machine; false: the real one */
 
 static const char *redirect(const char *path, char buf[static PATH_MAX]) {
         static const char *const trees[] = { "/sys", "/run", "/etc", "/var", "/usr/lib", "/lib", "/proc/cmdline" };
@@ -92,7 +92,7 @@ WRAP(int, open64, const char *path, int flags, ...) {
         va_end(ap);
         return __real_open64(redirect(path, buf), flags, mode);
 }
-static char lacking[PATH_MAX]; /* there is no memory to open this file, once */
+static char lacking[PATH_MAX]; /* the next open of this file fails with ENOMEM */
 
 WRAP(int, openat64, int dir_fd, const char *path, int flags, ...) {
         char buf[PATH_MAX];
@@ -110,7 +110,7 @@ WRAP(int, openat64, int dir_fd, const char *path, int flags, ...) {
         va_end(ap);
         return __real_openat64(dir_fd, redirect(path, buf), flags, mode);
 }
-/* The same where the C library checks sizes. */
+/* The variants of the C library with _FORTIFY_SOURCE. */
 WRAP(int, __open64_2, const char *path, int flags) {
         char buf[PATH_MAX];
 
@@ -141,8 +141,8 @@ WRAP(int, glob64, const char *pattern, int flags, int (*error)(const char *path,
 
         return __real_glob64(redirect(pattern, buf), flags, error, ret);
 }
-/* What leads back to the machine's name of a file is that. */
-static char *lead_back(const char *path, char *found) {
+/* Removes the scratch directory from a path that the service gets. */
+static char *strip_scratch(const char *path, char *found) {
         if (found && in_world && starts_with(found, scratch) && !starts_with(path, scratch))
                 memmove(found, found + strlen(scratch), strlen(found + strlen(scratch)) + 1);
         return found;
@@ -150,12 +150,12 @@ static char *lead_back(const char *path, char *found) {
 WRAP(char *, realpath, const char *path, char *real) {
         char buf[PATH_MAX];
 
-        return lead_back(path, __real_realpath(redirect(path, buf), real));
+        return strip_scratch(path, __real_realpath(redirect(path, buf), real));
 }
 WRAP(char *, __realpath_chk, const char *path, char *real, size_t size) {
         char buf[PATH_MAX];
 
-        return lead_back(path, __real___realpath_chk(redirect(path, buf), real, size));
+        return strip_scratch(path, __real___realpath_chk(redirect(path, buf), real, size));
 }
 WRAP(ssize_t, __readlink_chk, const char *path, char *target, size_t size, size_t room) {
         char buf[PATH_MAX];
@@ -229,7 +229,7 @@ WRAP(int, connect, int fd, const struct sockaddr *address, socklen_t size) {
 
         return __real_connect(fd, (const struct sockaddr *) &a, size);
 }
-/* Stable storage takes what is written when this file is gone. */
+/* fsync() blocks until this file is removed. */
 #define STORAGE_STUCK "/run/storage-stuck"
 
 static bool storage_is_stuck(void) {
@@ -244,7 +244,7 @@ WRAP(int, fsync, int fd) {
         return fd < 0 ? -1 : 0;
 }
 
-/* No file below this directory can be written; NULL: all can. */
+/* Writes below this directory fail with ENOSPC; NULL: none fails. */
 static const char *full;
 
 WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool sync) {
@@ -253,8 +253,8 @@ WRAP(int, file_replace, int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
-static unsigned no_memory_at; /* the how-maniest allocation of the service's from now fails; 0: none */
-static bool is_serving;       /* it is its turn, and not the test's */
+static unsigned no_memory_at; /* number of allocations by the service until one fails; 0: none fails */
+static bool is_serving;       /* the service runs, not the test */
 
 WRAP(void *, malloc, size_t size) {
         if (is_serving && no_memory_at > 0 && --no_memory_at == 0)
@@ -296,11 +296,11 @@ static void world_remove(const char *path) {
 #define MONOTONIC_START (1000 * SECOND)
 #define REALTIME_START (1767225600 * SECOND) /* 2026-01-01 */
 
-static int64_t passed_usec; /* since the script began */
-static int64_t slept;       /* µs that the machine has slept */
+static int64_t passed_usec; /* simulated time since the script began */
+static int64_t slept;       /* time in suspend; µs */
 static struct {
         int fd;
-        int64_t due; /* CLOCK_MONOTONIC, µs; INT64_MAX: it does not run */
+        int64_t due; /* CLOCK_MONOTONIC, µs; INT64_MAX: off */
 } alarms[8];
 
 int clock_gettime(clockid_t clock, struct timespec *ts) {
@@ -315,7 +315,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
         return 0;
 }
 
-/* The event loop's: it is the test that looks when it is due. */
+/* The timers of the event loop expire in simulated time (world_pass_until()). */
 int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old) {
         size_t i = 0;
 
@@ -330,7 +330,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itim
         return 0;
 }
 
-/* The service waits for its notes at its end. */
+/* The service waits for its notes before it ends: the wait takes simulated time. */
 WRAP(int, poll, struct pollfd *fds, nfds_t n, int timeout_ms) {
         if (!storage_is_stuck())
                 return __real_poll(fds, n, timeout_ms);
@@ -340,13 +340,13 @@ WRAP(int, poll, struct pollfd *fds, nfds_t n, int timeout_ms) {
 
 static int timer_error;
 
-/* Without leave to come later, so that all comes at its time. */
+/* Ignores the accuracy, so that timers expire exactly. */
 WRAP(int, timer_start, sd_event *event, sd_event_source **timer, uint64_t usec, _unused_ uint64_t accuracy_usec,
      sd_event_time_handler_t handler, void *userdata) {
         return timer_error < 0 ? timer_error : __real_timer_start(event, timer, usec, 1, handler, userdata);
 }
 
-/* When the service does something by itself, as passed_usec; INT64_MAX: never. */
+/* Returns when the next timer of the service expires, as passed_usec; INT64_MAX: never. */
 static int64_t world_due(void) {
         int64_t due = INT64_MAX;
 
@@ -357,14 +357,14 @@ static int64_t world_due(void) {
 
 /* ---- boots ---- */
 
-static unsigned boot; /* the how-maniest */
+static unsigned boot; /* number of the boot */
 
 int sd_id128_get_boot(sd_id128_t *ret) {
         *ret = (sd_id128_t){ .bytes = { 1, (uint8_t) boot } };
         return 0;
 }
 
-/* ---- drives, as the kernel and udev have them ---- */
+/* ---- drives in sysfs and in the udev database ---- */
 
 typedef struct Disk {
         char name[32], transport[16];
@@ -458,7 +458,7 @@ int inventory_readiness(const char *name, Readiness *ret) {
         return 0;
 }
 
-/* ---- udev's events ---- */
+/* ---- udev events ---- */
 
 static Manager *udev_manager;
 static DebianRule udev_rule;
@@ -487,7 +487,7 @@ void monitor_settle(_unused_ Monitor *m) {
 
 static const SleepEvents *logind_events;
 static void *logind_userdata;
-static bool logind_waits; /* was asked to wait before the machine sleeps */
+static bool logind_waits; /* the service holds an inhibitor */
 
 const SleepWorld sleep_world;
 int sleep_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const SleepWorld *world,
@@ -517,8 +517,8 @@ static FsckStatusFn pid1_answered;
 static Pid1NewsFn pid1_news;
 static void *pid1_userdata;
 static int pid1_error;
-static bool pid1_asked, pid1_silent;
-static char pid1_lacks[64]; /* a unit of a device that is not active */
+static bool pid1_queried, pid1_silent;
+static char pid1_lacks[64]; /* a device unit that is not active; "": none */
 static struct { char name[64], sysname[32]; } checks[8];
 static unsigned n_checks;
 
@@ -536,8 +536,8 @@ WRAP(Pid1 *, pid1_free, _unused_ Pid1 *p) {
 WRAP(void, pid1_disconnect, _unused_ Pid1 *p) {
 }
 WRAP(int, pid1_query_fsck_status, _unused_ Pid1 *p, _unused_ char *const *device_units) {
-        ck_assert(!pid1_asked);
-        pid1_asked = true;
+        ck_assert(!pid1_queried);
+        pid1_queried = true;
         return 0;
 }
 
@@ -550,19 +550,19 @@ static void pid1_answer(void) {
                 units[i] = (FsckUnit){ .name = checks[i].name,
                                        .sysname = streq(checks[i].sysname, "root") ? NULL : checks[i].sysname,
                                        .root = streq(checks[i].sysname, "root") };
-        pid1_asked = false;
+        pid1_queried = false;
         pid1_answered(pid1_userdata, pid1_error, &status);
 }
 
-/* ---- the kernel's log ---- */
+/* ---- the kernel log ---- */
 
-static int kmsg[2] = { -1, -1 }; /* the service's end first */
+static int kmsg[2] = { -1, -1 }; /* the first one is the service's end */
 static struct {
-        bool closed;    /* the service's standard input */
-        mode_t type;    /* what it is instead of a character device; 0: it is one … */
-        dev_t number;   /* … with this number */
-        int seek_error; /* > 0: it has no end */
-        int read_error; /* > 0: of the next read */
+        bool closed;    /* standard input of the service is closed */
+        mode_t type;    /* type of the file; 0: a character device */
+        dev_t number;   /* device number */
+        int seek_error; /* > 0: errno of the seek to the end */
+        int read_error; /* > 0: errno of the next read */
 } kmsg_state;
 
 WRAP(int, fstat64, int fd, struct stat *st) {
@@ -585,7 +585,7 @@ WRAP(off_t, lseek64, int fd, off_t offset, int whence) {
         errno = kmsg_state.seek_error;
         return errno > 0 ? -1 : 0;
 }
-/* A record at a time, and whole; the service does not wait for one. */
+/* Returns one whole record per read. The service must not block. */
 WRAP(ssize_t, read, int fd, void *buf, size_t size) {
         if (!in_world || fd != kmsg[0])
                 return __real_read(fd, buf, size);
@@ -604,20 +604,20 @@ WRAP(int, link_watch_new, sd_event *event, Manager *m, _unused_ int fd, LinkWatc
         return __real_link_watch_new(event, m, kmsg_state.closed ? -1 : kmsg[0], ret);
 }
 
-/* ---- what else the service asks of its machine ---- */
+/* ---- other calls of the service ---- */
 
 WRAP(void, bus_connect, _unused_ Bus *b, _unused_ const char *address, _unused_ Sleep *sleep) {
 }
 WRAP(bool, sandbox_lacks_landlock, void) {
         return false;
 }
-static unsigned n_handed_back;
+static unsigned n_trims;
 
 WRAP(void, memory_trim, void) {
-        n_handed_back++;
+        n_trims++;
 }
 
-static char notified[256]; /* what `systemctl status` shows */
+static char notified[256]; /* the text in `systemctl status` */
 
 WRAP(int, sd_notifyf, _unused_ int unset, const char *format, ...) {
         va_list ap;
@@ -645,16 +645,16 @@ WRAP(int, journal_socket_send, _unused_ JournalSocket *j, const char *record) {
 
 typedef struct Worker {
         char drive[32];
-        int fd; /* < 0: there is none */
+        int fd; /* < 0: there is no worker */
         void *request;
-        VisitRequest *asked;
-        bool told[64];
+        VisitRequest *parsed;
+        bool reported[64];
 } Worker;
 
 static Worker workers[1024];
-static size_t n_workers; /* so many have been there at once */
+static size_t n_workers; /* the largest number of workers at the same time */
 static int broker_error;
-static char broker_fails_for[32]; /* this drive; "": all */
+static char broker_fails_for[32]; /* only for this drive; "": for all */
 
 static Worker *worker_find(const char *drive) {
         for (size_t i = 0; i < n_workers; i++)
@@ -667,8 +667,8 @@ static void worker_close(Worker *w) {
         (void) close(w->fd);
         w->fd = -1;
         free(w->request);
-        free(w->asked);
-        w->request = w->asked = NULL;
+        free(w->parsed);
+        w->request = w->parsed = NULL;
 }
 
 static size_t append(char *text, size_t size, const char *format, ...) _printf_(3, 4);
@@ -691,9 +691,9 @@ static void append_known(char *text, const char *word, const ValueRange *range, 
                               value_format(range, &(Value){ .type = like->type, .number = n.number }, value));
 }
 
-/* In one line: what the worker is asked for. */
+/* Emits the request to a worker as one line. */
 static void emit_request(const Worker *w) {
-        const Visit *v = &w->asked->visit;
+        const Visit *v = &w->parsed->visit;
         bool settings = v->work & WORK_SETTINGS;
         const struct {
                 const char *word;
@@ -740,13 +740,13 @@ static void emit_request(const Worker *w) {
         simulator_emit("request %s:%s", w->drive, text);
 }
 
-/* The process is there at once. */
+/* The worker starts at once. */
 int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         Worker *w = workers;
         ssize_t n;
 
         ck_assert_int_eq(child, BROKER_WORKER);
-        /* Before anything is written. */
+        /* The service must have taken the inhibitor before it writes. */
         ck_assert(logind_waits);
         if (broker_error < 0 && !*broker_fails_for)
                 return broker_error;
@@ -756,12 +756,12 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         n_workers = MAX(n_workers, (size_t) (w - workers) + 1);
         *w = (Worker){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
                        .request = malloc(VISIT_REQUEST_MAX_BYTES),
-                       .asked = malloc(sizeof *w->asked) };
-        ck_assert(w->fd >= 0 && w->request && w->asked);
+                       .parsed = malloc(sizeof *w->parsed) };
+        ck_assert(w->fd >= 0 && w->request && w->parsed);
         n = recv(w->fd, w->request, VISIT_REQUEST_MAX_BYTES, 0);
         ck_assert_int_gt(n, 0);
-        ck_assert_int_eq(visit_request_parse(w->request, n, &all_settings, w->asked), 0);
-        (void) strcpy(w->drive, w->asked->visit.drive->name);
+        ck_assert_int_eq(visit_request_parse(w->request, n, &all_settings, w->parsed), 0);
+        (void) strcpy(w->drive, w->parsed->visit.drive->name);
         if (broker_error < 0 && streq(w->drive, broker_fails_for)) {
                 worker_close(w);
                 return broker_error;
@@ -777,7 +777,7 @@ static void worker_say(const Worker *w, const WorkerMessage *m) {
         ck_assert_int_eq(send(w->fd, message, size, MSG_NOSIGNAL), (ssize_t) size);
 }
 
-static bool workers_hear(void) {
+static bool workers_receive(void) {
         static const char *const orders[] = { "go", "unguarded", "stop" };
         bool heard = false;
 
@@ -800,7 +800,7 @@ static bool workers_hear(void) {
 /* ---- the tracer ---- */
 
 static int tracer_listener = -1, tracer_fd = -1;
-static bool tracer_watches; /* by the last request */
+static bool tracer_watches; /* the last request was to watch a drive */
 
 static void tracer_listen(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = TRACER_SOCKET };
@@ -817,7 +817,7 @@ static void tracer_close_fd(int *fd) {
         *fd = -1;
 }
 
-static bool tracer_hear(void) {
+static bool tracer_receive(void) {
         char text[256] = "";
         TracerRequest q = {};
         int r;
@@ -845,7 +845,7 @@ static bool tracer_hear(void) {
         return true;
 }
 
-static void tracer_say(const TracerAnswer *a) {
+static void tracer_send(const TracerAnswer *a) {
         ck_assert_int_ge(tracer_fd, 0);
         ck_assert_int_eq(wire_send(tracer_fd, tracer_answer_fields, a, 0), 0);
 }
@@ -855,19 +855,19 @@ static void tracer_say(const TracerAnswer *a) {
 static sd_event *event;
 static Daemon *service;
 
-/* Until nothing more happens by itself. Processes of the service's, which write, are waited for. */
+/* Runs the service until no event is pending. Waits for child processes of the service, which write notes. */
 static void world_run(void) {
         while (service) {
                 siginfo_t si = {};
-                bool heard;
+                bool received;
                 int r;
 
                 is_serving = true;
                 r = sd_event_run(event, 0);
                 is_serving = false;
-                heard = workers_hear();
+                received = workers_receive();
 
-                if (tracer_hear() || heard || r > 0)
+                if (tracer_receive() || received || r > 0)
                         continue;
                 if (sd_event_get_state(event) == SD_EVENT_FINISHED) {
                         int code;
@@ -880,7 +880,7 @@ static void world_run(void) {
                 }
                 if (r < 0)
                         ck_abort();
-                if (pid1_asked && !pid1_silent) {
+                if (pid1_queried && !pid1_silent) {
                         pid1_answer();
                         continue;
                 }
@@ -890,7 +890,7 @@ static void world_run(void) {
         }
 }
 
-/* All that happens until then, each at its time. */
+/* Runs the service until this time, each timer at its own time. */
 static void world_pass_until(int64_t until) {
         world_run();
         for (int64_t due; (due = world_due()) <= until;) {
@@ -936,14 +936,14 @@ static void world_stop(void) {
                         worker_close(workers + i);
         tracer_close_fd(&tracer_fd);
         memset(alarms, 0, sizeof alarms);
-        pid1_asked = logind_waits = false;
+        pid1_queried = logind_waits = false;
 }
 
-static int source = -1; /* the directory that the test was started in */
+static int source = -1; /* the working directory of the test */
 
 static void world_setup(void) {
         source = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        /* State files are replaced so often that a file system on a disk takes most of the time. */
+        /* A tmpfs, since replacing state files on a disk would take most of the time. */
         if (access("/dev/shm", W_OK) == 0)
                 (void) strcpy(scratch, "/dev/shm/dk-test-XXXXXX");
         scratch_make();
@@ -960,14 +960,14 @@ static void world_setup(void) {
         kmsg_state = (typeof(kmsg_state)){ .number = makedev(1, 11) };
 }
 
-/* As it was before the first script. */
+/* Restores the state before the first script. */
 static void world_teardown(void) {
         world_stop();
         tracer_close_fd(&tracer_listener);
         (void) close(kmsg[0]);
         (void) close(kmsg[1]);
         in_world = inventory_fails = pid1_silent = false;
-        n_disks = n_checks = n_caught_up = n_handed_back = 0;
+        n_disks = n_checks = n_caught_up = n_trims = 0;
         passed_usec = slept = 0;
         boot = no_memory_at = 0;
         lacking[0] = broker_fails_for[0] = '\0';

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The service as a whole, by scripts (tests/unit/scripts). A script has cases; each begins with a machine without drives. A line is a verb
- * (the table `verbs`; what stands behind it is said at its function) that does something to the machine or to the service. The indented
- * lines below it are all that leaves the service until nothing more happens by itself: one more, one less or another one fails the test.
- * Requests to workers, orders to them, journal records, answers on D-Bus, and what is watched come by themselves; the state files and
- * timers are asked for ("?"). Time stands still but for "at", "wait" and "until": what happens meanwhile begins with its time.
+/* Tests the whole service with scripts (tests/unit/scripts).
  *
- * "def NAME" has lines up to "end" for "do NAME ARGUMENT…" ($1, $2, …), or "quietly NAME …", which does not show what happens. A line
- * that is indented by two goes on with the line before.
+ * A script has cases, and each case begins with a machine without drives. A line is a verb (see the table `verbs`; the functions describe
+ * the arguments) that does something to the machine or to the service. The indented lines below it are the output of the service until
+ * no event is pending: requests and orders to workers, journal records, replies on D-Bus, and requests to the tracer. A missing,
+ * different or additional line fails the test. State files and timers are shown on request ("?"). Time passes only in "at", "wait" and
+ * "until", and output during that time begins with the time.
  *
- * "test-scripts FILE…" runs these scripts alone; "test-scripts --write FILE…" writes what happens into the files, to be read before it is
- * believed. */
+ * "def NAME" begins a definition that ends with "end". "do NAME ARGUMENT…" runs it with $1, $2, …, "quietly NAME ARGUMENT…" does so and
+ * does not show the output. A line that is indented by two spaces continues the previous line.
+ *
+ * "test-scripts FILE…" runs only these scripts. "test-scripts --write FILE…" replaces the output in the files by the actual output, which
+ * must be reviewed afterwards. */
 
 #include <assert.h>
 #include <ctype.h>
@@ -25,12 +27,12 @@
 #define WORDS_MAX 256
 #define INDENT "        "
 
-/* ---- what comes out ---- */
+/* ---- output ---- */
 
 static char *output;
 static size_t output_size;
 static FILE *out;
-static bool is_passing; /* time goes by */
+static bool is_waiting; /* in "at", "wait" or "until" */
 static unsigned n_emitted;
 
 static void format_time(int64_t usec, char *buf, size_t size) {
@@ -52,7 +54,7 @@ static void simulator_emit(const char *format, ...) {
         if (!out)
                 return;
         fputs(INDENT, out);
-        if (is_passing) {
+        if (is_waiting) {
                 format_time(passed_usec, when, sizeof when);
                 fprintf(out, "%s ", when);
         }
@@ -62,12 +64,12 @@ static void simulator_emit(const char *format, ...) {
         fputc('\n', out);
 }
 
-/* ---- where we are ---- */
+/* ---- position ---- */
 
-static const char *script; /* its file */
+static const char *script; /* path of the script */
 static unsigned line_number;
 
-static bool is_written; /* what happens is not judged, but written down; and so is what is wrong with the script */
+static bool is_writing; /* --write: the output and errors of the script are written, not compared */
 static jmp_buf next_line;
 
 _Noreturn static void script_fail(const char *format, ...) _printf_(1, 2);
@@ -78,7 +80,7 @@ static void script_fail(const char *format, ...) {
         va_start(ap, format);
         (void) vsnprintf(why, sizeof why, format, ap);
         va_end(ap);
-        if (is_written) {
+        if (is_writing) {
                 simulator_emit("ERROR: %s", why);
                 longjmp(next_line, 1);
         }
@@ -91,7 +93,7 @@ static void script_fail(const char *format, ...) {
                         script_fail(__VA_ARGS__); \
         } while (0)
 
-/* "20:00", "1:00:00", "20min", "3h", "15s", "250ms", "10d" */
+/* Parses "20:00", "1:00:00", "20min", "3h", "15s", "250ms" or "10d". */
 static int64_t parse_time(const char *text) {
         static const struct {
                 const char *unit;
@@ -110,7 +112,7 @@ static int64_t parse_time(const char *text) {
                         return (int64_t) (n * (double) units[i].usec + 0.5);
         for (; *end == ':'; n = strtod(end + 1, &end))
                 usec = (usec + (int64_t) n * SECOND) * 60;
-        script_assert(*end == '\0' && end != text, "no time: %s", text);
+        script_assert(*end == '\0' && end != text, "invalid time: %s", text);
         return usec + (int64_t) (n * SECOND + 0.5);
 }
 
@@ -119,7 +121,7 @@ static int64_t parse_time(const char *text) {
 typedef struct Words {
         char *items[WORDS_MAX];
         unsigned n;
-        char *line; /* what stands behind the verb, whole */
+        char *line; /* the whole text after the verb */
 } Words;
 
 static void words_split(Words *w, char *line) {
@@ -132,11 +134,11 @@ static void words_split(Words *w, char *line) {
 }
 
 static const char *word(const Words *w, unsigned i) {
-        script_assert(i < w->n, "a word is missing");
+        script_assert(i < w->n, "missing argument");
         return w->items[i];
 }
 
-/* The value of KEY=… */
+/* Returns the value of KEY=…; NULL: another key. */
 static const char *word_value(const char *text, const char *key) {
         size_t n = strlen(key);
 
@@ -152,7 +154,7 @@ static void copy(char *to, size_t size, const char *from) {
 static Disk *disk_of(const char *name) {
         Disk *d = disk_find(name);
 
-        script_assert(d, "no drive %s", name);
+        script_assert(d, "unknown drive: %s", name);
         return d;
 }
 
@@ -163,7 +165,7 @@ static void put(const Disk *d, const char *file, const char *text) {
         world_write(path, text);
 }
 
-/* The first number of a file of the drive's. */
+/* Returns the first number in a file of the drive. */
 static uint64_t read_number(const Disk *d, const char *file, int base) {
         char path[PATH_MAX], buf[PATH_MAX], text[64] = "";
         FILE *f;
@@ -175,7 +177,7 @@ static uint64_t read_number(const Disk *d, const char *file, int base) {
         return strtoull(text, NULL, base);
 }
 
-/* A run of the service before this one has asked how worn it is, just now: so it is not asked for a day. */
+/* Stores that the wear counters were read just now, so that the service does not read them for a day. */
 static void keep_wear(const Disk *disk) {
         _cleanup_(drive_freep) Drive *d = disk_drive(disk);
         _cleanup_free_ char *key = NULL;
@@ -192,7 +194,7 @@ static void keep_wear(const Disk *disk) {
 }
 
 /* drive sda [sas|usb|nvme|…] [flash] [removable] [unready] [model=M] [serial=S] [wwn=W] [link=/dev/x] [diskseq=N] [port=N]
- * [on=DEVICE]; "unready": udev's rules have not run yet */
+ * [on=DEVICE]; "unready": udev's rules have not run yet; "absent": not attached yet */
 static void do_drive(const Words *w) {
         Disk *d = disk_find(word(w, 0));
         unsigned port = d ? d->number : n_disks;
@@ -270,7 +272,7 @@ static void do_drive(const Words *w) {
                 keep_wear(d);
 }
 
-/* array md0 sda sdb: lies on these */
+/* array md0 sda sdb: md0 is stored on sda and sdb */
 static void do_array(const Words *w) {
         char path[PATH_MAX], text[32];
 
@@ -295,15 +297,14 @@ static void do_files(const Words *w) {
         world_write("/etc/drivekeep/drivekeep.conf", text);
 }
 
-/* The first word: "/sys/…", or "sda/stat", which is below the drive. */
 static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX]);
 
-/* "/…", "sda/…" below the drive, "sda/.temporary": its temporary values. */
+/* Returns the path of the first word: "/sys/…", "sda/stat" below the drive, "sda/.temporary" (temporary values). */
 static void file_of(const Words *w, char ret[static PATH_MAX]) {
         const char *file = word(w, 0), *slash = strchr(file, '/');
         char name[32];
 
-        script_assert(slash, "no file: %s", file);
+        script_assert(slash, "invalid path: %s", file);
         (void) snprintf(name, sizeof name, "%.*s", (int) (slash - file), file);
         if (streq(slash, "/.temporary")) {
                 TemporaryValues *t = temporary_of(name, ret);
@@ -315,7 +316,7 @@ static void file_of(const Words *w, char ret[static PATH_MAX]) {
         (void) snprintf(ret, PATH_MAX, "%s%s", slash == file ? "" : disk_of(name)->syspath, slash);
 }
 
-/* put FILE TEXT…; "sda/stat" is below the drive. "\n" in the text is a line feed. */
+/* put FILE TEXT…: writes a file; "\n" in the text is a line feed */
 static void do_put(const Words *w) {
         char path[PATH_MAX], text[4096];
         size_t n = 0;
@@ -334,7 +335,7 @@ static void do_put(const Words *w) {
         world_write(path, text);
 }
 
-/* link FILE TARGET */
+/* link FILE TARGET: creates a symbolic link */
 static void do_link(const Words *w) {
         char path[PATH_MAX];
 
@@ -349,7 +350,7 @@ static void do_remove(const Words *w) {
         world_remove(path);
 }
 
-/* reword FILE OLD NEW: in a file; "~" is a space */
+/* reword FILE OLD NEW: replaces a text in a file; "~" is a space */
 static void do_reword(const Words *w) {
         char path[PATH_MAX], buf[PATH_MAX], *found;
         _cleanup_free_ char *text = NULL, *changed = NULL;
@@ -369,7 +370,7 @@ static void do_reword(const Words *w) {
         world_write(path, changed);
 }
 
-/* spoil FILE: reading it is an error from now on; spoil FILE once: for lack of memory, once */
+/* spoil FILE: reading the file fails from now on; spoil FILE once: the next open fails with ENOMEM */
 static void do_spoil(const Words *w) {
         char path[PATH_MAX], buf[PATH_MAX];
         struct stat st;
@@ -393,7 +394,7 @@ static void count_uses(const Disk *d, uint64_t more) {
         put(d, "stat", text);
 }
 
-/* use sda [N]: so many reads; commands sda [N]: of programs */
+/* use sda [N]: N reads; commands sda [N]: N commands by programs */
 static void do_use(const Words *w) {
         count_uses(disk_of(word(w, 0)), w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1);
 }
@@ -411,10 +412,10 @@ static void do_commands(const Words *w) {
 /* ---- time ---- */
 
 static void pass_until(int64_t usec) {
-        script_assert(usec >= passed_usec, "that time is over");
-        is_passing = true;
+        script_assert(usec >= passed_usec, "time in the past");
+        is_waiting = true;
         world_pass_until(usec);
-        is_passing = false;
+        is_waiting = false;
 }
 
 static void do_at(const Words *w) {
@@ -425,17 +426,17 @@ static void do_wait(const Words *w) {
         pass_until(passed_usec + parse_time(word(w, 0)));
 }
 
-/* until: something leaves the service, within two days */
+/* until: time passes until there is output, for two days at most */
 static void do_until(_unused_ const Words *w) {
         int64_t limit = passed_usec + 2 * 86400 * SECOND;
         unsigned before = n_emitted;
 
-        is_passing = true;
+        is_waiting = true;
         for (int64_t due; n_emitted == before && (due = world_due()) <= limit;) {
                 passed_usec = MAX(passed_usec, due);
                 world_run();
         }
-        is_passing = false;
+        is_waiting = false;
 }
 
 /* ---- the service ---- */
@@ -449,7 +450,7 @@ static void do_start(_unused_ const Words *w) {
         }
 }
 
-/* stop, or kill: as by a crash */
+/* kill: the service ends as by a crash */
 static void do_kill(_unused_ const Words *w) {
         world_stop();
 }
@@ -458,14 +459,14 @@ static void do_signal(const Words *w) {
         ck_assert_int_eq(raise(streq(word(w, 0), "HUP") ? SIGHUP : streq(w->items[0], "INT") ? SIGINT : SIGTERM), 0);
 }
 
-/* The kernel's number of the last event, after so many more. */
+/* Adds events to the kernel's number of the last event, and returns the number. */
 static uint64_t count_uevents(unsigned more) {
         static const char path[] = "/sys/kernel/uevent_seqnum";
         char buf[PATH_MAX], text[32] = "";
         uint64_t n;
         FILE *f = fopen(redirect(path, buf), "re");
 
-        script_assert(f && fgets(text, sizeof text, f), "no number of events");
+        script_assert(f && fgets(text, sizeof text, f), "cannot read the number of events");
         (void) fclose(f);
         n = strtoull(text, NULL, 10) + more;
         (void) snprintf(text, sizeof text, "%" PRIu64 "\n", n);
@@ -478,12 +479,12 @@ static VisitReason reason_of(const char *name) {
 
         while (r < _VISIT_REASON_MAX && !streq(visit_reason_to_string(r), name))
                 r++;
-        script_assert(r < _VISIT_REASON_MAX, "no reason: %s", name);
+        script_assert(r < _VISIT_REASON_MAX, "unknown reason: %s", name);
         return r;
 }
 
-/* udev sda; udev sda gone; udev sda1 changed|gone (what lies on a drive); udev sda attached (its rules have run); udev sda reset (also
- * parameters, controller, revalidation), with "early": the event was there before; udev power; udev lost */
+/* udev sda: a change; udev sda gone; udev sda1 changed|gone: a device stored on a drive; udev sda attached: udev's rules have run;
+ * udev sda reset|parameters|controller|revalidation [early]: "early": the event came earlier; udev power; udev lost */
 static void do_udev(const Words *w) {
         const char *name = word(w, 0), *what = w->n > 1 ? w->items[1] : "";
         Disk *d = disk_find(name);
@@ -505,12 +506,12 @@ static void do_udev(const Words *w) {
                 uint64_t number = count_uevents(!early);
 
                 if (w->n > 2 && streq(w->items[2], "above")) {
-                        /* Of the host above it. */
+                        /* The event is about the SCSI host of the drive. */
                         (void) snprintf(path, sizeof path, "%s", disk_of(name)->syspath);
                         *strstr(path, "/target") = '\0';
                 } else
                         (void) snprintf(path, sizeof path, "%s", disk_of(name)->syspath);
-                /* The drive hangs on its device. */
+                /* The event is about the SCSI device of the drive. */
                 if (ends_with(path, name))
                         path[strlen(path) - strlen(name) - 1] = '\0';
                 if (ends_with(path, "/block"))
@@ -522,7 +523,7 @@ static void do_udev(const Words *w) {
         }
 }
 
-/* machine prepares; machine awake; machine sleeps TIME (and is awake); machine boots: it went down as by a power cut */
+/* machine prepares; machine awake; machine sleeps TIME: suspends and resumes; machine boots: as after a power cut */
 static void do_machine(const Words *w) {
         const char *what = word(w, 0);
 
@@ -542,14 +543,14 @@ static void do_machine(const Words *w) {
         }
 }
 
-/* check UNIT DEVICE|root; check UNIT over */
+/* check UNIT DEVICE|root: a file system check is queued; check UNIT over: the check ends */
 static void do_check(const Words *w) {
         unsigned i = 0;
 
         while (i < n_checks && !streq(checks[i].name, word(w, 0)))
                 i++;
         if (streq(word(w, 1), "over")) {
-                script_assert(i < n_checks, "no check %s", w->items[0]);
+                script_assert(i < n_checks, "unknown check: %s", w->items[0]);
                 checks[i] = checks[--n_checks];
         } else {
                 copy(checks[n_checks].name, sizeof checks[0].name, w->items[0]);
@@ -560,7 +561,7 @@ static void do_check(const Words *w) {
                 pid1_news(pid1_userdata);
 }
 
-/* pid1 silent|answers|fails|no-memory; pid1 lacks UNIT: it does not know this device yet */
+/* pid1 silent|answers|fails|no-memory; pid1 lacks UNIT: the device unit is not active yet */
 static void do_pid1(const Words *w) {
         pid1_lacks[0] = '\0';
         if (streq(word(w, 0), "lacks"))
@@ -571,7 +572,7 @@ static void do_pid1(const Words *w) {
                 pid1_news(pid1_userdata);
 }
 
-/* kernel RECORD; "…" at its end: it is as long as the kernel's longest */
+/* kernel RECORD: a record in the kernel log; "…" at the end: padded to the maximum length */
 static void do_kernel(const Words *w) {
         char record[8192];
         size_t n = strlen(w->line);
@@ -586,7 +587,7 @@ static void do_kernel(const Words *w) {
         ck_assert_int_eq(send(kmsg[1], record, n, MSG_DONTWAIT), (ssize_t) n);
 }
 
-/* kmsg closed|pipe|MAJOR:MINOR|endless: what the service has instead of the kernel's log; kmsg overwritten|interrupted: its next read is */
+/* kmsg closed|pipe|MAJOR:MINOR|endless: standard input instead of the kernel log; kmsg overwritten|interrupted: result of the next read */
 static void do_kmsg(const Words *w) {
         const char *what = word(w, 0);
         unsigned major, minor;
@@ -600,18 +601,18 @@ static void do_kmsg(const Words *w) {
         kmsg_state.read_error = streq(what, "overwritten") ? EPIPE : streq(what, "interrupted") ? EINTR : 0;
 }
 
-/* timers work|fail: those that are started from now on */
+/* timers work|fail: starting a timer works or fails from now on */
 static void do_timers(const Words *w) {
         timer_error = streq(word(w, 0), "fail") ? -ENOMEM : 0;
 }
 
-/* broker works|fails|closed [DRIVE]: for this drive alone */
+/* broker works|fails|closed [DRIVE]: for all drives, or for this one */
 static void do_broker(const Words *w) {
         copy(broker_fails_for, sizeof broker_fails_for, w->n > 1 ? w->items[1] : "");
         broker_error = streq(word(w, 0), "works") ? 0 : streq(w->items[0], "closed") ? -ESHUTDOWN : -EAGAIN;
 }
 
-/* full DIRECTORY; full nothing */
+/* full DIRECTORY|nothing: writes to the directory fail */
 static void do_full(const Words *w) {
         static char path[PATH_MAX];
 
@@ -619,12 +620,12 @@ static void do_full(const Words *w) {
         full = *path == '/' ? path : NULL;
 }
 
-/* memory N: the Nth allocation of the service from now fails */
+/* memory N: the Nth next allocation of the service fails */
 static void do_memory(const Words *w) {
         no_memory_at = strtoul(word(w, 0), NULL, 10);
 }
 
-/* storage stuck|works: stable storage takes nothing yet */
+/* storage stuck|works: fsync() blocks, or continues */
 static void do_storage(const Words *w) {
         if (streq(word(w, 0), "stuck"))
                 world_write(STORAGE_STUCK, "");
@@ -642,7 +643,7 @@ static void number_of(const char *name, WatchDevice *ret) {
         *ret = (WatchDevice){ 8, 16 * disk_of(name)->number };
 }
 
-/* A command as it is sent: "identify", "smart", "flush"; or bytes. */
+/* Parses a command: "identify", "smart", "flush", or bytes. */
 static unsigned parse_command(const char *text, uint8_t *cdb) {
         static const struct {
                 const char *name, *bytes;
@@ -659,12 +660,12 @@ static unsigned parse_command(const char *text, uint8_t *cdb) {
                         text = names[i].bytes;
         for (; sscanf(text, " %2x%n", &byte, &used) == 1; text += used)
                 cdb[n++] = (uint8_t) byte;
-        script_assert(n > 0, "no command: %s", text);
+        script_assert(n > 0, "unknown command: %s", text);
         return n;
 }
 
-/* tracer sda watched; tracer sda read|write|… [by=du] [pid=7] [unit=U] [sent=smart] [sector=7]; tracer ends; tracer cannot no-events;
- * tracer refuses (connections); tracer listens */
+/* tracer sda watched; tracer sda read|write|… [by=du] [pid=7] [unit=U] [sent=smart] [sector=7]: reports a command; tracer ends;
+ * tracer cannot REASON; tracer refuses|listens: connections fail or work */
 static void do_tracer(const Words *w) {
         TracerAnswer a = {};
         const char *what;
@@ -683,11 +684,11 @@ static void do_tracer(const Words *w) {
                 return;
         }
         what = word(w, 1);
-        script_assert(tracer_fd >= 0, "nothing is watched");
+        script_assert(tracer_fd >= 0, "the tracer has no connection");
         if (streq(w->items[0], "cannot")) {
                 while (a.tracing < _TRACING_MAX && !streq(tracing_to_string(a.tracing), what))
                         a.tracing++;
-                tracer_say(&a);
+                tracer_send(&a);
                 return;
         }
         number_of(w->items[0], &a.disk);
@@ -695,7 +696,7 @@ static void do_tracer(const Words *w) {
                 a.woken = true;
                 while (a.wake.kind < _WAKE_KIND_MAX && !streq(wake_kind_to_string(a.wake.kind), what))
                         a.wake.kind++;
-                script_assert(a.wake.kind < _WAKE_KIND_MAX, "no such wake: %s", what);
+                script_assert(a.wake.kind < _WAKE_KIND_MAX, "unknown kind of waker: %s", what);
         }
         for (unsigned i = 2; i < w->n; i++) {
                 const char *value;
@@ -712,16 +713,16 @@ static void do_tracer(const Words *w) {
                         a.wake.has_sector = true;
                         a.wake.sector = strtoull(value, NULL, 10);
                 } else
-                        script_assert(false, "%s?", w->items[i]);
+                        script_assert(false, "unknown argument: %s", w->items[i]);
         }
-        tracer_say(&a);
+        tracer_send(&a);
 }
 
 /* ---- workers ---- */
 
 static size_t wish_of(const Worker *w, const char *name) {
-        for (size_t i = 0; i < w->asked->visit.wishes->n_items; i++)
-                if (streq(w->asked->visit.wishes->items[i].name, name))
+        for (size_t i = 0; i < w->parsed->visit.wishes->n_items; i++)
+                if (streq(w->parsed->visit.wishes->items[i].name, name))
                         return i;
         return SIZE_MAX;
 }
@@ -734,15 +735,15 @@ static Verdict verdict_of(const char *name) {
         return v;
 }
 
-/* VERDICT [was VALUE] [now VALUE] [written|failed|lost|unsent]… [because …] */
+/* Sends a step: VERDICT [was VALUE] [now VALUE] [written|failed|lost|unsent]… [because …] */
 static void worker_step(Worker *w, size_t wish, const Words *words, unsigned i) {
-        const Wish *want = w->asked->visit.wishes->items + wish;
-        const Setting *row = setting_for_backends(&all_settings, want->name, drive_backends(w->asked->visit.drive));
+        const Wish *want = w->parsed->visit.wishes->items + wish;
+        const Setting *row = setting_for_backends(&all_settings, want->name, drive_backends(w->parsed->visit.drive));
         WorkerMessage m = { .type = MESSAGE_STEP, .wish = wish };
         Step *s = &m.step;
 
         s->verdict = verdict_of(word(words, i++));
-        script_assert(s->verdict < _VERDICT_MAX, "no verdict: %s", words->items[i - 1]);
+        script_assert(s->verdict < _VERDICT_MAX, "unknown verdict: %s", words->items[i - 1]);
         s->wanted = want->value;
         switch (s->verdict) {
         case VERDICT_UNCHANGED:
@@ -781,7 +782,8 @@ static void worker_step(Worker *w, size_t wish, const Words *words, unsigned i) 
                         for (char *c = value; *c; c++)
                                 *c = *c == '_' ? ' ' : *c;
                         r->known = true;
-                        script_assert(row && value_parse(&row->range, value, &r->value) == 0, "no value: %s", value);
+                        script_assert(row && value_parse(&row->range, value, &r->value) == 0, "invalid value: %s",
+                                      value);
                 } else if (streq(what, "unread")) {
                         s->before.known = s->after.known = false;
                         s->by_service = s->verdict == VERDICT_UNCHANGED;
@@ -794,9 +796,9 @@ static void worker_step(Worker *w, size_t wish, const Words *words, unsigned i) 
                 else if (streq(what, "lost"))
                         s->lost = true;
                 else
-                        script_assert(false, "%s?", what);
+                        script_assert(false, "unknown action: %s", what);
         }
-        w->told[wish] = true;
+        w->reported[wish] = true;
         worker_say(w, &m);
 }
 
@@ -810,7 +812,7 @@ static void number_of_key(const char *text, const char *key, KnownNumber *ret) {
 static size_t index_of(const Worker *w, const char *name) {
         size_t i = wish_of(w, name);
 
-        script_assert(i != SIZE_MAX || streq(name, "others"), "no wish %s", name);
+        script_assert(i != SIZE_MAX || streq(name, "others"), "the visit has no wish %s", name);
         return i;
 }
 
@@ -821,8 +823,8 @@ static void worker_act(Worker *w, char *action) {
         words_split(&words, action);
         what = word(&words, 0);
         if (streq(what, "all")) {
-                for (size_t i = 0; i < w->asked->visit.wishes->n_items; i++)
-                        if (!w->told[i])
+                for (size_t i = 0; i < w->parsed->visit.wishes->n_items; i++)
+                        if (!w->reported[i])
                                 worker_step(w, i, &words, 1);
         } else if (streq(what, "goes-on"))
                 worker_say(w, &(WorkerMessage){ .type = MESSAGE_ALIVE });
@@ -838,7 +840,7 @@ static void worker_act(Worker *w, char *action) {
                                              : streq(power, "suspended") ? POWER_SUSPENDED
                                                                          : POWER_ATA_SLEEP };
 
-                script_assert(m.power != POWER_ATA_SLEEP || streq(power, "asleep"), "no power mode: %s", power);
+                script_assert(m.power != POWER_ATA_SLEEP || streq(power, "asleep"), "unknown power mode: %s", power);
                 worker_say(w, &m);
         } else if (streq(what, "wear")) {
                 WorkerMessage m = { .type = MESSAGE_WEAR };
@@ -883,7 +885,7 @@ static void worker_do(Worker *w, const char *actions) {
         }
 }
 
-/* worker sda: ACTION, ACTION…; worker *: of all drives that have one */
+/* worker sda: ACTION, ACTION…: actions of the worker of sda; worker *: of all workers */
 static void do_worker(const Words *w) {
         char name[32], *actions = strchr(w->line, ':');
         unsigned n = 0;
@@ -895,7 +897,7 @@ static void do_worker(const Words *w) {
                 worker_do(worker_find(name), actions + 1);
                 return;
         }
-        /* Others that begin meanwhile are the next's. */
+        /* Only the workers that exist now, not those that start meanwhile. */
         for (unsigned i = 0; i < ELEMENTSOF(workers); i++)
                 n = workers[i].fd > 0 ? i + 1 : n;
         for (unsigned i = 0; i < n; i++)
@@ -903,11 +905,11 @@ static void do_worker(const Words *w) {
                         worker_do(workers + i, actions + 1);
 }
 
-/* ---- use over twelve weeks ---- */
+/* ---- statistics of twelve weeks ---- */
 
-/* The drive has a timer of five minutes, or is told to spin down. */
+/* Answers a visit of a drive with a timer of five minutes. */
 static void live_answer(Worker *w, double since_use) {
-        VisitWork work = w->asked->visit.work;
+        VisitWork work = w->parsed->visit.work;
 
         if (wish_of(w, "standby") != SIZE_MAX)
                 worker_do(w, "standby applied, all unchanged, ends");
@@ -918,7 +920,7 @@ static void live_answer(Worker *w, double since_use) {
                 worker_do(w, "all unchanged, ends");
 }
 
-/* Returns whether the drive was asked how worn it is while it was known to be in standby. */
+/* Replays the I/O. Returns true if the service read the wear counters while the drive was known to be in standby. */
 static bool live(const Disk *d, const Uses *u) {
         const TracerAnswer read = { .woken = true, .disk = { 8, 16 * d->number }, .wake = { .kind = WAKE_READ } };
         int64_t begun = passed_usec;
@@ -938,28 +940,28 @@ static bool live(const Disk *d, const Uses *u) {
                         worker = worker_find(d->name);
                         if (!worker)
                                 continue;
-                        woken = woken || (tracer_watches && (worker->asked->visit.work & WORK_WEAR));
+                        woken = woken || (tracer_watches && (worker->parsed->visit.work & WORK_WEAR));
                         live_answer(worker, (double) (passed_usec - begun) / SECOND - (i > 0 ? u->at[i - 1] : 0));
                 }
                 passed_usec = at;
                 if (tracer_watches) {
                         count_uses(d, i + 1 - n_counted);
                         n_counted = i + 1;
-                        tracer_say(&read);
+                        tracer_send(&read);
                         world_run();
                 }
         }
         return woken;
 }
 
-/* Of few spin-ups, one that is in doubt is more than 2 %. */
-static bool is_near(double is, double want) {
+/* Returns true if the values differ by at most 2 % or one spin-up. */
+static bool is_close(double is, double want) {
         return fabs(is - want) <= MAX(want * 0.02, 1);
 }
 
 static char *state_file(const char *name);
 
-/* lives DRIVE PATTERN: for twelve weeks (use-patterns.h), then what the service predicts of other timers is compared with the uses */
+/* lives DRIVE PATTERN: replays twelve weeks of I/O (use-patterns.h), and compares the predictions of the service for other timers */
 static void do_lives(const Words *w) {
         static const unsigned timers[] = { 10, 15, 20, 30, 45, 60, 90, 120, 180, 240 };
         const Disk *d = disk_of(word(w, 0));
@@ -970,12 +972,12 @@ static void do_lives(const Words *w) {
         bool woken;
         Uses u;
 
-        script_assert(uses_make(&u, source, word(w, 1)), "no such pattern: %s", w->items[1]);
+        script_assert(uses_make(&u, source, word(w, 1)), "unknown pattern: %s", w->items[1]);
         out = NULL;
         woken = live(d, &u);
         out = shown;
         if (woken)
-                simulator_emit("asked how worn it is in standby");
+                simulator_emit("wear counters were read in standby");
 
         text = state_file(d->name);
         ck_assert(text && drive_record_parse(text, strlen(text), &record) >= 0);
@@ -986,8 +988,8 @@ static void do_lives(const Words *w) {
 
                 if (!drive_use_predict(&record->use, timers[i], &p))
                         simulator_emit("%u min: not known", timers[i]);
-                else if (!is_near(p.spin_ups_per_day * days, spin_ups) ||
-                         !is_near(p.hours_asleep_per_day * days, asleep / 3600))
+                else if (!is_close(p.spin_ups_per_day * days, spin_ups) ||
+                         !is_close(p.hours_asleep_per_day * days, asleep / 3600))
                         simulator_emit("%u min: %.1f spin-ups, %.1f h asleep predicted, not %u, %.1f h", timers[i],
                                        p.spin_ups_per_day * days, p.hours_asleep_per_day * days, spin_ups,
                                        asleep / 3600);
@@ -1063,7 +1065,7 @@ static int on_answer(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *e
         return 0;
 }
 
-/* call [CLIENT:]METHOD ARGUMENT…; call Try DRIVE SETTING VALUE BEFORE… [dangerous]; "-" is an empty argument */
+/* call [CLIENT:]METHOD ARGUMENT…: calls a D-Bus method; call Try DRIVE SETTING VALUE BEFORE… [dangerous]; "-" is an empty argument */
 static void do_call(const Words *w) {
         static char *const methods[] = { (char *) "Apply",
                                          (char *) "ApplyPermanent",
@@ -1099,7 +1101,7 @@ static void do_call(const Words *w) {
                          0);
         while (i_method < ELEMENTSOF(methods) && !streq(methods[i_method], method))
                 i_method++;
-        script_assert(i_method < ELEMENTSOF(methods), "no method %s", method);
+        script_assert(i_method < ELEMENTSOF(methods), "unknown method: %s", method);
         if (i_method < n_lists) {
                 ck_assert_int_ge(sd_bus_message_open_container(m, 'a', "s"), 0);
                 for (unsigned i = 1; i < w->n; i++)
@@ -1125,7 +1127,7 @@ static void do_hangup(const Words *w) {
         client_close(client_of(word(w, 0)));
 }
 
-/* ---- what is known ---- */
+/* ---- state files ---- */
 
 static char *state_file(const char *name) {
         char path[PATH_MAX], buf[PATH_MAX];
@@ -1136,7 +1138,7 @@ static char *state_file(const char *name) {
         return record_file_read(AT_FDCWD, redirect(path, buf), RECORD_MAX_BYTES, &text, &size) < 0 ? NULL : text;
 }
 
-/* The value of a line "KEY=…"; NULL: there is none. */
+/* Returns the value of a line "KEY=…"; NULL: no such line. */
 static char *state_value(const char *text, const char *key) {
         size_t n = strlen(key);
 
@@ -1146,7 +1148,7 @@ static char *state_value(const char *text, const char *key) {
         return NULL;
 }
 
-/* The prefix of the lines about a setting. */
+/* Returns the prefix of the lines about a setting. */
 static bool find_setting(const char *text, const char *name, char *ret, size_t size) {
         for (unsigned i = 0; i < RECORD_MAX_SETTINGS; i++) {
                 _cleanup_free_ char *value = NULL;
@@ -1163,7 +1165,7 @@ static bool find_setting(const char *text, const char *name, char *ret, size_t s
         return false;
 }
 
-/* The file with a drive's temporary values; NULL: there is none. */
+/* Reads the file with the temporary values of a drive; NULL: no such file. */
 static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX]) {
         char buf[PATH_MAX];
         DIR *d = opendir(redirect(STATE_DIR, buf));
@@ -1181,8 +1183,8 @@ static TemporaryValues *temporary_of(const char *name, char path[static PATH_MAX
         return t;
 }
 
-/* Those of clients: what was before; the others: "try SETTING=VALUE<BEFORE". */
-static void format_held(const char *name, char *line, size_t size) {
+/* Formats values of clients as "SETTING=BEFORE", and values until the next boot as "try SETTING=VALUE<BEFORE". */
+static void format_temporary(const char *name, char *line, size_t size) {
         char path[PATH_MAX];
         _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(name, path);
         size_t n = strlen(line);
@@ -1216,9 +1218,9 @@ static void format_value(const char *key, const char *value, char *buf, size_t s
                 (void) snprintf(buf, size, "%s", value ?: "none");
 }
 
-/* ? NAME KEY…: of a state file ("apm.verdict": of a setting; "held": its temporary values); ? next: when the service does something by itself; ? status; ? drives:
- * the state files; ? file PATH; ? memory: how often it was handed back; ? kmsg: has the service read all that the kernel has said */
-static void do_ask(const Words *w) {
+/* ? NAME KEY…: fields of a state file ("apm.verdict": of a setting; "held": the temporary values); ? next: the next timer; ? status;
+ * ? drives: the state files; ? file PATH; ? memory: how often memory was returned; ? kmsg: whether the kernel log was read completely */
+static void do_query(const Words *w) {
         const char *what = word(w, 0);
         _cleanup_free_ char *text = NULL;
         char line[EMIT_MAX] = "";
@@ -1236,7 +1238,7 @@ static void do_ask(const Words *w) {
                 return;
         }
         if (streq(what, "memory")) {
-                simulator_emit("handed back: %u", n_handed_back);
+                simulator_emit("memory returned: %u", n_trims);
                 return;
         }
         if (streq(what, "kmsg")) {
@@ -1277,7 +1279,7 @@ static void do_ask(const Words *w) {
                         *c = (char) toupper((unsigned char) *c);
                 raw = known ? state_value(text, key) : NULL;
                 if (streq(key, "HELD"))
-                        format_held(what, value, sizeof value);
+                        format_temporary(what, value, sizeof value);
                 else
                         format_value(key, raw, value, sizeof value);
                 (void) append(line, sizeof line, "%s%s=%s", i > 1 ? ", " : "", w->items[i], value);
@@ -1313,7 +1315,7 @@ static const struct {
         { "start", do_start },
         { "kill", do_kill },
         { "signal", do_signal },
-        /* who speaks to it */
+        /* the environment of the service */
         { "udev", do_udev },
         { "inventory", do_inventory },
         { "machine", do_machine },
@@ -1327,7 +1329,7 @@ static const struct {
         { "tracer", do_tracer },
         { "call", do_call },
         { "hangup", do_hangup },
-        { "?", do_ask },
+        { "?", do_query },
 };
 
 static void run_line(const char *text) {
@@ -1346,14 +1348,14 @@ static void run_line(const char *text) {
                         world_run();
                         return;
                 }
-        script_assert(false, "no such verb: %s", line);
+        script_assert(false, "unknown verb: %s", line);
 }
 
-/* A file in lines. */
+/* The lines of a file. */
 typedef struct Script {
         char *path, *text;
         GROWING_ARRAY(char *, lines);
-        unsigned numbers[4096]; /* of each in the file */
+        unsigned numbers[4096]; /* the line number of each */
 } Script;
 
 static void script_read(Script *s, const char *path) {
@@ -1365,7 +1367,7 @@ static void script_read(Script *s, const char *path) {
         assert(record_file_read(AT_FDCWD, path, 1U << 20, &s->text, &size) >= 0);
         rest = s->text;
         for (char *line; (line = strsep(&rest, "\n")); number++) {
-                /* That goes on with the line before. */
+                /* A continuation of the previous line. */
                 if (starts_with(line, "  ") && line[2] != ' ') {
                         line[-1] = '\n';
                         continue;
@@ -1374,7 +1376,7 @@ static void script_read(Script *s, const char *path) {
                 s->numbers[s->n_lines] = number;
                 s->lines[s->n_lines++] = line;
         }
-        /* Behind the last line feed. */
+        /* The empty text after the last line feed. */
         s->n_lines--;
 }
 
@@ -1384,16 +1386,16 @@ static void script_done(Script *s) {
         free(s->lines);
 }
 
-/* Where "def NAME" has its first line. */
+/* Returns the index of the first line of a definition. */
 static size_t find_definition(const Script *s, const char *name) {
         for (size_t i = 0; i < s->n_lines; i++)
                 if (starts_with(s->lines[i], "def ") && streq(s->lines[i] + strlen("def "), name))
                         return i + 1;
-        script_assert(false, "nothing is called %s", name);
+        script_assert(false, "unknown definition: %s", name);
         return 0;
 }
 
-/* $1, $2, …; "~" is a space in them */
+/* Replaces $1, $2, … by the arguments, in which "~" is a space. */
 static char *fill_in(const char *line, const Words *w) {
         char *text = calloc(1, EMIT_MAX);
 
@@ -1421,8 +1423,8 @@ static void run_definition(const Script *s, const Words *w) {
         }
 }
 
-/* A line of a script; or "do NAME ARGUMENT…": the lines of a definition; "each NAME…": of several; "quietly NAME ARGUMENT…": as "do", and
- * what they lead to is not shown. */
+/* Runs a line of a script, or a definition: "do NAME ARGUMENT…"; "each NAME…": several definitions; "quietly NAME ARGUMENT…": a definition
+ * without output. */
 static void run_statement(const Script *s, const char *line) {
         bool quietly = starts_with(line, "quietly "), each = starts_with(line, "each ");
         FILE *shown = out;
@@ -1448,12 +1450,12 @@ static bool is_output(const char *line) {
         return starts_with(line, INDENT);
 }
 
-/* Runs the case that begins at this line. `write`: with what happens, instead of judging it. Returns the line behind it. */
+/* Runs the case that begins at this line, and returns the line after it. `write`: writes the output there instead of comparing it. */
 static size_t run_case(const Script *s, volatile size_t i, FILE *write) {
         FILE *volatile shown;
 
         script = s->path;
-        is_written = write;
+        is_writing = write;
         world_setup();
         if (write)
                 fprintf(write, "%s\n", s->lines[i]);
@@ -1467,13 +1469,13 @@ static size_t run_case(const Script *s, volatile size_t i, FILE *write) {
                                 fprintf(write, "%s\n", line);
                         continue;
                 }
-                script_assert(!is_output(line), "nothing that leads to this");
+                script_assert(!is_output(line), "output without a statement");
                 output = NULL;
                 out = open_memstream(&output, &output_size);
                 ck_assert_ptr_nonnull(out);
                 shown = out;
-                is_passing = false;
-                /* A service that goes round in circles does not go on. */
+                is_waiting = false;
+                /* Ends a service that loops forever. */
                 (void) alarm(300);
                 if (setjmp(next_line) == 0)
                         run_statement(s, line);
@@ -1488,14 +1490,14 @@ static size_t run_case(const Script *s, volatile size_t i, FILE *write) {
                         if (write)
                                 continue;
                         line_number = s->numbers[MIN(i, s->n_lines - 1)];
-                        script_assert(is_output(expected), "unexpected: %s", got + strlen(INDENT));
+                        script_assert(is_output(expected), "unexpected output: %s", got + strlen(INDENT));
                         script_assert(streq(expected, got), "not \"%s\", but \"%s\"", expected + strlen(INDENT),
                                       got + strlen(INDENT));
                         i++;
                 }
                 for (; i < s->n_lines && is_output(s->lines[i]); i++) {
                         line_number = s->numbers[i];
-                        script_assert(write, "it did not happen: %s", s->lines[i] + strlen(INDENT));
+                        script_assert(write, "missing output: %s", s->lines[i] + strlen(INDENT));
                 }
                 free(output);
         }
@@ -1527,7 +1529,7 @@ static void script_write(const char *path) {
         script_done(&s);
 }
 
-/* ---- all of them ---- */
+/* ---- all scripts ---- */
 
 static struct {
         Script *script;
@@ -1560,7 +1562,7 @@ static void find_cases(const char *path) {
                 }
 }
 
-/* All cases of all scripts. */
+/* Finds all cases of all scripts. */
 static void find_scripts(void) {
         glob_t found;
 
