@@ -508,7 +508,7 @@ void sleep_writing(_unused_ Sleep *s) {
         logind_waits = true;
 }
 void sleep_ready(_unused_ Sleep *s) {
-        simulator_emit("the machine may sleep");
+        simulator_emit("no command is under way: the suspend may begin");
 }
 
 /* ---- PID 1 ---- */
@@ -701,12 +701,12 @@ static void emit_request(const Worker *w) {
         } flags[] = {
                 { "permanent", v->work & WORK_PERMANENT },
                 { "active", v->active },
-                { "no-wake", settings && !(v->work & WORK_WAKE) },
+                { "no-spin-up", settings && !(v->work & WORK_WAKE) },
                 { "ata-sleep", v->ata_sleep },
-                { "look", settings && !(v->work & (WORK_WRITE_KERNEL | WORK_WRITE)) },
-                { "ask-power", v->work & (WORK_POWER | WORK_WEAR) },
+                { "read-only", settings && !(v->work & (WORK_WRITE_KERNEL | WORK_WRITE)) },
+                { "probe", v->work & (WORK_POWER | WORK_WEAR) },
                 { "spin-up", v->work & WORK_SPIN_UP },
-                { "ask-wear", v->work & WORK_WEAR },
+                { "read-wear", v->work & WORK_WEAR },
                 { "bridge-known", v->bridge->asked },
                 { "fragile", v->bridge->fragile },
         };
@@ -770,7 +770,7 @@ int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         return 0;
 }
 
-static void worker_say(const Worker *w, const WorkerMessage *m) {
+static void worker_send_message(const Worker *w, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(m, message);
 

@@ -394,8 +394,8 @@ static void count_uses(const Disk *d, uint64_t more) {
         put(d, "stat", text);
 }
 
-/* use sda [N]: N reads; commands sda [N]: N commands by programs */
-static void do_use(const Words *w) {
+/* io sda [N]: N reads; commands sda [N]: N commands by programs */
+static void do_io(const Words *w) {
         count_uses(disk_of(word(w, 0)), w->n > 1 ? strtoull(w->items[1], NULL, 10) : 1);
 }
 
@@ -799,7 +799,7 @@ static void worker_step(Worker *w, size_t wish, const Words *words, unsigned i) 
                         script_assert(false, "unknown action: %s", what);
         }
         w->reported[wish] = true;
-        worker_say(w, &m);
+        worker_send_message(w, &m);
 }
 
 static void number_of_key(const char *text, const char *key, KnownNumber *ret) {
@@ -826,22 +826,23 @@ static void worker_act(Worker *w, char *action) {
                 for (size_t i = 0; i < w->parsed->visit.wishes->n_items; i++)
                         if (!w->reported[i])
                                 worker_step(w, i, &words, 1);
-        } else if (streq(what, "goes-on"))
-                worker_say(w, &(WorkerMessage){ .type = MESSAGE_ALIVE });
+        } else if (streq(what, "alive"))
+                worker_send_message(w, &(WorkerMessage){ .type = MESSAGE_ALIVE });
         else if (streq(what, "sends"))
-                worker_say(w, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = index_of(w, word(&words, 1)) });
+                worker_send_message(w, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = index_of(w, word(&words, 1)) });
         else if (streq(what, "intends"))
-                worker_say(w, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = index_of(w, word(&words, 1)) });
+                worker_send_message(w,
+                                    &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = index_of(w, word(&words, 1)) });
         else if (streq(what, "power")) {
                 const char *power = word(&words, 1);
                 WorkerMessage m = { .type = MESSAGE_POWER,
-                                    .power = streq(power, "awake")       ? POWER_ACTIVE
+                                    .power = streq(power, "active")      ? POWER_ACTIVE
                                              : streq(power, "standby")   ? POWER_STANDBY
                                              : streq(power, "suspended") ? POWER_SUSPENDED
                                                                          : POWER_ATA_SLEEP };
 
                 script_assert(m.power != POWER_ATA_SLEEP || streq(power, "asleep"), "unknown power mode: %s", power);
-                worker_say(w, &m);
+                worker_send_message(w, &m);
         } else if (streq(what, "wear")) {
                 WorkerMessage m = { .type = MESSAGE_WEAR };
 
@@ -849,7 +850,7 @@ static void worker_act(Worker *w, char *action) {
                         number_of_key(words.items[i], "load_cycles", &m.wear.load_cycles);
                         number_of_key(words.items[i], "start_stops", &m.wear.start_stops);
                 }
-                worker_say(w, &m);
+                worker_send_message(w, &m);
         } else if (streq(what, "bridge")) {
                 WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = { .asked = true } };
 
@@ -864,9 +865,9 @@ static void worker_act(Worker *w, char *action) {
                                 m.bridge.identified = true;
                         }
                 }
-                worker_say(w, &m);
+                worker_send_message(w, &m);
         } else if (streq(what, "ends")) {
-                worker_say(w, &(WorkerMessage){ .type = MESSAGE_END });
+                worker_send_message(w, &(WorkerMessage){ .type = MESSAGE_END });
                 worker_close(w);
         } else if (streq(what, "dies"))
                 worker_close(w);
@@ -915,7 +916,7 @@ static void live_answer(Worker *w, double since_use) {
                 worker_do(w, "standby applied, all unchanged, ends");
         else if (work & WORK_POWER)
                 worker_do(w, since_use > MINUTES(5) ? "all unchanged, power standby, ends"
-                                                    : "all unchanged, power awake, ends");
+                                                    : "all unchanged, power active, ends");
         else
                 worker_do(w, "all unchanged, ends");
 }
@@ -1218,7 +1219,7 @@ static void format_value(const char *key, const char *value, char *buf, size_t s
                 (void) snprintf(buf, size, "%s", value ?: "none");
 }
 
-/* ? NAME KEY…: fields of a state file ("apm.verdict": of a setting; "held": the temporary values); ? next: the next timer; ? status;
+/* ? NAME KEY…: fields of a state file ("apm.verdict": of a setting; "temporary": the temporary values); ? next: the next timer; ? status;
  * ? drives: the state files; ? file PATH; ? memory: how often memory was returned; ? kmsg: whether the kernel log was read completely */
 static void do_query(const Words *w) {
         const char *what = word(w, 0);
@@ -1278,7 +1279,7 @@ static void do_query(const Words *w) {
                 for (char *c = key; *c; c++)
                         *c = (char) toupper((unsigned char) *c);
                 raw = known ? state_value(text, key) : NULL;
-                if (streq(key, "HELD"))
+                if (streq(key, "TEMPORARY"))
                         format_temporary(what, value, sizeof value);
                 else
                         format_value(key, raw, value, sizeof value);
@@ -1305,7 +1306,7 @@ static const struct {
         { "full", do_full },
         { "storage", do_storage },
         { "memory", do_memory },
-        { "use", do_use },
+        { "io", do_io },
         { "commands", do_commands },
         { "at", do_at },
         { "wait", do_wait },
