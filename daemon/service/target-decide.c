@@ -18,12 +18,12 @@
 
 /* Calls TargetPart.settled of each part. */
 static void settle_parts(Target *t) {
-        bool news = false;
+        bool changed = false;
 
         FOREACH_PART(part, t)
         if ((*part)->settled)
-                news = (*part)->settled(t) || news;
-        if (news)
+                changed = (*part)->settled(t) || changed;
+        if (changed)
                 target_save(t);
 }
 

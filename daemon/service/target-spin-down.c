@@ -55,16 +55,16 @@ static bool spindown_settled(Target *t) {
         char text[SPIN_DOWN_TEXT_MAX], key_buf[SPIN_DOWN_TEXT_MAX];
         const char *key = spin_down_key(&d, key_buf);
         /* The record may be from a version of this program that had no spindown_key. */
-        bool news = !streq_ptr(key, t->record->spindown_key) || !key != !t->record->spindown;
+        bool changed = !streq_ptr(key, t->record->spindown_key) || !key != !t->record->spindown;
 
         if (!target_spins_down(t))
                 (void) forget_uncounted(t);
         t->record->spindown_served = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
-        if (news) {
+        if (changed) {
                 target_note_text(t, &t->record->spindown, spin_down_format(&d, text));
                 target_note_text(t, &t->record->spindown_key, key);
         }
-        return news;
+        return changed;
 }
 
 /* ---- the time without I/O has ended ---- */
@@ -127,13 +127,13 @@ static void spindown_wishes_changed(Target *t) {
 
 static void spindown_failed(Target *t, const Step *s) {
         TargetSpindown *d = spindown_of(t);
-        bool news = s->verdict != d->failed || s->error != d->failed_error;
+        bool changed = s->verdict != d->failed || s->error != d->failed_error;
 
         target_power_give_up(t);
         note_reason(t, s->reason);
         d->failed = s->verdict;
         d->failed_error = s->error;
-        if (news)
+        if (changed)
                 journal_spindown(t->drive, LOG_WARNING, "the drive cannot be put into standby: %s.", s->reason);
 }
 

@@ -16,7 +16,7 @@
 typedef struct TargetTemporary {
         TemporaryValues *values; /* NULL: none, as usual */
         char *path;              /* the file with the values */
-        const sd_bus *holder;    /* the client that set values, only for comparison; NULL: it has disconnected */
+        const sd_bus *client;    /* the client that set values, only for comparison; NULL: it has disconnected */
         unsigned n_retries;      /* visits that could not restore all values */
 } TargetTemporary;
 
@@ -175,29 +175,29 @@ static const TemporaryValue *values_of_client(const Target *t) {
         return NULL;
 }
 
-int target_temporary_set(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
+int target_temporary_set(Target *t, const sd_bus *client, const char *setting, const char *value, const char *before,
                          sd_bus_error *error) {
         char *const values[] = { (char *) setting, (char *) value, (char *) before, NULL };
         const TemporaryValue *other = values_of_client(t);
         int r;
 
-        if (other && values_of(t)->holder != holder)
+        if (other && values_of(t)->client != client)
                 return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED, "%s of this drive is %s.", other->name,
-                                         values_of(t)->holder ? "already set by another client"
+                                         values_of(t)->client ? "already set by another client"
                                                               : "still being restored");
         r = values_set(t, values, &(TemporaryValue){}, error);
         if (r >= 0)
-                values_of(t)->holder = holder;
+                values_of(t)->client = client;
         return r;
 }
 
-void target_temporary_end(Target *t, const sd_bus *holder) {
+void target_temporary_end(Target *t, const sd_bus *client) {
         TemporaryValues *h = values_of(t)->values;
 
-        if (!values_of_client(t) || !values_of(t)->holder || values_of(t)->holder != holder)
+        if (!values_of_client(t) || !values_of(t)->client || values_of(t)->client != client)
                 return;
 
-        values_of(t)->holder = NULL;
+        values_of(t)->client = NULL;
         values_of(t)->n_retries = 0;
         for (size_t i = 0; i < h->n_items; i++)
                 h->items[i].returns = h->items[i].returns || !h->items[i].until_boot;

@@ -9,14 +9,14 @@
 
 extern const TargetPart temporary_part;
 
-/* Sets a value while the client `holder` is connected, in addition to other values of the same client. Requests a visit. `before` is the
+/* Sets a value while the client `client` is connected, in addition to other values of the same client. Requests a visit. `before` is the
  * value to restore. Returns 0 or a negative errno, and sets `error` if the request is invalid; so do target_temporary_try() and
  * target_temporary_undo(). */
-int target_temporary_set(Target *t, const sd_bus *holder, const char *setting, const char *value, const char *before,
+int target_temporary_set(Target *t, const sd_bus *client, const char *setting, const char *value, const char *before,
                          sd_bus_error *error);
 
 /* Ends the values of this client. Does nothing if another client set the values. */
-void target_temporary_end(Target *t, const sd_bus *holder);
+void target_temporary_end(Target *t, const sd_bus *client);
 
 /* Sets values until the next boot, all of them or none. `values` is a NULL-terminated list of setting, value and previous value ("": not
  * known). If the setting already has such a value, the previous value from then is kept. */

@@ -32,7 +32,7 @@ static bool was_revalidated(const Target *t) {
         VisitWork work = visit_reason_work(VISIT_REVALIDATION);
         Visit v = { .drive = t->drive, .settings = t->env->settings, .io = &io, .dry = true, .work = work };
         Wishes selected;
-        bool news = true;
+        bool changed = true;
         Plan p;
         int r;
 
@@ -45,14 +45,14 @@ static bool was_revalidated(const Target *t) {
         if (r >= 0)
                 r = visit_run(&v, &p);
         if (r >= 0) {
-                news = false;
+                changed = false;
                 for (size_t i = 0; i < p.n_steps; i++)
-                        news = news || target_finds_news(t, work, p.steps + i);
+                        changed = changed || target_should_report(t, work, p.steps + i);
                 plan_done(&p);
         }
 
         free(selected.items);
-        return news;
+        return changed;
 }
 
 void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {

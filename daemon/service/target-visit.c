@@ -85,7 +85,7 @@ void target_withdraw(Target *t) {
 
 static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
-        bool woken = (v->pending.work & WORK_LOST) && power_watch_is_traced(target_power(t));
+        bool may_have_spun_up = (v->pending.work & WORK_LOST) && power_watch_is_traced(target_power(t));
 
         /* Without WORK_REPORT the settings were reported as deferred before, and the wait for the check has no limit. */
         return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
@@ -96,7 +96,7 @@ static int begin_job(Target *t) {
                                              .bridge = &t->record->bridge,
                                              .settings = t->env->settings,
                                              /* The reset may have spun the drive up. */
-                                             .work = v->pending.work | (woken ? WORK_POWER : 0),
+                                             .work = v->pending.work | (may_have_spun_up ? WORK_POWER : 0),
                                              .ata_sleep = target_is_in_ata_sleep(t),
                              },
                              v->pending.work & WORK_REPORT ? t->files->config->fsck_wait_ms * 1000 : UINT64_MAX,
@@ -240,10 +240,10 @@ static void on_ready(void *userdata) {
 
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
         Target *t = userdata;
-        bool fell = bridge->fragile && !t->record->bridge.fragile;
+        bool crashed = bridge->fragile && !t->record->bridge.fragile;
 
         t->record->bridge = *bridge;
-        if (fell)
+        if (crashed)
                 journal_log(LOG_WARNING,
                             "%s: the USB bridge crashed at an ATA command, and gets no ATA commands until it is plugged in again.",
                             t->drive->name);
@@ -277,7 +277,7 @@ static void on_step(void *userdata, const Step *s) {
 
         v->summary.n_settings++;
         v->summary.n_written += s->written;
-        if (!(v->pending.work & WORK_ALL) && !target_finds_news(t, v->pending.work, s)) {
+        if (!(v->pending.work & WORK_ALL) && !target_should_report(t, v->pending.work, s)) {
                 drive_record_seen(t->record, s, now_usec());
                 return;
         }

@@ -128,7 +128,7 @@ void target_count(const Target *t, char **tally, const char *word) {
                 log_no_memory(t);
 }
 
-bool target_finds_news(const Target *t, VisitWork work, const Step *s) {
+bool target_should_report(const Target *t, VisitWork work, const Step *s) {
         const SettingRecord *known = drive_record_find(t->record, s->wish->name);
         char now[VALUE_TEXT_MAX];
 

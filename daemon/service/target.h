@@ -199,4 +199,4 @@ void target_count(const Target *t, char **tally, const char *word);
 
 /* Returns true if a step is worth reporting, since it differs from the record. A visit that only checks settings does not report settings
  * that are still in order or that cannot be read. The step may have no verdict yet. */
-bool target_finds_news(const Target *t, VisitWork work, const Step *s);
+bool target_should_report(const Target *t, VisitWork work, const Step *s);
