@@ -9,7 +9,7 @@
 
 extern const TargetPart temporary_part;
 
-/* Sets a value while the client `client` is connected, in addition to other values of the same client. Requests a visit. `before` is the
+/* Sets a value for as long as `client` is connected, in addition to other values of the same client. Requests a visit. `before` is the
  * value to restore. Returns 0 or a negative errno, and sets `error` if the request is invalid; so do target_temporary_try() and
  * target_temporary_undo(). */
 int target_temporary_set(Target *t, const sd_bus *client, const char *setting, const char *value, const char *before,

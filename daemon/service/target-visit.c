@@ -63,7 +63,7 @@ static void log_drift(const Target *t, const Step *s) {
 
 /* ---- beginning ---- */
 
-/* The first commands of the visit are over. A visit after a reset covers all resets that the kernel reported until now. In particular, a
+/* The first commands of the visit are over. A visit after a reset covers all resets that the kernel has reported before. In particular, a
  * drive that was reset during suspend reports a unit attention at the first command of the visit after the resume. */
 static void on_settling(void *userdata) {
         Target *t = userdata;
