@@ -205,7 +205,7 @@ START_TEST(test_manual) {
         char plain[1024];
         size_t size, n = 0;
 
-        ck_assert_int_eq(text_file_read("man/drivekeep.1", &page, &size, &objection), 0);
+        ck_assert_int_eq(text_file_read("man/drivekeep-import.1", &page, &size, &objection), 0);
         before = manual_example(page, "/dev/disk");
         after = manual_example(page, "drives = (");
         text = import_to_text("hdparm.conf", before, strlen(before), IMPORT_HDPARM_CONF);
