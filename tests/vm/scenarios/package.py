@@ -163,7 +163,7 @@ class Package(Keeping):
         self.settle(machine)
 
     def check_removed(self, machine):
-        """UNINSTALLING in drivekeep(1) lists what remains."""
+        """UNINSTALLING in drivekeepd(8) lists what remains."""
         machine.run(f"mkdir -p {METRICS}; systemctl enable --now {PATHS}; drivekeep try SN-AWAKE lookahead=false && drivekeep try --keep SN-AWAKE && "
                     f"drivekeep try SN-AWAKE apm={TRIED}", 120)
         machine.wait_until(f"test -e {METRICS}/drivekeep.prom", 60)
