@@ -12,7 +12,7 @@
  * system bus. */
 int request_open(sd_bus **ret);
 
-/* Arguments of sd_bus_call_method(); drivekeepd(8) describes the methods. */
+/* Arguments of sd_bus_call_method(); org.drivekeep1(5) describes the methods. */
 #define DAEMON "org.drivekeep1", "/org/drivekeep1", "org.drivekeep1.Manager"
 
 /* Visits may wait for an fsck, and the daemon limits this wait. This limit prevents an infinite wait. */
