@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Writes drivekeep-settings(7) from the rows themselves, at build time. */
+/* Prints drivekeep-settings(7) from the tables of settings, at build time. */
 
 #include <stdio.h>
 
@@ -8,16 +8,16 @@
 #include "settings.h"
 
 static const char *const backends[_BACKEND_MAX] = {
-        [BACKEND_ATA] = "ATA drives (SATA, PATA, and behind SAS controllers and USB bridges that pass commands on)",
+        [BACKEND_ATA] = "ATA drives (SATA, PATA, also behind SAS controllers and USB bridges)",
         [BACKEND_NVME] = "NVMe controllers",
-        [BACKEND_SCSI_MODE] = "SCSI drives (SAS, Fibre Channel), in their mode pages most of all",
-        [BACKEND_SCSI] = "the kernel's SCSI devices (SATA, SAS, USB)",
-        [BACKEND_BLOCK] = "the kernel's request queues, of any block device",
+        [BACKEND_SCSI_MODE] = "SCSI drives (SAS, Fibre Channel), mostly in mode pages",
+        [BACKEND_SCSI] = "the kernel for SCSI devices (SATA, SAS, USB)",
+        [BACKEND_BLOCK] = "the kernel for all block devices, in their request queues",
         [BACKEND_OPTICAL] = "CD, DVD and Blu-ray drives",
 };
 
-/* Backslashes, and a control character at the start of a line, mean something to the formatter. */
-static void put(const char *s) {
+/* Prints text, with backslashes and a control character at the start of the line escaped for mdoc. */
+static void print_escaped(const char *s) {
         if (*s == '.' || *s == '\'')
                 fputs("\\&", stdout);
         for (; *s; s++)
@@ -27,32 +27,35 @@ static void put(const char *s) {
                         putchar(*s);
 }
 
-static void line(const char *title, const char *text) {
+/* Prints a line of a setting's entry. */
+static void print_line(const char *title, const char *text) {
         printf("%s:\n", title);
-        put(text);
+        print_escaped(text);
         puts("\n.br");
 }
 
-/* A row that is never written. */
-static void answer(const Setting *s) {
+/* Prints the entry of a setting that is never written. */
+static void print_unwritten(const Setting *s) {
         printf(".It Cm %s\n", s->name);
-        put(s->equivalent);
+        print_escaped(s->equivalent);
         fputs(": ", stdout);
-        put(s->summary);
+        print_escaped(s->summary);
         puts(".\n.br");
-        put(s->instead);
+        print_escaped(s->instead);
         puts(".");
 }
 
-static void answers(const char *title, SettingFlags flag, const char *text) {
+/* Prints a section of all settings with this flag. */
+static void print_unwritten_section(const char *title, SettingFlags flag, const char *text) {
         printf(".Ss %s\n%s\n.Bl -tag -width Ds\n", title, text);
         SETTING_TABLE_FOREACH(s, &all_settings)
                 if (s->flags & flag)
-                        answer(s);
+                        print_unwritten(s);
         puts(".El");
 }
 
-static bool has_rows(Backend b) {
+/* Returns true if the tables have settings of this backend. */
+static bool has_settings(Backend b) {
         SETTING_TABLE_FOREACH(s, &all_settings)
                 if (s->backend == b)
                         return true;
@@ -60,68 +63,86 @@ static bool has_rows(Backend b) {
         return false;
 }
 
-static void row(const Setting *s) {
+/* Prints the entry of a setting. */
+static void print_setting(const Setting *s) {
         char range[256];
 
         printf(".It Cm %s\n", s->name);
-        put(s->summary);
+        print_escaped(s->summary);
         puts(".\n.br");
-        line("Values", value_range_format(&s->range, range, sizeof range));
+        print_line("Values", value_range_format(&s->range, range, sizeof range));
         if (s->alias_of)
-                line(s->flags & SETTING_ON_BATTERY ? "On battery, sets" : "Another unit for", s->alias_of);
-        line("As", s->equivalent);
-        line("Lost by", s->lost_by);
+                print_line(s->flags & SETTING_ON_BATTERY ? "Sets, on battery" : "Sets, in another unit", s->alias_of);
+        print_line("In other programs", s->equivalent);
+        print_line("Lost by", s->lost_by);
         if (s->flags & SETTING_UNREADABLE)
-                puts("Cannot be read back: sent once per boot, attach, resume and reset; verdict\n.Dq unverifiable .\n.br");
+                puts("Cannot be read back: written after each boot, attach, resume and reset, with the verdict\n.Dq unverifiable .\n.br");
         if (s->flags & SETTING_NONVOLATILE)
-                puts("Kept by the drive itself over power cycles: written by\n.Ql drivekeep apply --permanent\nonly.\n.br");
+                puts("Kept by the drive over power cycles: only\n.Ql drivekeep apply --permanent\nwrites it.\n.br");
         if (s->flags & SETTING_SAVEABLE)
-                puts("With\n.Cm permanent = true\nin its block,\n.Ql drivekeep apply --permanent\nhas the drive save it.\n.br");
+                puts("With\n.Cm permanent = true\nin its block,\n.Ql drivekeep apply --permanent\nmakes the drive save it.\n.br");
         if (s->flags & SETTING_AT_ATTACH)
-                puts("Done once, when the drive is attached.\n.br");
+                puts("An action, done once when the drive is attached.\n.br");
         if ((s->flags & SETTING_AT_ATTACH) && s->range.words)
-                puts("With\n.Dq resume ,\nalso done once after each resume.\nWhen the drive is awake again, the verdict is\n"
-                     ".Dq applied ,\nwith the value\n.Dq off\nand a reason that says so.\n.br");
+                puts("With\n.Dq resume ,\nalso done after each resume.\nWhen the drive is active again, the verdict is\n"
+                     ".Dq applied ,\nwith the value\n.Dq off\nand a reason.\n.br");
         if (s->danger)
-                line("Dangerous, so that its block needs allow_dangerous = true", s->danger);
+                print_line("Dangerous, requires allow_dangerous = true", s->danger);
         if (s->harm)
-                line("Some values can do harm, and 'drivekeep check' warns of them", s->harm->why);
+                print_line("Some values do harm, 'drivekeep check' warns of them", s->harm->why);
         if (s->excludes)
-                line("Excludes, and where a drive supports both the later rule wins", s->excludes);
+                print_line("Excludes, if the drive supports both", s->excludes);
         if (s->unless)
-                line("Only where this cannot be had", s->unless);
-        line("From", s->source);
+                print_line("Only for drives without", s->unless);
+        print_line("Source", s->source);
 }
 
 int main(void) {
         puts(".\\\" Written by man/settings.c from the tables in daemon/device/.\n"
-             ".Dd November 21, 2026\n"
+             ".Dd November 29, 2026\n"
              ".Dt DRIVEKEEP-SETTINGS 7\n"
              ".Os\n"
              ".Sh NAME\n"
              ".Nm drivekeep-settings\n"
-             ".Nd the settings that drivekeep keeps\n"
+             ".Nd all settings of drivekeep and their values\n"
              ".Sh DESCRIPTION\n"
-             "Each of these is a key in a block of\n"
+             "Each setting is a key in a block of\n"
              ".Xr drivekeep.conf 5 .\n"
-             "A setting that no block names is not touched.\n"
-             "The same key may stand for a setting of several kinds of drives.");
+             "Some keys set the same feature of several kinds of drives.\n"
+             "Lines in an entry:\n"
+             ".Bl -tag -width \"In other programs\" -compact\n"
+             ".It \\&In other programs\n"
+             "the command or option that writes the same setting\n"
+             ".It Lost by\n"
+             "events that reset the value\n"
+             ".It Excludes\n"
+             "settings that cannot be combined with this one; the later rule wins\n"
+             ".It Source\n"
+             "the standard or kernel file that defines the setting\n"
+             ".El\n"
+             ".Sh EXAMPLES\n"
+             "Show one setting:\n"
+             ".Pp\n"
+             ".Dl $ drivekeep settings apm\n"
+             ".Sh SETTINGS");
 
         for (Backend b = 0; b < _BACKEND_MAX; b++) {
-                if (!has_rows(b))
+                if (!has_settings(b))
                         continue;
                 printf(".Ss Held by %s\n.Bl -tag -width Ds\n", backends[b]);
                 SETTING_TABLE_FOREACH(s, &all_settings)
                         if (s->backend == b && !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED)))
-                                row(s);
+                                print_setting(s);
                 puts(".El");
         }
 
-        answers("Of old files, without effect", SETTING_DEAD,
-                "These are keys of\n.Pa /etc/hdparm.conf\nfor kernels before Linux 5.14.\nTheir verdict is\n.Dq unsupported .");
-        answers("Never done", SETTING_EXCLUDED,
-                "What is permanent or destroys data is left to people.\nThe verdict is\n.Dq forbidden ,\n"
-                "and what stands behind such a key is neither kept nor logged.");
+        print_unwritten_section(
+                        "Keys without effect", SETTING_DEAD,
+                        "These keys of\n.Pa /etc/hdparm.conf\nset features of kernels before Linux 5.14.\nTheir verdict is\n.Dq unsupported .");
+        print_unwritten_section(
+                        "Keys that are never written", SETTING_EXCLUDED,
+                        "These keys change a drive permanently or destroy data.\nTheir verdict is\n.Dq forbidden ,\n"
+                        "and their values are neither stored nor logged.");
 
         puts(".Sh SEE ALSO\n"
              ".Xr drivekeep 1 ,\n"
