@@ -274,13 +274,13 @@ static const struct {
         { "tlp.conf", "DISK_APM_LEVEL_ON_AC=\"254\"\n",
           "tlp.conf: error: this is a file of TLP; 'drivekeep import tlp.conf' translates it\n" },
         { "f.yaml", "drives:\n  - match: /dev/x\n    apm: 127\n",
-          "f.yaml: error: this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+          "f.yaml: error: this is YAML; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "f.conf", "- match: /dev/x\n  apm: 127\n",
-          "f.conf: error: this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+          "f.conf: error: this is YAML; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "f.conf", "{ \"drives\": [ { \"match\": {}, \"apm\": 254 } ] }\n",
-          "f.conf: error: this is JSON, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+          "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "f.conf", "[ { \"match\": \"/dev/x\", \"apm\": 254 } ]\n",
-          "f.conf: error: this is JSON, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+          "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         /* Only such a line tells, and it is the one that is complained about. */
 #define MOVED(title, format) "this is a line of " title "; move such lines to another file, and 'drivekeep import --format=" format \
                              " FILE' translates them\n"
@@ -301,7 +301,7 @@ static const struct {
         { "f.conf", "/*\nhdparm -B 254 /dev/sda\n*/\ndrives = ( { match = {}; apm = 300; } );\n",
           "f.conf:4:32: error: 300 is out of range for apm: 1...254, or off\n" },
         { "f.yaml", "---\ndrives: []\n",
-          "f.yaml: error: this is YAML, and drivekeep's files are libconfig: see drivekeep.conf(5)\n" },
+          "f.yaml: error: this is YAML; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "hdparm.conf", "fsck_wait = \"1min\";\n", "" },
         { "tlp.conf", "drives = (\n{ match = {}; amp = 1 });",
           "tlp.conf:2:15: error: unknown setting \"amp\"; did you mean \"apm\"?\n" },
