@@ -368,7 +368,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                                 flags & DECIDE_UNCLEAR
                                                 ? "the power mode of the drive is not known; drivekeep sets this when the drive is next active"
                                 : flags & DECIDE_SUSPENDED
-                                                ? "the kernel has suspended the drive; drivekeep sets this after the kernel has resumed the drive"
+                                                ? "the kernel has runtime-suspended the drive; drivekeep sets this after the drive resumes"
                                                 : "the drive is in standby; drivekeep sets this when the drive is next active");
 
         if (flags & DECIDE_READ_ONLY) {

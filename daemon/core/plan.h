@@ -16,7 +16,7 @@ typedef struct Memory {
         KnownNumber sent;    /* the value last sent and accepted; in the wish's type; never a name */
         KnownNumber settled; /* the value that the drive chose for `sent`; sending `sent` again would not change it */
         KnownNumber read;    /* the value last read */
-        char overruled[128]; /* clause with the value and the rule of another namespace of the same controller that has priority;
+        char overruled[128]; /* clause: the value and the rule of the namespace that determines this setting of the controller;
                               * empty: none */
         char quarantined[STEP_REASON_MAX / 2]; /* clause: why the value must not be written again; empty: none */
 } Memory;
@@ -73,7 +73,7 @@ bool step_settle(Step *s, const Memory *memory);
 
 /* Returns true if the two wishes exclude each other on a drive that supports both settings. */
 bool steps_exclude(const Step *a, const Step *b);
-/* Returns true if another step of the plan excludes `s` in this way. */
+/* Returns true if the wish of another step excludes the wish of `s`. */
 bool plan_excludes(const Plan *p, const Step *s);
 
 /* Decides whether another step excludes `s`: the later wish wins, unless the drive does not support it. Call this function after all

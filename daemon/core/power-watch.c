@@ -45,7 +45,7 @@ static void watch_count(PowerWatch *w, const PowerCounters *c, uint64_t since, P
         n->events |= POWER_NEWS_COUNTED;
 }
 
-/* Continues without I/O counters. */
+/* Handles a drive whose I/O the kernel does not count. */
 static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
         if (!w->is_uncounted) {
                 w->is_uncounted = true;
@@ -269,7 +269,7 @@ void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters 
 
         *ret = (PowerNews){};
 
-        /* At the start of the service the drive may be in standby already: count this time as well. */
+        /* If the drive is in standby when the watch begins, count the time without I/O that an earlier run of the service saw. */
         if (!active && !w->is_traced && w->poll_at == 0 && power_watch_wants_trace(w))
                 watch_continue(w, c, p->quiet_since, p->quiet_io, ret);
 

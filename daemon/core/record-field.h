@@ -12,7 +12,7 @@ typedef enum FieldType {
         FIELD_UNSIGNED, /* uint64_t, at most `max` */
         FIELD_KNOWN,    /* KnownNumber; no line if not known */
         FIELD_NUMBERS,  /* array of `max` uint64_t, "3 0 17"; no line if all are 0 */
-        FIELD_BOOL,     /* bool, "1" */
+        FIELD_BOOL,     /* bool: "1"; no line if false */
         FIELD_WORD,     /* enum with a word for each number from 0 or 1 up; -1 in an item without the line */
 } FieldType;
 

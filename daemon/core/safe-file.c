@@ -9,8 +9,8 @@
 
 #define LOCK_FILE ".lock"
 
-/* Returns true if a user other than root and the caller can change this file or directory. An own file of a caller who is not root always
- * counts as safe. */
+/* Returns true if a user other than root and the caller can change this file or directory. For a caller other than root, the caller's own
+ * files always count as safe. */
 static bool is_writable_by_others(const struct stat *st) {
         if (geteuid() != 0 && st->st_uid == geteuid())
                 return false;
@@ -78,7 +78,7 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
         const char *objection;
         struct stat st;
 
-        /* Non-blocking: a FIFO would make us wait for its writer. */
+        /* O_NONBLOCK: open() of a FIFO would wait for a writer. */
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;
@@ -97,7 +97,7 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
         _cleanup_close_ int fd = -EBADF;
         struct stat st, dir;
 
-        /* Non-blocking: a FIFO would make us wait for its writer. */
+        /* O_NONBLOCK: open() of a FIFO would wait for a writer. */
         fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -errno;

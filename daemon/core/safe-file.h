@@ -25,7 +25,7 @@ int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char *
  * directory. */
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
 
-/* Marks a directory as being written to by a running process, by a locked file in the directory. The kernel releases the lock when the
+/* Locks a file in the directory to show that a process is writing to the directory. The kernel releases the lock when the
  * descriptor is closed or the process ends. Only the directory's owner and root can hold the lock. Returns the descriptor, which the
  * caller keeps open. */
 int record_directory_lock(const char *path);

@@ -35,7 +35,7 @@ typedef enum SettingFlags {
         SETTING_EXCLUDED = 1 << 8,   /* permanent or destructive: known, never written, `forbidden` */
         SETTING_CONTROLLER = 1 << 9, /* shared by all namespaces of a controller */
         SETTING_FIRST = 1 << 10,     /* a write changes the readings of other settings: decided before they are read */
-        SETTING_SAME = 1 << 11,      /* holds a part of the state in `excludes`: each value excludes that state */
+        SETTING_SAME = 1 << 11, /* a part of the state in `excludes`: each value, even "off", excludes that state */
         SETTING_ATA_SLEEP = 1 << 12, /* ATA Sleep mode, which only a reset ends; any command causes a reset */
         SETTING_READ_SAFE = 1 << 13, /* the read function checks the power mode itself, or sends no command */
         SETTING_ABSENT = 1 << 14,    /* no drive of this kind has the setting; the row only provides the remedy */
@@ -45,13 +45,13 @@ typedef enum SettingFlags {
 typedef enum HarmScope {
         HARM_ANY,       /* rules for any drive */
         HARM_TURNING,   /* rules that may apply to a rotational drive */
-        HARM_MEMBER,    /* rules for members of redundant arrays, without a long command timeout of the kernel */
+        HARM_MEMBER,    /* rules for members of redundant arrays, unless the kernel's command timeout is long */
         HARM_UNIVERSAL, /* rules for all drives */
 } HarmScope;
 
 /* Values that are allowed but can do harm: `check` warns about them. */
 typedef struct Harm {
-        int64_t from, to; /* Value.number */
+        int64_t from, to; /* range of Value.number */
         HarmScope scope;
         const char *why; /* the damage and the remedy, as a clause */
 } Harm;

@@ -157,7 +157,7 @@ const char *spin_down_format(const SpinDown *s, char buf[static SPIN_DOWN_TEXT_M
 
         if (!s->wish)
                 return NULL;
-        /* A drive may have several timers: name the one in force. */
+        /* A drive may have several timers: name the timer in force. */
         if (!by && !streq(s->setting->name, SETTING_SPINDOWN_TIME))
                 by = s->setting->name;
         (void) snprintf(buf, SPIN_DOWN_TEXT_MAX, "%s%s%s", value_format(&s->setting->range, &s->value, time),

@@ -9,7 +9,7 @@
 #include "guard-rules.h"
 #include "verdict-word.h"
 
-#define TEMPORARY_PREFIX ".temporary-" /* of the file names */
+#define TEMPORARY_PREFIX ".temporary-" /* prefix of the file names */
 
 /* Wish.file of wishes with temporary values, and thus the rule in the drive's record. */
 #define TEMPORARY_RULE_BOOT "drivekeep try"

@@ -13,11 +13,11 @@
  * are from SFF-8035i, the meanings from vendors' manuals. SCSI: parameters of the log pages 0Eh, Start-Stop Cycle Counter, and 0Dh,
  * Temperature (SPC-4). */
 typedef struct Wear {
-        KnownNumber load_cycles;       /* load/unload cycles. ATA: 193, or 225 on older drives; SCSI: 0Eh/0006h */
-        KnownNumber start_stops;       /* starts of the spindle. ATA: 4; SCSI: 0Eh/0004h */
-        KnownNumber rated_load_cycles; /* load/unload cycles by design. ATA drives do not report them; SCSI: 0Eh/0005h */
+        KnownNumber load_cycles;       /* load cycles. ATA: attribute 193, or 225 on older drives; SCSI: 0Eh/0006h */
+        KnownNumber start_stops;       /* starts of the spindle. ATA: attribute 4; SCSI: 0Eh/0004h */
+        KnownNumber rated_load_cycles; /* load cycles by design. ATA drives do not report them; SCSI: 0Eh/0005h */
         KnownNumber rated_start_stops; /* starts of the spindle by design. SCSI: 0Eh/0003h */
-        KnownNumber temperature;       /* present temperature, °C. ATA: the lowest byte of 194; SCSI: 0Dh/0000h */
+        KnownNumber temperature; /* present temperature, °C. ATA: the lowest byte of attribute 194; SCSI: 0Dh/0000h */
 } Wear;
 
 /* The timers that can be predicted, in minutes. They are also the bounds of the classes in which times without I/O are counted. */

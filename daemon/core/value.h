@@ -73,9 +73,9 @@ const char *value_word(const ValueRange *range, int64_t n);
 /* Formats the range for error messages, help and manual pages: "1...254, or off". */
 char *value_range_format(const ValueRange *range, char *buf, size_t size);
 
-/* Parses a string ("20min", "512KiB", "off", "mq-deadline", "128"). Returns 0; 1 if the setting cannot hold the exact value and *ret is
- * the nearest one, which the caller should report; -EINVAL (not a value of this type), -ERANGE (outside the range), -ENOMSG (a duration
- * without a unit), or -ENOTUNIQ (two words are possible: range->yes_is). */
+/* Parses a string ("20min", "512KiB", "off", "mq-deadline", "128"). Returns 0 or one of these. 1: the setting cannot hold the exact value,
+ * and *ret is the nearest one, which the caller should report. -EINVAL: not a value of this type. -ERANGE: outside the range. -ENOMSG: a
+ * duration without a unit. -ENOTUNIQ: two words are possible (range->yes_is). */
 int value_parse(const ValueRange *range, const char *text, Value *ret);
 
 /* Returns true if value_parse() restores the value from its text. Some values of drives and the kernel have no exact text. */

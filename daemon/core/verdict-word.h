@@ -25,7 +25,7 @@ typedef enum Verdict {
 } Verdict;
 
 const char *verdict_to_string(Verdict v);
-Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID when there is no such word */
+Verdict verdict_from_string(const char *s); /* _VERDICT_INVALID: unknown word */
 
 /* Returns true if the drive has the wanted value, as far as that can be known. */
 bool verdict_is_wanted(Verdict v);

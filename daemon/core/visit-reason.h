@@ -8,14 +8,14 @@
 /* The reason of a visit, for the journal and the state files. The reason determines the VisitWork, and only VisitWork determines what the
  * visit does. */
 typedef enum VisitReason {
-        VISIT_BOOT,         /* found at the daemon's start */
+        VISIT_BOOT,         /* the drive was present at the start of the service */
         VISIT_ATTACH,       /* udev reports a new drive */
         VISIT_CHANGE,       /* udev reports a change that changes the drive's wishes */
         VISIT_RESUME,       /* the machine resumed from sleep */
         VISIT_RELOAD,       /* the configuration changed */
-        VISIT_POWER,        /* the machine went on or off battery */
-        VISIT_REQUEST,      /* drivekeep apply */
-        VISIT_PERMANENT,    /* drivekeep apply --permanent */
+        VISIT_POWER,        /* the machine switched to battery or to mains power */
+        VISIT_REQUEST,      /* a user ran 'drivekeep apply' */
+        VISIT_PERMANENT,    /* a user ran 'drivekeep apply --permanent' */
         VISIT_RETRY,        /* deferred settings are tried again */
         VISIT_REVALIDATION, /* the kernel revalidated the drive and may have reset the kernel's settings */
         VISIT_RESET,        /* the drive or the kernel reports a power-on or a reset (SCSI unit attention, libata) */
@@ -32,7 +32,7 @@ typedef enum VisitReason {
 
 const char *visit_reason_to_string(VisitReason r);
 
-/* What a visit does. Requests merge by joining their flags, and the worker gets the same flags. */
+/* The work of a visit. Merging requests combines their flags, and the worker gets the same flags. */
 typedef enum VisitWork {
         /* Settings to read. */
         WORK_KERNEL = 1 << 0, /* settings of the kernel that were in order */

@@ -71,7 +71,7 @@ static const struct {
         { MATCH_SERIAL, NULL, "5YD1AAAA",                                 true,  NULL },
         { MATCH_SERIAL, NULL, "5YD1????",                                 true,  NULL },
         { MATCH_VENDOR, NULL, "ATA",                                      true,  NULL },
-        { MATCH_FIRMWARE, NULL, "*",                                      false, NULL }, /* not known */
+        { MATCH_FIRMWARE, NULL, "*",                                      false, NULL }, /* the firmware is not known */
         { MATCH_WWN, NULL, "0x5000c50012345678",                          true,  NULL },
         { MATCH_WWN, NULL, "5000C50012345678",                            true,  NULL },
         { MATCH_WWN, NULL, "naa.5000c50012345678",                        true,  NULL },

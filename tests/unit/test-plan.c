@@ -57,12 +57,12 @@ static const SettingTable table = { .tables = { rows } };
 static const struct {
         const char *name;
         int64_t wanted;
-        bool allow_dangerous, permanent; /* of the block */
+        bool allow_dangerous, permanent; /* as set in the block */
         unsigned backends;
         DecideFlags flags;
         Reading before;
         Verdict verdict;
-        const char *says;
+        const char *reason;
 } decisions[] = {
         { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 128), _VERDICT_INVALID, "" },
         { "apm", 127, false, false, ATA, 0, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
@@ -110,7 +110,7 @@ static const struct {
         Memory memory;
         Reading before;
         Verdict verdict;
-        const char *says;
+        const char *reason;
 } memories[] = {
         { 0, 0, { .sent = { true, 127 }, .settled = { true, 96 } },
           KNOWN(VALUE_INT, 96), VERDICT_ADJUSTED, "chose this value" },
@@ -145,15 +145,15 @@ static const struct {
         { SETTING_AT_ATTACH | SETTING_UNREADABLE, 0, { .sent = { true, 127 } }, {},
           VERDICT_UNVERIFIABLE, "sent earlier" },
 
-        { 0, 0, { .overruled = "sdb says otherwise" }, {}, VERDICT_FORBIDDEN, "sdb says otherwise" },
+        { 0, 0, { .overruled = "sdb has another value" }, {}, VERDICT_FORBIDDEN, "sdb has another value" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 96), VERDICT_QUARANTINED, "it hung" },
         { 0, 0, { .quarantined = "it hung" }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
 
-        /* A check without writes. */
+        /* DECIDE_READ_ONLY: nothing is written. */
         { 0, DECIDE_READ_ONLY, {}, KNOWN(VALUE_INT, 96), VERDICT_DRIFTED, "changed to 96" },
         { 0, DECIDE_READ_ONLY, {}, { .supported = true }, VERDICT_UNVERIFIABLE, "cannot be read now" },
         { 0, DECIDE_STANDBY | DECIDE_UNCLEAR, {}, { .supported = true }, VERDICT_DEFERRED, "the power mode of the drive is not known" },
-        { 0, DECIDE_STANDBY | DECIDE_SUSPENDED, {}, { .supported = true }, VERDICT_DEFERRED, "the kernel has suspended the drive" },
+        { 0, DECIDE_STANDBY | DECIDE_SUSPENDED, {}, { .supported = true }, VERDICT_DEFERRED, "the kernel has runtime-suspended the drive" },
         { 0, 0, {}, {}, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 255, "" } }, VERDICT_UNSUPPORTED, "has no apm" },
         { 0, 0, {}, { .known = true, .value = { VALUE_INT, 127, "" } }, VERDICT_UNCHANGED, "has no apm, which counts as 127" },
@@ -234,7 +234,7 @@ static const struct {
 
         /* A wish that lost excludes no other wish. */
         { { { "apm", 127, WRITTEN, HAS }, { "epc", 1, VERDICT_FORBIDDEN, HAS }, { "apc", 1, WRITTEN, HAS } } },
-        /* A fallback that is not needed excludes nothing; a fallback that is needed does. */
+        /* A fallback excludes another wish only if the fallback is needed. */
         { { { "patience", 30, WRITTEN, HAS }, { "fallback", 180, VERDICT_UNCHANGED, .known = VERDICT_UNCHANGED } } },
         { { { "patience", 30, VERDICT_FORBIDDEN, HAS }, { "fallback", 180, WRITTEN, HAS } } },
         { { { "fallback", 180, VERDICT_FORBIDDEN, HAS }, { "patience", 30, WRITTEN, HAS } } },
@@ -280,8 +280,8 @@ START_TEST(test_decide) {
 
         ck_assert_msg(s->verdict == decisions[_i].verdict, "%s: %s", strna(verdict_to_string(s->verdict)), s->reason);
         ck_assert_int_eq(s->write, decisions[_i].verdict == _VERDICT_INVALID);
-        if (decisions[_i].says[0])
-                ck_assert_msg(strstr(s->reason, decisions[_i].says) != NULL, "%s", s->reason);
+        if (decisions[_i].reason[0])
+                ck_assert_msg(strstr(s->reason, decisions[_i].reason) != NULL, "%s", s->reason);
         else
                 ck_assert_str_eq(s->reason, "");
         plan_done(&p);
@@ -301,11 +301,11 @@ START_TEST(test_memory) {
         ck_assert_msg(s.verdict == memories[_i].verdict, "%s: %s", strna(verdict_to_string(s.verdict)), s.reason);
         ck_assert(s.accepted == !!strstr(s.reason, "sent earlier"));
         ck_assert_int_eq(s.write, s.verdict == _VERDICT_INVALID);
-        ck_assert_msg(strstr(s.reason, memories[_i].says) != NULL, "%s", s.reason);
+        ck_assert_msg(strstr(s.reason, memories[_i].reason) != NULL, "%s", s.reason);
 }
 END_TEST
 
-/* Standby timers for each value of spindown_by: the verdict without a reading, and the verdict after an error. */
+/* Standby timers for each value of spindown_by: the verdict without a reading, and the verdict after a write. */
 static const struct {
         const char *name;
         SpindownBy by;
@@ -314,7 +314,7 @@ static const struct {
         Verdict settled; /* verdict without a reading; _VERDICT_INVALID: the setting is read */
         Verdict end;     /* verdict of a failed write; VERDICT_APPLIED: the write succeeded */
         Verdict judged;
-        const char *says;
+        const char *reason;
 } spindowns[] = {
         { "spindown", SPINDOWN_BY_DRIVE, 5000, ATA, _VERDICT_INVALID, VERDICT_REFUSED, VERDICT_REFUSED, "no" },
         { "spindown", SPINDOWN_BY_SERVICE, 5000, ATA, VERDICT_UNCHANGED, 0, 0, STEP_BY_SERVICE },
@@ -355,7 +355,7 @@ START_TEST(test_spindown_by) {
         }
         ck_assert(s->by_service == (s->verdict == VERDICT_UNCHANGED));
         ck_assert(s->accepted == (s->verdict == VERDICT_UNVERIFIABLE));
-        ck_assert_str_eq(strstr(s->reason, spindowns[_i].says) ?: s->reason, spindowns[_i].says);
+        ck_assert_str_eq(strstr(s->reason, spindowns[_i].reason) ?: s->reason, spindowns[_i].reason);
         plan_done(&p);
 }
 END_TEST
@@ -367,7 +367,7 @@ static const struct {
         SpindownBy by;
         unsigned backends;
         bool remediable;
-        const char *says;
+        const char *reason;
 } remedies[] = {
         { "apm", NULL, false, 0, SCSI, true, "apm is not a setting of this kind of drive: idle_a does it" },
         { "apm", "idle_a", false, 0, SCSI, false, "apm is not a setting of this kind of drive: idle_a does it" },
@@ -403,7 +403,7 @@ START_TEST(test_remedy) {
                 s++;
         if (!step_settle(s, NULL))
                 step_decide(s, NULL, 0);
-        ck_assert_str_eq(s->reason, remedies[_i].says);
+        ck_assert_str_eq(s->reason, remedies[_i].reason);
         ck_assert(s->remediable == remedies[_i].remediable);
         plan_done(&p);
 }

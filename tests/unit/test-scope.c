@@ -31,8 +31,8 @@ static const struct {
         { "spindown_time", VERDICT_UNVERIFIABLE, false, true }, /* unreadable, but lost together with readable ones */
         { "sleep", VERDICT_UNVERIFIABLE, false, false },        /* an action is done once */
         { "idle", VERDICT_ADJUSTED, false, true },              /* the drive has the nearest value */
-        { "lookahead", VERDICT_REFUSED, false, false },         /* was not in order, so it is not reported again */
-        { "read_ahead_kb", VERDICT_DRIFTED, true, true },       /* may have returned to the wanted value */
+        { "lookahead", VERDICT_REFUSED, false, false },   /* the setting was not in order, so it is not checked again */
+        { "read_ahead_kb", VERDICT_DRIFTED, true, true }, /* a drifted value may have returned to the wanted one */
         { "scheduler", VERDICT_UNSUPPORTED, false, false },
         { "fallback", VERDICT_APPLIED, false, false },    /* needed only if apm is not in force */
         { "write_cache", VERDICT_APPLIED, false, false }, /* drives of this kind have no such row */

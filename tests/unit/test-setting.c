@@ -147,7 +147,7 @@ START_TEST(test_excludes) {
 }
 END_TEST
 
-/* An exclusion applies to the state, also under the name of an alias, and only to the state in `excludes`. */
+/* A row excludes exactly the state in its `excludes`, also if a rule sets that state by an alias. */
 START_TEST(test_excludes_alias) {
         static const Setting timer = { .name = "standby_z",
                                        .range = { .type = VALUE_INT },

@@ -154,7 +154,7 @@ static const Case cases[] = {
         { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "-1", "600000", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_DEFERRED, "device/power/autosuspend_delay_ms", "600000", NULL,
-          { "device/power/runtime_status=suspended" }, SCSI, .says = "after the kernel has resumed" },
+          { "device/power/runtime_status=suspended" }, SCSI, .says = "after the drive resumes" },
         { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1",
           { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
         { "autosuspend_delay", "never", VERDICT_UNCHANGED, "device/power/autosuspend_delay_ms", "-1", NULL,
@@ -162,7 +162,7 @@ static const Case cases[] = {
         { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto", { "device/power/runtime_status=active" }, SCSI },
         { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on", { "device/power/runtime_status=active" }, SCSI },
         { "runtime_pm", "on", VERDICT_DEFERRED, "device/power/control", "auto", NULL,
-          { "device/power/runtime_status=suspended" }, SCSI, .says = "after the kernel has resumed" },
+          { "device/power/runtime_status=suspended" }, SCSI, .says = "after the drive resumes" },
         { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on",
           { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
         /* What wakes nothing is written at once. */

@@ -218,7 +218,7 @@ END_TEST
 
 static const struct {
         Verdict verdict;
-        bool barred, in_vain, in_vain_changed;
+        bool barred, no_effect, no_effect_after_change;
 } verdicts[] = {
         { VERDICT_UNSUPPORTED, true, true, true }, { VERDICT_FORBIDDEN, true, true, true },
         { VERDICT_QUARANTINED, true, true, true }, { VERDICT_REFUSED, false, true, false },
@@ -228,8 +228,8 @@ static const struct {
 
 START_TEST(test_no_effect) {
         ck_assert(temporary_is_barred(verdicts[_i].verdict) == verdicts[_i].barred);
-        ck_assert(temporary_has_no_effect(verdicts[_i].verdict, true) == verdicts[_i].in_vain);
-        ck_assert(temporary_has_no_effect(verdicts[_i].verdict, false) == verdicts[_i].in_vain_changed);
+        ck_assert(temporary_has_no_effect(verdicts[_i].verdict, true) == verdicts[_i].no_effect);
+        ck_assert(temporary_has_no_effect(verdicts[_i].verdict, false) == verdicts[_i].no_effect_after_change);
 }
 END_TEST
 

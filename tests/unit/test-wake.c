@@ -19,7 +19,7 @@ END_TEST
 
 static const struct {
         Wake wake;
-        const char *who, *what;
+        const char *process, *action;
 } sentences[] = {
         { { .kind = WAKE_COMMAND,
             .process = { 812, "smartctl", "smartd.service", "smartctl -a /dev/sda" },
@@ -99,8 +99,8 @@ START_TEST(test_sentence) {
         const Wake *w = &sentences[_i].wake;
         char who[WAKE_TEXT_MAX], what[WAKE_TEXT_MAX];
 
-        ck_assert_str_eq(wake_format_process(w, who), sentences[_i].who);
-        ck_assert_str_eq(wake_format_action(w, what), sentences[_i].what);
+        ck_assert_str_eq(wake_format_process(w, who), sentences[_i].process);
+        ck_assert_str_eq(wake_format_action(w, what), sentences[_i].action);
 }
 END_TEST
 
