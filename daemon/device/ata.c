@@ -94,8 +94,8 @@ static int usb_interface(const Device *d) {
         return d->drive->transport == TRANSPORT_USB && host ? (int) (host - d->drive->syspath) : 0;
 }
 
-/* Returns true if the uas driver itself rejected the command. It does so for bridges with the quirk US_FL_NO_ATA_1X, such as all of
- * Seagate's (drivers/usb/storage/uas.c, unusual_uas.h). usb-storage does not use that list. */
+/* Returns true if the uas driver itself rejected the command. uas rejects ATA commands for bridges with the quirk US_FL_NO_ATA_1X, such
+ * as all of Seagate's (drivers/usb/storage/uas.c, unusual_uas.h). usb-storage does not use that list. */
 static bool uas_blocks(const Device *d, const Sense *s) {
         char path[PATH_MAX], driver[PATH_MAX];
         ssize_t n;
@@ -271,7 +271,7 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
         if (d->io.image)
                 memcpy(data, d->io.image, sizeof d->identify);
         else {
-                /* ACS-4 does not require the count, but bridges do. */
+                /* ACS-4 needs no count, but some bridges do. */
                 Taskfile tf = { .command = ATA_CMD_IDENTIFY_DEVICE,
                                 .count = 1,
                                 .data = data,

@@ -150,13 +150,13 @@ int cache_view_read(Device *d, const Setting *s, Reading *ret) {
 
 int cache_view_write(Device *d, const Setting *s, const Value *v) {
         static const Value safe = { .type = VALUE_NAME, .name = CACHE_WRITE_BACK };
-        int r, told = 0;
+        int r, stored = 0;
 
         r = streq(v->name, CACHE_WRITE_BACK) ? 0 : cache_known_off(d);
         if (r == 0)
                 return sysfs_setting_write(d, s, v);
 
         if (r == END_FORBIDDEN && cache_kernel_view(d) == 0)
-                told = sysfs_setting_write(d, s, &safe);
-        return told < 0 ? told : r;
+                stored = sysfs_setting_write(d, s, &safe);
+        return stored < 0 ? stored : r;
 }
