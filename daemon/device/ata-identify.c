@@ -79,7 +79,7 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
         for (size_t i = 0; i < size - 1; i++)
                 text[i] = (char) (i % 2 == 0 ? words[i / 2] >> 8 : words[i / 2] & 0xFF);
 
-        /* Like udev, ends the text at a NUL. udev has no spelling for texts that begin with a NUL: leading NULs are skipped. */
+        /* A text ends at a NUL, as in udev. Leading NULs, for which udev has no spelling, are skipped. */
         while (start < text + size - 1 && (*start == ' ' || *start == '\0'))
                 start++;
         start = text_strip(start);

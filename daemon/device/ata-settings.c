@@ -103,9 +103,9 @@ static int wrv_query(Device *d, const AtaFeature *f, Reading *ret) {
         return 0;
 }
 
-/* LBA 7:0 holds the mode, and COUNT is valid only for mode 3: as in openSeaChest, by a maker of such drives (opensea-operations,
- * set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA, which always selects mode 0 (all). Reading back shows which
- * mode the drive chose. */
+/* LBA 7:0 holds the mode, and COUNT is valid only in mode 3, as in openSeaChest, which a maker of such drives publishes
+ * (opensea-operations, set_Write_Read_Verify()). hdparm puts the mode into COUNT and 0 into LBA, which always selects mode 0 (all).
+ * Reading back shows which mode the drive chose. */
 static int wrv_write(Device *d, const Setting *s, const Value *v) {
         const AtaFeature *f = s->detail;
         Taskfile tf = f->on;

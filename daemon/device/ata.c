@@ -49,8 +49,8 @@ static Registers registers_get(const SgRequest *q) {
                         .lbal = b[9],
                 };
 
-        /* A status of 0 never occurs: the bridge did not fill in the registers. A count of 0 would be misread as "standby", and as "off"
-         * in an SCT answer. */
+        /* No command ends with a status of 0, so the bridge did not fill in the registers. A count of 0 would be misread as "standby",
+         * and as "off" in an SCT answer. */
         if (regs.status == 0 || q->host_status != 0)
                 regs = (Registers){};
         return regs;

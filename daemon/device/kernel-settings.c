@@ -107,7 +107,7 @@ static const ValueWord link_power_words[] = {
 static const ValueWord runtime_pm_words[] = { { "auto", 0 }, { "on", 0 }, {} };
 static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
 
-/* ROW: members common to all rows; `from` is the kernel file with the source. KERNEL: rows that only the kernel stores. */
+/* ROW: members common to all rows; `from` is the kernel's source file. KERNEL: rows of settings that only the kernel stores. */
 #define ROW(key, order_, lost, how, from, what) \
         .name = key, .backend = BACKEND_SCSI, .order = order_, .lost_by = lost, .summary = what, .equivalent = how, \
         .source = "Linux drivers/" from
@@ -264,7 +264,7 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* A file of the queue with the setting's name. `from` is the kernel file with the source; members of SysfsAttribute follow the summary. */
+/* A file of the queue with the setting's name. `from` is the kernel's source file; members of SysfsAttribute follow the summary. */
 #define QUEUE(key, order_, lost, from, what, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
         .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)

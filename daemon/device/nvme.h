@@ -26,10 +26,10 @@ enum {
 
 struct nvme_passthru_cmd;
 
-/* Returns 0 if commands may be sent. END_DEFERRED: the controller is being reset or connected, and the kernel would hold commands back;
- * END_VANISHED: it is being removed; -EIO: the kernel has given it up. With the kernel's multipathing the controllers are below the
- * subsystem, and one live controller is enough, unless the command is meant for a single controller (`alone`): the kernel chooses the
- * controller. */
+/* Returns 0 if commands may be sent. END_DEFERRED: the controller is being reset or connected, and the kernel would hold commands back.
+ * END_VANISHED: the controller is being removed. -EIO: the kernel has given the controller up. With the kernel's multipathing, the
+ * controllers are below the subsystem, and one live controller is enough. A command for a single controller (`alone`) is forbidden with
+ * several controllers, because the kernel chooses which of them gets the command. */
 int nvme_check_live(Device *d, bool alone);
 
 /* Sends an admin command. Returns 0 or an error, with a reason that names the command `what`. `whole`: the command concerns the whole

@@ -49,7 +49,7 @@ static int names_add_found(char ***names, const char *classdir, const char *name
                 char *path = found.gl_pathv[i];
 
                 *strrchr(path, '/') = '\0';
-                /* Only the real path names a parent directory. */
+                /* A parent directory ("..") shows its name only in the real path. */
                 if (streq(base_name(path), "..")) {
                         path = realpath(path, real);
                         if (!path && errno == ENOENT) /* disappeared just now */
@@ -139,7 +139,7 @@ static int names_add_disks_below(char ***names, const char *classdir, const char
 static int find_btrfs(const char *btrfsdir, const char *name, glob_t *ret) {
         int r;
 
-        /* A device belongs to at most one file system. It is a link there, which cannot be followed back to the file system. */
+        /* A device belongs to at most one file system, whose directory holds a link to the device. The device has no link back. */
         r = attribute_glob(ret, "%s/*/devices/%s", btrfsdir, name);
         if (r >= 0 && ret->gl_pathc > 0)
                 *strrchr(ret->gl_pathv[0], '/') = '\0';

@@ -6,12 +6,12 @@
 #include "device.h"
 #include "use.h"
 
-/* Reads the wear counters of a hard disk that is active. Probes the power mode, unless d->power holds it, and sends nothing else to a drive
- * in standby. `by`: BACKEND_ATA or BACKEND_SCSI_MODE, as from power_backend(). Reading SMART data and log pages restarts the standby timer
- * of drives, and makes some drives load their heads. Once a day is harmless.
+/* Reads the wear counters of an active hard disk. Probes the power mode, unless d->power is known, and sends nothing else to a drive in
+ * standby. `by`: BACKEND_ATA or BACKEND_SCSI_MODE, as from power_backend(). Reading SMART data and log pages restarts the standby timer of
+ * drives, and makes some drives load their heads. Reading once a day is harmless.
  *
  * 0: *ret holds the drive's counters, possibly none. END_DEFERRED: the drive is in standby, or its power mode is not known.
- * END_UNSUPPORTED: not a hard disk, or its SMART data is missing or invalid. Other errors: as of commands. */
+ * END_UNSUPPORTED: the drive is not a hard disk, or its SMART data is missing or invalid. Other errors: as of commands. */
 int wear_read(Device *d, Backend by, Wear *ret);
 
 /* Like wear_read(), and reads whether a self-test is running. ATA: the self-test execution status in SMART READ DATA (ACS-3). SCSI: log
