@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* ATA commands whose answer is late: the clock is the test's, and so is the waiting. */
+/* ATA commands with late answers. The test replaces the clock and usleep(). */
 
 #include <sys/stat.h>
 
@@ -11,9 +11,9 @@
 #include "suite.h"
 
 static char syspath[] = "/tmp/drivekeep-test-XXXXXX";
-static unsigned n_waits, gone_after; /* waits; 0: it stays */
+static unsigned n_waits, gone_after; /* the drive vanishes at this wait; 0: never */
 
-/* In the place of the C library's. */
+/* Replaces usleep() of the C library. */
 int usleep(useconds_t usec) {
         ck_assert_uint_eq(usec, 100 * 1000);
         n_waits++;
@@ -22,7 +22,7 @@ int usleep(useconds_t usec) {
         return 0;
 }
 
-/* One answer, and how long it took. */
+/* One answer, with its delay. */
 typedef struct Late {
         uint64_t took_ms;
         const char *sense; /* as in a script */
@@ -50,7 +50,7 @@ static int send_late(void *userdata, _unused_ int fd, SgRequest *q) {
 #define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
 #define NO_CONNECT 1
 #define TIME_OUT 3
-#define LIMIT 15000 /* of this command, in ms */
+#define LIMIT 15000 /* timeout of this command, in ms */
 
 static Drive drive = {
         .name = (char *) "sda", .node = (char *) "/dev/sda", .syspath = syspath, .transport = TRANSPORT_SATA
@@ -62,13 +62,13 @@ static int send_one(Device *d) {
 
 static const struct {
         Late answer;
-        bool missing;        /* it is gone before the answer comes */
-        unsigned gone_after; /* waits */
+        bool missing;        /* the drive vanishes before the answer */
+        unsigned gone_after; /* the drive vanishes at this wait; 0: never */
         int r;
         unsigned n_waits;
-        const char *says;
+        const char *reason_part;
 } answers[] = {
-        /* A refusal comes at once; the kernel's own comes when the time is up. */
+        /* A drive rejects a command immediately. An abort at the timeout comes from the kernel. */
         { { 0, ABORTED },
           false,
           0,
@@ -79,7 +79,7 @@ static const struct {
         { { LIMIT - 500, ABORTED }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
         { { LIMIT, NULL, TIME_OUT }, false, 0, -ETIMEDOUT, 10, "the drive did not answer SET FEATURES 05h in 15 s" },
 
-        /* Was it pulled? Only a late error is worth a look, which lasts a second. */
+        /* Only after a late error, the code checks for one second if the drive was unplugged. */
         { { 1999, ABORTED }, true, 0, END_REFUSED, 0, "rejected" },
         { { 2000, ABORTED }, true, 0, END_VANISHED, 0, "the drive was unplugged (SET FEATURES 05h)" },
         { { 2000, ABORTED }, false, 1, END_VANISHED, 1, "unplugged" },
@@ -98,14 +98,14 @@ START_TEST(test_late) {
         gone_after = answers[_i].gone_after;
         device_init(&d, &drive, &io);
         ck_assert_int_eq(send_one(&d), answers[_i].r);
-        ck_assert_msg(strstr(d.failure.why, answers[_i].says), "%s", d.failure.why);
+        ck_assert_msg(strstr(d.failure.why, answers[_i].reason_part), "%s", d.failure.why);
         ck_assert_uint_eq(n_waits, answers[_i].n_waits);
         ck_assert_uint_eq(n_sent, 1);
 }
 END_TEST
 
-/* Each time that is up makes the kernel reset the link: after two of them nothing more is sent. */
-START_TEST(test_enough) {
+/* Each timeout makes the kernel reset the link. After two timeouts no command is sent. */
+START_TEST(test_two_timeouts_stop_commands) {
         Late answer = { LIMIT, NULL, TIME_OUT };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
         Device d;
@@ -124,8 +124,8 @@ END_TEST
 
 /* ---- USB bridges ---- */
 
-/* The first command goes unanswered: no other is tried. Later on that is an error as any. */
-START_TEST(test_fragile) {
+/* An unanswered first command blocks all further ones. A later unanswered command is an ordinary error. */
+START_TEST(test_fragile_bridge) {
         Late answer = { 0, NULL, NO_CONNECT };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
         Device d;
@@ -148,8 +148,8 @@ START_TEST(test_fragile) {
 }
 END_TEST
 
-/* One that knows the shorter command only gets that from then on, and none that has no room in it. */
-START_TEST(test_short) {
+/* A bridge that supports only ATA PASS-THROUGH(12) gets only that, and no 48-bit commands. */
+START_TEST(test_pass_through_12) {
         Late answer = { 0, GOOD };
         const DeviceIO io = { .open_node = script_open, .sg = send_late, .userdata = &answer };
         Device d;
@@ -163,7 +163,7 @@ START_TEST(test_short) {
         ck_assert_str_eq(d.failure.why, "the bridge does not accept 48-bit commands (FLUSH CACHE EXT)");
         ck_assert_uint_eq(n_sent, 1);
 
-        /* It is not tried with what is no USB bridge. */
+        /* ATA PASS-THROUGH(12) is not tried on drives that are not USB. */
         drive.transport = TRANSPORT_SATA;
         answer = (Late){ 0, NO_SUCH_COMMAND };
         device_init(&d, &drive, &io);
@@ -187,9 +187,9 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_late, 0, ELEMENTSOF(answers));
-        tcase_add_test(t, test_enough);
-        tcase_add_test(t, test_fragile);
-        tcase_add_test(t, test_short);
+        tcase_add_test(t, test_two_timeouts_stop_commands);
+        tcase_add_test(t, test_fragile_bridge);
+        tcase_add_test(t, test_pass_through_12);
         suite_add_tcase(s, t);
 
         return suite_run(s);

@@ -19,7 +19,7 @@ static int set_apm(Device *d, uint8_t level) {
 #define GOOD_SENSE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
 
 /* clang-format off */
-/* How one answer ends: by descriptor, by fixed format, without sense, and in all the ways bridges get it wrong. */
+/* Results of one answer: descriptor format, fixed format, no sense data, and known faults of bridges. */
 static const struct {
         const char *name, *sense;
         uint16_t host_status;
@@ -27,9 +27,9 @@ static const struct {
 } answers[] = {
         { "good, descriptor", GOOD_SENSE, 0, 0, 0 },
         { "good, no sense at all (bridge ignores CK_COND)", NULL, 0, 0, 0 },
-        { "descriptor behind another one", "72 01 00 1d 00 00 00 12 02 02 00 00 09 0c 00 00 00 00 00 00 00 00 00 00 40 50", 0, 0, 0 },
+        { "good, after another descriptor", "72 01 00 1d 00 00 00 12 02 02 00 00 09 0c 00 00 00 00 00 00 00 00 00 00 40 50", 0, 0, 0 },
         { "aborted, descriptor", "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, END_REFUSED },
-        { "error in the registers, although the key says recovered", "72 01 00 1d 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, END_REFUSED },
+        { "error in the registers, with sense key recovered error", "72 01 00 1d 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51", 0, 0, END_REFUSED },
         { "device fault", "72 04 44 00 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 70", 0, 0, END_REFUSED },
         { "aborted, fixed format of libata", "70 00 0b 00 00 00 00 0a 04 51 40 00 00 00 00 00 00 00", 0, 0, END_REFUSED },
         { "good, fixed format with registers", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", 0, 0, 0 },
@@ -39,7 +39,7 @@ static const struct {
         { "all-zero sense", "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", 0, 0, -EBADMSG },
         { "check condition with empty sense", "", 0, 0, -EBADMSG },
         { "no medium", "70 00 02 00 00 00 00 0a 00 00 00 00 3a 00 00 00 00 00", 0, 0, END_UNSUPPORTED },
-        { "dead", NULL, 1, 0, END_VANISHED },
+        { "no connection", NULL, 1, 0, END_VANISHED },
         { "timed out", NULL, 3, 0, -ETIMEDOUT },
         { "transport error", NULL, 7, 0, -EIO },
         { "ioctl: no such device", NULL, 0, -ENODEV, END_VANISHED },
@@ -75,19 +75,19 @@ START_TEST(test_unit_attention_is_retried) {
         static const char cdb[] = "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00";
         static const char attention[] = "70 00 06 00 00 00 00 0a 00 00 00 00 29 00 00 00 00 00";
         const Row once[] = { { .cdb = cdb, .sense = attention }, { .cdb = cdb, .sense = GOOD_SENSE } };
-        const Row for_ever[] = { { .cdb = cdb, .sense = attention },
-                                 { .cdb = cdb, .sense = attention },
-                                 { .cdb = cdb, .sense = attention },
-                                 { .cdb = cdb, .sense = attention } };
-        Script s = SCRIPT(once), t = SCRIPT(for_ever);
-        DeviceIO io = script_io(&s), never = script_io(&t);
+        const Row endless[] = { { .cdb = cdb, .sense = attention },
+                                { .cdb = cdb, .sense = attention },
+                                { .cdb = cdb, .sense = attention },
+                                { .cdb = cdb, .sense = attention } };
+        Script s = SCRIPT(once), t = SCRIPT(endless);
+        DeviceIO io = script_io(&s), io_endless = script_io(&t);
         Device d;
 
         device_init(&d, &drive, &io);
         ck_assert_int_eq(set_apm(&d, 127), 0);
         script_done(&s);
 
-        device_init(&d, &drive, &never);
+        device_init(&d, &drive, &io_endless);
         ck_assert_int_eq(set_apm(&d, 127), -EIO);
         script_done(&t);
 }
@@ -106,8 +106,8 @@ static const struct {
         { "standby, fixed format", "70 00 01 00 50 40 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_STANDBY },
         { "active, fixed format", "70 00 01 00 50 40 ff 0a 00 00 00 00 00 1d 00 00 00 00", POWER_ACTIVE },
         { "no registers: not standby", NULL, POWER_UNCLEAR },
-        { "registers that nobody filled in", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 00 00", POWER_UNCLEAR },
-        { "… in fixed format", "70 00 01 00 00 00 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_UNCLEAR },
+        { "registers that the bridge did not fill in: not standby", "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 00 00", POWER_UNCLEAR },
+        { "registers that the bridge did not fill in, fixed format: not standby", "70 00 01 00 00 00 00 0a 00 00 00 00 00 1d 00 00 00 00", POWER_UNCLEAR },
 };
 /* clang-format on */
 
@@ -143,12 +143,12 @@ START_TEST(test_identify) {
 
         device_init(&d, &drive, &io);
         ck_assert_int_eq(ata_identify(&d), 0);
-        ck_assert_int_eq(ata_identify(&d), 0); /* once per refresh */
+        ck_assert_int_eq(ata_identify(&d), 0); /* sent only once per device_refresh() */
         ck_assert_uint_eq(d.identify[91] & 0xFF, 128);
 
         device_refresh(&d);
         ck_assert_int_eq(ata_identify(&d), -EBADMSG);
-        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failure is not asked again either */
+        ck_assert_int_eq(ata_identify(&d), -EBADMSG); /* a failed IDENTIFY is not repeated either */
 
         device_refresh(&d);
         ck_assert_int_eq(ata_identify(&d), -EBADMSG);
@@ -156,8 +156,8 @@ START_TEST(test_identify) {
 }
 END_TEST
 
-/* Its serial number may be among what it leaves out: it is not another drive. */
-START_TEST(test_drive_has_not_spun_up) {
+/* An incomplete IDENTIFY may lack the serial number, which does not mean another drive. */
+START_TEST(test_incomplete_identify_is_deferred) {
         static const struct {
                 uint16_t general, specific;
                 int result;
@@ -189,7 +189,7 @@ START_TEST(test_drive_has_not_spun_up) {
 }
 END_TEST
 
-START_TEST(test_another_drive_answers) {
+START_TEST(test_another_serial_is_vanished) {
         Image image = image_make(true, false, 128, -1);
         const Row rows[] = { { .cdb = IDENTIFY_CDB, .data = &image, .data_len = sizeof image },
                              { .cdb = IDENTIFY_CDB, .data = &image, .data_len = sizeof image } };
@@ -207,7 +207,7 @@ START_TEST(test_another_drive_answers) {
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), END_VANISHED);
 
-        /* A number that is not from IDENTIFY cannot be compared with it. */
+        /* A serial number from another source cannot be compared with IDENTIFY. */
         other.identified = false;
         device_init(&d, &other, &io);
         ck_assert_int_eq(ata_identify(&d), 0);
@@ -230,7 +230,7 @@ START_TEST(test_sct_erc) {
                   .out = "03 00 02 00 02 00 00 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 2c 00 01 00 4f 00 c2 40 50" },
                 { .cdb = SCT_COMMAND_CDB, .out = "03 00 01 00 01 00 46 00", .sense = GOOD_SENSE },
-                /* Registers as they were sent: a bridge that fetched none. And none at all. */
+                /* First answer: registers as sent, from a bridge that did not fetch them. Second answer: no registers. */
                 { .cdb = SCT_COMMAND_CDB,
                   .out = "03 00 02 00 01 00 00 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 01 00 e0 00 4f 00 c2 40 50" },
@@ -268,8 +268,8 @@ int main(void) {
         tcase_add_test(t, test_unit_attention_is_retried);
         tcase_add_loop_test(t, test_power_mode, 0, ELEMENTSOF(power_modes));
         tcase_add_test(t, test_identify);
-        tcase_add_test(t, test_drive_has_not_spun_up);
-        tcase_add_test(t, test_another_drive_answers);
+        tcase_add_test(t, test_incomplete_identify_is_deferred);
+        tcase_add_test(t, test_another_serial_is_vanished);
         tcase_add_test(t, test_sct_erc);
         suite_add_tcase(suite, t);
 
