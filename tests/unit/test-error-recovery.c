@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Error recovery, and the patience that takes its place where it cannot be had: the drive as a script, the kernel's timeout
- * in a sysfs of our own. */
+/* Error recovery, and the kernel timeout for drives without it. The drive is a script; the kernel's timeout is in a test directory. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -16,7 +15,7 @@ static const uint8_t sct_idle[512] = { [0] = 3 };
 /* clang-format off */
 #define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
 #define ABORTED "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51"
-#define AWAKE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = GOOD }
+#define ACTIVE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = GOOD }
 #define ID(image) { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = &(image), .data_len = 512 }
 #define STATUS { .cdb = "85 08 0e 00 d5 00 01 00 e0 00 4f 00 c2 40 b0 00", .data = sct_idle, .data_len = 512 }
 #define SCT "85 0a 26 00 d6 00 01 00 e0 00 4f 00 c2 40 b0 00"
@@ -33,48 +32,48 @@ static const struct {
                 const char *key;
                 int64_t ms;
                 Verdict verdict;
-        } wishes[3]; /* besides a fallback of 180 s */
-        const char *before, *after; /* the timeout */
-        Verdict verdict; /* of the fallback */
+        } wishes[3]; /* wishes besides a fallback of 180 s */
+        const char *before, *after; /* the kernel's timeout */
+        Verdict verdict; /* verdict of the fallback */
         const Row *rows;
-        bool last; /* the fallback comes after the others, not before */
+        bool last; /* the fallback is the last wish, not the first */
 } cases[] = {
-        { "a drive that has it", { { "error_recovery", 7000, VERDICT_APPLIED } }, "30", "30", VERDICT_UNCHANGED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, GOOD), SET(WRITING, GOOD), ID(with),
+        { "drive with error recovery", { { "error_recovery", 7000, VERDICT_APPLIED } }, "30", "30", VERDICT_UNCHANGED,
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, GOOD), SET(WRITING, GOOD), ID(with),
                GET(READING, "46"), GET(WRITING, "46")) },
-        { "a drive that has not", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(without)) },
-        { "a drive that has not, and need not", { { "error_recovery", 0, VERDICT_UNCHANGED } }, "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(without)) },
-        { "a drive that refuses", { { "error_recovery", 7000, VERDICT_REFUSED } }, "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, ABORTED), ID(with),
+        { "drive without error recovery", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "30", "180", VERDICT_APPLIED,
+          ROWS(ACTIVE, ID(without)) },
+        { "error recovery off on a drive without it", { { "error_recovery", 0, VERDICT_UNCHANGED } }, "30", "180", VERDICT_APPLIED,
+          ROWS(ACTIVE, ID(without)) },
+        { "drive that rejects the limit", { { "error_recovery", 7000, VERDICT_REFUSED } }, "30", "180", VERDICT_APPLIED,
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), SET(READING, ABORTED), ID(with),
                GET(READING, "00"), GET(WRITING, "00")) },
-        { "one that is to take its time", { { "error_recovery", 0, VERDICT_UNCHANGED } }, "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00")) },
-        { "somebody had more patience", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "300", "300", VERDICT_UNCHANGED,
-          ROWS(AWAKE, ID(without)) },
-        { "no wish for error recovery", {}, "30", "180", VERDICT_APPLIED, NULL },
-        /* The same number: the later wish wins, and a fallback only where there is need of one. */
+        { "error recovery off on a drive with it", { { "error_recovery", 0, VERDICT_UNCHANGED } }, "30", "180", VERDICT_APPLIED,
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00")) },
+        { "longer timeout is kept", { { "error_recovery", 7000, VERDICT_UNSUPPORTED } }, "300", "300", VERDICT_UNCHANGED,
+          ROWS(ACTIVE, ID(without)) },
+        { "fallback without a wish for error recovery", {}, "30", "180", VERDICT_APPLIED, NULL },
+        /* All three set the same number: the later wish wins, and a fallback counts only if needed. */
         { "timeout", { { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
-        { "timeout comes later", { { "timeout", 60000, VERDICT_APPLIED } }, "30", "60", VERDICT_FORBIDDEN, NULL },
-        { "timeout, and no need of another", { { "error_recovery", 7000, VERDICT_UNCHANGED }, { "timeout", 60000, VERDICT_APPLIED } },
-          "30", "60", VERDICT_UNCHANGED, ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")), .last = true },
+        { "later timeout excludes the fallback", { { "timeout", 60000, VERDICT_APPLIED } }, "30", "60", VERDICT_FORBIDDEN, NULL },
+        { "later fallback that is not needed", { { "error_recovery", 7000, VERDICT_UNCHANGED }, { "timeout", 60000, VERDICT_APPLIED } },
+          "30", "60", VERDICT_UNCHANGED, ROWS(ACTIVE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")), .last = true },
         { "io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
-        { "all of them", { { "io_timeout", 60000, VERDICT_FORBIDDEN }, { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
+        { "later fallback excludes timeout and io_timeout", { { "io_timeout", 60000, VERDICT_FORBIDDEN }, { "timeout", 60000, VERDICT_FORBIDDEN } }, "30", "180", VERDICT_APPLIED, NULL, .last = true },
 
-        /* A part of it and the whole exclude each other, whatever they are; and only all parts together will do. */
-        { "both halves hold", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_UNCHANGED } },
+        /* error_recovery and its _read or _write half exclude each other. Only both halves together make the fallback unnecessary. */
+        { "both halves are in force", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_UNCHANGED } },
           "30", "30", VERDICT_UNCHANGED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")) },
-        { "one half is refused", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_REFUSED } },
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46")) },
+        { "one half is rejected", { { "error_recovery_read", 7000, VERDICT_UNCHANGED }, { "error_recovery_write", 7000, VERDICT_REFUSED } },
           "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "00"), SET(WRITING, ABORTED), ID(with), GET(WRITING, "00")) },
-        { "a half that is off, and the whole", { { "error_recovery", 7000, VERDICT_FORBIDDEN }, { "error_recovery_read", 0, VERDICT_UNCHANGED } },
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "00"), SET(WRITING, ABORTED), ID(with), GET(WRITING, "00")) },
+        { "later half that is off excludes error_recovery", { { "error_recovery", 7000, VERDICT_FORBIDDEN }, { "error_recovery_read", 0, VERDICT_UNCHANGED } },
           "30", "180", VERDICT_APPLIED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), GET(READING, "00")) },
-        { "the whole comes later", { { "error_recovery_read", 0, VERDICT_FORBIDDEN }, { "error_recovery", 7000, VERDICT_UNCHANGED } },
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "00"), GET(WRITING, "00"), GET(READING, "00")) },
+        { "later error_recovery excludes a half", { { "error_recovery_read", 0, VERDICT_FORBIDDEN }, { "error_recovery", 7000, VERDICT_UNCHANGED } },
           "30", "30", VERDICT_UNCHANGED,
-          ROWS(AWAKE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46"), GET(READING, "46")) },
+          ROWS(ACTIVE, ID(with), STATUS, GET(READING, "46"), GET(WRITING, "46"), GET(READING, "46")) },
 };
 /* clang-format on */
 

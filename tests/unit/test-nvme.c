@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The rows of NVMe controllers: each command, and each verdict with its sentence. */
+/* Rows of NVMe controllers: each command, and each verdict with its reason. */
 
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@
 
 #define LE16(at, n) [at] = (n) &0xFF, [(at) + 1] = (n) >> 8
 
-/* Five power states, of which 3 and 4 do no I/O; APST, HCTM from 30 to 90 °C, a cache, and the save bit. */
+/* Five power states, of which 3 and 4 are non-operational; APST, HCTM from 30 to 90 °C, a cache, and the save bit. */
 static const uint8_t controller[4096] = {
         [263] = 4,
         [265] = 1,
@@ -26,7 +26,7 @@ static const uint8_t controller[4096] = {
         [2048 + 32 * 4 + 3] = 2,
 };
 static const uint8_t tester[4096] = { LE16(256, 0x10) };
-/* Nothing of all that. */
+/* A controller without these features. */
 static const uint8_t plain[4096] = { [263] = 0 };
 
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
@@ -49,7 +49,7 @@ static Drive drive = {
 typedef struct Outcome {
         const char *name, *wanted;
         Verdict verdict;
-        const char *reason; /* a part of it; NULL: none at all */
+        const char *reason; /* part of the reason; NULL: no reason */
 } Outcome;
 
 static const struct {
@@ -58,93 +58,93 @@ static const struct {
         const Row *rows;
         size_t n_rows;
         bool permanent, apply_permanent;
-        const char *latency; /* what the kernel's file has at first */
+        const char *latency; /* initial content of the kernel's file */
 } cases[] = {
-        { "power state, the workload hint stays; APST is on",
+        { "power state, with the workload hint kept and APST on",
           { { "power_state", "2", VERDICT_APPLIED, "apst_latency" } },
           ROWS(CTRL, GET(2, 0x20), GET(0x0C, 1), GET(2, 0x20), SET(2, 0x22), GET(2, 0x22)) },
-        { "power state, APST is off",
+        { "power state with APST off",
           { { "power_state", "1", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(2, 0), GET(0x0C, 0), GET(2, 0), SET(2, 1), GET(2, 1)) },
-        { "power state, while APST has it in another: not known",
+        { "power state while APST is in a non-operational state: not known",
           { { "power_state", "1", VERDICT_UNVERIFIABLE, "APST" } },
           ROWS(CTRL, GET(2, 4), GET(0x0C, 1), GET(0x0C, 1), GET(2, 4), SET(2, 1), GET(2, 4), GET(0x0C, 1)) },
-        { "power state without I/O",
+        { "non-operational power state",
           { { "power_state", "4", VERDICT_APPLIED, "next I/O ends it" } },
           ROWS(CTRL, GET(2, 0), GET(0x0C, 0), GET(2, 0), SET(2, 4), GET(2, 4), GET(0x0C, 0)) },
-        { "no such power state",
+        { "power state above the highest number",
           { { "power_state", "5", VERDICT_UNSUPPORTED, "power states 0...4" } },
           ROWS(CTRL, GET(2, 0), GET(2, 0)) },
-        { "temperature threshold, the hysteresis stays",
+        { "temperature threshold, with the hysteresis kept",
           { { "temperature_threshold", "75 C", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(4, 0x800157), GET(4, 0x800157), SET(4, 0x80015C), GET(4, 0x80015C)) },
-        { "no warning temperature",
+        { "controller without a warning temperature",
           { { "temperature_threshold", "75 C", VERDICT_UNSUPPORTED, "no temperature_threshold" } }, ROWS(PLAIN) },
-        { "throttling: both at once, although the new light one is above the old heavy one",
+        { "both throttling temperatures at once, with the new light one above the old heavy one",
           { { "thermal_light", "75 C", VERDICT_APPLIED, NULL }, { "thermal_heavy", "85 C", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(0x10, 323U << 16 | 333), GET(0x10, 323U << 16 | 333),
                GET(0x10, 323U << 16 | 333), SET(0x10, 348U << 16 | 358),
                GET(0x10, 348U << 16 | 358), SET(0x10, 348U << 16 | 358),
                GET(0x10, 348U << 16 | 358), GET(0x10, 348U << 16 | 358)) },
-        { "throttling: the light one not below the heavy one that nobody changes",
+        { "light throttling temperature not below the unchanged heavy one",
           { { "thermal_light", "60 C", VERDICT_FORBIDDEN, "thermal_light (60 C) must be below thermal_heavy (60 C)" } },
           ROWS(CTRL, GET(0x10, 323U << 16 | 333), GET(0x10, 323U << 16 | 333), GET(0x10, 323U << 16 | 333)) },
-        { "throttling off: the other one stays",
+        { "one throttling temperature off, the other one kept",
           { { "thermal_light", "off", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(0x10, 323U << 16 | 333), GET(0x10, 323U << 16 | 333), SET(0x10, 333), GET(0x10, 333)) },
-        { "throttling beyond what the controller takes",
+        { "throttling temperature outside the controller's range",
           { { "thermal_heavy", "95 C", VERDICT_UNSUPPORTED, "30...90 C" } },
           ROWS(CTRL, GET(0x10, 0), GET(0x10, 0)) },
-        { "… harms not the one that it takes",
+        { "a rejected throttling temperature does not block a valid one",
           { { "thermal_light", "75 C", VERDICT_APPLIED, NULL }, { "thermal_heavy", "95 C", VERDICT_UNSUPPORTED, "30...90 C" } },
           ROWS(CTRL, GET(0x10, 323U << 16 | 358), GET(0x10, 323U << 16 | 358), GET(0x10, 323U << 16 | 358), SET(0x10, 348U << 16 | 358),
                GET(0x10, 348U << 16 | 358), GET(0x10, 348U << 16 | 358)) },
-        { "no throttling by the host", { { "thermal_heavy", "85 C", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
-        { "no throttling by the host, which is off", { { "thermal_light", "off", VERDICT_UNCHANGED, "counts as off" } }, ROWS(PLAIN) },
-        { "error recovery, of one namespace; DULBE stays",
+        { "controller without host controlled throttling", { { "thermal_heavy", "85 C", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
+        { "throttling off on a controller without host controlled throttling", { { "thermal_light", "off", VERDICT_UNCHANGED, "counts as off" } }, ROWS(PLAIN) },
+        { "error recovery of one namespace, with DULBE kept",
           { { "error_recovery", "7s", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET_NS(5, 0x10000), GET_NS(5, 0x10000), SET_NS(5, 0x10046), GET_NS(5, 0x10046)) },
-        { "interrupt coalescing, one part",
+        { "interrupt coalescing, one of its two fields",
           { { "interrupt_coalescing_threshold", "8", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(8, 0x0200), GET(8, 0x0200), SET(8, 0x0207), GET(8, 0x0207)) },
-        { "interrupt coalescing, both parts",
+        { "interrupt coalescing, both fields",
           { { "interrupt_coalescing_threshold", "8", VERDICT_APPLIED, NULL },
             { "interrupt_coalescing_time", "500us", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(8, 0), GET(8, 0), GET(8, 0), SET(8, 7), GET(8, 7), SET(8, 0x0507), GET(8, 0x0507), GET(8, 0x0507)) },
-        { "a feature that it does not know",
+        { "unknown feature",
           { { "interrupt_coalescing_time", "off", VERDICT_UNSUPPORTED, "does not support feature 08h" } },
           ROWS(CTRL, { .opcode = 0x0A, .cdw10 = 8, .status = 0x4002 }) },
-        { "a feature that cannot be changed",
+        { "feature that cannot be changed",
           { { "interrupt_coalescing_time", "100us", VERDICT_REFUSED, "(feature not changeable, status 10Eh)" } },
           ROWS(CTRL, GET(8, 0), GET(8, 0), { .opcode = 0x09, .cdw10 = 8, .cdw11 = 0x100, .status = 0x410E }, GET(8, 0)) },
-        { "accepted and not done",
+        { "accepted without effect",
           { { "write_cache", "off", VERDICT_IGNORED, "value is still on" } },
           ROWS(CTRL, GET(6, 1), SET(6, 0), GET(6, 1)) },
-        { "saved: not without being asked for",
+        { "a value is saved only on request",
           { { "write_cache", "off", VERDICT_UNCHANGED, "has saved on" } },
           ROWS(CTRL, GET(6, 0), GET(0x306, 5), GET(0x206, 1)), .permanent = true },
         { "saved",
           { { "write_cache", "off", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(6, 0), GET(0x306, 5), GET(0x206, 1), GET(0x306, 5), SET(SAVE | 6, 0),
                GET(6, 0), GET(0x306, 5), GET(0x206, 0)), .permanent = true, .apply_permanent = true },
-        { "a feature that cannot be saved",
+        { "feature that cannot be saved",
           { { "write_cache", "off", VERDICT_APPLIED, "cannot save the value" } },
           ROWS(CTRL, GET(6, 1), GET(0x306, 4), GET(0x306, 4), SET(6, 0), GET(6, 0), GET(0x306, 4)),
           .permanent = true, .apply_permanent = true },
-        { "host memory buffer, on already", { { "hmb", "on", VERDICT_UNCHANGED, NULL } }, NULL, 0 },
+        { "host memory buffer is already on", { { "hmb", "on", VERDICT_UNCHANGED, NULL } }, NULL, 0 },
         { "host memory buffer, off", { { "hmb", "off", VERDICT_APPLIED, NULL } }, NULL, 0 },
-        { "APST, as it is", { { "apst_latency", "100 ms", VERDICT_UNCHANGED, NULL } }, ROWS(CTRL) },
-        { "APST, other latency",
+        { "APST latency is unchanged", { { "apst_latency", "100 ms", VERDICT_UNCHANGED, NULL } }, ROWS(CTRL) },
+        { "APST with another latency",
           { { "apst_latency", "250 ms", VERDICT_APPLIED, NULL } }, ROWS(CTRL, GET(0x0C, 1)) },
-        { "APST, a latency that no power state keeps",
+        { "APST latency that no power state meets",
           { { "apst_latency", "123456 us", VERDICT_APPLIED, "APST stays off" } }, ROWS(CTRL, GET(0x0C, 0)) },
-        { "APST, any", { { "apst_latency", "any", VERDICT_APPLIED, NULL } },
+        { "APST with any latency", { { "apst_latency", "any", VERDICT_APPLIED, NULL } },
           ROWS(CTRL, GET(0x0C, 0), GET(0x0C, 1)), .latency = "000\n" },
         { "APST, off", { { "apst_latency", "off", VERDICT_APPLIED, NULL } }, ROWS(CTRL, GET(0x0C, 0)) },
-        { "APST, off for the kernel alone",
+        { "APST off in the kernel, but on in the controller",
           { { "apst_latency", "off", VERDICT_ADJUSTED, "still on in the controller" } }, ROWS(CTRL, GET(0x0C, 1)) },
-        { "no APST", { { "apst_latency", "off", VERDICT_UNCHANGED, "counts as off" } }, ROWS(PLAIN) },
-        { "no APST, and none to be had", { { "apst_latency", "100 ms", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
+        { "controller without APST", { { "apst_latency", "off", VERDICT_UNCHANGED, "counts as off" } }, ROWS(PLAIN) },
+        { "APST latency requested on a controller without APST", { { "apst_latency", "100 ms", VERDICT_UNSUPPORTED, "" } }, ROWS(PLAIN) },
 };
 /* clang-format on */
 
@@ -183,7 +183,7 @@ static void teardown(void) {
         ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(test_case) {
+START_TEST(test_feature) {
         Script script = { .rows = cases[_i].rows, .n_rows = cases[_i].n_rows };
         DeviceIO io = script_io(&script);
         Wish wishes[2] = {};
@@ -213,7 +213,7 @@ START_TEST(test_case) {
 
                 ck_assert_msg(s->verdict == o->verdict, "%s: %s: expected %s, got %s (%s)", cases[_i].name, o->name,
                               verdict_to_string(o->verdict), verdict_to_string(s->verdict), s->reason);
-                ck_assert_msg(o->reason ? !!strstr(s->reason, o->reason) : !s->reason[0], "%s: %s: says '%s'",
+                ck_assert_msg(o->reason ? !!strstr(s->reason, o->reason) : !s->reason[0], "%s: %s: reason '%s'",
                               cases[_i].name, o->name, s->reason);
         }
         script_done(&script);
@@ -229,9 +229,9 @@ static const struct {
 } tests[] = {
         { "none", { CAN_TEST, LOG(0, 0x20) }, 0, false },
         { "short", { CAN_TEST, LOG(0, 0x01) }, 0, true },
-        { "of the vendor", { CAN_TEST, LOG(0, 0x0E) }, 0, true },
-        { "no such log", { CAN_TEST, LOG(0x4109, 0) }, END_REFUSED, false },
-        { "none can be had", { CTRL }, END_UNSUPPORTED, false },
+        { "vendor-specific self-test", { CAN_TEST, LOG(0, 0x0E) }, 0, true },
+        { "no self-test log", { CAN_TEST, LOG(0x4109, 0) }, END_REFUSED, false },
+        { "controller without self-test", { CTRL }, END_UNSUPPORTED, false },
 };
 
 START_TEST(test_self_test) {
@@ -264,7 +264,7 @@ static Verdict visit_cache(const Row *rows, size_t n_rows) {
         return verdict;
 }
 
-/* Somebody has told the kernel that there is no cache: it would send no flushes to one that is on. */
+/* The kernel was set to write-through, so it would send no flushes to a cache that is on. */
 START_TEST(test_cache_unknown_to_kernel) {
         const Row on[] = { CTRL, GET(6, 1), SET(6, 1), GET(6, 1) }, off[] = { CTRL, GET(6, 1), SET(6, 0), GET(6, 0) };
         char path[64], text[32] = "";
@@ -281,14 +281,14 @@ START_TEST(test_cache_unknown_to_kernel) {
         fclose(f);
         ck_assert_str_eq(text, "write back");
 
-        /* It cannot be told. */
+        /* The kernel's file cannot be written. */
         ck_assert_int_eq(unlink(path), 0);
         ck_assert_int_eq(symlink("/dev/full", path), 0);
         ck_assert_int_eq(visit_cache(off, ELEMENTSOF(off)), VERDICT_FORBIDDEN);
 }
 END_TEST
 
-/* Two ports of one drive: a write to "the controller" would reach one of them, and nobody knows which. */
+/* Two ports of one drive: a write to "the controller" would reach only one of them, chosen by the kernel. */
 START_TEST(test_several_controllers) {
         const Row rows[] = { CTRL, GET(6, 1), GET(6, 1), GET_NS(5, 0), GET_NS(5, 0), SET_NS(5, 70), GET_NS(5, 70) };
         Script one = { .rows = rows, .n_rows = 3 }, two = { .rows = rows + 3, .n_rows = 4 };
@@ -327,7 +327,7 @@ START_TEST(test_several_controllers) {
         ck_assert_int_eq(cache->read(&d, cache, &reading), 0);
         script_done(&one);
 
-        /* What a namespace has for itself is the same by either. */
+        /* A feature of a namespace is the same through both controllers. */
         d.io = script_io(&two);
         ck_assert_int_eq(tler->read(&d, tler, &reading), 0);
         ck_assert_int_eq(tler->write(&d, tler, &(Value){ VALUE_DURATION, 7000, "" }), 0);
@@ -338,8 +338,8 @@ START_TEST(test_several_controllers) {
 }
 END_TEST
 
-/* Of two namespaces with different wishes for what they share, one is told so, and sends nothing. */
-START_TEST(test_overruled) {
+/* If two namespaces want different values of a shared feature, the overruled one reports this and sends nothing. */
+START_TEST(test_shared_feature_is_overruled) {
         Script script = {};
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(false), .file = "f", .line = 1 };
@@ -365,7 +365,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *states[2]; /* of its controllers; one: no multipathing */
+        const char *states[2]; /* states of the controllers; one: no multipathing */
         const char *setting;
         Verdict verdict;
         const char *reason;
@@ -377,7 +377,7 @@ static const struct {
         { { "deleting" },              "write_cache", VERDICT_VANISHED,  "is being removed (state deleting)" },
         { { "deleting (no IO)" },      "write_cache", VERDICT_VANISHED,  "is being removed (state deleting (no IO))" },
         { { "dead" },                  "write_cache", VERDICT_FAILED,    "has given up the drive's NVMe controller (state dead)" },
-        /* By the kernel's file, which sends a command. */
+        /* Set through the kernel's file; a write sends a command. */
         { { "resetting" },             "hmb",         VERDICT_DEFERRED,  "accepts no commands now (state resetting)" },
         { { "resetting", "live" },     "write_cache", VERDICT_UNCHANGED, NULL },
         { { "live", "dead" },          "write_cache", VERDICT_UNCHANGED, NULL },
@@ -385,7 +385,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Nothing is sent to a controller that is not live: no script row is left over, and none is missing. */
+/* No command is sent to a controller that is not live: no script row is missing or left over. */
 START_TEST(test_state) {
         const Row rows[] = { CTRL, GET(6, 0) };
         bool sends = states[_i].verdict == VERDICT_UNCHANGED;
@@ -414,13 +414,13 @@ START_TEST(test_state) {
         ck_assert_msg(p.steps[0].verdict == states[_i].verdict, "%s: %s (%s)", states[_i].states[0],
                       verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
         ck_assert_msg(states[_i].reason ? !!strstr(p.steps[0].reason, states[_i].reason) : !p.steps[0].reason[0],
-                      "%s: says '%s'", states[_i].states[0], p.steps[0].reason);
+                      "%s: reason '%s'", states[_i].states[0], p.steps[0].reason);
         script_done(&script);
         plan_done(&p);
 }
 END_TEST
 
-/* Parsing is by name, whatever the drive. */
+/* Values are parsed by setting name, for all kinds of drives. */
 START_TEST(test_ranges_agree) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 const Setting *first = setting_find(&all_settings, s->name);
@@ -440,11 +440,11 @@ int main(void) {
         TCase *t = tcase_create("nvme");
 
         tcase_add_checked_fixture(t, setup, teardown);
-        tcase_add_loop_test(t, test_case, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_feature, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_self_test, 0, ELEMENTSOF(tests));
         tcase_add_test(t, test_cache_unknown_to_kernel);
         tcase_add_test(t, test_several_controllers);
-        tcase_add_test(t, test_overruled);
+        tcase_add_test(t, test_shared_feature_is_overruled);
         tcase_add_loop_test(t, test_state, 0, ELEMENTSOF(states));
         tcase_add_test(t, test_ranges_agree);
         suite_add_tcase(suite, t);

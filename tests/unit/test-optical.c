@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Optical drives: which rows are theirs, and the commands that these send. */
+/* Optical drives: their rows, and the commands that these send. */
 
 #include "ata.h"
 #include "power.h"
@@ -28,26 +28,26 @@ typedef struct Case {
 #define ROWS(...) (const Row[]){ __VA_ARGS__, {} }
 
 static const Case cases[] = {
-        { "both commands", "cd_speed", 8, VERDICT_UNVERIFIABLE,
+        { "both commands are sent", "cd_speed", 8, VERDICT_UNVERIFIABLE,
           ROWS({ .cdb = STREAMING, .out = EIGHT }, { .cdb = "bb 00 05 88 ff ff 00 00 00 00 00 00" }) },
-        { "the drive's own speed", "cd_speed", 0, VERDICT_UNVERIFIABLE,
+        { "default speed", "cd_speed", 0, VERDICT_UNVERIFIABLE,
           ROWS({ .cdb = STREAMING, .out = USUAL }, { .cdb = "bb 00 ff ff ff ff 00 00 00 00 00 00" }) },
-        { "a drive for CDs", "cd_speed", 8, VERDICT_UNVERIFIABLE,
+        { "drive that supports only SET CD SPEED", "cd_speed", 8, VERDICT_UNVERIFIABLE,
           ROWS({ .cdb = STREAMING, .out = EIGHT, .sense = NO_SUCH_COMMAND }, { .cdb = "bb 00 05 88 ff ff 00 00 00 00 00 00" }) },
-        { "one that knows only the newer command, after a new disc", "cd_speed", 8, VERDICT_UNVERIFIABLE,
+        { "drive that supports only SET STREAMING, after a change of disc", "cd_speed", 8, VERDICT_UNVERIFIABLE,
           ROWS({ .cdb = STREAMING, .out = EIGHT, .sense = ATTENTION }, { .cdb = STREAMING, .out = EIGHT },
                { .cdb = "bb 00 05 88 ff ff 00 00 00 00 00 00", .sense = NO_SUCH_COMMAND }) },
         { "neither", "cd_speed", 8, VERDICT_REFUSED,
           ROWS({ .cdb = STREAMING, .out = EIGHT, .sense = NO_DISC }, { .cdb = "bb 00 05 88 ff ff 00 00 00 00 00 00", .sense = NO_SUCH_COMMAND }) },
         { "gone", "cd_speed", 8, VERDICT_VANISHED, ROWS({ .cdb = STREAMING, .out = EIGHT, .host_status = 1 }) },
-        { "sent before", "cd_speed", 8, VERDICT_UNVERIFIABLE, .memory = { .sent = { true, 8 } } },
-        { "nothing of a disk's", "apm", 127, VERDICT_UNSUPPORTED },
-        { "not even what the kernel holds", "read_ahead_kb", 65536, VERDICT_UNSUPPORTED },
-        { "nor its timeout", "timeout", 60000, VERDICT_UNSUPPORTED },
+        { "speed that was sent before", "cd_speed", 8, VERDICT_UNVERIFIABLE, .memory = { .sent = { true, 8 } } },
+        { "settings of hard disks are unsupported", "apm", 127, VERDICT_UNSUPPORTED },
+        { "the kernel's queue settings are unsupported", "read_ahead_kb", 65536, VERDICT_UNSUPPORTED },
+        { "the kernel's timeout is unsupported", "timeout", 60000, VERDICT_UNSUPPORTED },
 };
 /* clang-format on */
 
-/* On AHCI, as most are. */
+/* On AHCI, like most optical drives. */
 static const Drive drive = { .name = (char *) "sr0",
                              .node = (char *) "/dev/sr0",
                              .syspath = (char *) "/nonexistent",
@@ -82,7 +82,7 @@ START_TEST(test_row) {
 }
 END_TEST
 
-/* Whatever comes to pass above it. */
+/* No caller may send ATA commands to an optical drive. */
 START_TEST(test_no_ata) {
         Script script = {};
         DeviceIO io = script_io(&script);

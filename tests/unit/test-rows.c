@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The numbers of each setting's row, written down a second time: a wrong limit would let a file ask a drive for what was never meant,
- * and a wrong order would write what another setting undoes. */
+/* Numbers of each setting's row, written a second time. A wrong limit would allow dangerous values in a file, and a wrong order would
+ * let one setting undo another. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "settings.h"
 #include "suite.h"
 
-/* Backend, key and order; least, greatest and step, in the value's own unit, and that of a bare number; the number of "off"; words
- * with theirs; the values that may do harm. */
+/* Backend, key and order; minimum, maximum and step in the value's unit, and the unit of a bare number; the number of "off"; words with
+ * their numbers; values that may do harm. */
 /* clang-format off */
 static const char *const expected[] = {
         "ata software_settings_preservation 90, 0…1/0 (0)",
@@ -126,7 +126,7 @@ START_TEST(test_rows) {
                 char text[512] = "";
                 FILE *f;
 
-                /* Never written: one value is as good as another. */
+                /* These rows are never written, so any value will do. */
                 if (s->flags & (SETTING_DEAD | SETTING_EXCLUDED))
                         continue;
 
@@ -141,7 +141,7 @@ START_TEST(test_rows) {
 }
 END_TEST
 
-/* What "off" is of a kind of drive that has no such row. */
+/* Value of "off" on drives without the row. */
 static const struct {
         const char *name;
         unsigned backends;
@@ -171,9 +171,9 @@ START_TEST(test_off_elsewhere) {
 }
 END_TEST
 
-/* ---- values of files ---- */
+/* ---- values in files ---- */
 
-/* Each row of the state that `key` names takes the value, as a worker checks it. */
+/* Checks that each row of the state named `key` accepts the value, as a worker checks. */
 static unsigned check_taken(const Setting *key, const char *text) {
         unsigned n = 0;
         Value v;
@@ -188,7 +188,7 @@ static unsigned check_taken(const Setting *key, const char *text) {
         return n;
 }
 
-/* A worker takes each value that a file can name, by each key and in each unit. */
+/* A worker accepts each value that a file can contain, with each key and each unit. */
 START_TEST(test_worker_takes_values) {
         static const char *const units[] = { "", "ms", "us", "s", "min", "h", "B", "KiB", "MiB", "C", " stripes" };
         static const char *const words[] = { "on", "off", "vendor (8 to 12 h)", "mq-deadline" };
@@ -212,7 +212,7 @@ START_TEST(test_worker_takes_values) {
 }
 END_TEST
 
-/* The word of another program leads to its setting, whatever words there are near it. */
+/* A name from another program finds its setting, also among similar names. */
 START_TEST(test_also) {
         unsigned n = 0;
 
