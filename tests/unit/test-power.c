@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Whether a drive sleeps: what it answers, and what is made of no answer. */
+/* Power mode probes: the drive's answers, and the result of missing answers. */
 
 #include "ata.h"
 #include "plan.h"
@@ -21,7 +21,7 @@ static void teardown(void) {
         drop_tree(&drive);
 }
 
-static PowerMode look(const Row *rows, size_t n_rows, Backend by, bool active, int *ret) {
+static PowerMode probe_mode(const Row *rows, size_t n_rows, Backend by, bool active, int *ret) {
         Script script = { .rows = rows, .n_rows = n_rows };
         DeviceIO io = script_io(&script);
         Device d;
@@ -30,7 +30,7 @@ static PowerMode look(const Row *rows, size_t n_rows, Backend by, bool active, i
         d.active = active;
         *ret = power_probe(&d, by);
         script_done(&script);
-        /* Once per visit. */
+        /* Probed only once per visit. */
         if (*ret >= 0)
                 ck_assert_int_eq(power_probe(&d, by), 0);
         return d.power;
@@ -68,15 +68,15 @@ START_TEST(test_scsi) {
         PowerMode unclear = senses[_i].power == POWER_UNCLEAR ? POWER_ACTIVE : senses[_i].power;
         int r;
 
-        ck_assert_int_eq(look(&row, 1, BACKEND_SCSI_MODE, false, &r), senses[_i].power);
+        ck_assert_int_eq(probe_mode(&row, 1, BACKEND_SCSI_MODE, false, &r), senses[_i].power);
         ck_assert_int_eq(r, 0);
-        ck_assert_int_eq(look(&row, 1, BACKEND_SCSI_MODE, true, &r), unclear);
+        ck_assert_int_eq(probe_mode(&row, 1, BACKEND_SCSI_MODE, true, &r), unclear);
         drive.rotational = false;
-        ck_assert_int_eq(look(&row, 1, BACKEND_SCSI_MODE, false, &r), unclear);
+        ck_assert_int_eq(probe_mode(&row, 1, BACKEND_SCSI_MODE, false, &r), unclear);
 }
 END_TEST
 
-/* Those that are pending come first; with too many of them nothing is known. */
+/* Pending unit attentions are answered first. With too many of them the power mode is not known. */
 START_TEST(test_attentions) {
         static const uint8_t attention[18] = SENSE_DATA(6, 0x29, 0), standby[18] = SENSE_DATA(0, 0x5E, 4);
 #define ANSWER(bytes) \
@@ -85,8 +85,8 @@ START_TEST(test_attentions) {
                          many[] = { ANSWER(attention), ANSWER(attention), ANSWER(attention), ANSWER(attention) };
         int r;
 
-        ck_assert_int_eq(look(some, ELEMENTSOF(some), BACKEND_SCSI_MODE, false, &r), POWER_STANDBY);
-        ck_assert_int_eq(look(many, ELEMENTSOF(many), BACKEND_SCSI_MODE, false, &r), POWER_UNCLEAR);
+        ck_assert_int_eq(probe_mode(some, ELEMENTSOF(some), BACKEND_SCSI_MODE, false, &r), POWER_STANDBY);
+        ck_assert_int_eq(probe_mode(many, ELEMENTSOF(many), BACKEND_SCSI_MODE, false, &r), POWER_UNCLEAR);
         ck_assert_int_eq(r, 0);
 }
 END_TEST
@@ -108,7 +108,7 @@ static const struct {
         { { .cdb = CHECK_POWER, .sense = COUNT("41") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("80") }, 0, POWER_ACTIVE },
         { { .cdb = CHECK_POWER, .sense = COUNT("ff") }, 0, POWER_ACTIVE },
-        /* No registers; refused; an answer that is none; no answer. */
+        /* No registers; rejected; invalid answer; no answer. */
         { { .cdb = CHECK_POWER }, 0, POWER_UNCLEAR },
         { { .cdb = CHECK_POWER, .sense = "72 0b 00 00 00 00 00 0e 09 0c 00 04 00 00 00 00 00 00 00 00 40 51" },
           0,
@@ -122,19 +122,19 @@ START_TEST(test_ata) {
         int r;
 
         drive.transport = TRANSPORT_SATA;
-        ck_assert_int_eq(look(&answers[_i].row, 1, BACKEND_ATA, false, &r), answers[_i].power);
+        ck_assert_int_eq(probe_mode(&answers[_i].row, 1, BACKEND_ATA, false, &r), answers[_i].power);
         ck_assert_int_eq(r, answers[_i].r);
 }
 END_TEST
 
-/* What is asked nothing. */
-START_TEST(test_unasked) {
+/* Drives that get no command. */
+START_TEST(test_drives_without_probe) {
         const uint16_t image[256] = {};
         DeviceIO io = {};
         Device d;
         int r;
 
-        ck_assert_int_eq(look(NULL, 0, BACKEND_OPTICAL, false, &r), POWER_ACTIVE);
+        ck_assert_int_eq(probe_mode(NULL, 0, BACKEND_OPTICAL, false, &r), POWER_ACTIVE);
 
         io.image = image;
         device_init(&d, &drive, &io);
@@ -152,26 +152,26 @@ START_TEST(test_unasked) {
         ck_assert_int_eq(d.power, POWER_UNKNOWN);
 
         put("device/power/runtime_status", "suspended");
-        ck_assert_int_eq(look(NULL, 0, BACKEND_ATA, true, &r), POWER_SUSPENDED);
-        ck_assert_int_eq(look(NULL, 0, BACKEND_OPTICAL, true, &r), POWER_SUSPENDED);
+        ck_assert_int_eq(probe_mode(NULL, 0, BACKEND_ATA, true, &r), POWER_SUSPENDED);
+        ck_assert_int_eq(probe_mode(NULL, 0, BACKEND_OPTICAL, true, &r), POWER_SUSPENDED);
 }
 END_TEST
 
-/* ---- what `show` makes of it ---- */
+/* ---- output of `show` ---- */
 
 #define SILENT "the drive did not answer REQUEST SENSE in "
-static unsigned n_asleep, n_silent, n_kernel;
+static unsigned n_not_read, n_silent, n_kernel;
 
 static void note(_unused_ void *userdata, const Probed *s) {
         bool kernel = s->setting->flags & SETTING_KERNEL;
 
         n_kernel += kernel && s->setting->backend == BACKEND_SCSI;
-        n_asleep += s->reason && streq(s->reason, "not read: the drive is not active, and is not spun up for this");
+        n_not_read += s->reason && streq(s->reason, "not read: the drive is not active, and is not spun up for this");
         n_silent += s->reason && starts_with(s->reason, SILENT);
         ck_assert(!kernel || !s->reason || !starts_with(s->reason, SILENT));
 }
 
-/* Of a SCSI drive that sleeps, and of one that does not answer, the kernel's settings are told all the same. */
+/* The kernel's settings are shown even for a SCSI drive that is in standby or does not answer. */
 START_TEST(test_probe) {
         static const uint8_t standby[18] = SENSE_DATA(0, 0x5E, 4);
         const Row rows[] = {
@@ -191,18 +191,18 @@ START_TEST(test_probe) {
         ck_assert_msg(streq_ptr(power_state(&d), _i ? NULL : "standby"), "%s", power_state(&d));
         device_done(&d);
         script_done(&script);
-        ck_assert_uint_eq(_i ? n_silent : n_asleep,
-                          _i ? n_mode : n_mode + 2); /* cache_type and cdl_enable ask the drive */
-        ck_assert_uint_eq(_i ? n_asleep : n_silent, 0);
+        ck_assert_uint_eq(_i ? n_silent : n_not_read,
+                          _i ? n_mode : n_mode + 2); /* cache_type and cdl_enable send commands to the drive */
+        ck_assert_uint_eq(_i ? n_not_read : n_silent, 0);
         ck_assert_uint_eq(n_kernel, n_scsi);
 }
 END_TEST
 
-/* What is only likely is not told as a state. */
+/* An assumed power mode is not reported as a state. */
 START_TEST(test_state) {
         static const struct {
                 PowerMode power;
-                bool told;
+                bool reported;
                 const char *state;
         } states[] = {
                 { POWER_ACTIVE, true, "active/idle" }, { POWER_ACTIVE, false, NULL },
@@ -212,7 +212,7 @@ START_TEST(test_state) {
         };
 
         for (size_t i = 0; i < ELEMENTSOF(states); i++) {
-                Device d = { .power = states[i].power, .power_reported = states[i].told };
+                Device d = { .power = states[i].power, .power_reported = states[i].reported };
 
                 ck_assert(streq_ptr(power_state(&d), states[i].state));
         }
@@ -227,7 +227,7 @@ int main(void) {
         tcase_add_loop_test(t, test_scsi, 0, ELEMENTSOF(senses));
         tcase_add_test(t, test_attentions);
         tcase_add_loop_test(t, test_ata, 0, ELEMENTSOF(answers));
-        tcase_add_test(t, test_unasked);
+        tcase_add_test(t, test_drives_without_probe);
         tcase_add_loop_test(t, test_probe, 0, 2);
         tcase_add_test(t, test_state);
         suite_add_tcase(s, t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Spinning a drive down by SCSI's commands, byte by byte, and what keeps it from that. By ATA's: test-ata-rows.c. */
+/* Spin-down by SCSI commands, byte by byte, and conditions that prevent it. Spin-down by ATA commands: test-ata-rows.c. */
 
 #include "script.h"
 #include "settings.h"
@@ -10,10 +10,10 @@
 
 typedef struct Case {
         const char *name;
-        const char *value;         /* of standby; NULL: on */
-        const char *allow_restart; /* what the kernel's file says; NULL: there is none */
+        const char *value;         /* value of standby; NULL: on */
+        const char *allow_restart; /* the kernel's allow_restart; NULL: no such file */
         Verdict verdict;
-        const char *says; /* in the reason; NULL: there is no reason */
+        const char *reason_part; /* part of the reason; NULL: no reason */
         const Row *rows;
         bool active;
 } Case;
@@ -21,10 +21,10 @@ typedef struct Case {
 /* clang-format off */
 #define REQUEST_SENSE(key, asc, ascq) \
         { .cdb = "03 00 00 00 fc 00", .data = (const uint8_t[]) { 0x70, 0, key, 0, 0, 0, 0, 10, 0, 0, 0, 0, asc, ascq, 0, 0, 0, 0 }, .data_len = 18 }
-/* The same in the other format. */
+/* The same in descriptor format. */
 #define REQUEST_SENSE_72(key, asc, ascq) \
         { .cdb = "03 00 00 00 fc 00", .data = (const uint8_t[]) { 0x72, key, asc, ascq, 0, 0, 0, 0 }, .data_len = 8 }
-#define AWAKE REQUEST_SENSE(0, 0, 0)
+#define ACTIVE REQUEST_SENSE(0, 0, 0)
 #define STANDBY_Z REQUEST_SENSE(0, 0x5E, 0x04)
 #define STOPPED REQUEST_SENSE(2, 0x04, 0x02)
 #define TO_STANDBY(...) { .cdb = "1b 00 00 00 30 00", __VA_ARGS__ }
@@ -36,35 +36,35 @@ typedef struct Case {
 #define ROWS(...) (const Row[]){ __VA_ARGS__, {} }
 
 static const Case cases[] = {
-        { "into a power condition", NULL, "0", VERDICT_APPLIED, NULL, ROWS(AWAKE, TO_STANDBY(), STANDBY_Z) },
-        { "a unit attention first", NULL, "0", VERDICT_APPLIED, NULL,
-          ROWS(AWAKE, TO_STANDBY(.sense = ATTENTION), TO_STANDBY(), STANDBY_Z) },
-        { "it sleeps already", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STANDBY_Z) },
-        { "it is stopped already", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STOPPED) },
-        { "it does not stop", NULL, "0", VERDICT_IGNORED, "on was accepted, but the value is still off", ROWS(AWAKE, TO_STANDBY(), AWAKE) },
-        { "it does not say what it made of it", NULL, "0", VERDICT_UNVERIFIABLE, "accepted; the value cannot be read back",
-          ROWS(AWAKE, TO_STANDBY(), { .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), .active = true },
-        { "not known to be awake", NULL, "0", VERDICT_DEFERRED, "the power mode of the drive is not known",
+        { "standby by a power condition", NULL, "0", VERDICT_APPLIED, NULL, ROWS(ACTIVE, TO_STANDBY(), STANDBY_Z) },
+        { "a unit attention before the answer", NULL, "0", VERDICT_APPLIED, NULL,
+          ROWS(ACTIVE, TO_STANDBY(.sense = ATTENTION), TO_STANDBY(), STANDBY_Z) },
+        { "drive already in standby", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STANDBY_Z) },
+        { "drive already stopped", NULL, "0", VERDICT_UNCHANGED, NULL, ROWS(STOPPED) },
+        { "drive remains active", NULL, "0", VERDICT_IGNORED, "on was accepted, but the value is still off", ROWS(ACTIVE, TO_STANDBY(), ACTIVE) },
+        { "drive that reports no power mode afterwards", NULL, "0", VERDICT_UNVERIFIABLE, "accepted; the value cannot be read back",
+          ROWS(ACTIVE, TO_STANDBY(), { .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), .active = true },
+        { "power mode not known, without recent I/O", NULL, "0", VERDICT_DEFERRED, "the power mode of the drive is not known",
           ROWS(REQUEST_SENSE(4, 0, 0)) },
-        { "… but in use", NULL, "0", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(4, 0, 0), TO_STANDBY(), STANDBY_Z), .active = true },
-        { "off", "off", "0", VERDICT_UNCHANGED, NULL, ROWS(AWAKE) },
-        { "off, asleep", "off", "0", VERDICT_UNSUPPORTED, "off does nothing: no setting spins a drive up", ROWS(STANDBY_Z) },
+        { "power mode not known, with recent I/O", NULL, "0", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(4, 0, 0), TO_STANDBY(), STANDBY_Z), .active = true },
+        { "off", "off", "0", VERDICT_UNCHANGED, NULL, ROWS(ACTIVE) },
+        { "off of a drive in standby", "off", "0", VERDICT_UNSUPPORTED, "off does nothing: no setting spins a drive up", ROWS(STANDBY_Z) },
         { "refused", NULL, "1", VERDICT_REFUSED, "the drive rejected START STOP UNIT (hardware error, sense 4h 3Eh/01h)",
-          ROWS(AWAKE, TO_STANDBY(.sense = "72 04 3e 01 00 00 00 00"), AWAKE) },
-        { "no such command", NULL, "1", VERDICT_REFUSED, "invalid command operation code, sense 5h 20h/00h)", ROWS(AWAKE, TO_STANDBY(.sense = NO_OPCODE), AWAKE) },
-        { "gone", NULL, "1", VERDICT_VANISHED, "the drive is gone (START STOP UNIT)", ROWS(AWAKE, TO_STANDBY(.host_status = 1)) },
+          ROWS(ACTIVE, TO_STANDBY(.sense = "72 04 3e 01 00 00 00 00"), ACTIVE) },
+        { "START STOP UNIT is not supported", NULL, "1", VERDICT_REFUSED, "invalid command operation code, sense 5h 20h/00h)", ROWS(ACTIVE, TO_STANDBY(.sense = NO_OPCODE), ACTIVE) },
+        { "gone", NULL, "1", VERDICT_VANISHED, "the drive is gone (START STOP UNIT)", ROWS(ACTIVE, TO_STANDBY(.host_status = 1)) },
 
-        /* A drive without power conditions would stay stopped, if the kernel did not start it. */
-        { "no such condition: stopped", NULL, "1", VERDICT_APPLIED, NULL,
-          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(), STOPPED) },
-        { "… where the kernel starts it again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED,
-          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
-        { "… as far as is known", NULL, NULL, VERDICT_UNSUPPORTED, "the kernel has no device/scsi_disk/*/allow_restart for this drive",
-          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), AWAKE) },
-        { "neither", NULL, "1", VERDICT_REFUSED, "sense 5h 24h/00h)",
-          ROWS(AWAKE, TO_STANDBY(.sense = NO_FIELD), STOP(.sense = NO_FIELD), AWAKE) },
+        /* Without power conditions, the drive would remain stopped unless the kernel starts it. */
+        { "stopped without power conditions", NULL, "1", VERDICT_APPLIED, NULL,
+          ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), STOP(), STOPPED) },
+        { "not stopped if the kernel would not start the drive", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED,
+          ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), ACTIVE) },
+        { "not stopped if allow_restart is not known", NULL, NULL, VERDICT_UNSUPPORTED, "the kernel has no device/scsi_disk/*/allow_restart for this drive",
+          ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), ACTIVE) },
+        { "neither a power condition nor a stop is supported", NULL, "1", VERDICT_REFUSED, "sense 5h 24h/00h)",
+          ROWS(ACTIVE, TO_STANDBY(.sense = NO_FIELD), STOP(.sense = NO_FIELD), ACTIVE) },
 
-        /* Nothing is sent to a drive that is at something. */
+        /* Nothing is sent to a drive with an operation in progress. */
         { "a self-test", NULL, "1", VERDICT_DEFERRED, "a self-test is running, and a spin-down would abort it", ROWS(REQUEST_SENSE(0, 0x04, 0x09)) },
         { "a self-test, descriptor format", NULL, "1", VERDICT_DEFERRED, "a self-test is running", ROWS(REQUEST_SENSE_72(0, 0x04, 0x09)) },
         { "a self-test in the foreground", NULL, "1", VERDICT_DEFERRED, "a self-test is running", ROWS(REQUEST_SENSE(2, 0x04, 0x09)), .active = true },
@@ -72,38 +72,38 @@ static const Case cases[] = {
         { "an operation", NULL, "1", VERDICT_DEFERRED, "the drive reports an operation in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x07)) },
         { "a long write", NULL, "1", VERDICT_DEFERRED, "the drive reports a long write in progress", ROWS(REQUEST_SENSE(0, 0x04, 0x08)) },
         { "a sanitize", NULL, "1", VERDICT_DEFERRED, "the drive is being sanitized", ROWS(REQUEST_SENSE(0, 0x04, 0x1B)) },
-        { "becoming ready, and in use", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(2, 0x04, 0x01), TO_STANDBY(), STANDBY_Z), .active = true },
-        { "nothing of the kind", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(0, 0x5D, 0x09), TO_STANDBY(), STANDBY_Z) },
+        { "becoming ready, with recent I/O", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(2, 0x04, 0x01), TO_STANDBY(), STANDBY_Z), .active = true },
+        { "a predicted failure does not prevent standby", NULL, "1", VERDICT_APPLIED, NULL, ROWS(REQUEST_SENSE(0, 0x5D, 0x09), TO_STANDBY(), STANDBY_Z) },
 };
 /* clang-format on */
 
-/* ---- a USB bridge that takes no ATA commands ---- */
+/* ---- a USB bridge without ATA commands ---- */
 
 /* clang-format off */
 #define CHECK_POWER(...) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", __VA_ARGS__ }
 #define CHECK_POWER_12(...) { .cdb = "a1 06 20 00 00 00 00 00 40 e5 00 00", __VA_ARGS__ }
-#define NOT_TOLD "accepted; the bridge gets no ATA commands, so the standby state cannot be verified"
+#define NOT_VERIFIED "accepted; the bridge gets no ATA commands, so the standby state cannot be verified"
 
 static const struct {
         Case visit;
         Bridge bridge;
 } bridges[] = {
-        { { "stopped", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(STOP()), .active = true }, { .asked = true, .without_sat = true } },
-        { { "found out first", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD,
+        { { "stopped", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true }, { .asked = true, .without_sat = true } },
+        { { "bridge without ATA commands, found in this visit", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED,
             ROWS(CHECK_POWER(.sense = NO_OPCODE), CHECK_POWER_12(.sense = NO_OPCODE), STOP()), .active = true }, {} },
-        { { "filtered by the kernel", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(CHECK_POWER(.sense = NO_FIELD), STOP()), .active = true },
+        { { "filtered by the kernel", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(CHECK_POWER(.sense = NO_FIELD), STOP()), .active = true },
           { .asked = true } },
-        { { "not in use", NULL, "1", VERDICT_DEFERRED, "the drive's power mode is not known; deferred until the drive is active" },
+        { { "without recent I/O", NULL, "1", VERDICT_DEFERRED, "the drive's power mode is not known; deferred until the drive is active" },
           { .asked = true, .without_sat = true } },
-        { { "not started again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .asked = true, .without_sat = true } },
+        { { "not stopped if the kernel would not start the drive again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .asked = true, .without_sat = true } },
         { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (illegal request: invalid command operation code, sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
           { .asked = true, .without_sat = true } },
         { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .asked = true, .without_sat = true } },
         { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .asked = true, .without_sat = true } },
-        /* No ATA command, but this one. */
-        { { "one that fell at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_TOLD, ROWS(STOP()), .active = true },
+        /* No ATA command is sent, only START STOP UNIT. */
+        { { "bridge that fell off the bus at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true },
           { .asked = true, .fragile = true } },
-        { { "one that falls now", NULL, "1", VERDICT_FORBIDDEN, "failed at its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
+        { { "bridge that falls off the bus in this visit", NULL, "1", VERDICT_FORBIDDEN, "failed at its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
 };
 /* clang-format on */
 
@@ -141,8 +141,8 @@ static void check_visit(const Case *c, const Bridge *bridge) {
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_msg(p.steps[0].verdict == c->verdict, "%s: expected %s, got %s (%s)", c->name,
                       verdict_to_string(c->verdict), verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
-        ck_assert_msg(c->says ? !!strstr(p.steps[0].reason, c->says) : p.steps[0].reason[0] == '\0', "%s: says '%s'",
-                      c->name, p.steps[0].reason);
+        ck_assert_msg(c->reason_part ? !!strstr(p.steps[0].reason, c->reason_part) : p.steps[0].reason[0] == '\0',
+                      "%s: reason '%s'", c->name, p.steps[0].reason);
         script_done(&script);
         plan_done(&p);
 }
@@ -158,7 +158,7 @@ START_TEST(test_bridge) {
 }
 END_TEST
 
-/* What else is wanted of it ends as ever. */
+/* Other settings end as usual. */
 START_TEST(test_bridge_others) {
         static const Row rows[] = { STOP() };
         static const SpindownBy by[] = { SPINDOWN_BY_DRIVE, SPINDOWN_BY_AUTO };
@@ -206,7 +206,7 @@ START_TEST(test_bridge_others) {
 }
 END_TEST
 
-/* ---- a drive is made to spin up ---- */
+/* ---- spin-up ---- */
 
 /* clang-format off */
 #define CHECK_MODE(count) { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", .sense = "72 00 00 00 00 00 00 0e 09 0c 00 00 00 " count " 00 00 00 00 00 00 00 50" }
@@ -216,16 +216,16 @@ END_TEST
 static const struct {
         Transport transport;
         const Row *rows;
-        PowerMode told; /* POWER_UNKNOWN: nothing */
+        PowerMode reported; /* POWER_UNKNOWN: none */
 } starts[] = {
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("ff")), POWER_ACTIVE },
-        /* It spins up already: when it has shows by this. */
+        /* The drive is already spinning up; the command shows when it has finished. */
         { TRANSPORT_SATA, ROWS(CHECK_MODE("ff"), VERIFY(), CHECK_MODE("ff")), POWER_ACTIVE },
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(), CHECK_MODE("00")), POWER_STANDBY },
         { TRANSPORT_SATA, ROWS(CHECK_MODE("00"), VERIFY(.sense = NO_OPCODE)), POWER_UNKNOWN },
         { TRANSPORT_SATA, ROWS(CHECK_POWER(.sense = NO_OPCODE)), POWER_UNKNOWN },
-        { TRANSPORT_SAS, ROWS(STANDBY_Z, START_UNIT(), AWAKE), POWER_ACTIVE },
-        { TRANSPORT_SAS, ROWS(STOPPED, START_UNIT(), AWAKE), POWER_ACTIVE },
+        { TRANSPORT_SAS, ROWS(STANDBY_Z, START_UNIT(), ACTIVE), POWER_ACTIVE },
+        { TRANSPORT_SAS, ROWS(STOPPED, START_UNIT(), ACTIVE), POWER_ACTIVE },
         { TRANSPORT_SAS, ROWS({ .cdb = "03 00 00 00 fc 00", .sense = NO_OPCODE }), POWER_UNKNOWN },
 };
 /* clang-format on */
@@ -254,7 +254,7 @@ START_TEST(test_starts) {
         power_reported = POWER_UNKNOWN;
         ck_assert_int_eq(visit_run(&v, &p), 0);
         script_done(&script);
-        ck_assert_int_eq(power_reported, starts[_i].told);
+        ck_assert_int_eq(power_reported, starts[_i].reported);
         plan_done(&p);
 }
 END_TEST
