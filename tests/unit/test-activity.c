@@ -7,7 +7,7 @@
 #include "kernel-view.h"
 #include "suite.h"
 
-/* As Linux 4.17, 4.19 (discards) and 5.5 (flushes) have it. */
+/* Formats of Linux 4.17, 4.19 (with discards) and 5.5 (with flushes). */
 static const struct {
         const char *text;
         int r;
@@ -19,7 +19,7 @@ static const struct {
           0, 476 },
         { "       0        0       0        0        0        0        0        0        0        0        0   5 0 8 1  9 3\n",
           0, 0 },
-        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* it wraps around: only a change counts */
+        { "18446744073709551610 0 0 0 10 0 0 0 0 0 0\n", 0, 4 }, /* the sum wraps: only changes are meaningful */
         { "", -EBADMSG, 0 },
         { "446 10 18472 212\n", -EBADMSG, 0 },
         { "a lot\n", -EBADMSG, 0 },
@@ -50,7 +50,7 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-/* Reads and writes that have not ended. */
+/* Reads and writes in flight. */
 static const struct {
         const char *text;
         bool any;
@@ -75,7 +75,7 @@ START_TEST(test_in_flight) {
 }
 END_TEST
 
-/* Where the kernel does not count, what stands in the counters says nothing. */
+/* Without iostats the counters are meaningless. */
 static const struct {
         const char *iostats;
         int r;
@@ -137,7 +137,7 @@ START_TEST(test_files) {
 END_TEST
 
 static const struct {
-        const char *state; /* NULL: there is no such file */
+        const char *state; /* NULL: no such file */
         int r;
 } states[] = {
         { "running\n", 1 },
@@ -172,7 +172,7 @@ START_TEST(test_health) {
 }
 END_TEST
 
-/* There may be another event at any time. */
+/* Another uevent may occur at any time. */
 START_TEST(test_last_event) {
         uint64_t first = activity_last_event(), number = 0, last;
         FILE *f = fopen("/sys/kernel/uevent_seqnum", "re");

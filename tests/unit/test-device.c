@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How a drive is reached: which backends it has, whether it is still the same, its node, and the requests to the kernel as they are
- * made. */
+/* Access to a drive: its backends and identity, its node, and the system calls. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -15,9 +14,9 @@
 #include "suite.h"
 #include "sysfs-tree.h"
 
-/* ---- which drive it is ---- */
+/* ---- identity of the drive ---- */
 
-/* What the kernel counts now; NULL: it does not. */
+/* The kernel's present diskseq; NULL: none. */
 static const struct {
         uint64_t diskseq;
         const char *now;
@@ -96,7 +95,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* The node is opened once; the gate is asked each time, but not between commands that belong together. */
+/* The node is opened once. The gate is asked before each command, except for commands that complete an earlier one. */
 START_TEST(test_begin) {
         const DeviceIO io = { .gate = gate, .open_node = open_node };
         Device d;
@@ -116,7 +115,7 @@ START_TEST(test_begin) {
 }
 END_TEST
 
-/* An image is no drive. */
+/* An IDENTIFY image takes no commands. */
 START_TEST(test_image) {
         const uint16_t image[256] = {};
         const DeviceIO io = { .gate = gate, .open_node = open_node, .image = image };
@@ -130,7 +129,7 @@ START_TEST(test_image) {
 }
 END_TEST
 
-/* ---- the kernel ---- */
+/* ---- system calls ---- */
 
 static int kernel_error;
 static unsigned long request;
@@ -138,7 +137,7 @@ static uint64_t kernel_diskseq;
 static int read_only;
 static struct sg_io_hdr header;
 
-/* In the place of the C library's. */
+/* Replace functions of the C library. */
 int ioctl(int fd, unsigned long what, ...) {
         va_list ap;
         void *p;
@@ -147,7 +146,7 @@ int ioctl(int fd, unsigned long what, ...) {
         p = va_arg(ap, void *);
         va_end(ap);
 
-        /* For reading only, whatever is asked. */
+        /* Nodes are always opened read-only. */
         ck_assert_int_eq(fcntl(fd, F_GETFL) & (O_ACCMODE | O_NONBLOCK), O_RDONLY | O_NONBLOCK);
         request = what;
         errno = kernel_error;
@@ -189,7 +188,7 @@ static void teardown(void) {
         drop_tree(&tree);
 }
 
-/* By the number it was known by; a kernel without that number is believed. */
+/* The diskseq identifies the drive. A kernel without diskseq is trusted. */
 START_TEST(test_open_node) {
         Drive d = { .node = node, .diskseq = 7 };
         int fd;
@@ -285,7 +284,7 @@ START_TEST(test_sg) {
         ck_assert_uint_eq(header.timeout, 1234);
         ck_assert_uint_eq(header.flags, 0);
 
-        /* Nothing of an earlier answer is left. */
+        /* Nothing of an earlier answer remains. */
         ck_assert(q.sense[0] == 0x72 && q.sense[1] == 0 && q.sense_len == 22);
         ck_assert(q.status == 2 && q.host_status == 3 && q.resid == -5);
 
@@ -297,7 +296,7 @@ END_TEST
 /* ---- answers to a SCSI command ---- */
 
 typedef struct Answer {
-        int error; /* of the request */
+        int error; /* offset in the request */
         uint8_t status, host_status, sense[18], sense_len;
 } Answer;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A whole visit, as a worker makes it, with every allocation failing in turn, and every call on a file or to the drive, one or all
- * from then on; too early, too late, interrupted or in part: an error or a verdict for each setting, never one that is not true,
- * nothing stays open, and the next visit makes good what this one could not, without writing again what this one had. The calls
- * are the real ones, up to ioctl(): behind that is the model. */
+/* Runs a complete worker visit in which each allocation, file access or drive command fails, one or all following ones; or is early,
+ * late, interrupted or partial. Each setting must get an error or a correct verdict, no file may remain open, and the next visit must
+ * write the missing settings without writing others again. System calls are real up to ioctl(), which calls the model drive. */
 
 #include <dirent.h>
 #include <linux/fs.h>
@@ -19,7 +18,7 @@
 
 static ModelDrive model;
 static Drive disk = { .name = (char *) "sda",
-                      .node = (char *) "/dev/null", /* something to open, without asking it anything */
+                      .node = (char *) "/dev/null", /* a file to open, without a command to the drive */
                       .transport = TRANSPORT_SATA,
                       .diskseq = 7,
                       .ata = true,
@@ -42,7 +41,7 @@ static void cold(void) {
         put("diskseq", "7");
 }
 
-/* As the kernel would answer for the model. No claims here: calls are being counted. */
+/* Answers for the model drive, like the kernel. Contains no assertions, because calls are counted. */
 static int model_ioctl(int fd, unsigned long request, void *argument) {
         ModelDrive *drive = &model;
         sg_io_hdr_t *h = argument;
@@ -96,7 +95,7 @@ static bool is_as_wanted(const char *setting) {
         f = fopen(path, "r");
         ck_assert_ptr_nonnull(f);
         if (!fgets(text, sizeof text, f)) {
-                /* Truncated, and then not written: the kernel's file still has what it had. */
+                /* The file was truncated, but not written: the kernel would keep the old value, so the test restores it. */
                 put(streq(setting, "timeout") ? "device/timeout" : "queue/read_ahead_kb", "30");
         }
         fclose(f);
@@ -106,7 +105,7 @@ static bool is_as_wanted(const char *setting) {
 static unsigned n_told[ELEMENTSOF(wish_items)];
 
 static void on_ended(void *userdata _unused_, const Step *s) {
-        /* No claims here: calls are being counted. */
+        /* Contains no assertions, because calls are counted. */
         for (size_t i = 0; i < wishes.n_items; i++)
                 n_told[i] += streq(wish_items[i].name, s->wish->name);
 }
@@ -114,7 +113,8 @@ static void on_ended(void *userdata _unused_, const Step *s) {
 static void check(const Plan *p, bool failed, size_t nth) {
         ck_assert_uint_eq(p->n_steps, wishes.n_items);
         for (size_t i = 0; i < wishes.n_items; i++)
-                ck_assert_msg(n_told[i] == 1, "call %zu: %s is told %u times", nth, wish_items[i].name, n_told[i]);
+                ck_assert_msg(n_told[i] == 1, "call %zu: %s is request_drive %u times", nth, wish_items[i].name,
+                              n_told[i]);
         for (size_t i = 0; i < p->n_steps; i++) {
                 const Step *s = p->steps + i;
                 const char *name = s->wish->name;
@@ -129,7 +129,7 @@ static void check(const Plan *p, bool failed, size_t nth) {
                         ck_assert(s->written && s->after.known && value_equal(&s->after.value, &s->wanted));
                 if (s->verdict == VERDICT_UNVERIFIABLE)
                         ck_assert_msg(right && streq(name, "spindown_time"), "call %zu: %s: unverifiable", nth, name);
-                /* It did what it was told; only the kernel has refused something. */
+                /* The model drive executed the command; only the kernel reported an error. */
                 if (s->verdict == VERDICT_IGNORED || s->verdict == VERDICT_ADJUSTED || s->verdict == VERDICT_DRIFTED ||
                     (s->setting->backend == BACKEND_ATA &&
                      (s->verdict == VERDICT_UNSUPPORTED || s->verdict == VERDICT_REFUSED)))
@@ -140,7 +140,7 @@ static void check(const Plan *p, bool failed, size_t nth) {
         }
 }
 
-/* What the worker does with a request. The service takes one verdict of each setting, and no other. */
+/* Runs a request as the worker does. The service accepts exactly one verdict per setting. */
 static int visit(void *message, size_t size, Plan *ret) {
         Drive here;
         VisitRequest q;
@@ -151,7 +151,7 @@ static int visit(void *message, size_t size, Plan *ret) {
         if (r < 0)
                 return r;
         v->io = &device_io_real;
-        /* It must lie below /sys, where ours is not, and the node below /dev be the name's. */
+        /* The path must be below /sys, unlike the test's, and the node must be /dev/NAME. */
         here = *v->drive;
         here.syspath = disk.syspath;
         here.node = disk.node;
@@ -186,7 +186,7 @@ static bool visit_once(Injected what, size_t nth) {
                 plan_done(&p);
         }
 
-        /* Again, now that all is well. */
+        /* The next visit runs without failures. */
         ck_assert_int_eq(visit(request, request_size, &p), 0);
         check(&p, false, nth);
         ck_assert_uint_eq(model.n_again, 0);
@@ -195,17 +195,17 @@ static bool visit_once(Injected what, size_t nth) {
 }
 
 START_TEST(test_visit) {
-        Drive told = disk;
+        Drive request_drive = disk;
 
-        /* What is interrupted is tried again: for ever, then. */
+        /* Interrupted calls are repeated, so a permanent interruption would never end. */
         if (_i == _INJECTED_MAX + INJECT_INTERRUPT)
                 return;
         inject_ioctl = model_ioctl;
         stays = _i >= _INJECTED_MAX;
         make_tree(&disk);
-        told.node = (char *) "/dev/sda";
-        told.syspath = (char *) "/sys/devices/ata1/host0/block/sda";
-        ck_assert_int_eq(visit_request_new(&(Visit){ .drive = &told,
+        request_drive.node = (char *) "/dev/sda";
+        request_drive.syspath = (char *) "/sys/devices/ata1/host0/block/sda";
+        ck_assert_int_eq(visit_request_new(&(Visit){ .drive = &request_drive,
                                                      .wishes = &wishes,
                                                      .work = WORK_APPLY,
                                                      .active = true },

@@ -11,16 +11,16 @@
 
 typedef struct Found {
         const char *name;
-        bool asked; /* nothing is said of why more is not known */
+        bool complete; /* no reason was given */
         char reason[256];
         Reading reading;
 } Found;
 
-static void look(void *userdata, const Probed *s) {
+static void store_probed(void *userdata, const Probed *s) {
         Found *f = userdata;
 
         if (streq(s->setting->name, f->name)) {
-                f->asked = !s->reason;
+                f->complete = !s->reason;
                 (void) snprintf(f->reason, sizeof f->reason, "%s", s->reason ?: "");
                 f->reading = s->reading;
         }
@@ -41,18 +41,18 @@ static Drive disk = { .name = (char *) "sda",
                       .rotational = true,
                       .ata = true };
 
-/* A drive that sleeps is asked whether it does, and nothing else. */
-START_TEST(test_asleep) {
+/* A drive in standby gets the power mode probe, and no other command. */
+START_TEST(test_standby_is_not_read) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
                   .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50" },
         };
         Script script = { .rows = rows, .n_rows = ELEMENTSOF(rows) };
         DeviceIO io = script_io(&script);
-        Found apm = { .name = "apm", .asked = true };
+        Found apm = { .name = "apm", .complete = true };
 
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
-        ck_assert(!apm.asked && !apm.reading.supported);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &apm);
+        ck_assert(!apm.complete && !apm.reading.supported);
         script_done(&script);
 }
 END_TEST
@@ -67,7 +67,7 @@ static int open_refused(_unused_ void *userdata, _unused_ const Drive *drive) {
         return -EACCES;
 }
 
-/* Who is not root is told that root would know; root, whom something else keeps from it, is told what. */
+/* A user without root rights gets the hint that root can read more. Root gets the actual error. */
 START_TEST(test_not_root) {
         const DeviceIO io = { .open_node = open_refused };
         const Drive nvme = { .name = (char *) "nvme0n1",
@@ -76,15 +76,15 @@ START_TEST(test_not_root) {
         Found apm = { .name = "apm" }, nvme_cache = { .name = "interrupt_coalescing_time" };
 
         user = _i ? 1000 : 0;
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &apm);
         ck_assert_str_eq(apm.reason, _i ? "needs root" : "/dev/sda cannot be opened: Permission denied");
-        probe_drive(&nvme, 1U << BACKEND_NVME, &io, look, &nvme_cache);
+        probe_drive(&nvme, 1U << BACKEND_NVME, &io, store_probed, &nvme_cache);
         ck_assert_msg(strstr(nvme_cache.reason, _i ? "needs root" : "cannot be opened: Permission denied"), "%s",
                       nvme_cache.reason);
 }
 END_TEST
 
-/* Each setting names the error of the power mode's query. */
+/* Each setting reports the error of the power mode probe. */
 START_TEST(test_no_passthrough) {
         static const Row rows[] = {
                 { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00",
@@ -98,13 +98,13 @@ START_TEST(test_no_passthrough) {
         Found apm = { .name = "apm" };
 
         dock.transport = TRANSPORT_USB;
-        probe_drive(&dock, 1U << BACKEND_ATA, &io, look, &apm);
+        probe_drive(&dock, 1U << BACKEND_ATA, &io, store_probed, &apm);
         ck_assert_str_eq(apm.reason, "the bridge does not pass ATA commands to its drive");
         script_done(&script);
 }
 END_TEST
 
-/* IDENTIFY is sent once, and why nothing is known is said of each setting. */
+/* IDENTIFY is sent once, and its failure is reported for each setting. */
 START_TEST(test_identify_fails) {
         static const char *const names[] = { "lookahead", "apm", "security_freeze" };
         static const uint8_t zeroes[512];
@@ -119,7 +119,7 @@ START_TEST(test_identify_fails) {
                 DeviceIO io = script_io(&script);
                 Found found = { .name = names[i] };
 
-                probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &found);
+                probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &found);
                 ck_assert_msg(strstr(found.reason, "is empty or has a wrong checksum"), "%s: '%s'", names[i],
                               found.reason);
                 script_done(&script);
@@ -135,34 +135,34 @@ START_TEST(test_image) {
         DeviceIO io = { .image = id };
 
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &acoustic);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &timer);
-        ck_assert(apm.asked && apm.reading.known && apm.reading.value.number == 127);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &apm);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &acoustic);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &timer);
+        ck_assert(apm.complete && apm.reading.known && apm.reading.value.number == 127);
         ck_assert(acoustic.reading.supported && acoustic.reading.value.number == 0);
-        ck_assert(timer.reading.supported && !timer.reading.known && !timer.asked);
+        ck_assert(timer.reading.supported && !timer.reading.known && !timer.complete);
 }
 END_TEST
 
-/* Drives before ATA-4 have no marks in these words, and then nothing in the others counts. */
+/* On drives before ATA-4 these words have no validity marks, and all others are invalid, too. */
 START_TEST(test_image_unmarked) {
         Image image = image_make(true, true, 127, -1);
-        Found lookahead = { .name = "lookahead", .asked = true };
+        Found lookahead = { .name = "lookahead", .complete = true };
         uint16_t id[256];
         DeviceIO io = { .image = id };
 
         image.words[_i ? 83 : 87] = 0;
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &lookahead);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &lookahead);
         ck_assert(!lookahead.reading.known && lookahead.reading.supported == !_i);
 }
 END_TEST
 
-/* Which of its timers a drive has is not in IDENTIFY. */
+/* IDENTIFY does not report which EPC timers exist. */
 START_TEST(test_image_of_timers) {
         Image image = image_make(true, false, -1, -1);
-        Found epc = { .name = "epc" }, timer = { .name = "idle_b", .asked = true };
+        Found epc = { .name = "epc" }, timer = { .name = "idle_b", .complete = true };
         uint16_t id[256];
         DeviceIO io = { .image = id };
 
@@ -171,10 +171,10 @@ START_TEST(test_image_of_timers) {
         image.words[119] = image.words[120] = htole16(0x4000 | 1 << 7);
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &epc);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &timer);
-        ck_assert(epc.asked && epc.reading.supported && epc.reading.value.number == 1);
-        ck_assert(!timer.asked && !timer.reading.supported && !timer.reading.known);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &epc);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &timer);
+        ck_assert(epc.complete && epc.reading.supported && epc.reading.value.number == 1);
+        ck_assert(!timer.complete && !timer.reading.supported && !timer.reading.known);
 }
 END_TEST
 
@@ -210,26 +210,26 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *fill; /* repeated; NULL: an image */
+        const char *fill; /* repeated text; NULL: an image */
         uint16_t general; /* word 0 */
         bool swapped;
-        const char *says; /* NULL: an image of an ATA drive */
+        const char *reason_part; /* NULL: an image of an ATA drive */
 } objections[] = {
         { .general = 0x0040 },
         { .general = 0x7FFF },
         { .general = 0x848A },
         { .general = 0x844A },
-        { .general = 0x85C0, .says = "ATAPI" },
-        { .general = 0x8000, .says = "ATAPI" },
-        { .general = 0xBFFF, .says = "ATAPI" },
-        { .general = 0xC000, .says = "no known kind of device" },
-        { .general = 0xC45A, .says = "no known kind of device" },
-        { .general = 0x0040, .swapped = true, .says = "wrong order" },
-        { .fill = "\xFF", .says = "all words" },
-        { .fill = "", .says = "all words" },
-        { .fill = "A", .says = "all words" },
-        { .fill = "domain\t53/tcp\n", .says = "text" },
-        { .fill = "Größe\r\n", .says = "text" },
+        { .general = 0x85C0, .reason_part = "ATAPI" },
+        { .general = 0x8000, .reason_part = "ATAPI" },
+        { .general = 0xBFFF, .reason_part = "ATAPI" },
+        { .general = 0xC000, .reason_part = "no known kind of device" },
+        { .general = 0xC45A, .reason_part = "no known kind of device" },
+        { .general = 0x0040, .swapped = true, .reason_part = "wrong order" },
+        { .fill = "\xFF", .reason_part = "all words" },
+        { .fill = "", .reason_part = "all words" },
+        { .fill = "A", .reason_part = "all words" },
+        { .fill = "domain\t53/tcp\n", .reason_part = "text" },
+        { .fill = "Größe\r\n", .reason_part = "text" },
 };
 /* clang-format on */
 
@@ -250,8 +250,8 @@ START_TEST(test_objection) {
                 id[i] = (uint16_t) (id[i] << 8 | id[i] >> 8);
 
         objection = identify_image_objection(id);
-        if (objections[_i].says)
-                ck_assert_msg(objection && strstr(objection, objections[_i].says), "%i: %s", _i, objection);
+        if (objections[_i].reason_part)
+                ck_assert_msg(objection && strstr(objection, objections[_i].reason_part), "%i: %s", _i, objection);
         else
                 ck_assert_ptr_null(objection);
 }
@@ -301,10 +301,10 @@ START_TEST(test_rotation) {
 }
 END_TEST
 
-/* A drive that has not spun up says nothing of what it leaves out. */
-START_TEST(test_incomplete) {
+/* A drive that has not spun up does not report the missing words. */
+START_TEST(test_not_spun_up) {
         Image image = image_make(true, false, -1, -1);
-        Found apm = { .name = "apm", .asked = true };
+        Found apm = { .name = "apm", .complete = true };
         uint16_t id[256];
         DeviceIO io = { .image = id };
 
@@ -312,12 +312,12 @@ START_TEST(test_incomplete) {
         image.words[2] = htole16(0x37C8);
         image_seal(&image);
         ck_assert_int_eq(identify_image_parse((const char *) image.words, sizeof image.words, id), 0);
-        probe_drive(&disk, 1U << BACKEND_ATA, &io, look, &apm);
-        ck_assert(!apm.asked && !apm.reading.supported && !apm.reading.known);
+        probe_drive(&disk, 1U << BACKEND_ATA, &io, store_probed, &apm);
+        ck_assert(!apm.complete && !apm.reading.supported && !apm.reading.known);
 }
 END_TEST
 
-/* Any 512 bytes are an image, whatever they say, and nothing in them leads astray. */
+/* Any 512 bytes are accepted as an image, and cause no invalid memory access. */
 START_TEST(test_any_bytes) {
         char bytes[512];
         uint16_t id[256];
@@ -331,7 +331,7 @@ START_TEST(test_any_bytes) {
 
         ck_assert_int_eq(identify_image_parse(bytes, sizeof bytes, id), 0);
         ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
-        probe_drive(d, 1U << BACKEND_ATA, &io, look, &none);
+        probe_drive(d, 1U << BACKEND_ATA, &io, store_probed, &none);
         (void) drive_free(d);
 }
 END_TEST
@@ -340,7 +340,7 @@ int main(void) {
         Suite *suite = suite_create("probe");
         TCase *t = tcase_create("probe");
 
-        tcase_add_test(t, test_asleep);
+        tcase_add_test(t, test_standby_is_not_read);
         tcase_add_loop_test(t, test_not_root, 0, 2);
         tcase_add_test(t, test_no_passthrough);
         tcase_add_test(t, test_identify_fails);
@@ -351,7 +351,7 @@ int main(void) {
         tcase_add_loop_test(t, test_objection, 0, ELEMENTSOF(objections));
         tcase_add_loop_test(t, test_size, 0, ELEMENTSOF(sizes));
         tcase_add_loop_test(t, test_rotation, 0, ELEMENTSOF(rotations));
-        tcase_add_test(t, test_incomplete);
+        tcase_add_test(t, test_not_spun_up);
         tcase_add_loop_test(t, test_any_bytes, 0, 50);
         suite_add_tcase(suite, t);
 

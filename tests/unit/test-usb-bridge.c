@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* USB bridges: which command they take, what of them is remembered, and which drive is behind. */
+/* USB bridges: the commands that they accept, the facts stored about them, and the identity of the drive. */
 
 #include "identify-image.h"
 #include "drive-record.h"
@@ -16,15 +16,15 @@
 #define EC_12 "a1 08 0e 00 01 00 00 00 40 ec 00 00"
 #define APM127 "85 06 20 00 05 00 7f 00 00 00 00 00 00 40 ef 00"
 #define APM127_12 "a1 06 20 05 7f 00 00 00 40 ef 00 00"
-#define AWAKE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
-#define ASLEEP "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
+#define ACTIVE "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50"
+#define IN_STANDBY "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
 #define GOOD "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50"
 #define BAD_OPCODE "70 00 05 00 00 00 00 0a 00 00 00 00 20 00 00 00 00 00"
 #define BAD_FIELD "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00"
 
 static Image apm128, apm127;
 static char dir[] = "/tmp/drivekeep-test-XXXXXX";
-static bool remediable; /* of the last visit's step */
+static bool remediable; /* remediable flag of the last visit's step */
 
 static Drive *dock(void) {
         Drive *d = calloc(1, sizeof *d);
@@ -75,31 +75,31 @@ static void teardown(void) {
         ck_assert_int_eq(system(command), 0);
 }
 
-typedef struct Told {
+typedef struct Report {
         unsigned n;
         Bridge bridge;
         DriveIdentity identity;
         bool identified;
-} Told;
+} Report;
 
 static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity *identity) {
-        Told *told = userdata;
+        Report *report = userdata;
 
-        told->n++;
-        told->bridge = *bridge;
-        told->identified = identity;
+        report->n++;
+        report->bridge = *bridge;
+        report->identified = identity;
         if (identity)
-                told->identity = *identity;
+                report->identity = *identity;
 }
 
-/* One visit that wants apm = 127; *ret is its verdict, _VERDICT_INVALID when it had no steps. */
-static Told visit(const Drive *drive, const Row *rows, size_t n_rows, const Bridge *bridge, Verdict *ret,
-                  const char *reason) {
+/* Runs a visit that wants apm = 127. *ret is its verdict, _VERDICT_INVALID without a step. */
+static Report visit(const Drive *drive, const Row *rows, size_t n_rows, const Bridge *bridge, Verdict *ret,
+                    const char *reason) {
         Script script = { .rows = rows, .n_rows = n_rows };
         DeviceIO io = script_io(&script);
         Wish wish = { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 1 };
         Wishes w = { .items = &wish, .n_items = 1 };
-        Told told = {};
+        Report report = {};
         Visit v = { .drive = drive,
                     .wishes = &w,
                     .work = WORK_APPLY,
@@ -107,7 +107,7 @@ static Told visit(const Drive *drive, const Row *rows, size_t n_rows, const Brid
                     .io = &io,
                     .bridge = bridge,
                     .bridged = on_bridged,
-                    .userdata = &told };
+                    .userdata = &report };
         Plan p;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);
@@ -115,9 +115,9 @@ static Told visit(const Drive *drive, const Row *rows, size_t n_rows, const Brid
         *ret = p.steps[0].verdict;
         remediable = p.steps[0].remediable;
         if (reason)
-                ck_assert_msg(!!strstr(p.steps[0].reason, reason), "says '%s'", p.steps[0].reason);
+                ck_assert_msg(!!strstr(p.steps[0].reason, reason), "reason '%s'", p.steps[0].reason);
         plan_done(&p);
-        return told;
+        return report;
 }
 
 /* clang-format off */
@@ -131,10 +131,10 @@ START_TEST(test_identify_comes_first) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Bridge nothing = {};
         Verdict v;
-        Told t;
+        Report t;
 
-        /* Nothing is written before the rules have seen who it is. */
-        t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = AWAKE },
+        /* Nothing is written before the drive was identified and the rules were matched again. */
+        t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, _VERDICT_INVALID);
         ck_assert(t.n == 1 && t.identified && t.bridge.asked && t.bridge.identified && t.bridge.cdb == 16);
@@ -149,8 +149,8 @@ START_TEST(test_identify_comes_first) {
         ck_assert_str_eq(d->dock_model, "SATA_Bridge");
         ck_assert(!drive_is_behind_bridge(d));
 
-        /* And then not again. */
-        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5, .sense = AWAKE },
+        /* The drive is identified only once. */
+        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm127, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_APPLIED);
@@ -158,22 +158,22 @@ START_TEST(test_identify_comes_first) {
 }
 END_TEST
 
-START_TEST(test_asleep) {
+START_TEST(test_standby_defers_identity) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Bridge nothing = {};
         Verdict v;
-        Told t;
+        Report t;
 
-        t = VISIT(d, &nothing, &v, "can be identified", { .cdb = E5, .sense = ASLEEP });
+        t = VISIT(d, &nothing, &v, "can be identified", { .cdb = E5, .sense = IN_STANDBY });
         ck_assert_int_eq(v, VERDICT_DEFERRED);
         ck_assert_uint_eq(t.n, 0);
 }
 END_TEST
 
-/* What is no setting of this kind of drive ends with the rest. */
-START_TEST(test_asleep_another_kind) {
+/* A setting of another kind of drive ends with the others. */
+START_TEST(test_standby_other_kind_of_setting) {
         _cleanup_(drive_freep) Drive *d = dock();
-        const Row rows[] = { { .cdb = E5, .sense = ASLEEP } };
+        const Row rows[] = { { .cdb = E5, .sense = IN_STANDBY } };
         Script script = SCRIPT(rows);
         DeviceIO io = script_io(&script);
         Wish wishes[] = {
@@ -198,19 +198,19 @@ START_TEST(test_asleep_another_kind) {
 }
 END_TEST
 
-START_TEST(test_twelve) {
+START_TEST(test_pass_through_12) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Bridge nothing = {};
         Verdict v;
-        Told t;
+        Report t;
 
-        t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = BAD_OPCODE }, { .cdb = E5_12, .sense = AWAKE },
+        t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = BAD_OPCODE }, { .cdb = E5_12, .sense = ACTIVE },
                   { .cdb = EC_12, .data = &apm128, .data_len = 512 });
         ck_assert(t.identified && t.bridge.cdb == 12);
 
-        /* 85h is not tried again in this attach. */
+        /* ATA PASS-THROUGH(16) (85h) is not tried again until the next attach. */
         ck_assert_int_eq(drive_reveal(d, &t.identity), 0);
-        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5_12, .sense = AWAKE },
+        t = VISIT(d, &t.bridge, &v, NULL, { .cdb = E5_12, .sense = ACTIVE },
                   { .cdb = EC_12, .data = &apm128, .data_len = 512 }, { .cdb = APM127_12, .sense = GOOD },
                   { .cdb = EC_12, .data = &apm127, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_APPLIED);
@@ -229,9 +229,9 @@ START_TEST(test_no_pass_through) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Bridge nothing = {};
         Verdict v;
-        Told t;
+        Report t;
 
-        /* A1h is BLANK to a burner; and to what the kernel filters, (12) is filtered too. */
+        /* A1h is not sent: it is BLANK for optical drives, and the kernel's filter blocks it like 85h. */
         strcpy(d->name, names[_i]);
         t = visit(d, scripts[_i].rows, scripts[_i].n, &nothing, &v, "ATA commands");
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
@@ -246,7 +246,7 @@ END_TEST
 #define BLOCKED "the kernel's uas driver blocks ATA commands: usb-storage.quirks=0bc2:ab24:u on"
 #define BAD_FIELD_DESCRIPTOR "72 05 24 00 00 00 00 00"
 
-/* The first command is refused by the kernel's uas driver, which has a remedy, or by the bridge. */
+/* The first command is rejected by the kernel's uas driver, which has a remedy, or by the bridge. */
 static const struct {
         const char *driver, *sense, *reason;
         bool without_ids;
@@ -289,7 +289,7 @@ START_TEST(test_refused_by) {
         _cleanup_(drive_freep) Drive *d = dock();
         const Bridge nothing = {};
         Verdict v;
-        Told t;
+        Report t;
 
         put_usb(d, refusals[_i].driver, refusals[_i].without_ids);
         t = visit(d, rows, streq(refusals[_i].sense, BAD_OPCODE) ? 2 : 1, &nothing, &v, refusals[_i].reason);
@@ -297,7 +297,7 @@ START_TEST(test_refused_by) {
         ck_assert(t.bridge.without_sat && t.bridge.uas_blocks == blocked);
         ck_assert(remediable == blocked);
 
-        /* From the bridge's record. */
+        /* Known from the stored record of the bridge. */
         (void) visit(d, NULL, 0, &t.bridge, &v, refusals[_i].reason);
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
         ck_assert(remediable == blocked);
@@ -317,9 +317,9 @@ END_TEST
 START_TEST(test_no_registers) {
         _cleanup_(drive_freep) Drive *d = dock();
         Verdict v;
-        Told t;
+        Report t;
 
-        /* What SET FEATURES did shows in IDENTIFY all the same; CHECK POWER MODE is not sent for nothing again. */
+        /* IDENTIFY shows the effect of SET FEATURES. CHECK POWER MODE is not sent again, because its answer is not returned. */
         t = VISIT(d, &asked, &v, NULL, { .cdb = E5 }, { .cdb = EC, .data = &apm128, .data_len = 512 },
                   { .cdb = APM127 }, { .cdb = EC, .data = &apm127, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_APPLIED);
@@ -335,24 +335,24 @@ START_TEST(test_repeated_identify) {
         _cleanup_(drive_freep) Drive *d = dock();
         Image other = apm128;
         Verdict v;
-        Told t;
+        Report t;
 
-        t = VISIT(d, &asked, &v, "the bridge cached them, or the drive ignored", { .cdb = E5, .sense = AWAKE },
+        t = VISIT(d, &asked, &v, "the bridge cached them, or the drive ignored", { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
         ck_assert(t.n == 1 && t.bridge.repeats_identify);
 
-        /* Known from then on. */
-        t = VISIT(d, &t.bridge, &v, "from its cache", { .cdb = E5, .sense = AWAKE },
+        /* Later visits know this. */
+        t = VISIT(d, &t.bridge, &v, "from its cache", { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_UNVERIFIABLE);
 
-        /* Something else in it changed: it is not from a memory, and the drive did not obey. */
+        /* Another word changed: IDENTIFY is not cached, and the drive ignored the command. */
         other.words[200] = htole16(1);
         image_seal(&other);
-        t = VISIT(d, &asked, &v, "value is still 128", { .cdb = E5, .sense = AWAKE },
+        t = VISIT(d, &asked, &v, "value is still 128", { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 }, { .cdb = APM127, .sense = GOOD },
                   { .cdb = EC, .data = &other, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_IGNORED);
@@ -366,7 +366,7 @@ START_TEST(test_another_drive) {
         Verdict v;
 
         ck_assert_int_eq(drive_reveal(d, &other), 0);
-        (void) VISIT(d, &known, &v, "another drive answered", { .cdb = E5, .sense = AWAKE },
+        (void) VISIT(d, &known, &v, "another drive answered", { .cdb = E5, .sense = ACTIVE },
                      { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, VERDICT_VANISHED);
 }
@@ -382,7 +382,7 @@ START_TEST(test_record) {
         ck_assert_int_eq(drive_reveal(d, &identity), 0);
         ck_assert_int_eq(drive_record_set_identity(r, d, "boot"), 0);
 
-        /* udev goes on telling of the bridge. */
+        /* udev still reports the bridge's identity. */
         ck_assert(drive_record_continues(r, again, "boot"));
         ck_assert_int_eq(drive_record_reveal(r, again), 0);
         ck_assert_str_eq(again->serial, "S");
@@ -401,9 +401,9 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_test(t, test_identify_comes_first);
-        tcase_add_test(t, test_asleep);
-        tcase_add_test(t, test_asleep_another_kind);
-        tcase_add_test(t, test_twelve);
+        tcase_add_test(t, test_standby_defers_identity);
+        tcase_add_test(t, test_standby_other_kind_of_setting);
+        tcase_add_test(t, test_pass_through_12);
         tcase_add_loop_test(t, test_no_pass_through, 0, 3);
         tcase_add_loop_test(t, test_refused_by, 0, ELEMENTSOF(refusals));
         tcase_add_test(t, test_fragile);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Whole visits: wishes on one side, the drive as a script of commands on the other, verdicts in between. */
+/* Complete visits: wishes as input, the drive as a script of commands, verdicts as output. */
 
 #include <sys/stat.h>
 
@@ -43,7 +43,7 @@ static const Row changes[] = {
         POWER("ff"),
         ID, .data = &cold, .data_len = 512 },
         { .cdb = FEATURE("82", "00"), .sense = GOOD },
-        { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 ea 00", .sense = GOOD }, /* the flush after turning it off */
+        { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 ea 00", .sense = GOOD }, /* flush after turning the cache off */
         { .cdb = FEATURE("aa", "00"), .sense = GOOD },
         { .cdb = FEATURE("05", "7f"), .sense = GOOD },
         { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e3 00", .sense = GOOD },
@@ -78,7 +78,7 @@ static const Row refuses_one[] = {
         ID, .data = &apm127, .data_len = 512 },
 };
 
-/* The cache is off although the flush that goes with it was refused: nobody may read "on" afterwards. */
+/* The cache is off although the flush was rejected: the verdict must not report "on". */
 static const Row half_done[] = {
         POWER("ff"),
         ID, .data = &cold, .data_len = 512 },
@@ -87,18 +87,18 @@ static const Row half_done[] = {
         ID, .data = &all_set, .data_len = 512 },
 };
 
-/* Words 85…87 are not valid: what is on and what is off is not known, and is not taken for "off". */
+/* Words 85 to 87 are not valid: the state is not known, and does not count as off. */
 static const Row unknown_state[] = {
         POWER("ff"), ID, .data = &unmarked, .data_len = 512 }, { .cdb = FEATURE("55", "00"), .sense = GOOD },
         ID, .data = &unmarked, .data_len = 512 },
 };
 
-static const Row asleep[] = {
+static const Row in_standby[] = {
         POWER("00"),
         { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e2 00", .sense = GOOD },
 };
 
-static const Row asleep_disable[] = { POWER("00") };
+static const Row standby_disable[] = { POWER("00") };
 
 static const Row vanishes[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 }, { .cdb = FEATURE("05", "7f"), .host_status = 1 } };
 
@@ -122,7 +122,7 @@ static const Row timer_only[] = {
 };
 
 
-/* The drive has lost its state, or somebody has changed a part of it: what is remembered of the rest is void. */
+/* The drive has lost its state, or another program has changed a part: memory of the other settings is invalid. */
 #define READ_BEFORE(n) { .read = { true, (n) } }
 #define TIMER_SENT { .sent = { true, 120 } }
 static const Memory was_127[] = { TIMER_SENT, READ_BEFORE(127) };
@@ -153,7 +153,7 @@ static const Row new_value[] = {
 static const Row lost_unseen[] = { POWER("00") };
 static const Row lost_looked_at[] = { POWER("ff"), ID, .data = &cold, .data_len = 512 } };
 
-/* A bridge that hands no registers back: whether the drive sleeps is not known. */
+/* A bridge that returns no registers: the power mode is not known. */
 #define POWER_UNKNOWN_ROW { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00" }
 static const Row unclear[] = { POWER_UNKNOWN_ROW };
 static const Row unclear_active[] = {
@@ -162,73 +162,73 @@ static const Row unclear_active[] = {
 };
 static const Row nv_cache_spun_down[] = { POWER("40") };
 
-/* The file allows to wake it: a timer is set without waking it all the same. */
-static const Row woken[] = {
+/* The file permits a spin-up, but the timer is set without one. */
+static const Row spun_up[] = {
         POWER("00"),
         ID, .data = &cold, .data_len = 512 },
         { .cdb = FEATURE("05", "7f"), .sense = GOOD },
         { .cdb = "85 06 20 00 00 00 78 00 00 00 00 00 00 40 e2 00", .sense = GOOD },
         ID, .data = &apm127, .data_len = 512 },
 };
-static const Row woken_disable[] = { POWER("00"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e3 00", .sense = GOOD } };
+static const Row spun_up_disable[] = { POWER("00"), { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e3 00", .sense = GOOD } };
 
 static const Row looked_at[] = { POWER("ff"), ID, .data = &apm100, .data_len = 512 } };
 
 #define ROWS(r) .rows = (r), .n_rows = ELEMENTSOF(r)
 static const Case cases[] = {
-        { "nothing is asked for, nothing is sent", { {} } },
-        { "all as wanted: nothing is written", { { "apm", 127, VERDICT_UNCHANGED }, { "write_cache", 1, VERDICT_UNCHANGED } },
+        { "without wishes no command is sent", { {} } },
+        { "nothing is written if all values are as wanted", { { "apm", 127, VERDICT_UNCHANGED }, { "write_cache", 1, VERDICT_UNCHANGED } },
           ROWS(all_as_wanted) },
-        { "all four, in the rows' order, whatever the file's",
+        { "four settings are written in the order of the rows",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_APPLIED },
             { "write_cache", 0, VERDICT_APPLIED } }, ROWS(changes) },
         { "apm off", { { "apm", 255, VERDICT_APPLIED } }, ROWS(apm_off) },
         { "acoustic management", { { "acoustic_management", 128, VERDICT_APPLIED } }, ROWS(acoustic) },
-        { "accepted, and not done", { { "apm", 127, VERDICT_IGNORED } }, ROWS(ignores) },
-        { "made another value of", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(quantises) },
-        { "made another value of before: not sent again", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(settled), apm_settled },
-        { "one refused, the others done", { { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_REFUSED } }, ROWS(refuses_one) },
-        { "half of it refused", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(half_done) },
+        { "accepted without effect", { { "apm", 127, VERDICT_IGNORED } }, ROWS(ignores) },
+        { "the drive adjusts the value", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(quantises) },
+        { "a value that the drive adjusted before is not sent again", { { "apm", 96, VERDICT_ADJUSTED } }, ROWS(settled), apm_settled },
+        { "one setting is rejected, the others are applied", { { "apm", 127, VERDICT_APPLIED }, { "lookahead", 1, VERDICT_REFUSED } }, ROWS(refuses_one) },
+        { "one of two commands is rejected", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(half_done) },
         { "state not known", { { "lookahead", 0, VERDICT_UNVERIFIABLE } }, ROWS(unknown_state) },
-        { "asleep: the timer by STANDBY, the rest later",
-          { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(asleep) },
-        { "asleep: the timer is not disabled by STANDBY", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) },
-        { "timer sent before: no command at all", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
+        { "drive in standby: the timer is set by STANDBY, the rest is deferred",
+          { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(in_standby) },
+        { "drive in standby: the timer is not disabled by STANDBY", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(standby_disable) },
+        { "a timer that was sent before needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
         { "another timer was sent before", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(timer_only), timer_sent_other },
-        { "timer sent before, and the drive has lost apm: the timer is sent again",
+        { "the timer is sent again if the drive has lost apm",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED } }, ROWS(lost), was_127 },
-        { "timer sent before, and all as it was left: nothing",
+        { "the timer is not sent again if the other values are unchanged",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), was_127 },
-        { "timer sent before, and only the file wants something else: that is sent",
+        { "only the changed setting is sent after a change of the file",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value), was_128 },
-        { "what the drive made of a value it has still",
+        { "an adjusted value that the drive still has",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "lookahead", 1, VERDICT_APPLIED }, { "apm", 96, VERDICT_ADJUSTED } },
           ROWS(lost_adjusted), was_lookahead },
-        { "lost while it sleeps: nobody can tell yet",
+        { "lost settings are not detected in standby",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_DEFERRED } }, ROWS(lost_unseen), was_127 },
-        { "lost, and only looked at: nothing is sent",
+        { "a read-only visit that finds lost settings sends nothing",
           { { "spindown_time", 120, VERDICT_UNVERIFIABLE }, { "apm", 127, VERDICT_DRIFTED } }, ROWS(lost_looked_at), was_127,
           .without = WORK_WRITE_KERNEL | WORK_WRITE },
-        { "gone in between", { { "apm", 127, VERDICT_VANISHED } }, ROWS(vanishes) },
-        { "no pass-through", { { "apm", 127, VERDICT_UNSUPPORTED }, { "spindown_time", 120, VERDICT_UNSUPPORTED } }, ROWS(no_passthrough) },
-        { "silent: asked once, not once per setting", { { "apm", 127, VERDICT_FAILED }, { "lookahead", 1, VERDICT_FAILED } }, ROWS(silent) },
+        { "the drive vanishes during the visit", { { "apm", 127, VERDICT_VANISHED } }, ROWS(vanishes) },
+        { "bridge that passes no ATA commands", { { "apm", 127, VERDICT_UNSUPPORTED }, { "spindown_time", 120, VERDICT_UNSUPPORTED } }, ROWS(no_passthrough) },
+        { "a silent drive is probed once, not once per setting", { { "apm", 127, VERDICT_FAILED }, { "lookahead", 1, VERDICT_FAILED } }, ROWS(silent) },
         { "a check begins between two settings", { { "lookahead", 1, VERDICT_DEFERRED }, { "apm", 127, VERDICT_DEFERRED } },
           ROWS(fsck_comes), .gate_closes_at = 4 },
-        { "not known whether it sleeps, and not in use: not even the timer, which might spin it up or down",
+        { "power mode not known, without recent I/O: not even the timer is sent",
           { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true },
-        { "not known whether it sleeps, but in use", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true,
+        { "power mode not known, with recent I/O", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true,
           .active = true },
-        { "nothing to spin up", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active) },
-        { "not known whether it sleeps, but it may be woken", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active),
+        { "power mode not known, of a drive that does not rotate", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active) },
+        { "power mode not known, of a drive that may be spun up", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active),
           .rotational = true, .wake = true },
         { "spun down behind its flash cache", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(nv_cache_spun_down) },
-        { "asleep, and may be woken", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
-          ROWS(woken), .wake = true },
-        { "asleep, and may be woken: the timer is disabled", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(woken_disable),
+        { "drive in standby that may be spun up", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
+          ROWS(spun_up), .wake = true },
+        { "the timer is disabled on a drive in standby that may be spun up", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(spun_up_disable),
           .wake = true },
-        { "asleep, and may be woken, but not by this visit", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable),
+        { "drive in standby that this visit may not spin up", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(standby_disable),
           .wake = true, .without = WORK_WAKE },
-        { "only looked at", { { "apm", 100, VERDICT_UNCHANGED }, { "lookahead", 1, VERDICT_DRIFTED } }, ROWS(looked_at), .without = WORK_WRITE_KERNEL | WORK_WRITE },
+        { "read-only visit", { { "apm", 100, VERDICT_UNCHANGED }, { "lookahead", 1, VERDICT_DRIFTED } }, ROWS(looked_at), .without = WORK_WRITE_KERNEL | WORK_WRITE },
 };
 
 /* clang-format on */
@@ -239,18 +239,18 @@ static Drive sata = { .name = (char *) "sda",
                       .transport = TRANSPORT_SATA,
                       .ata = true };
 
-static PowerMode told_power;
-static unsigned n_powers_told;
+static PowerMode reported_power;
+static unsigned n_powers_reported;
 
 static void on_power(_unused_ void *userdata, PowerMode power) {
-        told_power = power;
-        n_powers_told++;
+        reported_power = power;
+        n_powers_reported++;
 }
 
-static int64_t told_load_cycles; /* -1: nothing was told */
+static int64_t reported_load_cycles; /* -1: no report */
 
 static void on_wear(_unused_ void *userdata, const Wear *w) {
-        told_load_cycles = w->load_cycles.known ? w->load_cycles.number : -1;
+        reported_load_cycles = w->load_cycles.known ? w->load_cycles.number : -1;
 }
 
 static void visit_case(const Case *c, Drive *drive) {
@@ -273,8 +273,8 @@ static void visit_case(const Case *c, Drive *drive) {
         Plan p;
 
         drive->rotational = c->rotational;
-        n_powers_told = 0;
-        told_load_cycles = -1;
+        n_powers_reported = 0;
+        reported_load_cycles = -1;
         for (; w.n_items < 4 && c->outcomes[w.n_items].name; w.n_items++) {
                 const Setting *s = setting_find(&all_settings, c->outcomes[w.n_items].name);
 
@@ -297,7 +297,7 @@ static void visit_case(const Case *c, Drive *drive) {
                               verdict_to_string(o->verdict), verdict_to_string(s->verdict), s->reason);
                 if (c->rows == half_done)
                         ck_assert(s->after.known && s->after.value.number == 0);
-                /* Whatever is not simply so is explained. */
+                /* Each verdict other than applied and unchanged has a reason. */
                 if (s->verdict != VERDICT_APPLIED && s->verdict != VERDICT_UNCHANGED)
                         ck_assert_msg(s->reason[0], "%s: %s: no reason", c->name, o->name);
         }
@@ -333,12 +333,12 @@ static const Row nvme_gone[] = { { .opcode = 0x06, .cdw10 = 1, .error = -ENODEV 
 
 static const Case nvme_cases[] = {
         { "write cache off", { { "write_cache", 0, VERDICT_APPLIED } }, ROWS(nvme_off) },
-        { "write cache on already", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) },
-        { "no write cache", { { "write_cache", 1, VERDICT_UNSUPPORTED } }, ROWS(nvme_none) },
-        { "no write cache, which is off", { { "write_cache", 0, VERDICT_UNCHANGED } }, ROWS(nvme_none) },
-        { "not changeable", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(nvme_refused) },
+        { "write cache is already on", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) },
+        { "controller without a write cache", { { "write_cache", 1, VERDICT_UNSUPPORTED } }, ROWS(nvme_none) },
+        { "write cache off on a controller without one", { { "write_cache", 0, VERDICT_UNCHANGED } }, ROWS(nvme_none) },
+        { "feature is not changeable", { { "write_cache", 0, VERDICT_REFUSED } }, ROWS(nvme_refused) },
         { "gone", { { "write_cache", 0, VERDICT_VANISHED } }, ROWS(nvme_gone) },
-        { "an ATA setting", { { "apm", 127, VERDICT_UNSUPPORTED } } },
+        { "ATA setting on an NVMe drive", { { "apm", 127, VERDICT_UNSUPPORTED } } },
 };
 /* clang-format on */
 
@@ -347,7 +347,7 @@ START_TEST(test_nvme) {
 }
 END_TEST
 
-/* A SAS drive is asked by REQUEST SENSE before anything else, and nothing more while it sleeps. */
+/* A SAS drive is probed by REQUEST SENSE first, and gets no other command in standby. */
 static int mode_read(Device *d _unused_, const Setting *s _unused_, Reading *ret) {
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(true) };
         return 0;
@@ -396,10 +396,10 @@ static const struct {
         { "a unit attention, then idle_b", ROWS(sense_attention), false, VERDICT_UNCHANGED },
         { "standby_z", ROWS(sense_standby), true, VERDICT_DEFERRED },
         { "standby_y", ROWS(sense_standby_y), false, VERDICT_DEFERRED },
-        { "some low power", ROWS(sense_low), false, VERDICT_DEFERRED },
+        { "unnamed low power condition", ROWS(sense_low), false, VERDICT_DEFERRED },
         { "stopped", ROWS(sense_stopped), true, VERDICT_DEFERRED },
         { "no usable answer", ROWS(sense_none), false, VERDICT_DEFERRED },
-        { "no usable answer, but in use", ROWS(sense_none), true, VERDICT_UNCHANGED },
+        { "no usable answer, with recent I/O", ROWS(sense_none), true, VERDICT_UNCHANGED },
 };
 /* clang-format on */
 
@@ -430,7 +430,7 @@ START_TEST(test_sas) {
 }
 END_TEST
 
-/* ---- whether it sleeps, as far as the visit knows at its end ---- */
+/* ---- the power mode reported at the end of the visit ---- */
 
 static Drive sas_drive = { .name = (char *) "sdb",
                            .node = (char *) "/dev/sdb",
@@ -439,8 +439,8 @@ static Drive sas_drive = { .name = (char *) "sdb",
 
 /* clang-format off */
 #define ATTENTION REQUEST_SENSE, .data = attention_sense, .data_len = 18 }
-static const Row awake_only[] = { POWER("ff") };
-static const Row asleep_only[] = { POWER("00") };
+static const Row active_only[] = { POWER("ff") };
+static const Row standby_only[] = { POWER("00") };
 static const Row sense_attentions[] = { ATTENTION, ATTENTION, ATTENTION, ATTENTION };
 static const Row sense_gone[] = { { .cdb = "03 00 00 00 fc 00", .host_status = 1 } };
 static const Row standby_now[] = {
@@ -451,62 +451,62 @@ static const Row standby_now[] = {
 static const struct {
         Case visit;
         Drive *drive;
-        PowerMode told; /* POWER_UNKNOWN: nothing */
+        PowerMode reported; /* POWER_UNKNOWN: no report */
 } powers[] = {
-        /* Nothing is asked for but that: one command, and no more. */
-        { { "awake", { {} }, ROWS(awake_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_ACTIVE },
-        { { "in standby", { {} }, ROWS(asleep_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_STANDBY },
-        { { "unclear", { {} }, ROWS(unclear), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "no pass-through", { {} }, ROWS(no_passthrough), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "silent", { {} }, ROWS(silent), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
+        /* Only the power mode is requested: exactly one command. */
+        { { "ATA drive in active mode", { {} }, ROWS(active_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_ACTIVE },
+        { { "ATA drive in standby", { {} }, ROWS(standby_only), .beside = WORK_POWER, .rotational = true }, &sata, POWER_STANDBY },
+        { { "ATA power mode not known", { {} }, ROWS(unclear), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "power mode behind a bridge that passes no ATA commands", { {} }, ROWS(no_passthrough), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "ATA drive without an answer", { {} }, ROWS(silent), .beside = WORK_POWER, .rotational = true }, &sata, POWER_UNKNOWN },
         { { "ATA Sleep mode", { {} }, .beside = WORK_POWER, .ata_sleep = true, .rotational = true }, &sata, POWER_ATA_SLEEP },
-        { { "SCSI, awake", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
-        { { "SCSI, attention", { {} }, ROWS(sense_attention), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
-        { { "SCSI, attentions", { {} }, ROWS(sense_attentions), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        { { "SCSI, standby", { {} }, ROWS(sense_standby), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
-        { { "SCSI, stopped", { {} }, ROWS(sense_stopped), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
-        { { "SCSI, unclear", { {} }, ROWS(sense_none), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        { { "SCSI, gone", { {} }, ROWS(sense_gone), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
-        /* It is not asked for that, and is not asked. */
-        { { "nothing", { {} }, .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "nothing but what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
+        { { "SCSI drive reports active", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
+        { { "SCSI drive after one unit attention", { {} }, ROWS(sense_attention), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_ACTIVE },
+        { { "SCSI drive with endless unit attentions", { {} }, ROWS(sense_attentions), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "SCSI drive in standby", { {} }, ROWS(sense_standby), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
+        { { "stopped SCSI drive", { {} }, ROWS(sense_stopped), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_STANDBY },
+        { { "SCSI power mode not known", { {} }, ROWS(sense_none), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        { { "SCSI drive that has vanished", { {} }, ROWS(sense_gone), .beside = WORK_POWER, .rotational = true }, &sas_drive, POWER_UNKNOWN },
+        /* The power mode is not requested, and not probed. */
+        { { "no wish and no request", { {} }, .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "a wish that needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, .memories = timer_sent },
           &sata, POWER_UNKNOWN },
-        /* The visit needs to know it for itself: it is asked once. */
-        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_ACTIVE },
-        { { "all as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .beside = WORK_POWER }, &sata, POWER_ACTIVE },
-        { { "asked before what needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(awake_only), timer_sent,
+        /* The visit itself needs the power mode: one probe. */
+        { { "all values are as wanted", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted) }, &sata, POWER_ACTIVE },
+        { { "all values are as wanted, and the power mode is requested", { { "apm", 127, VERDICT_UNCHANGED } }, ROWS(all_as_wanted), .beside = WORK_POWER }, &sata, POWER_ACTIVE },
+        { { "power mode requested with a wish that needs no command", { { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(active_only), timer_sent,
             .beside = WORK_POWER }, &sata, POWER_ACTIVE },
-        { { "awake, and written", { { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value) }, &sata, POWER_ACTIVE },
-        { { "asleep: deferred", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable) }, &sata, POWER_STANDBY },
-        { { "asleep: the timer leaves it so", { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
-            ROWS(asleep) }, &sata, POWER_STANDBY },
-        { { "asleep, and may be woken, but not by this visit", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(asleep_disable),
+        { { "active drive with a write", { { "apm", 127, VERDICT_APPLIED } }, ROWS(new_value) }, &sata, POWER_ACTIVE },
+        { { "drive in standby with a deferred setting", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(standby_disable) }, &sata, POWER_STANDBY },
+        { { "drive that remains in standby after STANDBY sets its timer", { { "apm", 127, VERDICT_DEFERRED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } },
+            ROWS(in_standby) }, &sata, POWER_STANDBY },
+        { { "drive in standby that this visit may not spin up", { { "spindown_time", 0, VERDICT_DEFERRED } }, ROWS(standby_disable),
             .wake = true, .without = WORK_WAKE }, &sata, POWER_STANDBY },
-        { { "not in use", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
-        { { "in use", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
+        { { "power mode not known, setting deferred without recent I/O", { { "apm", 127, VERDICT_DEFERRED } }, ROWS(unclear), .rotational = true }, &sata, POWER_UNKNOWN },
+        { { "power mode assumed active after recent I/O", { { "apm", 127, VERDICT_APPLIED } }, ROWS(unclear_active), .rotational = true, .active = true }, &sata,
           POWER_ACTIVE },
-        /* It is so no more. */
-        { { "woken", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(woken), .wake = true },
+        /* The power mode has changed since the probe. */
+        { { "drive that was spun up by a write", { { "apm", 127, VERDICT_APPLIED }, { "spindown_time", 120, VERDICT_UNVERIFIABLE } }, ROWS(spun_up), .wake = true },
           &sata, POWER_UNKNOWN },
-        { { "woken: the timer is disabled", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(woken_disable), .wake = true },
+        { { "drive that was spun up to disable its timer", { { "spindown_time", 0, VERDICT_UNVERIFIABLE } }, ROWS(spun_up_disable), .wake = true },
           &sata, POWER_UNKNOWN },
-        { { "put to sleep", { { "standby", 1, VERDICT_APPLIED } }, ROWS(standby_now) }, &sata, POWER_UNKNOWN },
-        { { "asleep: need not be put to sleep", { { "standby", 1, VERDICT_UNCHANGED } }, ROWS(asleep_only) }, &sata, POWER_STANDBY },
-        /* No such thing. */
-        { { "NVMe", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) }, &nvme, POWER_UNKNOWN },
+        { { "drive that was put into standby", { { "standby", 1, VERDICT_APPLIED } }, ROWS(standby_now) }, &sata, POWER_UNKNOWN },
+        { { "drive that was already in standby", { { "standby", 1, VERDICT_UNCHANGED } }, ROWS(standby_only) }, &sata, POWER_STANDBY },
+        /* Drive without a power mode. */
+        { { "NVMe drive", { { "write_cache", 1, VERDICT_UNCHANGED } }, ROWS(nvme_same) }, &nvme, POWER_UNKNOWN },
 };
 /* clang-format on */
 
 START_TEST(test_power) {
         visit_case(&powers[_i].visit, powers[_i].drive);
-        ck_assert_msg(n_powers_told == (powers[_i].told != POWER_UNKNOWN), "%s: told %u times", powers[_i].visit.name,
-                      n_powers_told);
-        if (n_powers_told > 0)
-                ck_assert_msg(told_power == powers[_i].told, "%s: %d", powers[_i].visit.name, told_power);
+        ck_assert_msg(n_powers_reported == (powers[_i].reported != POWER_UNKNOWN), "%s: reported %u times",
+                      powers[_i].visit.name, n_powers_reported);
+        if (n_powers_reported > 0)
+                ck_assert_msg(reported_power == powers[_i].reported, "%s: %d", powers[_i].visit.name, reported_power);
 }
 END_TEST
 
-/* How worn it is, is asked of one that is awake; of one that sleeps nothing is. */
+/* Wear is read from an active drive. A drive in standby gets no such command. */
 static const uint8_t starts_page[] = { 0x0E, 0, 0, 8, 0, 6, 3, 4, 0, 0, 3, 0xCA };
 static const Row worn[] = { REQUEST_SENSE, .data = active_sense, .data_len = 18 },
                  { .cdb = "4d 00 4e 00 00 00 00 00 fc 00", .data = starts_page, .data_len = sizeof starts_page },
@@ -522,19 +522,29 @@ static const struct {
         Case visit;
         int64_t load_cycles;
 } wears[] = {
-        { { "awake", { {} }, ROWS(worn), .beside = WORK_WEAR, .rotational = true }, 970 },
-        { { "refused", { {} }, ROWS(worn_refused), .beside = WORK_WEAR, .rotational = true }, -1 },
-        { { "asleep", { {} }, ROWS(sense_standby), .beside = WORK_WEAR, .rotational = true }, -1 },
-        { { "not asked", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, -1 },
+        { { "SCSI drive in active mode", { {} }, ROWS(worn), .beside = WORK_WEAR, .rotational = true }, 970 },
+        { { "SCSI drive that rejects the log page",
+            { {} },
+            ROWS(worn_refused),
+            .beside = WORK_WEAR,
+            .rotational = true },
+          -1 },
+        { { "SCSI drive in standby, wear not read",
+            { {} },
+            ROWS(sense_standby),
+            .beside = WORK_WEAR,
+            .rotational = true },
+          -1 },
+        { { "wear not requested", { {} }, ROWS(sense_active), .beside = WORK_POWER, .rotational = true }, -1 },
 };
 
 START_TEST(test_wear) {
         visit_case(&wears[_i].visit, &sas_drive);
-        ck_assert_int_eq(told_load_cycles, wears[_i].load_cycles);
+        ck_assert_int_eq(reported_load_cycles, wears[_i].load_cycles);
 }
 END_TEST
 
-/* A sysfs of our own. */
+/* A test directory instead of sysfs. */
 static void put(const char *dir, const char *path, const char *text) {
         char name[512];
         FILE *f;
@@ -594,7 +604,7 @@ START_TEST(test_sysfs) {
         }
         check_file(dir, "device/timeout", "180");
         check_file(dir, "queue/read_ahead_kb", "512");
-        ck_assert_uint_eq(script.n_gates, 2); /* one per store, none per reading */
+        ck_assert_uint_eq(script.n_gates, 2); /* one call per store, none per read */
         plan_done(&p);
 
         snprintf(sub, sizeof sub, "rm -r %s", dir);
@@ -602,7 +612,7 @@ START_TEST(test_sysfs) {
 }
 END_TEST
 
-/* A drive that goes at a step: that is the end of all others, and nothing more is sent or announced. */
+/* A drive that vanishes at a step ends all other steps, and nothing more is sent or announced. */
 typedef struct Leaving {
         const char *at_read, *at_write;
         unsigned n_read, n_written, n_intended, n_ended;
@@ -646,7 +656,7 @@ static const Setting leaving_rows[] = {
 
 static const struct {
         Leaving leaving;
-        size_t skip; /* so many of the settings are not wanted */
+        size_t skip; /* number of settings that are not wanted */
 } leaving_cases[] = {
         { { .at_read = "first", .n_read = 1 }, 0 },
         { { .at_read = "b", .n_read = 2 }, 1 },
@@ -654,7 +664,7 @@ static const struct {
         { { .at_write = "b", .n_read = 3, .n_written = 2, .n_intended = 1 }, 1 },
 };
 
-START_TEST(test_leaving) {
+START_TEST(test_drive_vanishes_at_each_step) {
         static const SettingTable table = { .tables = { leaving_rows } };
         const Leaving *expected = &leaving_cases[_i].leaving;
         Script script = {};
@@ -705,7 +715,7 @@ int main(void) {
         tcase_add_loop_test(t, test_sas, 0, ELEMENTSOF(sas_cases));
         tcase_add_loop_test(t, test_power, 0, ELEMENTSOF(powers));
         tcase_add_loop_test(t, test_wear, 0, ELEMENTSOF(wears));
-        tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leaving_cases));
+        tcase_add_loop_test(t, test_drive_vanishes_at_each_step, 0, ELEMENTSOF(leaving_cases));
         tcase_add_test(t, test_sysfs);
         suite_add_tcase(suite, t);
 
