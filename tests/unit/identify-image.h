@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Makes IDENTIFY DEVICE data for tests: a drive that supports what the rows of this issue need, with a right checksum. */
+/* Makes IDENTIFY DEVICE data for tests, with a valid checksum: of a drive that supports the features of the tested rows. */
 
 #include <endian.h>
 
 #include "macro.h"
 
 typedef struct Image {
-        uint16_t words[256]; /* as on the wire: little-endian */
+        uint16_t words[256]; /* little-endian, as sent by the drive */
 } Image;
 
 static inline void image_seal(Image *i) {
@@ -20,7 +20,7 @@ static inline void image_seal(Image *i) {
         i->words[255] = htole16(0xA5 | (uint16_t) (uint8_t) -sum << 8);
 }
 
-/* Word 82…87 say which features there are and which are on; 91 and 94 the levels. */
+/* Words 82 to 87: supported and enabled features; words 91 and 94: levels. */
 static inline Image image_make(bool cache, bool lookahead, int apm, int acoustic) {
         Image i = {};
 
@@ -31,7 +31,8 @@ static inline Image image_make(bool cache, bool lookahead, int apm, int acoustic
         i.words[85] = htole16((cache ? 1 << 5 : 0) | (lookahead ? 1 << 6 : 0));
         i.words[86] = htole16((apm >= 0 ? 1 << 3 : 0) | (acoustic >= 0 ? 1 << 9 : 0));
         i.words[87] = htole16(0x4000);
-        i.words[91] = htole16(0xA500 | (apm >= 0 ? apm : 0x77)); /* junk above, and below while it is off */
+        i.words[91] = htole16(0xA500 |
+                              (apm >= 0 ? apm : 0x77)); /* random high byte; random low byte while APM is off */
         i.words[94] = htole16(0x8000 | (acoustic >= 0 ? acoustic : 0x33));
         i.words[206] = htole16(0x000D);
         image_seal(&i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A drive for unit tests that obeys: write cache, look-ahead, APM and the standby timer, and what is wrong with the commands that
- * it gets. Plain data, so that it can live in memory that processes share. */
+/* A model drive for unit tests with write cache, look-ahead, APM and standby timer. It counts redundant commands. Plain data, so that it
+ * can be in shared memory. */
 
 #include "device.h"
 #include "identify-image.h"
@@ -11,14 +11,14 @@
 typedef struct ModelDrive {
         bool cache, lookahead;
         int apm;          /* -1: off */
-        int timer;        /* -1: never set since it was switched on */
+        int timer;        /* -1: not set since power-on */
         unsigned n_sent;  /* commands */
-        unsigned n_set;   /* … that set something */
-        unsigned n_again; /* … to what it was already, as the drive itself could have told */
+        unsigned n_set;   /* commands that set a value */
+        unsigned n_again; /* commands that set the present, readable value */
         unsigned n_flushed;
 } ModelDrive;
 
-/* Switched on: what it is like then is not what anybody wants. */
+/* State after power-on, which differs from all wanted values. */
 #define MODEL_DRIVE_COLD ((ModelDrive){ .cache = true, .apm = 128, .timer = -1 })
 
 static inline void model_set(ModelDrive *m, bool *what, bool value) {
@@ -33,7 +33,7 @@ static inline void model_set_level(ModelDrive *m, int *what, int value) {
         *what = value;
 }
 
-/* Returns false for a command that it does not have. */
+/* Executes a command. Returns false for an unsupported command. */
 static inline bool model_obey(ModelDrive *m, SgRequest *q) {
         uint8_t feature = q->cdb[4], count = q->cdb[6];
 
@@ -76,11 +76,11 @@ static inline bool model_obey(ModelDrive *m, SgRequest *q) {
         }
 }
 
-/* DeviceIO's functions; `userdata` begins with a ModelDrive *. */
+/* Functions of DeviceIO; `userdata` begins with a ModelDrive *. */
 static inline int model_sg(void *userdata, int fd _unused_, SgRequest *q) {
         ModelDrive *m = *(ModelDrive **) userdata;
         bool obeyed = model_obey(m, q);
-        /* Descriptor format: the registers, with the power mode "active" in the count. */
+        /* Descriptor format with registers; count FFh reports the power mode "active". */
         const uint8_t sense[] = { 0x72, obeyed ? 0x01 : 0x0B, 0, 0x1D, 0, 0, 0, 0x0E, 0x09, 0x0C,
                                   0,    obeyed ? 0 : 0x04,    0, 0xFF, 0, 0, 0, 0,    0,    0,
                                   0x40, obeyed ? 0x50 : 0x51 };
@@ -95,5 +95,5 @@ static inline int model_sg(void *userdata, int fd _unused_, SgRequest *q) {
 }
 
 static inline int model_open(void *userdata _unused_, const Drive *drive _unused_) {
-        return 1000; /* nobody reads or closes it: device_done() gets an error, and nothing of ours has that number */
+        return 1000; /* a descriptor number that is not open: close() in device_done() fails */
 }

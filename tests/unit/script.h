@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A simulated drive for unit tests. A script has the expected commands, byte by byte, and their results. An unexpected command, or one that
- * was not sent, fails the test. */
+/* A scripted drive for unit tests. the expected commands, byte by byte, and their answers. An unexpected command, or one order, or a missing command,
+ * fails the test. */
 
 #include <check.h>
 #include <linux/nvme_ioctl.h>
@@ -14,15 +14,15 @@
 
 typedef struct Row {
         const char *cdb;  /* "85 06 20 …" */
-        const char *out;  /* the first bytes of the data sent to the drive; NULL: none */
-        const void *data; /* the data from the drive */
+        const char *out;  /* first bytes of the sent data; NULL: no data */
+        const void *data; /* returned data */
         size_t data_len;
         const char *sense; /* NULL: good status, no sense */
         uint16_t host_status;
-        int32_t resid; /* bytes missing at the end of the data, as the transport reports */
-        int error;     /* result of the ioctl */
+        int32_t resid; /* residual count reported by the transport */
+        int error;     /* errno of the ioctl */
 
-        /* If opcode != 0: an NVMe admin command. */
+        /* For an NVMe admin command: opcode != 0: an NVMe admin command. */
         uint8_t opcode;
         uint32_t nsid, cdw10, cdw11, result;
         int status;
@@ -32,7 +32,7 @@ typedef struct Script {
         const Row *rows;
         size_t n_rows, next;
         unsigned n_gates;
-        unsigned gate_closes_at; /* the permission is refused from the Nth request on; 0: never */
+        unsigned gate_closes_at; /* number of the first gate call that answers from the Nth request on; 0: never */
 } Script;
 
 static inline size_t script_bytes(const char *hex, uint8_t *buf, size_t size) {
@@ -101,7 +101,7 @@ static inline int script_nvme(void *userdata, int fd _unused_, struct nvme_passt
 }
 
 static inline int script_open(void *userdata _unused_, const Drive *drive _unused_) {
-        return 1000; /* not an open descriptor: nothing reads it, and closing it in device_done() fails */
+        return 1000; /* a descriptor number that is not open: close() in device_done() fails */
 }
 
 static inline int script_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A sysfs of our own with one SATA or SCSI disk in it. A file takes everything, unlike the kernel's. */
+/* A test directory that looks like sysfs, with one SATA or SCSI disk. Unlike the kernel's files, its files accept any text. */
 
 #include <check.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static inline void path_of(const char *path, char *ret) {
                 snprintf(ret, PATH_MAX, "%s/ata1/host0/target0:0:0/0:0:0:0/%s", root, path + 7);
 }
 
-/* A text that begins with '!' makes a file that nobody may write. */
+/* Writes a file. A text that begins with '!' makes the file read-only. */
 static inline void put(const char *path, const char *text) {
         char name[PATH_MAX];
         FILE *f;
@@ -53,7 +53,7 @@ static inline void make_tree(Drive *d) {
         ck_assert_int_eq(symlink("../..", path), 0);
 }
 
-/* A disk of this transport, with its tree. */
+/* Makes a disk with this transport, and its directory tree. */
 static inline void make_disk(Drive *d, Transport transport) {
         *d = (Drive){ .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = transport, .rotational = true };
         make_tree(d);

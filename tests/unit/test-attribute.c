@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The kernel's small files, here in a directory of the test's. */
+/* Attribute files, in a directory of the test. */
 
 #include <limits.h>
 
@@ -47,7 +47,7 @@ START_TEST(test_read) {
         (void) memset(text, '#', sizeof text);
         ck_assert_int_eq(attribute_read_all(text, reads[_i].size, "%s", reads[_i].path), reads[_i].r);
         ck_assert_str_eq(text, reads[_i].all);
-        /* Nothing behind its room. */
+        /* No byte after the buffer is written. */
         ck_assert(reads[_i].size == sizeof text || text[reads[_i].size] == '#');
 }
 END_TEST

@@ -21,7 +21,7 @@ START_TEST(test_checksum) {
 }
 END_TEST
 
-/* A bit set in a word whose mark says that it is not valid is no bit. */
+/* A bit in a word that is marked invalid counts as 0. */
 /* clang-format off */
 static const struct {
         unsigned word, mark_word;
@@ -35,7 +35,7 @@ static const struct {
         { 83, 83, 0x4000, true },  { 83, 83, 0x8000, false }, { 87, 87, 0x4000, true },  { 87, 87, 0x0000, false },
         { 77, 76, 0x0002, true },  { 79, 76, 0x0002, true },  { 79, 76, 0x0000, false }, { 77, 76, 0x0000, false },
         { 50, 50, 0x4000, true },  { 50, 50, 0x0000, false }, { 120, 86, 0x8000, false }, { 85, 87, 0x8000, false },
-        /* Beside them there is no such mark. */
+        /* The neighboring words have no validity mark. */
         { 75, 76, 0x0000, true },  { 80, 76, 0x0000, true },  { 81, 83, 0x0000, true },  { 88, 87, 0x0000, true },
         { 49, 50, 0x0000, true },  { 51, 50, 0x0000, true },  { 118, 86, 0x0000, true }, { 121, 86, 0x0000, true },
 };
@@ -51,7 +51,7 @@ START_TEST(test_validity) {
 }
 END_TEST
 
-/* Word 119 counts only when word 86 says so and it is marked itself: real drives have junk there. */
+/* Word 119 is valid only if word 86 announces it and its own mark is valid: real drives have random data there. */
 START_TEST(test_words_119_120) {
         uint16_t id[256] = { [119] = 0x4002, [120] = 0x4002 };
 
@@ -65,7 +65,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *in_drive, *in_udev; /* 20 characters, as the drive pads them */
+        const char *in_drive, *in_udev; /* 20 characters, padded as by the drive */
         bool agrees;
 } serials[] = {
         { "     WD-WCC4E0123456", "WD-WCC4E0123456", true },
@@ -78,7 +78,7 @@ static const struct {
         { "12/34#5             ", "12_34#5", true },
         { "12/34#5             ", "12_34#6", false },
         { "                    ", "", true },
-        { "                    ", "S1", true }, /* there is nothing to compare */
+        { "                    ", "S1", true }, /* an empty serial number is not compared */
 };
 /* clang-format on */
 
@@ -95,7 +95,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char in_drive[9], *text; /* of the firmware; model and serial number are read alike */
+        const char in_drive[9], *text; /* firmware texts; model and serial number are read in the same way */
 } texts[] = {
         { "RVT01B6Q", "RVT01B6Q" },
         { "  1.04  ", "1.04" },
@@ -133,7 +133,7 @@ static const struct {
         { 0x4000, 0x4000, 0x5002, "" },
         { 0x4100, 0x4100, 0x0000, "" },
         { 0x4100, 0x4100, 0xFFFF, "" },
-        { 0x0100, 0x4000, 0x5002, "" }, /* a mark of its own */
+        { 0x0100, 0x4000, 0x5002, "" }, /* word with its own validity mark */
 };
 /* clang-format on */
 
@@ -153,7 +153,7 @@ END_TEST
 static const struct {
         const char *key;
         struct { uint8_t word; uint16_t value; } words[5];
-        const char *text; /* "": the drive does not say it */
+        const char *text; /* "": the drive does not report the fact */
 } facts[] = {
         { "rotation", { { 217, 7200 } }, "7200 rpm" },
         { "rotation", { { 217, 0x0401 } }, "1025 rpm" },
@@ -215,7 +215,7 @@ START_TEST(test_facts) {
 }
 END_TEST
 
-/* Images of real drives. Their directory is not part of the project. */
+/* IDENTIFY images of real drives, in a directory outside the project. */
 static const char *corpus(void) {
         return getenv("DRIVEKEEP_IDENTIFY_CORPUS") ?: "../shared/corpus/identify";
 }
@@ -262,7 +262,7 @@ START_TEST(test_image) {
 }
 END_TEST
 
-/* All of them: only the one that is known to be broken has a wrong checksum. */
+/* Of all images, only the known broken one has a wrong checksum. */
 START_TEST(test_all_images) {
         struct dirent *e;
         unsigned n = 0, n_bad = 0;

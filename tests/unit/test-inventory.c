@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What becomes of a device of udev's: the test is udev. */
+/* Drives from udev devices. The test provides udev's data. */
 
 #include <glob.h>
 #include <libudev.h>
@@ -9,17 +9,17 @@
 #include "suite.h"
 #include "sysfs-tree.h"
 
-/* None of the machine's: what lies on it is looked for below /sys. */
+/* A name that no disk of the machine has, because the stack is read below /sys. */
 #define DISK "sdnone"
 
-static Drive tree; /* its syspath only */
+static Drive tree; /* only syspath is used */
 static struct udev_device *device;
 
-/* "KEY=value" each, NULL-terminated. */
+/* Makes a udev device with properties "KEY=value", NULL-terminated. */
 static struct udev_device *device_of(const char *syspath, const char *const *properties) {
         char path[PATH_MAX];
 
-        /* libudev puts /sys before it. */
+        /* libudev prepends /sys. */
         (void) snprintf(path, sizeof path, "/..%s", syspath);
         ck_assert(clearenv() == 0 && setenv("DEVPATH", path, 1) == 0 && setenv("ACTION", "change", 1) == 0 &&
                   setenv("SEQNUM", "77", 1) == 0);
@@ -40,7 +40,7 @@ static void setup(void) {
 
 static void teardown(void) {
         (void) udev_device_unref(device);
-        /* For the commands that follow. */
+        /* Restores PATH for later commands. */
         ck_assert_int_eq(setenv("PATH", "/usr/bin:/bin", 1), 0);
         drop_tree(&tree);
 }
@@ -51,7 +51,7 @@ static const char *node_of(const Drive *d, size_t i) {
         return d->links[i].path;
 }
 
-/* Properties, attributes of the disk and of the host above it. */
+/* A drive gets udev properties, attributes of the disk, and attributes of its host. */
 START_TEST(test_drive) {
         static const char *const properties[] = {
                 "SUBSYSTEM=block",    "DEVTYPE=disk",
@@ -84,7 +84,7 @@ START_TEST(test_drive) {
 
         ck_assert_uint_eq(d->n_links, 3);
         ck_assert_str_eq(node_of(d, 0), "/dev/" DISK);
-        /* Of those udev gives no order. */
+        /* udev does not order these links. */
         ck_assert_str_ne(node_of(d, 1), node_of(d, 2));
         for (size_t i = 1; i < 3; i++)
                 ck_assert(STR_IN_SET(node_of(d, i), "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4",
@@ -102,7 +102,7 @@ START_TEST(test_raid) {
 }
 END_TEST
 
-/* What lies on it counts by its own links, what has gone does not. Any device of the machine's will do, if there is one. */
+/* Stacked devices add their own links; devices that have disappeared do not. Uses any block device of the machine, if present. */
 START_TEST(test_above) {
         static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", "DEVNAME=/dev/" DISK, NULL };
         _cleanup_(drive_freep) Drive *d = NULL;
@@ -121,7 +121,7 @@ START_TEST(test_above) {
         put(path, "");
         put("holders/" DISK "/x", "");
 
-        /* A kernel name may have slashes, which are '!' in the path: this one leads from where holders are looked for to the tree. */
+        /* A kernel name may contain slashes, written as '!' in sysfs. This name points from the holders directory to the tree. */
         (void) snprintf(path, sizeof path, "%s/../..!..!..%s", root, tree.syspath);
         for (char *p = path + strlen(root) + strlen("/../..!"); (p = strchr(p, '/')); p++)
                 *p = '!';
@@ -141,7 +141,7 @@ START_TEST(test_above) {
 }
 END_TEST
 
-/* As a drive has none that is being unplugged, and a multipath's own path. */
+/* Drives without a node: a drive being unplugged, or a path of an NVMe multipath. */
 START_TEST(test_without_node) {
         static const char *const properties[] = { "SUBSYSTEM=block", "DEVTYPE=disk", NULL };
         Drive *d = NULL;
@@ -168,7 +168,7 @@ START_TEST(test_is_drive) {
 END_TEST
 
 START_TEST(test_by_name) {
-        static const char *const names[] = { DISK, "../" DISK, "../mem/null" /* a device, and no drive */ };
+        static const char *const names[] = { DISK, "../" DISK, "../mem/null" /* a device that is not a drive */ };
         Drive *d = NULL;
         Readiness r = { .plugged = true };
 
@@ -178,7 +178,7 @@ START_TEST(test_by_name) {
         ck_assert_int_eq(inventory_readiness(DISK, &r), -ENODEV);
         ck_assert(r.plugged);
 
-        /* Nobody says of it that it is not to be used; PID 1 makes no unit of it. */
+        /* The device has no SYSTEMD_READY=0 and no device unit. */
         if (access(INVENTORY_CLASSDIR "/../mem/null", F_OK) < 0)
                 return;
         ck_assert_int_eq(inventory_readiness("../mem/null", &r), 0);
@@ -186,7 +186,7 @@ START_TEST(test_by_name) {
 }
 END_TEST
 
-/* Of the machine's, whatever they are, by what udev has noted of them. */
+/* Reads the drives of the machine from udev's database. */
 START_TEST(test_read) {
         _cleanup_(inventory_done) Inventory i = {};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which disks are members of an array with redundancy, from sysfs trees of our own. */
+/* Disks that are members of redundant arrays, in test directories. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ static void make(const char *path, const char *text) {
         ck_assert_int_eq(system(command), 0);
 }
 
-/* Each disk is alone with what lies on it, the last as the one before's holder. */
+/* Each disk has a stack of its own. The last disk is listed as a holder of the one before. */
 static void setup(void) {
         ck_assert_ptr_nonnull(mkdtemp(root));
         snprintf(classdir, sizeof classdir, "%s/class", root);
@@ -30,7 +30,7 @@ static void setup(void) {
         make("class/md0/md/level", "raid1");
         make("class/sdb/holders/md1/x", ""); /* RAID 0 */
         make("class/md1/md/level", "raid0");
-        make("class/sdc/holders/dm-0/x", ""); /* LVM RAID 1: a segment of data and one of metadata */
+        make("class/sdc/holders/dm-0/x", ""); /* LVM RAID 1: a data and a metadata image */
         make("class/sdc/holders/dm-1/x", "");
         make("class/dm-0/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-0/dm/name", "vg-lv_rimage_0");
@@ -73,14 +73,15 @@ static void setup(void) {
         make("class/dm-15/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-15/dm/name", "vg-lv_mimage_1");
         make("class/dm-15/size", "8192");
-        make("class/sdl/holders/dm-12/x", ""); /* below a RAID 0 with checksums: data and its integrity are no images */
+        make("class/sdl/holders/dm-12/x",
+             ""); /* below a RAID 0 with checksums: data and integrity volumes are not images */
         make("class/dm-12/dm/uuid", "LVM-abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
         make("class/dm-12/dm/name", "vg-lv_rimage_0_iorig");
         make("class/dm-12/size", "8192");
         make("class/dm-12/holders/dm-13/x", "");
         make("class/dm-13/size", "4096");
         make("class/dm-13/slaves/dm-12/x", "");
-        make("class/sde/holders/dm-3/x", ""); /* a name alone is no LVM */
+        make("class/sde/holders/dm-3/x", ""); /* a name alone does not make an LVM volume */
         make("class/dm-3/dm/uuid", "CRYPT-LUKS2-x");
         make("class/dm-3/dm/name", "my_mimage_0");
         make("class/sdf/holders/dm-4/x", ""); /* btrfs RAID 1 on LUKS */
@@ -99,7 +100,7 @@ static void setup(void) {
         make("class/sdn/x", "");
         make("btrfs/4444/devices/sdn", "");
         make("btrfs/4444/allocation/data/raid10/total_bytes", "1");
-        make("class/sdh/sdh1/partition", "1"); /* ZFS, which udev knows */
+        make("class/sdh/sdh1/partition", "1"); /* ZFS, detected by udev */
         make("class/sdi/x", "");
         make("class/sdj/sdj2/partition", "2"); /* LUKS on RAID 6 of md, on a partition */
         make("class/sdj2/holders/md2/x", "");

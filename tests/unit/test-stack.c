@@ -6,8 +6,8 @@
 #include "stack.h"
 #include "suite.h"
 
-/* sda (sda1, sda2) and sdb (sdb1): md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc is bare. sdd and sde1
- * are one btrfs, and sdf is another one's only device. */
+/* Tree: sda (sda1, sda2) and sdb (sdb1); md0 on sda2 and sdb1, LUKS dm-0 on md0, LVM dm-1 and dm-2 on dm-0; sdc has no holders. sdd and
+ * sde1 are one btrfs; sdf is the only device of another btrfs. */
 static char root[] = "/tmp/drivekeep-test-XXXXXX";
 static char classdir[64];
 
@@ -151,18 +151,18 @@ START_TEST(test_stack) {
 }
 END_TEST
 
-START_TEST(test_held) {
+START_TEST(test_has_holders) {
         _cleanup_(names_freep) char **above = NULL;
 
         ck_assert_int_eq(stack_above(classdir, "md0", &above), 0);
         ck_assert(stack_has_holders(classdir, "md0", above));
-        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* what has come since is not known */
+        ck_assert(!stack_has_holders(classdir, "md0", NULL)); /* a new holder is not among `known` */
         ck_assert(!stack_has_holders(classdir, "dm-1", above));
-        ck_assert(!stack_has_holders(classdir, "sda", above)); /* its partitions are, it is not */
+        ck_assert(!stack_has_holders(classdir, "sda", above)); /* partitions with holders do not count */
 }
 END_TEST
 
-START_TEST(test_hangs_on) {
+START_TEST(test_belongs_to_parent) {
         char dir[] = "/tmp/drivekeep-test-XXXXXX", command[512], disk[128], controller[128];
 
         ck_assert(stack_hangs_on("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:0"));
@@ -171,7 +171,7 @@ START_TEST(test_hangs_on) {
         ck_assert(stack_hangs_on("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme0"));
         ck_assert(!stack_hangs_on("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme1"));
 
-        /* Multipath. */
+        /* NVMe multipath. */
         ck_assert_ptr_nonnull(mkdtemp(dir));
         (void) snprintf(command, sizeof command,
                         "cd %s && mkdir -p pci/nvme/nvme0 pci/nvme/nvme1 subsystem/nvme0n1 && "
@@ -215,8 +215,8 @@ int main(void) {
 
         tcase_add_unchecked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_stack, 0, ELEMENTSOF(cases));
-        tcase_add_test(t, test_held);
-        tcase_add_test(t, test_hangs_on);
+        tcase_add_test(t, test_has_holders);
+        tcase_add_test(t, test_belongs_to_parent);
         tcase_add_loop_test(t, test_scsi_host, 0, ELEMENTSOF(hosts));
         suite_add_tcase(suite, t);
 

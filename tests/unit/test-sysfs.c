@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The settings that the kernel holds, each a visit to a sysfs of our own: what was there, what the file wants, what came of
- * it, and what stands in the file afterwards. A file of ours takes everything, unlike the kernel; it may be read-only. */
+/* Settings stored in the kernel. Each test is a visit to a test directory: initial content, wanted value, verdict, and final content.
+ * Unlike the kernel's files, these files accept any text, but may be read-only. */
 
 #include "identify-image.h"
 #include "script.h"
@@ -13,13 +13,13 @@
 typedef struct Case {
         const char *name, *value;
         Verdict verdict;
-        const char *file;      /* below the disk's directory; "device/" is the SCSI device's */
-        const char *before;    /* NULL: there is no such file */
-        const char *after;     /* NULL: as before */
+        const char *file;      /* below the disk's directory; "device/" is that of the SCSI device */
+        const char *before;    /* NULL: no such file */
+        const char *after;     /* NULL: unchanged */
         const char *others[4]; /* "path=text" */
         Transport transport;
         bool allow_dangerous;
-        const char *says; /* a part of the reason */
+        const char *reason_part; /* part of the reason */
         const Row *rows;
         size_t n_rows;
         bool wake;
@@ -28,17 +28,17 @@ typedef struct Case {
 static Image cached, uncached;
 
 /* clang-format off */
-#define AWAKE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
+#define ACTIVE { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
                 .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 ff 00 00 00 00 00 00 40 50" }
-#define ASLEEP { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
+#define IN_STANDBY { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
                  .sense = "72 01 00 1d 00 00 00 0e 09 0c 00 00 00 00 00 00 00 00 00 00 40 50" }
 #define ID(image) { .cdb = "85 08 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00", .data = &(image), .data_len = 512 }
-static const Row cache_is_off[] = { AWAKE, ID(uncached) };
-static const Row cache_off_read_back[] = { AWAKE, ID(uncached), ID(uncached) };
-static const Row cache_is_live[] = { AWAKE, ID(cached) };
-static const Row cache_live_twice[] = { AWAKE, ID(cached), ID(cached) };
-static const Row awake[] = { AWAKE };
-static const Row cache_asleep[] = { ASLEEP };
+static const Row cache_is_off[] = { ACTIVE, ID(uncached) };
+static const Row cache_off_read_back[] = { ACTIVE, ID(uncached), ID(uncached) };
+static const Row cache_is_live[] = { ACTIVE, ID(cached) };
+static const Row cache_live_twice[] = { ACTIVE, ID(cached), ID(cached) };
+static const Row active[] = { ACTIVE };
+static const Row cache_in_standby[] = { IN_STANDBY };
 #define NOT_LET_THROUGH { .cdb = "85 06 20 00 00 00 00 00 00 00 00 00 00 40 e5 00", \
                           .sense = "70 00 05 00 00 00 00 0a 00 00 00 00 24 00 00 00 00 00" }
 static const Row cache_refused[] = { NOT_LET_THROUGH, NOT_LET_THROUGH };
@@ -60,10 +60,10 @@ static const Case cases[] = {
         { "scheduler", "noop", VERDICT_APPLIED, "queue/scheduler", "[bfq] none", "none", {}, SCSI },
         { "scheduler", "kyber", VERDICT_APPLIED, "queue/scheduler", "[bfq] kyber none", "kyber", {}, SCSI },
         { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "64", "256", {}, SCSI },
-        { "nr_requests", "256", VERDICT_UNSUPPORTED, "queue/nr_requests", "128", NULL, {}, MD, .says = "the disks below" },
+        { "nr_requests", "256", VERDICT_UNSUPPORTED, "queue/nr_requests", "128", NULL, {}, MD, .reason_part = "the disks below" },
         { "nr_requests", "256", VERDICT_APPLIED, "queue/nr_requests", "128", "256", { "mq/0/cpu_list=0" }, MD }, /* multipath */
         { "nr_requests", "64", VERDICT_UNCHANGED, "queue/nr_requests", "64", NULL, {}, SCSI },
-        { "nr_requests", "64", VERDICT_UNSUPPORTED, "queue/nr_requests", NULL, NULL, {}, SCSI, .says = "queue/nr_requests" },
+        { "nr_requests", "64", VERDICT_UNSUPPORTED, "queue/nr_requests", NULL, NULL, {}, SCSI, .reason_part = "queue/nr_requests" },
         { "rotational", "off", VERDICT_APPLIED, "queue/rotational", "1", "0", {}, MD },
         { "add_random", "on", VERDICT_APPLIED, "queue/add_random", "0", "1", {}, MD },
         { "iostats", "off", VERDICT_APPLIED, "queue/iostats", "1", "0", {}, MD },
@@ -75,9 +75,9 @@ static const Case cases[] = {
         { "discard_max_bytes", "off", VERDICT_APPLIED, "queue/discard_max_bytes", "1048576", "0",
           { "queue/discard_max_hw_bytes=4294966784" }, SCSI },
         { "discard_max_bytes", "1MiB", VERDICT_UNSUPPORTED, "queue/discard_max_bytes", "0", NULL,
-          { "queue/discard_max_hw_bytes=0" }, SCSI, .says = "has no discard_max_bytes" },
+          { "queue/discard_max_hw_bytes=0" }, SCSI, .reason_part = "has no discard_max_bytes" },
         { "discard_max_bytes", "off", VERDICT_UNCHANGED, "queue/discard_max_bytes", "0", NULL,
-          { "queue/discard_max_hw_bytes=0" }, SCSI, .says = "counts as off" },
+          { "queue/discard_max_hw_bytes=0" }, SCSI, .reason_part = "counts as off" },
         { "wbt_lat_usec", "20ms", VERDICT_APPLIED, "queue/wbt_lat_usec", "75000", "20000", {}, SCSI },
         { "wbt_lat_usec", "off", VERDICT_APPLIED, "queue/wbt_lat_usec", "75000", "0", {}, SCSI },
         { "wbt_lat_usec", "default", VERDICT_UNCHANGED, "queue/wbt_lat_usec", "75000", NULL, { "queue/rotational=1" }, SCSI },
@@ -87,10 +87,10 @@ static const Case cases[] = {
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "1280", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "4096", NULL, { "queue/max_hw_sectors_kb=32767" }, SCSI },
         { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "120", NULL, { "queue/max_hw_sectors_kb=120" }, SCSI },
-        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "8192", NULL, /* of an array, say */
+        { "max_sectors_kb", "default", VERDICT_UNCHANGED, "queue/max_sectors_kb", "8192", NULL, /* such as on an array */
           { "queue/max_hw_sectors_kb=32767", "queue/optimal_io_size=8388608" }, SCSI },
-        { "max_sectors_kb", "default", VERDICT_UNSUPPORTED, "queue/max_sectors_kb", "1280", NULL, {}, SCSI, .says = "max_hw_sectors_kb" },
-        { "wbt_lat_usec", "default", VERDICT_UNSUPPORTED, "queue/wbt_lat_usec", "75000", NULL, {}, SCSI, .says = "queue/rotational" },
+        { "max_sectors_kb", "default", VERDICT_UNSUPPORTED, "queue/max_sectors_kb", "1280", NULL, {}, SCSI, .reason_part = "max_hw_sectors_kb" },
+        { "wbt_lat_usec", "default", VERDICT_UNSUPPORTED, "queue/wbt_lat_usec", "75000", NULL, {}, SCSI, .reason_part = "queue/rotational" },
         { "max_sectors_kb", "default", VERDICT_ADJUSTED, "queue/max_sectors_kb", "64", "0", { "queue/max_hw_sectors_kb=32767" }, SCSI },
 
         /* 64 KiB chunks on three data disks. */
@@ -99,42 +99,42 @@ static const Case cases[] = {
         { "read_ahead_kb", "2 stripes", VERDICT_UNCHANGED, "queue/read_ahead_kb", "384", NULL,
           { "queue/minimum_io_size=65536", "queue/optimal_io_size=196608" }, MD },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
-          { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .says = "not a striped array" },
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a USB bridge's */
-          { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .says = "not a striped array" },
+          { "queue/minimum_io_size=512", "queue/optimal_io_size=0" }, MD, .reason_part = "not a striped array" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* on a USB bridge */
+          { "queue/minimum_io_size=4096", "queue/optimal_io_size=33553920" }, SCSI, .reason_part = "not a striped array" },
 
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* dm's, of a disk */
-          { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .says = "not a striped array" },
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* a remainder */
-          { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .says = "not a striped array" },
-        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* one disk's */
-          { "queue/minimum_io_size=65536", "queue/optimal_io_size=65536" }, MD, .says = "not a striped array" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* dm on a disk */
+          { "queue/minimum_io_size=512", "queue/optimal_io_size=33553920" }, MD, .reason_part = "not a striped array" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* the stripe is not a multiple of the chunk */
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=100000" }, MD, .reason_part = "not a striped array" },
+        { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL, /* one data disk */
+          { "queue/minimum_io_size=65536", "queue/optimal_io_size=65536" }, MD, .reason_part = "not a striped array" },
         { "read_ahead_kb", "2 stripes", VERDICT_UNSUPPORTED, "queue/read_ahead_kb", "128", NULL,
-          { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .says = "not a striped array" },
+          { "queue/minimum_io_size=0", "queue/optimal_io_size=65536" }, MD, .reason_part = "not a striped array" },
 
         { "strict_limit", "on", VERDICT_APPLIED, "bdi/strict_limit", "0", "1", {}, SCSI },
-        { "strict_limit", "on", VERDICT_UNSUPPORTED, "bdi/strict_limit", NULL, NULL, {}, SCSI, .says = "no bdi/strict_limit" },
+        { "strict_limit", "on", VERDICT_UNSUPPORTED, "bdi/strict_limit", NULL, NULL, {}, SCSI, .reason_part = "no bdi/strict_limit" },
         { "stripe_cache_size", "8192", VERDICT_APPLIED, "md/stripe_cache_size", "256", "8192", {}, MD },
-        { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .says = "no md/stripe_cache_size" },
+        { "stripe_cache_size", "8192", VERDICT_UNSUPPORTED, "md/stripe_cache_size", NULL, NULL, {}, MD, .reason_part = "no md/stripe_cache_size" },
 
-        /* What is there is nothing that it could be. */
-        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .says = "reads '64x', which is not a number" },
-        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .says = "reads '', which is not a number" },
-        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .says = "not a number" },
-        { "io_timeout", "90s", VERDICT_FAILED, "queue/io_timeout", "soon", NULL, {}, SCSI, .says = "queue/io_timeout reads 'soon'" },
+        /* Invalid content. */
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "64x", NULL, {}, SCSI, .reason_part = "reads '64x', which is not a number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "", NULL, {}, SCSI, .reason_part = "reads '', which is not a number" },
+        { "nr_requests", "64", VERDICT_FAILED, "queue/nr_requests", "9223372036854775808", NULL, {}, SCSI, .reason_part = "not a number" },
+        { "io_timeout", "90s", VERDICT_FAILED, "queue/io_timeout", "soon", NULL, {}, SCSI, .reason_part = "queue/io_timeout reads 'soon'" },
         { "scheduler", "none", VERDICT_FAILED, "queue/scheduler", "[a-word-that-is-longer-than-any-of-the-kernel] none", NULL, {}, SCSI,
-          .says = "reads 'a-word-" },
+          .reason_part = "reads 'a-word-" },
 
         { "eh_timeout", "20s", VERDICT_APPLIED, "device/eh_timeout", "10", "20", {}, SCSI },
         { "max_retries", "unlimited", VERDICT_APPLIED, DISK "max_retries", "5", "-1", {}, SCSI },
         { "max_retries", "0", VERDICT_APPLIED, DISK "max_retries", "-1", "0", {}, SCSI },
         { "allow_restart", "on", VERDICT_APPLIED, DISK "allow_restart", "0", "1", {}, SCSI },
         { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SCSI },
-        { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SATA, ROWS(awake) },
-        { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=1" }, SATA, .says = "spin it up",
-          ROWS(cache_asleep) },
+        { "cdl_enable", "on", VERDICT_APPLIED, "device/cdl_enable", "0", "1", { "device/cdl_supported=1" }, SATA, ROWS(active) },
+        { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=1" }, SATA, .reason_part = "spin it up",
+          ROWS(cache_in_standby) },
         { "cdl_enable", "on", VERDICT_DEFERRED, "device/cdl_enable", "0", NULL,
-          { "device/cdl_supported=1", "device/power/runtime_status=suspended" }, SATA, .says = "spin it up" },
+          { "device/cdl_supported=1", "device/power/runtime_status=suspended" }, SATA, .reason_part = "spin it up" },
         { "cdl_enable", "on", VERDICT_UNSUPPORTED, "device/cdl_enable", "0", NULL, { "device/cdl_supported=0" }, SCSI },
         { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/ncq_prio_enable", "0", "1", { "device/ncq_prio_supported=1" }, SATA },
         { "ncq_prio_enable", "on", VERDICT_APPLIED, "device/sas_ncq_prio_enable", "0", "1", { "device/sas_ncq_prio_supported=1" }, SCSI },
@@ -142,19 +142,19 @@ static const Case cases[] = {
         { "ncq_prio_enable", "off", VERDICT_UNCHANGED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
         { "ncq_prio_enable", "on", VERDICT_UNSUPPORTED, "device/ncq_prio_enable", "0", NULL, { "device/ncq_prio_supported=0" }, SATA },
 
-        /* Both layouts. */
+        /* Kernels before and since Linux 6.6 have different files. */
         { "manage_start_stop", "on", VERDICT_APPLIED, DISK "manage_start_stop", "0", "1", {}, SCSI },
-        { "manage_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_start_stop", "!0", NULL, {}, SCSI, .says = "manage_shutdown" },
+        { "manage_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_start_stop", "!0", NULL, {}, SCSI, .reason_part = "manage_shutdown" },
         { "manage_shutdown", "off", VERDICT_APPLIED, DISK "manage_shutdown", "1", "0", {}, SCSI },
         { "manage_system_start_stop", "on", VERDICT_APPLIED, DISK "manage_system_start_stop", "0", "1", {}, SCSI },
         { "manage_runtime_start_stop", "on", VERDICT_APPLIED, DISK "manage_runtime_start_stop", "0", "1", {}, SCSI },
         { "manage_runtime_start_stop", "on", VERDICT_UNSUPPORTED, DISK "manage_runtime_start_stop", NULL, NULL,
-          { DISK "manage_start_stop=0" }, SCSI, .says = "use manage_start_stop" },
+          { DISK "manage_start_stop=0" }, SCSI, .reason_part = "use manage_start_stop" },
 
         { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "-1", "600000", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1", {}, SCSI },
         { "autosuspend_delay", "never", VERDICT_DEFERRED, "device/power/autosuspend_delay_ms", "600000", NULL,
-          { "device/power/runtime_status=suspended" }, SCSI, .says = "after the drive resumes" },
+          { "device/power/runtime_status=suspended" }, SCSI, .reason_part = "after the drive resumes" },
         { "autosuspend_delay", "never", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "600000", "-1",
           { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
         { "autosuspend_delay", "never", VERDICT_UNCHANGED, "device/power/autosuspend_delay_ms", "-1", NULL,
@@ -162,10 +162,10 @@ static const Case cases[] = {
         { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto", { "device/power/runtime_status=active" }, SCSI },
         { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on", { "device/power/runtime_status=active" }, SCSI },
         { "runtime_pm", "on", VERDICT_DEFERRED, "device/power/control", "auto", NULL,
-          { "device/power/runtime_status=suspended" }, SCSI, .says = "after the drive resumes" },
+          { "device/power/runtime_status=suspended" }, SCSI, .reason_part = "after the drive resumes" },
         { "runtime_pm", "on", VERDICT_APPLIED, "device/power/control", "auto", "on",
           { "device/power/runtime_status=suspended" }, SCSI, .wake = true },
-        /* What wakes nothing is written at once. */
+        /* A value that does not resume the drive is written immediately. */
         { "runtime_pm", "auto", VERDICT_APPLIED, "device/power/control", "on", "auto",
           { "device/power/runtime_status=suspended" }, SCSI },
         { "autosuspend_delay", "10min", VERDICT_APPLIED, "device/power/autosuspend_delay_ms", "5000", "600000",
@@ -179,36 +179,36 @@ static const Case cases[] = {
         { "link_power_management", "med_power_with_dipm", VERDICT_APPLIED, POLICY, "max_performance", "med_power_with_dipm",
           { HOST "ahci_port_cmd=6017" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
-          { HOST "ahci_port_cmd=46017" }, SATA, .says = "hot-pluggable" },
+          { HOST "ahci_port_cmd=46017" }, SATA, .reason_part = "hot-pluggable" },
         { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power",
           { HOST "ahci_port_cmd=46017" }, SATA, .allow_dangerous = true },
         { "link_power_management", "max_performance", VERDICT_APPLIED, POLICY, "min_power", "max_performance",
           { HOST "ahci_port_cmd=46017" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
-          { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=20" }, SATA, .says = "eSATA" },
-        { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power", /* the bit means nothing */
+          { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=20" }, SATA, .reason_part = "eSATA" },
+        { "link_power_management", "min_power", VERDICT_APPLIED, POLICY, "max_performance", "min_power", /* the bit is not valid without the capability */
           { HOST "ahci_port_cmd=206017", HOST "ahci_host_caps=c734ff01" }, SATA },
         { "link_power_management", "min_power", VERDICT_FORBIDDEN, POLICY, "max_performance", NULL,
-          { "device/../../../../removable=removable" }, SATA, .says = "removable controller" },
+          { "device/../../../../removable=removable" }, SATA, .reason_part = "removable controller" },
         { "link_power_management", "min_power", VERDICT_UNSUPPORTED, POLICY, "max_performance", NULL,
-          { HOST "link_power_management_supported=0" }, SATA, .says = "the drive's port" },
+          { HOST "link_power_management_supported=0" }, SATA, .reason_part = "the drive's port" },
 
-        /* What the kernel believes of the cache. */
-        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, .says = "dangerous" },
+        /* The cache type that the kernel assumes. */
+        { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, .reason_part = "dangerous" },
         { "queue_write_cache", "write through", VERDICT_APPLIED, "queue/write_cache", "write back", "write through", {}, SATA, true,
           ROWS(cache_off_read_back) },
         { "queue_write_cache", "write through", VERDICT_UNCHANGED, "queue/write_cache", "write through", NULL, {}, SATA, true,
           ROWS(cache_is_off) },
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, SATA, true,
           "cache is on", ROWS(cache_is_live) },
-        /* It lost power and has its cache on again: the kernel must not go on as it was told. */
+        /* After a power loss the drive's cache is on again: the kernel's "write through" must be corrected. */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
           "cache is on", ROWS(cache_live_twice) },
         { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write back", NULL, {}, SATA, true,
-          "in standby", ROWS(cache_asleep) },
+          "in standby", ROWS(cache_in_standby) },
         { "queue_write_cache", "write through", VERDICT_DEFERRED, "queue/write_cache", "write through", NULL, {}, SATA, true,
-          "in standby", ROWS(cache_asleep) },
-        /* It cannot even be asked: that is not "unchanged". */
+          "in standby", ROWS(cache_in_standby) },
+        /* If the cache state cannot be read, the verdict must not be "unchanged". */
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write through", "write back", {}, SATA, true,
           "does not report", ROWS(cache_refused) },
         { "queue_write_cache", "write back", VERDICT_APPLIED, "queue/write_cache", "write through", "write back", {}, SATA, true,
@@ -216,7 +216,7 @@ static const Case cases[] = {
         { "queue_write_cache", "write through", VERDICT_FORBIDDEN, "queue/write_cache", "write back", NULL, {}, MD, true, "does not report" },
         { "cache_type", "write through", VERDICT_FORBIDDEN, DISK "cache_type", "write back", NULL, {}, SATA, true,
           "cache is on", ROWS(cache_is_live) },
-        /* The kernel reads it without that word. */
+        /* The kernel shows the word without the prefix. */
         { "cache_type", "write through", VERDICT_ADJUSTED, DISK "cache_type", "write back", "temporary write through", {}, SATA, true,
           NULL, ROWS(cache_is_off) },
 };
@@ -256,7 +256,7 @@ START_TEST(test_row) {
                 put(other, sign + 1);
         }
 
-        /* A dry run reports the same for a file that nobody may write. */
+        /* A dry run reports a read-only file in the same way. */
         if (c->before && *c->before == '!') {
                 v.dry = true;
                 ck_assert_int_eq(visit_run(&v, &p), 0);
@@ -268,7 +268,8 @@ START_TEST(test_row) {
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_msg(p.steps[0].verdict == c->verdict, "%s: expected %s, got %s (%s)", shown,
                       verdict_to_string(c->verdict), verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
-        ck_assert_msg(!c->says || strstr(p.steps[0].reason, c->says), "%s: says '%s'", shown, p.steps[0].reason);
+        ck_assert_msg(!c->reason_part || strstr(p.steps[0].reason, c->reason_part), "%s: reason '%s'", shown,
+                      p.steps[0].reason);
         script_done(&script);
         plan_done(&p);
 
@@ -287,8 +288,8 @@ START_TEST(test_row) {
 }
 END_TEST
 
-/* A commit of queue limits raises the read-ahead that was right before. Here both are one file. */
-START_TEST(test_reset_on_the_way) {
+/* A commit of queue limits raises a read-ahead that was right before. In this test both are the same file. */
+START_TEST(test_setting_reset_during_visit) {
         Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_VIRTIO };
         Script script = {};
         DeviceIO io = script_io(&script);
@@ -318,8 +319,8 @@ START_TEST(test_reset_on_the_way) {
 }
 END_TEST
 
-/* One setting that may wake a suspended drive is reason enough for the whole visit; else what needs the drive waits, and what the kernel
- * holds is written at once. */
+/* One setting that may resume a suspended drive permits this for the whole visit. Otherwise settings of the drive are deferred, and
+ * kernel settings are written immediately. */
 static const struct {
         bool wake, no_wake;
         Verdict runtime_pm, cache;
@@ -369,8 +370,8 @@ START_TEST(test_suspended) {
 }
 END_TEST
 
-/* The drive's cache is turned off, and the kernel, which sees that, believes something else than the file wants. */
-static int sg_told(void *userdata, int fd, SgRequest *q) {
+/* The drive's cache is turned off. The kernel notices the change, and then assumes another cache type than wanted. */
+static int sg_turns_cache_off(void *userdata, int fd, SgRequest *q) {
         int r = script_sg(userdata, fd, q);
 
         if (q->cdb[14] == 0xEF)
@@ -378,9 +379,9 @@ static int sg_told(void *userdata, int fd, SgRequest *q) {
         return r;
 }
 
-START_TEST(test_belief_changed_on_the_way) {
+START_TEST(test_kernel_view_changes_during_visit) {
         Drive d = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_SATA, .ata = true };
-        const Row rows[] = { AWAKE,
+        const Row rows[] = { ACTIVE,
                              ID(cached),
                              { .cdb = "85 06 20 00 82 00 00 00 00 00 00 00 00 40 ef 00" },
                              { .cdb = "85 07 20 00 00 00 00 00 00 00 00 00 00 40 ea 00" },
@@ -399,7 +400,7 @@ START_TEST(test_belief_changed_on_the_way) {
 
         make_tree(&d);
         put("queue/write_cache", "write back");
-        io.sg = sg_told;
+        io.sg = sg_turns_cache_off;
 
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_int_eq(p.steps[0].verdict, VERDICT_APPLIED);
@@ -421,22 +422,22 @@ static int set_flag(void *userdata _unused_, const char *name, bool on) {
         return flag_result;
 }
 
-static const char *claimed; /* the device that is open exclusively; NULL: none */
+static const char *claimed; /* device that is open exclusively; NULL: none */
 static int claim_error;
 static int is_claimed(void *userdata _unused_, const char *name) {
         if (claim_error < 0)
                 return claim_error;
-        return claimed && starts_with(claimed, name); /* a partition's disk, too */
+        return claimed && starts_with(claimed, name); /* also the disk of an open partition */
 }
 
 static const struct {
         const char *mounts;
         bool wanted, allow_dangerous;
-        const char *disk, *partition; /* the flags before … */
+        const char *disk, *partition; /* the flags before the visit */
         int result;
         Verdict verdict;
-        const char *after, *says; /* … and afterwards, of both */
-        const char *array;        /* the state of the array that the partition is in; NULL: none */
+        const char *after, *reason_part; /* both flags after the visit */
+        const char *array;               /* state of the array on the partition; NULL: none */
         const char *claimed;
         int claim_error;
 } flags[] = {
@@ -456,7 +457,7 @@ static const struct {
         { "30 1 8:16 / /srv rw - xfs /dev/sdb rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0",
-          "clean" }, /* nothing on it is mounted */
+          "clean" }, /* the array is not mounted */
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "read-auto" },
         { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "active" },
         { "30 1 8:1 / /srv rw - ext4 /dev/sda1 rw\n", false, false, "1", "1", 0, VERDICT_APPLIED, "0", NULL },
@@ -464,14 +465,14 @@ static const struct {
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "write-pending" },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "the array md0", "active-idle" },
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, "inactive" },
-        /* Another one is found by the second line only, and what is no such line is no mount. */
+        /* The second line has another mount, and malformed lines are not mounts. */
         { "29 1 8:16 / /x rw - xfs /dev/sdb rw\n30 1 8:0 / /srv rw - xfs /dev/sda rw\n", true, false, "0", "0", 0,
           VERDICT_FORBIDDEN, "0", "(/srv)" },
         { "30 1 8:1 / /srv rw ext4 /dev/sda1 rw\n\n8:1 - rw\n", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
         { NULL, true, false, "0", "0", 0, VERDICT_FAILED, "0",
           "search for writers of the drive failed: No such file or directory" },
         { NULL, true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL },
-        /* Open exclusively, with a use that is known, and without. */
+        /* Open exclusively, with and without a known user. */
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda" },
         { "", true, false, "0", "0", 0, VERDICT_FORBIDDEN, "0", "(sda is open exclusively)", NULL, "sda1" },
         { "", true, true, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, "sda1" },
@@ -488,7 +489,7 @@ static const struct {
         { "", true, false, "0", "0", 0, VERDICT_APPLIED, "1", NULL, NULL, NULL, -ENOENT },
         { "", true, false, "0", "0", 0, VERDICT_FAILED, "0",
           "search for writers of the drive failed: Permission denied", NULL, NULL, -EACCES },
-        /* Gone in between, and here again when it is read. */
+        /* The partition is missing during the write, and present again for the read-back. */
         { "", true, false, "0", "0", -ENODEV, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENXIO, VERDICT_IGNORED, "0", NULL },
         { "", true, false, "0", "0", -ENOENT, VERDICT_IGNORED, "0", NULL },
@@ -514,12 +515,12 @@ START_TEST(test_read_only) {
         put("sda1/dev", "8:1");
         put("sda1/partition", "1");
         put("sda1/ro", flags[_i].partition);
-        put("sda1/holders/dm-0/dev", "253:0"); /* dm-crypt, say */
+        put("sda1/holders/dm-0/dev", "253:0"); /* such as dm-crypt */
         if (flags[_i].array) {
                 put("sda1/holders/md0/dev", "9:0");
                 put("sda1/holders/md0/md/array_state", flags[_i].array);
         }
-        put("power/ro", "0"); /* no partition */
+        put("power/ro", "0"); /* not a partition */
         if (flags[_i].mounts)
                 put("mountinfo", flags[_i].mounts);
         path_of("mountinfo", path);
@@ -533,7 +534,7 @@ START_TEST(test_read_only) {
         ck_assert_int_eq(visit_run(&v, &p), 0);
         ck_assert_msg(p.steps[0].verdict == flags[_i].verdict, "%d: got %s (%s)", _i,
                       verdict_to_string(p.steps[0].verdict), p.steps[0].reason);
-        ck_assert(!flags[_i].says || strstr(p.steps[0].reason, flags[_i].says));
+        ck_assert(!flags[_i].reason_part || strstr(p.steps[0].reason, flags[_i].reason_part));
         check_text("ro", flags[_i].after);
         check_text("sda1/ro", flags[_i].after);
         plan_done(&p);
@@ -541,7 +542,7 @@ START_TEST(test_read_only) {
 }
 END_TEST
 
-/* The service's sandbox keeps it from such nodes: that is said, by a dry run too, and not tried. */
+/* The service's sandbox blocks nodes of other transports. Visits and dry runs report this, and do not try to write. */
 START_TEST(test_read_only_elsewhere) {
         static const Transport transports[] = { TRANSPORT_VIRTIO, TRANSPORT_MMC, TRANSPORT_VIRTUAL, TRANSPORT_UNKNOWN };
         Drive d = { .name = (char *) "vda", .node = (char *) "/dev/vda", .transport = transports[_i] };
@@ -582,9 +583,9 @@ int main(void) {
         uncached = image_make(false, true, -1, -1);
         tcase_set_timeout(t, 60);
         tcase_add_loop_test(t, test_row, 0, ELEMENTSOF(cases));
-        tcase_add_test(t, test_reset_on_the_way);
+        tcase_add_test(t, test_setting_reset_during_visit);
         tcase_add_loop_test(t, test_suspended, 0, ELEMENTSOF(resumes));
-        tcase_add_test(t, test_belief_changed_on_the_way);
+        tcase_add_test(t, test_kernel_view_changes_during_visit);
         tcase_add_loop_test(t, test_read_only, 0, ELEMENTSOF(flags));
         tcase_add_loop_test(t, test_read_only_elsewhere, 0, 4);
         suite_add_tcase(suite, t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A drive's write cache and what the kernel believes of it, on all ways to a drive: whatever was so before and whatever is
- * wanted, no visit leaves the kernel believing that there is no cache over one that is on. Here both sides are played: the
- * drive by answering commands, the kernel by what it does to its files. */
+/* The drive's write cache and the kernel's cache type, for all kinds of drives. Whatever the initial state and the wanted value, after a
+ * visit the kernel never assumes write-through for a cache that is on. The test plays both sides: it answers commands for the drive, and
+ * changes files for the kernel. */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,36 +17,36 @@
 
 #define SET_FEATURES 0xEF
 
-/* How the kernel comes to know of a change. */
+/* How the kernel notices a change of the cache. */
 typedef enum Kernel {
-        BY_ITSELF, /* libata looks when it sees SET FEATURES pass */
-        BY_RESCAN, /* it asks the bridge or controller when it is told to */
-        NEVER,     /* that tells it what it always told */
+        BY_ITSELF, /* libata revalidates after SET FEATURES */
+        BY_RESCAN, /* on a rescan, the kernel queries the bridge or controller */
+        NEVER,     /* the bridge or controller reports its old answer */
 } Kernel;
 
 typedef struct World {
         Kernel kernel;
-        bool cache;     /* the drive's own */
-        bool queue_off; /* the queue keeps its "write through" until "write back" is written to it: Linux 6.11 and later */
-        bool flushed;      /* since the cache was last on */
-        bool unflushed;    /* it was on while the kernel sent no flushes, and none has come since */
-        bool flush_fails;  /* the drive has an error to report */
-        bool falls_silent; /* once it was told something, it does not say what it is set to */
-        bool told;
+        bool cache;           /* the drive's own cache */
+        bool queue_off;       /* the queue keeps "write through" until "write back" is stored: Linux 6.11 and later */
+        bool flushed;         /* flushes since the cache was last on */
+        bool unflushed;       /* the cache was on while the kernel sent no flushes, and no flush has followed */
+        bool flush_fails;     /* the flush fails */
+        bool loses_read_back; /* after a write the drive no longer answers reads */
+        bool written;
         unsigned n_gates,
-                        gate_closes_at; /* the how-maniest question is answered "not now", and all later ones; 0: none */
+                        gate_closes_at; /* number of the first gate call that answers "not now", like all later ones; 0: none */
         pthread_mutex_t lock;
         bool over;
 } World;
 
-/* In place of libc's. Only the kernel that rescans changes its files meanwhile, in a thread, and it is quicker than a real one. */
+/* Replaces usleep(). Only the rescanning kernel changes its files meanwhile, in a thread that is faster than a real kernel. */
 static bool kernel_follows;
 
 int usleep(useconds_t usec) {
         return kernel_follows ? nanosleep(&(const struct timespec){ .tv_nsec = (long) usec * 1000 / 20 }, NULL) : 0;
 }
 
-static bool says_write_back(const char *attribute) {
+static bool file_is_write_back(const char *attribute) {
         char path[PATH_MAX], text[64] = "";
         FILE *f;
 
@@ -58,17 +58,17 @@ static bool says_write_back(const char *attribute) {
         return strncmp(text, "write back", 10) == 0;
 }
 
-static void kernel_believes(World *w, bool cache) {
-        w->queue_off = w->queue_off && !says_write_back("queue/write_cache");
+static void kernel_set_cache(World *w, bool cache) {
+        w->queue_off = w->queue_off && !file_is_write_back("queue/write_cache");
         put(SYSFS_DISK "cache_type", cache ? "write back" : "write through");
         put("queue/write_cache", cache && !w->queue_off ? "write back" : "write through");
 }
 
 static bool kernel_flushes(void) {
-        return says_write_back(SYSFS_DISK "cache_type") && says_write_back("queue/write_cache");
+        return file_is_write_back(SYSFS_DISK "cache_type") && file_is_write_back("queue/write_cache");
 }
 
-/* The kernel's end of device/rescan. */
+/* Reads device/rescan, as the kernel. */
 static void *rescan(void *userdata) {
         World *w = userdata;
         char path[PATH_MAX], buf[8];
@@ -86,7 +86,7 @@ static void *rescan(void *userdata) {
                         return NULL;
                 }
                 if (n > 0 && w->kernel == BY_RESCAN)
-                        kernel_believes(w, w->cache);
+                        kernel_set_cache(w, w->cache);
                 pthread_mutex_unlock(&w->lock);
         }
 }
@@ -103,10 +103,10 @@ static void answer(SgRequest *q, bool good) {
 
 static void world_set(World *w, bool cache) {
         w->cache = cache;
-        w->told = true;
+        w->written = true;
         w->unflushed = w->unflushed || (w->cache && !kernel_flushes());
         if (w->kernel == BY_ITSELF)
-                kernel_believes(w, w->cache);
+                kernel_set_cache(w, w->cache);
 }
 
 static void world_flush(World *w) {
@@ -115,7 +115,7 @@ static void world_flush(World *w) {
 }
 
 static bool is_silent(const World *w) {
-        return w->falls_silent && w->told;
+        return w->loses_read_back && w->written;
 }
 
 static void refuse(SgRequest *q) {
@@ -123,7 +123,7 @@ static void refuse(SgRequest *q) {
         q->status = 2;
 }
 
-/* A SCSI disk: its caching page, of which WCE alone is of interest, and can be changed. */
+/* A SCSI disk with a caching page in which only WCE can be changed. */
 static int disk_sg(World *w, SgRequest *q) {
         uint8_t *data = q->data;
 
@@ -214,23 +214,23 @@ static const struct {
         Transport transport;
         Kernel kernel;
         bool scsi;
-        bool queue; /* where the kernel believes that there is no cache, it is the queue that was told so */
+        bool queue; /* the queue's file, not the disk's, holds "write through" */
 } ways[] = {
         { "SATA",                                  TRANSPORT_SATA, BY_ITSELF },
-        { "SATA, whose kernel looks too late",     TRANSPORT_SATA, NEVER     },
+        { "SATA, with a kernel that revalidates too late",     TRANSPORT_SATA, NEVER     },
         { "a USB bridge",                          TRANSPORT_USB,  BY_RESCAN },
-        { "a USB bridge that does not follow",     TRANSPORT_USB,  NEVER     },
+        { "a USB bridge that reports its old answer",     TRANSPORT_USB,  NEVER     },
         { "an HBA",                                TRANSPORT_SAS,  BY_RESCAN },
-        { "an HBA that does not follow",           TRANSPORT_SAS,  NEVER     },
+        { "an HBA that reports its old answer",           TRANSPORT_SAS,  NEVER     },
         { "a SAS disk",                            TRANSPORT_SAS,  BY_RESCAN, true },
-        { "a SAS disk, whose kernel looks too late", TRANSPORT_SAS, NEVER,    true },
-        { "SATA, by the queue",                    TRANSPORT_SATA, BY_ITSELF, .queue = true },
-        { "a USB bridge, by the queue",            TRANSPORT_USB,  BY_RESCAN, .queue = true },
-        { "a SAS disk, by the queue",              TRANSPORT_SAS,  BY_RESCAN, true, true },
+        { "a SAS disk, with a kernel that revalidates too late", TRANSPORT_SAS, NEVER,    true },
+        { "SATA, write-through by the queue",                    TRANSPORT_SATA, BY_ITSELF, .queue = true },
+        { "a USB bridge, write-through by the queue",            TRANSPORT_USB,  BY_RESCAN, .queue = true },
+        { "a SAS disk, write-through by the queue",              TRANSPORT_SAS,  BY_RESCAN, true, true },
 };
 /* clang-format on */
 
-/* Of each way: the cache, the kernel's belief and the wish, on and off; a flush that fails; and a read-back that is lost. */
+/* For each kind of drive: cache, kernel's cache type and wanted value, on and off; a failing flush; a lost read-back. */
 #define STATES 32
 
 static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reason[static STEP_REASON_MAX]) {
@@ -262,8 +262,8 @@ static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reas
         plan_done(&p);
 }
 
-/* One visit in a tree of its own, with the kernel's end of it. */
-static void visit_world(World *w, size_t way, bool belief, bool wanted, Verdict *ret,
+/* Runs one visit in a separate tree, with the kernel's thread. */
+static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, Verdict *ret,
                         char reason[static STEP_REASON_MAX]) {
         char path[PATH_MAX];
         pthread_t thread;
@@ -271,8 +271,8 @@ static void visit_world(World *w, size_t way, bool belief, bool wanted, Verdict 
 
         put("queue/write_cache", "write through");
         kernel_follows = w->kernel == BY_RESCAN;
-        w->queue_off = ways[way].queue && !belief;
-        kernel_believes(w, belief || (w->queue_off && w->cache));
+        w->queue_off = ways[way].queue && !kernel_cache;
+        kernel_set_cache(w, kernel_cache || (w->queue_off && w->cache));
         path_of("device/rescan", path);
         ck_assert_int_eq(mkfifo(path, 0600), 0);
         ck_assert_int_eq(pthread_create(&thread, NULL, rescan, w), 0);
@@ -282,7 +282,7 @@ static void visit_world(World *w, size_t way, bool belief, bool wanted, Verdict 
         pthread_mutex_lock(&w->lock);
         w->over = true;
         pthread_mutex_unlock(&w->lock);
-        /* A writer for as long as it takes: the thread may be between two readings. */
+        /* Keeps a writer open during the visit, because the thread may be between two reads. */
         fd = open(path, O_RDWR);
         ck_assert_int_eq(write(fd, "", 1), 1);
         pthread_join(thread, NULL);
@@ -291,26 +291,26 @@ static void visit_world(World *w, size_t way, bool belief, bool wanted, Verdict 
 
 START_TEST(test_never_unflushed) {
         const Kernel kernel = ways[_i / STATES].kernel;
-        bool cache = _i & 1, belief = _i & 2, wanted = _i & 4, flush_fails = _i & 8, falls_silent = _i & 16;
+        bool cache = _i & 1, kernel_cache = _i & 2, wanted = _i & 4, flush_fails = _i & 8, loses_read_back = _i & 16;
         World w = { .kernel = kernel,
                     .cache = cache,
                     .flush_fails = flush_fails,
-                    .falls_silent = falls_silent,
+                    .loses_read_back = loses_read_back,
                     .lock = PTHREAD_MUTEX_INITIALIZER };
         char what[256], reason[STEP_REASON_MAX];
         Verdict verdict;
         Drive d = {};
 
         snprintf(what, sizeof what, "%s: cache %d, the kernel believes %d, wanted %d%s%s", ways[_i / STATES].name,
-                 cache, belief, wanted, flush_fails ? ", no flush" : "", falls_silent ? ", no read-back" : "");
+                 cache, kernel_cache, wanted, flush_fails ? ", no flush" : "", loses_read_back ? ", no read-back" : "");
         make_tree(&d);
-        visit_world(&w, _i / STATES, belief, wanted, &verdict, reason);
+        visit_world(&w, _i / STATES, kernel_cache, wanted, &verdict, reason);
 
         ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,
                       verdict_to_string(verdict), reason);
         ck_assert_msg(!w.unflushed || flush_fails, "%s: what was written before the kernel looked stays in the cache",
                       what);
-        /* What was in it has got out, or that is not called a success. */
+        /* Cached data was flushed, or the verdict is not a success. */
         if (cache && !w.cache)
                 ck_assert_msg(w.flushed || verdict == VERDICT_REFUSED, "%s: %s, not flushed", what,
                               verdict_to_string(verdict));
@@ -319,24 +319,24 @@ START_TEST(test_never_unflushed) {
                               w.cache);
         else
                 ck_assert_msg(reason[0], "%s: %s without a reason", what, verdict_to_string(verdict));
-        if (w.told && falls_silent)
+        if (w.written && loses_read_back)
                 ck_assert_msg(verdict != VERDICT_APPLIED && verdict != VERDICT_UNCHANGED, "%s: %s without a read-back",
                               what, verdict_to_string(verdict));
         else if (!flush_fails)
-                ck_assert_msg(verdict == (wanted && !belief && kernel == NEVER     ? VERDICT_FORBIDDEN
-                                          : cache == wanted && (belief || !wanted) ? VERDICT_UNCHANGED
-                                                                                   : VERDICT_APPLIED),
+                ck_assert_msg(verdict == (wanted && !kernel_cache && kernel == NEVER     ? VERDICT_FORBIDDEN
+                                          : cache == wanted && (kernel_cache || !wanted) ? VERDICT_UNCHANGED
+                                                                                         : VERDICT_APPLIED),
                               "%s: %s (%s)", what, verdict_to_string(verdict), reason);
         drop_tree(&d);
 }
 END_TEST
 
-/* The machine goes to sleep, or a file system check begins, at any moment of a visit. */
+/* A suspend or a file system check begins at any moment of the visit. */
 #define GATES 8
 
 START_TEST(test_never_half) {
         size_t way = (size_t) _i / GATES / 8;
-        bool cache = _i & 1, belief = _i & 2, wanted = _i & 4;
+        bool cache = _i & 1, kernel_cache = _i & 2, wanted = _i & 4;
         World w = { .kernel = ways[way].kernel,
                     .cache = cache,
                     .gate_closes_at = (unsigned) _i / 8 % GATES + 1,
@@ -346,11 +346,11 @@ START_TEST(test_never_half) {
         Drive d = {};
 
         snprintf(what, sizeof what, "%s: cache %d, the kernel believes %d, wanted %d, not now at question %u",
-                 ways[way].name, cache, belief, wanted, w.gate_closes_at);
+                 ways[way].name, cache, kernel_cache, wanted, w.gate_closes_at);
         make_tree(&d);
-        visit_world(&w, way, belief, wanted, &verdict, reason);
+        visit_world(&w, way, kernel_cache, wanted, &verdict, reason);
 
-        if (!w.told)
+        if (!w.written)
                 ck_assert_msg(w.cache == cache, "%s", what);
         else {
                 ck_assert_msg(!w.cache || kernel_flushes(), "%s: no flushes over a live cache (%s, %s)", what,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Values that no field of a message may have. */
+/* Generates invalid values of message fields. */
 
 #include <limits.h>
 
@@ -9,19 +9,19 @@
 
 typedef enum Kind {
         KIND_BOOL,
-        KIND_ENUM, /* int; `limit` is the first that there is not */
-        KIND_TEXT, /* `limit` is its size: there is no end in it */
-        KIND_CDB,  /* uint64_t; 0, 12 or 16 */
+        KIND_ENUM, /* int; `limit` is the first invalid value */
+        KIND_TEXT, /* `limit` is the size of the buffer; the invalid text has no NUL */
+        KIND_CDB,  /* uint64_t; valid: 0, 12, 16 */
 } Kind;
 
 typedef struct Field {
         const char *name;
-        void *at; /* in what the message is made of */
+        void *at; /* in the struct that the message is made from */
         Kind kind;
         size_t limit;
 } Field;
 
-/* Writes the nth wrong value there; false: there are no more. */
+/* Writes the nth invalid value to `at`. Returns false if there are no more. */
 static inline bool make_wrong(const Field *f, uint8_t *at, unsigned nth) {
         const int64_t enums[] = { -1, (int64_t) f->limit, INT_MAX, INT_MIN };
         static const uint64_t cdbs[] = { 1, 10, 13, 32, UINT64_MAX };
@@ -48,7 +48,7 @@ static inline bool make_wrong(const Field *f, uint8_t *at, unsigned nth) {
         return false;
 }
 
-/* Where two messages of one size first differ; `size`: nowhere. */
+/* Returns the first offset at which two messages of the same size differ; `size`: equal. */
 static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t size) {
         size_t at = 0;
 
