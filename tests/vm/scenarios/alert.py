@@ -114,7 +114,7 @@ class Alert(Keeping):
     def check_mail(self, machine):
         self.refuse(machine, "SN-FIRST", APM)
         [(subject, text)] = self.wait_mails(machine, 1)
-        self.match("a drive refuses a setting: root gets mail of it", subject, f": settings of {self.names['SN-FIRST']} have not come true$")
+        self.match("a drive refuses a setting: root gets mail of it", subject, f": settings of {self.names['SN-FIRST']} are not in effect$")
         self.match("which says what and why", text, rf"(?s){self.names['SN-FIRST']} .*apm +192 +128 +refused.*apm: .*the drive rejected")
         machine.run("drivekeep apply; systemctl restart drivekeep", check=False)
         self.settle(machine)
@@ -127,12 +127,12 @@ class Alert(Keeping):
                    (1, "1\n"))
         self.refuse(machine, "SN-OTHER", APM)
         subjects = [subject for subject, _ in self.wait_mails(machine, 2)]
-        self.match("another drive is told of at once", subjects[1], f": settings of {self.names['SN-OTHER']} have")
+        self.match("another drive is told of at once", subjects[1], f": settings of {self.names['SN-OTHER']} are")
         self.leap(machine, 3000, step=250)
         self.equal("and that for an hour, however often it is looked at", len(self.mails(machine)), 2)
         self.leap(machine, 1800, lambda: len(self.mails(machine)) > 2, step=300)
         [*_, (subject, text)] = self.wait_mails(machine, 3)
-        self.match("then it is told", subject, f": settings of {self.names['SN-FIRST']} have")
+        self.match("then it is told", subject, f": settings of {self.names['SN-FIRST']} are")
         self.match("with what is new", text, "lookahead +on +off +refused")
         self.mend(machine)
         self.equal("what is mended is not told of", len(self.mails(machine)), 3)
@@ -143,7 +143,7 @@ class Alert(Keeping):
         self.refuse(machine, "SN-FIRST", APM)
         machine.wait_until(f"test -s /run/told && {CURRENT}", 60)
         self.match("a program of the administrator's is told in the place of mail", machine.run("cat /run/told").stdout,
-                   rf"(?s)^subject: .*: settings of {self.names['SN-FIRST']} have not come true\n.*apm +192 +128 +refused")
+                   rf"(?s)^subject: .*: settings of {self.names['SN-FIRST']} are not in effect\n.*apm +192 +128 +refused")
         self.equal("and no mail is sent", len(self.mails(machine)), 3)
         self.mend(machine)
 
@@ -156,7 +156,7 @@ class Alert(Keeping):
         self.leap(machine, 3600, step=300)
         self.equal("where it fails it is tried again, until it does not", machine.run("wc -l </run/tried").stdout, "3\n")
         self.match("and the journal says so", machine.run("journalctl -b -q -o cat -u drivekeep-alert.service").stdout,
-                   f"nobody was told: {OWN} ended with status 1; drivekeep-alert.service tries again in 15 minutes")
+                   f"the report was not sent: {OWN} ended with status 1; drivekeep-alert.service tries again in 15 minutes")
         machine.run("systemctl reset-failed drivekeep-alert.service")
 
     def check_stopped(self, machine):
