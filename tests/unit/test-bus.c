@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who may have the service do what over D-Bus, and whose turn it is: the system bus is ours, and so is the other end of it. There are no
- * drives: what comes of them is in tests/unit/scripts/bus. */
+/* The D-Bus interface: which callers may use which method, and whose calls come first. The test plays the system bus and the clients. There
+ * are no drives; tests/unit/scripts/bus covers the effect of the methods on drives. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -50,7 +50,7 @@ static int on_reload(_unused_ void *userdata, char **ret_sentence) {
 static char dir[] = "/tmp/drivekeep-test-XXXXXX", path[64];
 static sd_event *event;
 static Bus *bus;
-static sd_bus *service, *user; /* the two ends of what is the system bus to the service */
+static sd_bus *service, *user; /* the two ends of the connection that the service treats as the system bus */
 
 int sd_bus_is_bus_client(sd_bus *b) {
         return b == service;
@@ -58,7 +58,7 @@ int sd_bus_is_bus_client(sd_bus *b) {
 
 static int append_error;
 
-/* An answer without drives. */
+/* Replaces the function of libsystemd: fails with append_error, or appends an empty list. */
 int sd_bus_message_append_strv(sd_bus_message *m, char **names) {
         ck_assert(!names || !names[0]);
         return append_error < 0 ? append_error : sd_bus_message_append(m, "as", 0);
@@ -73,7 +73,7 @@ static void setup(void) {
         service = bus_pair(NULL, &user);
         ck_assert_int_ge(sd_bus_attach_event(service, event, BUS_PRIORITY), 0);
         ck_assert_int_ge(sd_bus_attach_event(user, event, SD_EVENT_PRIORITY_NORMAL), 0);
-        /* Nobody gives it a name here, which is told. */
+        /* The bus does not grant the name, which is logged. */
         bus_offer(bus, service);
         ck_assert_uint_eq(n_logged, 1);
         n_logged = 0;
@@ -104,7 +104,7 @@ static void ask(sd_bus *b, const char *method) {
                          0);
 }
 
-/* What anybody may ask has nothing looked at; only who may have it act can have udev's news heard at once. */
+/* Methods for all users cause no work; only methods for root process pending udev events. */
 static const struct {
         const char *method;
         unsigned n_settles;
@@ -133,7 +133,7 @@ static sd_bus *root_connect(void) {
         return bus_end(event, fd, false);
 }
 
-/* Questions of others wait for root at the socket, and not the other way round. */
+/* Calls on the private socket are handled before calls on the system bus. */
 START_TEST(test_turn) {
         sd_bus_message *m;
         sd_bus *root;
@@ -160,7 +160,7 @@ START_TEST(test_turn) {
 }
 END_TEST
 
-/* ---- what root has it do ---- */
+/* ---- methods for root ---- */
 
 static sd_bus *root;
 static char answer[256]; /* the error */
@@ -203,7 +203,7 @@ static void teardown_root(void) {
 
 #define NONE "org.drivekeep1.Error.NoSuchDrive: There is no drive 'sdq'."
 
-/* What has the service act has udev's news heard before. */
+/* Methods that act process pending udev events first. */
 static const struct {
         const char *method, *types, *name, *answer;
 } acts[] = {
@@ -223,7 +223,7 @@ START_TEST(test_acts) {
 }
 END_TEST
 
-/* An answer that cannot be given is one all the same; and there may be no memory for the question. */
+/* If the list of drives cannot be appended, the caller gets an error reply. A call fails if there is no memory to remember it. */
 START_TEST(test_acts_in_vain) {
         Requests none = {};
         sd_bus_message *m;
@@ -243,7 +243,7 @@ START_TEST(test_acts_in_vain) {
 }
 END_TEST
 
-/* On the bus it would not be noticed that somebody goes. */
+/* Methods that need a private connection are refused on the system bus, where the service does not notice a disconnect. */
 static const struct {
         const char *method, *types;
 } own[] = {
@@ -304,7 +304,7 @@ static int on_text(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus_e
 
         ck_assert_int_gt(sd_bus_message_read(m, "s", &text), 0);
         ck_assert_ptr_nonnull(strstr(text, "ListDrives"));
-        /* What is said to be out of use nobody will use. */
+        /* Deprecated members would not be used by clients. */
         ck_assert_ptr_null(strstr(text, "Deprecated"));
         n_answers++;
         return 0;
@@ -323,7 +323,8 @@ END_TEST
 
 /* ---- the socket ---- */
 
-/* One that an earlier run left is replaced; it is for its owner alone. Without it all else works, and that is told. */
+/* A socket of an earlier run is replaced, and only its owner can connect. If the socket cannot be created, everything else works, and the
+ * failure is logged. */
 START_TEST(test_socket) {
         struct stat st;
         Bus *second_bus;
@@ -352,7 +353,7 @@ START_TEST(test_socket) {
 }
 END_TEST
 
-/* There is no such bus: that is told, and nobody waits for it. */
+/* A missing bus is logged, and nothing waits for the bus. */
 START_TEST(test_no_bus) {
         bus_connect(bus, "no address", NULL);
         ck_assert_uint_eq(n_logged, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the filters let through, of each architecture: they are run here as the kernel runs them. */
+/* The system calls that the filters permit, for each architecture. The test interprets the filters as the kernel does. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -19,7 +19,7 @@ static const uint32_t architectures[] = {
         SCMP_ARCH_S390X,  SCMP_ARCH_RISCV64, SCMP_ARCH_MIPSEL,  SCMP_ARCH_PPC64,
 };
 
-/* A classic BPF machine, as far as libseccomp uses it (Documentation/networking/filter.rst). Returns the kernel's action. */
+/* Interprets classic BPF as far as libseccomp uses it (Documentation/networking/filter.rst). Returns the kernel's action. */
 static uint32_t filter_run(const struct sock_fprog *p, const struct seccomp_data *d) {
         uint32_t a = 0;
 
@@ -63,11 +63,11 @@ static uint32_t filter_run(const struct sock_fprog *p, const struct seccomp_data
 #define TRACER BIT(CALLS_TRACER)
 #define ALL (WORKER | PROXY | TRACER)
 
-/* A call that an architecture does not have is not tried there. */
+/* System calls that an architecture does not have are skipped there. */
 static const struct {
         const char *call;
         uint64_t second, third;
-        unsigned allowed; /* to these */
+        unsigned allowed; /* the users of filters to which the call is permitted */
 } calls[] = {
         { "read", 0, 0, ALL },
         { "send", 0, 0, ALL },
@@ -136,7 +136,7 @@ static bool is_allowed(const struct sock_fprog *p, uint32_t architecture, int nu
         return action == SECCOMP_RET_ALLOW;
 }
 
-/* Data is read in the byte order of this machine. */
+/* Returns true if the architecture has another byte order than this machine, in which the interpreter reads data. */
 static bool is_foreign(uint32_t architecture) {
         return (architecture & __AUDIT_ARCH_LE) != (seccomp_arch_native() & __AUDIT_ARCH_LE);
 }
@@ -165,7 +165,7 @@ START_TEST(test_calls) {
 }
 END_TEST
 
-/* One call that makes many: of i386 and ppc64le, among others, it has the number 102. */
+/* socketcall() multiplexes the socket calls. Its number is 102 on i386 and ppc64le, among others. */
 START_TEST(test_socketcall) {
         uint32_t architecture = architectures[_i];
         int number = seccomp_syscall_resolve_name_arch(architecture, "socketcall");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the daemon makes of all that can happen to it: each event's way to the manager. All of its parts are the test's, which calls
- * what they would call, and so is the clock. */
+/* The daemon forwards each event to the manager. The test replaces all other parts of the service and the clock, and calls what those parts
+ * would call. */
 
 #include <signal.h>
 
@@ -31,11 +31,11 @@ static const MonitorEvents *monitor_events;
 static BusReloadFn bus_reload;
 static const SleepEvents *sleep_events;
 static int monitor_error, enumerate_error, files_error;
-static const char *file; /* what the next files say */
+static const char *file; /* content of the next configuration file */
 static bool on_battery;
 static uint64_t rest_until;
 
-static unsigned n_parts; /* that are there */
+static unsigned n_parts; /* number of parts that exist */
 static char part;
 
 static int part_new(void **ret, int error) {
@@ -143,7 +143,7 @@ void bus_connect(Bus *b, _unused_ const char *address, Sleep *s) {
         note("connect");
 }
 
-static uint64_t in_force; /* the hash of the file in the list that others read */
+static uint64_t in_force; /* hash of the file in the list that readers see */
 
 int files_load(Files **ret) {
         Files *f;
@@ -265,7 +265,7 @@ START_TEST(test_udev) {
 }
 END_TEST
 
-/* Lost once more, and the drives cannot be found: that is told, and those that are known are visited. */
+/* Events are lost again, and the enumeration fails: the failure is logged, and known drives are visited. */
 START_TEST(test_lost) {
         enumerate_error = -EIO;
         monitor_events->lost(d);
@@ -275,7 +275,7 @@ END_TEST
 
 /* ---- the power source ---- */
 
-/* Looked at two seconds after the first event of several; where no rule is for it, never. */
+/* The power source is read two seconds after the first of several events, and never if no rule depends on it. */
 START_TEST(test_power) {
         on_battery = true;
         for (int i = 0; i < 4; i++) {
@@ -303,7 +303,7 @@ START_TEST(test_no_power) {
 }
 END_TEST
 
-/* Supplies may say nothing of what happened in sleep, nor among lost events. */
+/* Power supplies may send no event for a change during sleep, or the event may be lost. */
 START_TEST(test_power_unsaid) {
         if (_i == 0)
                 sleep_events->awake(d, true);
@@ -327,10 +327,10 @@ START_TEST(test_reload) {
         ck_assert_ptr_null(sentence);
         ck_assert_str_eq(all_done(), "reconfigure:reload:files:battery recheck:0 log:6 ");
         ck_assert(in_force == text_hash(BATTERY, strlen(BATTERY)));
-        /* It was read by a library that lies in memory since, though it may be that no drive is visited. */
+        /* The reload used library code that should leave memory again, even if no drive is visited. */
         pass(event, 16 * SECOND);
         ck_assert_str_eq(all_done(), "tidy ");
-        /* They are in force. */
+        /* The new files are in force. */
         monitor_events->power(d);
         pass(event, 3 * SECOND);
         ck_assert_str_eq(all_done(), "reconfigure:power:battery ");
@@ -367,7 +367,7 @@ START_TEST(test_hangup) {
 }
 END_TEST
 
-/* ---- sleep, and who reads drives ---- */
+/* ---- sleep and read permissions ---- */
 
 START_TEST(test_sleep) {
         manager_events->writing(d);
@@ -385,7 +385,7 @@ END_TEST
 
 /* ---- at rest ---- */
 
-/* Whoever waits is told, and some time after the last visit what is not needed is given back. */
+/* Waiting callers get their reply, and some time after the last visit unused memory is released. */
 START_TEST(test_rested) {
         manager_events->rested(d, NULL);
         ck_assert_str_eq(all_done(), "bus-rested recheck-rested ");
@@ -416,7 +416,7 @@ static void has_ended(bool ended) {
                 ck_assert_int_eq(code, 0);
 }
 
-/* When nobody is visited any more … */
+/* The service exits when no visit is left. */
 START_TEST(test_stop) {
         int fd = notify_listen();
 
@@ -431,7 +431,8 @@ START_TEST(test_stop) {
 }
 END_TEST
 
-/* … or after three seconds, of the four that notes have; what happens meanwhile begins nothing. */
+/* The service exits after three seconds even if visits are left, one second before the limit for notes. Events in that time start
+ * nothing. */
 START_TEST(test_stop_late) {
         struct timespec ts;
 

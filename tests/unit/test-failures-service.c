@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What the service keeps and sends, with every allocation and every system call of it failing in turn, too early, too late,
- * interrupted or in part: a state file and the crash guard's file are the old one or the new one as a whole, the guard does not
- * promise what is not on the disk, half a message is none, and nothing stays open. */
+/* Files and messages of the service, with every allocation and every system call failing in turn, too early, too late, interrupted or in
+ * part. State files and the crash guard's files stay the old or the new version as a whole, the guard does not report notes that are not on
+ * the disk, partial messages are rejected, and no descriptor stays open. */
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 #include "test-cli.h"
 #include "worker-message.h"
 
-/* Stand-ins: what the journal would be told. */
+/* Replacements for the functions that write to the journal. */
 void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e _unused_) {
 }
 
@@ -69,7 +69,7 @@ static bool state_once(Injected what, size_t nth) {
         failed = inject_disarm();
 
         ck_assert_uint_eq(count_open(), n_open);
-        ck_assert_uint_eq(count_entries("."), 1); /* nothing half-written is left */
+        ck_assert_uint_eq(count_entries("."), 1); /* no partial file is left */
         ck_assert_int_eq(state_read(".", "sda", &found), 0);
         ck_assert_uint_eq(found->n_settings, 1);
         if (written >= 0)
@@ -101,7 +101,7 @@ static Drive drive = { .name = (char *) "sda",
                        .serial = (char *) "A",
                        .diskseq = 3 };
 
-/* Of ours, as long as they last: one that runs out says that the note could not be written. */
+/* Timers of the test. A timer that expires means that the note could not be written. */
 static unsigned n_timers;
 
 int sd_event_add_time_relative(sd_event *e, sd_event_source **source, clockid_t clock, uint64_t usec, uint64_t accuracy,
@@ -117,7 +117,7 @@ static void on_stored(void *userdata, int error) {
         *(int *) userdata = error;
 }
 
-/* What the next run of the daemon would find. */
+/* Returns true if the next run of the daemon would find this value in the notes. */
 static bool guard_knows(const char *value) {
         _cleanup_(guard_freep) Guard *g = NULL;
         sd_event *event;
@@ -165,7 +165,7 @@ static bool guard_once(Injected what, size_t nth) {
         r = guard_new(event, ".", "boot", &all_settings, on_stored, &g);
         if (r >= 0)
                 r = guard_attach(g, &drive, &answer, &d);
-        /* The second finds the file of the first. */
+        /* The second value finds the file of the first value. */
         for (size_t i = 0; i < ELEMENTSOF(values) && r >= 0; i++) {
                 n_timers = 0;
                 answer = 1;
@@ -193,7 +193,7 @@ static bool guard_once(Injected what, size_t nth) {
         return failed;
 }
 
-/* Until it is known to be gone for good, a power cut may bring a note back: a removal that fails at its very end is told. */
+/* A removal that fails at its very end is reported: until the removal is durable, a power cut may restore the note. */
 START_TEST(test_guard_removed) {
         sd_event *event;
         GuardedDrive *d;
@@ -211,7 +211,7 @@ START_TEST(test_guard_removed) {
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         ck_assert_int_eq(answer, 0);
 
-        /* The first thing that changes something after the file has gone. */
+        /* The first step that modifies something after the removal of the file. */
         n_logged = 0;
         inject_arm(INJECT_LATE, 1);
         guarded_visit(d, false);
@@ -225,7 +225,7 @@ START_TEST(test_guard_removed) {
 }
 END_TEST
 
-/* What is on the disk is read again, with failures on the way: at worst it is not known, and then nothing dangerous is written. */
+/* Reads the notes with failures on the way. At worst the notes are unreadable, and no dangerous value is written. */
 static bool guard_read_once(Injected what, size_t nth) {
         size_t n_open = count_open();
         int r, answer = 1;
@@ -257,7 +257,7 @@ static bool guard_read_once(Injected what, size_t nth) {
                 ck_assert(e ? e->intended : failed);
                 if (what == INJECT_SHORT)
                         ck_assert_ptr_nonnull(e);
-                /* Nobody knows what it says. */
+                /* The content of the note is unknown. */
                 if (!e)
                         ck_assert_int_eq(guarded_intend(d, "apm", "127"), -EBADMSG);
         }
@@ -275,14 +275,14 @@ END_TEST
 
 START_TEST(test_guard_read) {
         guard_block_children();
-        if (_i != INJECT_LATE) /* nothing is changed by reading */
+        if (_i != INJECT_LATE) /* a read modifies nothing */
                 (void) inject_each(guard_read_once, (Injected) _i);
 }
 END_TEST
 
-/* ---- all of it ---- */
+/* ---- a complete visit ---- */
 
-/* A dangerous setting, and a drive that has it. */
+/* A dangerous setting, and a drive with this setting. */
 static bool held, unnoted;
 static char *note; /* the crash guard's file */
 
@@ -318,8 +318,8 @@ typedef struct Life {
         Guard *guard;
         GuardedDrive *guarded;
         DriveRecord *record;
-        int answer; /* of the guard; 1: none yet */
-        int error;  /* of the record */
+        int answer; /* result from the guard; 1: none yet */
+        int error;  /* result of the state file */
 } Life;
 
 static int life_intend(void *userdata, const Step *s _unused_) {
@@ -341,7 +341,7 @@ static void life_ended(void *userdata, const Step *s) {
                 l->error = state_write("states", l->record);
 }
 
-/* What the daemon and its worker do for one drive. */
+/* Performs the steps of the daemon and its worker for one drive. */
 static int life_live(Life *l, Plan *ret) {
         const Visit v = { .drive = &drive,
                           .wishes = &danger_wishes,
@@ -414,7 +414,7 @@ static bool life_once(Injected what, size_t nth) {
         failed = life_run(what, nth, &wanted);
         ck_assert(wanted || failed);
 
-        /* Started again, now that all is well. */
+        /* A run without failures follows. */
         ck_assert(!life_run(what, 0, &wanted));
         ck_assert_msg(wanted && held, "call %zu: not made good by the next run", nth);
         ck_assert_msg(access(note, F_OK) < 0, "call %zu: a note is left", nth);
@@ -465,7 +465,7 @@ START_TEST(test_request) {
 }
 END_TEST
 
-/* A broker that takes what it is sent, and does nothing. */
+/* A broker that accepts connections and does nothing. */
 static int listen_here(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "broker" };
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -500,7 +500,7 @@ static bool worker_once(Injected what, size_t nth) {
 START_TEST(test_worker) {
         int fd = listen_here();
 
-        if (_i != INJECT_SHORT) /* messages come whole or not at all */
+        if (_i != INJECT_SHORT) /* datagrams are never partial */
                 ck_assert_uint_gt(inject_each(worker_once, (Injected) _i), 1);
         (void) close(fd);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The files in force: where they are read, that the journal is told of all that is wrong in them, and how long they stay. What they
- * say is the test's. */
+/* The configuration in force: where the files are read, that every complaint is logged, and how long the configuration lives. The test
+ * supplies the files. */
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 static const char *text;
 static int load_error, check_error;
-static bool no_memory; /* after the first complaint was told */
+static bool no_memory; /* after the first complaint was logged */
 
 int config_load(Config *c, const SettingTable *t, const char *const *roots) {
         for (const char *const *r = roots; *r; r++)
@@ -39,7 +39,7 @@ void journal_complaint(const Complaint *c) {
 #define RULE(key) "{ match = {}; " key " = 1; }"
 
 static const struct {
-        const char *text, *done, *first; /* first: NULL: there is no error */
+        const char *text, *done, *first; /* first: NULL: no error */
 } rows[] = {
         { "", ROOTS "notice:1 ", NULL },
         { "drives = ( " RULE("apm") " );", ROOTS "notice:1 ", NULL },
@@ -48,7 +48,7 @@ static const struct {
           "f:1:" },
 };
 
-/* What is sound counts, whatever else stands there. */
+/* Valid parts of a file apply despite errors elsewhere. */
 START_TEST(test_load) {
         _cleanup_free_ char *sentence = NULL;
         Files *f, *other;
@@ -68,7 +68,7 @@ START_TEST(test_load) {
         if (_i == 3)
                 ck_assert_msg(ends_with(sentence, " (and 2 more)"), "%s", sentence);
 
-        /* It stays until nobody has it any more. */
+        /* The configuration lives until the last reference is dropped. */
         other = files_ref(f);
         ck_assert_ptr_eq(other, f);
         ck_assert_ptr_null(files_unref(f));
@@ -78,7 +78,7 @@ START_TEST(test_load) {
 }
 END_TEST
 
-/* There is nothing, and nothing is told. */
+/* Without memory, no files are returned, and nothing is logged. */
 START_TEST(test_no_memory) {
         Files *f = NULL;
 
@@ -103,7 +103,7 @@ START_TEST(test_no_memory_at_last) {
 }
 END_TEST
 
-/* Written whole or not at all: an older list would be wrong. */
+/* The list is written as a whole or removed, since an outdated list would be wrong. */
 START_TEST(test_in_force) {
         char read[128] = "";
         FILE *f;
@@ -121,7 +121,7 @@ START_TEST(test_in_force) {
         ck_assert_ptr_null(fgets(read, sizeof read, f));
         (void) fclose(f);
 
-        /* The directory of this name keeps the new one from being written. */
+        /* This directory makes the write of the new list fail. */
         ck_assert_int_eq(mkdir(CONFIG_IN_FORCE_FILE ".new~", 0755), 0);
         files_write_in_force(files, ".");
         ck_assert_int_eq(access(CONFIG_IN_FORCE_FILE, F_OK), -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which check lies on which disk, and when all of a disk is known, by what udev and PID 1 said of it. */
+/* Which file system check concerns which disk, and when all devices of a disk are known, according to udev and PID 1. */
 
 #include "device.h"
 #include "done-log.h"
@@ -11,11 +11,11 @@
 
 #define UNIT "dev-sda1.device"
 
-/* sda has the partition sda1. What is said of sda is in order. */
+/* States of sda1, a partition of sda. The state of sda itself is always complete. */
 static const struct {
         bool gone, initialized, not_ready, container, has_holders, no_unit, inactive; /* sda1 */
         bool settled;
-        bool hides; /* a check of something unknown may lie on it */
+        bool hides; /* a check of an unknown device may concern the disk */
 } cases[] = {
         { .initialized = true, .settled = true },
         { .hides = true },
@@ -23,7 +23,10 @@ static const struct {
         { .initialized = true, .inactive = true, .hides = true },
         { .initialized = true, .inactive = true, .no_unit = true, .settled = true },
         { .initialized = true, .not_ready = true, .settled = true, .hides = true },
-        { .initialized = true, .container = true, .settled = true, .hides = true }, /* nothing is stacked on it */
+        { .initialized = true,
+          .container = true,
+          .settled = true,
+          .hides = true }, /* no device is stacked on the container */
         { .initialized = true, .container = true, .has_holders = true, .settled = true },
 };
 
@@ -48,7 +51,7 @@ START_TEST(test_disk) {
         ck_assert_int_eq(fsck_devices_covered(&d, &s, &unknown), cases[_i].hides);
         ck_assert(fsck_devices_covered(&d, &s, &root));
 
-        /* By itself, and where it is the disk itself. */
+        /* The device alone, and the device as the disk itself. */
         ck_assert(fsck_devices_settled(&first, &s));
         ck_assert(!fsck_devices_covered(&first, &s, &unknown));
         ck_assert_int_eq(fsck_devices_settled(&second, &s), cases[_i].settled);
@@ -62,11 +65,11 @@ static const struct {
 } units[] = {
         { "nonesuch", { "nonesuch" }, true },      { "nonesuch", {}, true },
         { "nonesuch1", { "nonesuch" }, true },     { "dm-7", {}, true },
-        { "dm-8", { "other", "nonesuch" }, true }, /* it came when PID 1 had been asked */
+        { "dm-8", { "other", "nonesuch" }, true }, /* the device appeared after the query of PID 1 */
         { "other", { "other" }, false },           { "nonesuch2", {}, false },
 };
 
-/* What a check is for is known: it lies on the disk, or does not, whatever else is said. */
+/* If the checked device is known, the check concerns the disk or does not, whatever else is unknown. */
 START_TEST(test_unit) {
         FsckDevice items[] = { { .name = (char *) "nonesuch" },
                                { .name = (char *) "nonesuch1" },
@@ -80,7 +83,7 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* A disk that is not there any more. */
+/* The disk no longer exists. */
 START_TEST(test_gone) {
         FsckDevices gone = {};
 
@@ -95,14 +98,14 @@ START_TEST(test_gone) {
 }
 END_TEST
 
-/* ---- what is asked of udev and the kernel; the linker leads to these (--wrap) ---- */
+/* ---- replacements for udev and the kernel, called by the linker's --wrap ---- */
 
-/* sda, its partition, LVM on that, and a partition that goes while it is looked at. */
+/* sda, its partition, LVM on the partition, and a partition that disappears during the read. */
 static const struct {
         const char *name;
         Readiness ready;
         bool gone;
-        const char *found; /* unit, and what is known of it */
+        const char *found; /* the device unit and its state */
 } machine[] = {
         { "sda", { .initialized = true, .ready = true, .plugged = true }, false, "sda dev-sda.device" },
         { "sda1",
@@ -112,7 +115,7 @@ static const struct {
         { "dm-0", { .initialized = true, .container = true }, false, "dm-0 -" },
         { "sda2", { .plugged = true }, true, "sda2 - gone" },
 };
-static bool wrapped; /* it is asked about this machine, and not about the real one */
+static bool wrapped; /* the replacements answer instead of the real machine */
 static const char *failing;
 
 int __real_inventory_readiness(const char *name, Readiness *ret);
@@ -157,7 +160,7 @@ bool __wrap_stack_has_holders(const char *classdir, const char *name, char *cons
         return !streq(name, "dm-0") && names_contain(known, "dm-0");
 }
 
-/* Each device as it is, the disk first. One that holds nothing is not asked what lies on it. */
+/* Reads the state of each device, the disk first. Devices that are no containers are not queried for stacked devices. */
 START_TEST(test_read) {
         FsckDevices d = {};
 
@@ -179,7 +182,7 @@ START_TEST(test_read) {
 }
 END_TEST
 
-/* What is known of the disk itself udev is not asked for. */
+/* udev is not queried for the disk if the caller knows the disk's state. */
 START_TEST(test_known) {
         const Readiness known = { .initialized = true, .plugged = _i == 0 };
         FsckDevices d = {};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What it is told that a drive waits for. PID 1's and udev's answers are the test's. */
+/* What the service reports that a drive waits for. The test supplies the replies of PID 1 and udev. */
 
 #include "fake-pid1.h"
 #include "inject.h"
@@ -8,7 +8,7 @@
 
 #define MS 1000ULL
 
-/* ---- who asks for leave ---- */
+/* ---- the holder of the ticket ---- */
 
 static unsigned n_told;
 static WaitKind told_kind;
@@ -40,7 +40,7 @@ static void teardown(void) {
         event = sd_event_unref(event);
 }
 
-/* The drive may be described anew while somebody waits. */
+/* The description of the drive may change while a ticket waits. */
 static void ask(void) {
         Drive d = { .name = strdup("sda") };
 
@@ -64,7 +64,7 @@ static const struct {
 } rows[] = {
         { .settled = true, .kind = WAIT_NOTHING },
         { .covers = true, .settled = true, .kind = WAIT_NOTHING },
-        { .unit = UNIT, .settled = true, .kind = WAIT_NOTHING }, /* of another disk */
+        { .unit = UNIT, .settled = true, .kind = WAIT_NOTHING }, /* the check of another disk */
         { .other = "x", .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
         { .unit = UNIT, .covers = true, .settled = true, .kind = WAIT_CHECK, .name = UNIT },
         { .unit = "systemd-fsck-root.service",
@@ -78,7 +78,7 @@ static const struct {
         { .settled = true, .out_of_memory = true, .kind = WAIT_MEMORY },
 };
 
-/* Whatever PID 1 answers, or is not asked for lack of memory. */
+/* Makes PID 1 reply, or fail before the query for lack of memory. */
 static void hear(void) {
         if (!out_of_memory)
                 pid1_answers(event);
@@ -86,7 +86,7 @@ static void hear(void) {
                 (void) is_asked(event);
 }
 
-/* A kind each, and a name where it is a unit's; told once, however often the answer is the same. */
+/* Each obstacle has a kind, and the name of the unit if there is one. Repeated replies are reported once. */
 START_TEST(test_kinds) {
         world = (typeof(world)){ .error = rows[_i].error,
                                  .other = rows[_i].other,
@@ -114,8 +114,8 @@ START_TEST(test_kinds) {
 }
 END_TEST
 
-/* Leave lasts until a check is queued, or PID 1 cannot be asked any more; it is given again when that is over. What cannot take it
- * back asks nobody. */
+/* Permission lasts until a check is queued or PID 1 is not reachable, and returns afterwards. Events that cannot withdraw permission cause
+ * no query. */
 START_TEST(test_leave) {
         news();
         ck_assert(!is_asked(event));
@@ -125,7 +125,7 @@ START_TEST(test_leave) {
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, WAIT_NOTHING);
 
-        /* udev looks at the drive; a check of another one ends, or is queued. */
+        /* udev processes the drive; a check of another drive ends or is queued. */
         world.settled = false;
         fsck_wait_poke(fsck_wait);
         ck_assert(!is_asked(event));
@@ -155,7 +155,7 @@ START_TEST(test_leave) {
                 world.unit = UNIT;
         }
 
-        /* Nobody is told who has gone, and then nobody asks. */
+        /* A freed ticket gets no report and causes no query. */
         news();
         ck_assert(is_asked(event));
         ticket = fsck_ticket_free(ticket);
@@ -166,7 +166,7 @@ START_TEST(test_leave) {
 }
 END_TEST
 
-/* A check is queued, and there is no memory to ask about it: nobody has leave until that is made good. */
+/* A check is queued, and the query fails for lack of memory: no ticket has permission until a later query succeeds. */
 START_TEST(test_ask_again) {
         ask();
         pid1_answers(event);
@@ -182,7 +182,7 @@ START_TEST(test_ask_again) {
 }
 END_TEST
 
-/* An answer to a question that was asked before, when something else was so, is none. */
+/* The reply to a query from before a change is ignored. */
 START_TEST(test_old_answer) {
         FsckTicket *first;
 
@@ -198,7 +198,7 @@ START_TEST(test_old_answer) {
 }
 END_TEST
 
-/* It is told with an answer that there is leave, and asks for another at once: that is asked about as soon. */
+/* Gets permission from a reply, and at once requests permission again, which is queried without delay. */
 static void on_leave_again(_unused_ void *userdata, Wait w) {
         ck_assert_int_eq(w.kind, WAIT_CHECK);
         ticket = fsck_ticket_free(ticket);
@@ -219,7 +219,7 @@ START_TEST(test_ask_when_told) {
 }
 END_TEST
 
-/* A check comes up while there is leave: what lies on the drive is looked at before anybody is told. */
+/* A check appears while the ticket has permission: the devices on the drive are read before the holder gets a report. */
 START_TEST(test_overlooked) {
         FsckUnit unit = { .name = (char *) UNIT };
         const FsckStatus s = { .units = &unit, .n_units = 1 };
@@ -241,7 +241,7 @@ START_TEST(test_overlooked) {
 }
 END_TEST
 
-/* When the last leave is given back the connection is closed, so that nothing wakes the service any more. */
+/* The connection is closed after the last ticket is freed, so that signals no longer wake the service. */
 START_TEST(test_rest) {
         ask();
         ck_assert(is_asked(event));
@@ -265,7 +265,7 @@ static const struct {
         const char *unit;
         bool covers, settled;
         int error;
-        uint64_t ms; /* 0: never */
+        uint64_t ms; /* 0: no further query */
 } waits[] = {
         { .settled = true },
         { .ms = 250 },
@@ -274,7 +274,7 @@ static const struct {
         { .error = -EIO, .ms = 1000 },
 };
 
-/* Without any news whoever waits is asked about again, and sooner where PID 1 is only a little behind; leave stays as it is. */
+/* Without signals, waiting tickets are queried again, sooner if PID 1 only lags behind udev. Permissions do not change. */
 START_TEST(test_again) {
         world = (typeof(world)){ .unit = waits[_i].unit,
                                  .covers = waits[_i].covers,
@@ -293,8 +293,8 @@ START_TEST(test_again) {
 }
 END_TEST
 
-/* Several are asked about in one question, and none where what lies on one of them is not known. Those that have leave are looked at
- * only while there are checks. */
+/* One query covers several tickets, and is not sent if the devices of one drive cannot be read. Drives with permission are read only while
+ * there are checks. */
 START_TEST(test_several) {
         FsckTicket *second;
 
@@ -323,7 +323,7 @@ START_TEST(test_several) {
 }
 END_TEST
 
-/* It waits for one check after the other, and is told which. */
+/* A ticket waits for one check after another, and each check is reported. */
 START_TEST(test_next_check) {
         static const char *const units[] = { UNIT, "systemd-fsck@dev-sda2.service" };
 
@@ -340,7 +340,7 @@ START_TEST(test_next_check) {
 }
 END_TEST
 
-/* Whoever asked goes, and another asks, while PID 1 thinks for longer than the connection would stay: there is one question. */
+/* One ticket is freed and another is requested while PID 1 takes longer than the idle limit of the connection: there is one query. */
 START_TEST(test_slow) {
         ask();
         ck_assert(is_asked(event));
@@ -355,7 +355,7 @@ START_TEST(test_slow) {
 }
 END_TEST
 
-/* No memory for it, or for who asks: nothing is left of it. */
+/* Without memory, fsck_wait_new() and fsck_wait_request() leave nothing allocated. */
 static bool make_once(Injected what, size_t nth) {
         FsckWait *g = NULL;
         bool failed;
@@ -379,7 +379,7 @@ START_TEST(test_no_memory) {
 }
 END_TEST
 
-/* A loop that has ended has no timers. */
+/* An event loop that has exited accepts no timers. */
 START_TEST(test_no_loop) {
         FsckWait *none = NULL;
 
@@ -389,7 +389,7 @@ START_TEST(test_no_loop) {
 }
 END_TEST
 
-/* Each kind can be said. */
+/* Each kind of wait has a text. */
 START_TEST(test_words) {
         for (WaitKind k = 0; k < _WAIT_KIND_MAX; k++) {
                 ck_assert_ptr_nonnull(wait_kind_to_string(k));

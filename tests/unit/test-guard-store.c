@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The crash guard's files, as the daemon's event loop has them written. */
+/* The crash guard's files, written from the daemon's event loop. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 static char dir[] = "/tmp/test-guard-store-XXXXXX";
 static unsigned n_quarantined, n_alone, n_warnings;
 
-/* Stand-ins: what the journal would be told. */
+/* Replacements for the functions that write to the journal. */
 void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e) {
         *(e ? &n_quarantined : &n_alone) += 1;
 }
@@ -35,7 +35,7 @@ static Drive drive_a = { .name = (char *) "sda",
                          .syspath = (char *) "/sys/a",
                          .diskseq = 3 };
 
-/* Storage that does not answer: while there is this pipe, the process that writes waits for its reader. */
+/* Simulates storage that hangs: while this pipe exists, the writer waits for a reader of the pipe. */
 static char stuck[sizeof dir + 6];
 
 static void storage_stuck(void) {
@@ -56,7 +56,7 @@ int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool syn
         return __real_file_replace(dir_fd, name, text, sync);
 }
 
-/* The answer to the last guarded_intend() of each: the userdata of a drive that is attached is where that goes. */
+/* The results of the last guarded_intend() of each drive; userdata of an attached drive points to one of these variables. */
 static int answer;
 
 static void on_stored(void *userdata, int error) {
@@ -84,7 +84,7 @@ static Run run_start(const char *boot_id, const Drive *d) {
         return r;
 }
 
-/* Until no note writer is at work any more, however long that takes, and those that have ended were heard of. */
+/* Runs the event loop until no writer is left and the end of each writer has been handled, however long that takes. */
 static void run_to_rest(Run *r) {
         siginfo_t si;
 
@@ -97,7 +97,7 @@ static void run_to_rest(Run *r) {
 static void run_end(Run *r) {
         (void) guard_free(r->guard);
         sd_event_unref(r->event);
-        /* Note writers that are still at it. */
+        /* Writers that are still running. */
         while (waitpid(-1, NULL, 0) > 0)
                 ;
 }
@@ -109,7 +109,7 @@ static int intend(Run *r, const char *setting, const char *value) {
         k = guarded_intend(r->drive, setting, value);
         if (k != 0)
                 return MIN(k, 0);
-        ck_assert_int_eq(answer, 1); /* never from within */
+        ck_assert_int_eq(answer, 1); /* not called from within guarded_intend() */
         for (int turn = 0; turn < 100 && answer == 1; turn++)
                 ck_assert_int_ge(sd_event_run(r->event, 100 * 1000), 0);
         return answer;
@@ -148,7 +148,7 @@ START_TEST(test_life) {
         ck_assert_uint_eq(count_files(), 1);
         ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
 
-        /* Not while somebody visits it. */
+        /* Has no effect during a visit. */
         guarded_clear(r.drive);
         run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 1);
@@ -180,16 +180,16 @@ START_TEST(test_restart) {
         Run r = run_start("boot", &drive_a);
 
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
-        run_end(&r); /* as if killed: nothing is cleared */
+        run_end(&r); /* as after a kill: no note is cleared */
 
         again.diskseq = restarts[_i].diskseq;
         r = run_start(restarts[_i].boot_id, restarts[_i].present ? &again : NULL);
-        /* What is not there is judged when it comes. */
+        /* Notes of absent drives are judged when the drive appears. */
         ck_assert_uint_eq(n_quarantined, restarts[_i].quarantined && restarts[_i].present);
         run_to_rest(&r);
         run_end(&r);
 
-        /* It lasts, and is said once. */
+        /* The quarantine persists, and is logged once. */
         r = run_start("a later boot", &again);
         if (restarts[_i].quarantined) {
                 ck_assert_uint_eq(n_quarantined, 1);
@@ -199,15 +199,15 @@ START_TEST(test_restart) {
                 ck_assert_uint_eq(guarded_release(r.drive, "apm"), 1);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
                 run_to_rest(&r);
-                /* That the machine went down in a visit counts up to the next boot. */
+                /* A crash during a visit counts until the next boot. */
                 ck_assert_uint_eq(count_files(), !restarts[_i].present);
         }
         run_end(&r);
 }
 END_TEST
 
-/* The daemon is killed while a dangerous value is sent, and the drive goes away under the next one: at once, or when
- * its own visit has noted the value anew, and has not sent it yet. */
+/* The daemon is killed during the write of a dangerous value, and the drive disappears in the next visit: at once, or after the visit noted
+ * the value again and before the write. */
 START_TEST(test_restart_and_lost) {
         Run r = run_start("boot", &drive_a);
 
@@ -230,14 +230,14 @@ START_TEST(test_restart_and_lost) {
 }
 END_TEST
 
-/* What else is kept of a drive: beside its notes, newest last, and nothing that cannot be written is tried again. */
+/* The kept text of a drive is stored in a separate file, the newest text replaces older texts, and failed writes are not retried. */
 START_TEST(test_kept) {
         _cleanup_free_ char *kept = NULL;
         Run r = run_start("boot", &drive_a);
 
         ck_assert_ptr_null(guarded_kept(r.drive));
         guarded_keep(r.drive, strdup("first\n"));
-        guarded_keep(r.drive, strdup("second\n")); /* the first is being written */
+        guarded_keep(r.drive, strdup("second\n")); /* the first text is being written */
         run_to_rest(&r);
         ck_assert_uint_eq(count_files(), 1);
         run_end(&r);
@@ -287,7 +287,7 @@ static void note_write(const Drive *d) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Two that say that they are one drive: two paths to one, or two that are not told apart by what they say. */
+/* Two drives with one identity: either two paths to one drive, or two drives whose identities do not differ. */
 #define PATH_A "/sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda"
 #define PATH_B "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb"
 #define PLUG_B "ID_PATH=pci-0000:00:14.0-usb-0:1:1.0-scsi-0:0:0:0"
@@ -329,7 +329,7 @@ static void twins_make(unsigned i, Drive *a, Drive *b) {
         b->serial = (char *) twins[i].other_serial;
 }
 
-/* Is apm = 127 in quarantine after a boot in which they come in this order, the second one maybe alone? */
+/* Returns true if apm = 127 is quarantined after a boot in which the drives appear in this order; `first` may be NULL. */
 static bool is_quarantined(const Drive *first, const Drive *second) {
         GuardedDrive *d;
         bool found;
@@ -356,14 +356,14 @@ START_TEST(test_twins) {
         ck_assert_int_eq(intend(&r, "apm", "128"), 0);
         ck_assert_uint_eq(count_files(), 1);
 
-        /* While the first has its note. */
+        /* The first drive still has its note. */
         ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
         ck_assert_msg((guarded_other_path(second) != NULL) == one, "%s", twins[_i].name);
         ck_assert_uint_eq(n_warnings, !one);
         if (!one) {
                 GuardedDrive *first = r.drive;
 
-                /* The stick is pulled in the middle of something dangerous, and put in again. */
+                /* The second drive is unplugged during a dangerous write, and plugged in again. */
                 guarded_visit(second, true);
                 r.drive = second;
                 ck_assert_int_eq(intend(&r, "apm", "127"), 0);
@@ -377,7 +377,7 @@ START_TEST(test_twins) {
                 ck_assert_int_eq(guard_attach(r.guard, &b, &answer, &second), 0);
                 ck_assert_ptr_nonnull(guarded_quarantined(second, "apm", "127"));
 
-                /* Nothing of that is the other's, and it is told of once. */
+                /* The first drive has no quarantine, and the twins are logged once. */
                 ck_assert_ptr_null(guarded_quarantined(first, "apm", "127"));
                 ck_assert(guarded_record(first)->visiting && guard_record_intends(guarded_record(first)));
                 ck_assert_uint_eq(n_warnings, 1);
@@ -386,14 +386,14 @@ START_TEST(test_twins) {
                 guard_flush(r.guard, UINT64_MAX);
                 run_end(&r);
 
-                /* Nor is it later, whichever comes first, or alone. */
+                /* The same holds after a reboot, in either order, and with one drive alone. */
                 ck_assert(!is_quarantined(&b, &a) && !is_quarantined(NULL, &a));
                 ck_assert(is_quarantined(&a, &b) && is_quarantined(NULL, &b));
                 return;
         }
         run_end(&r);
 
-        /* Whichever comes first: the intents are of the one path, and the drive has been there without a break. */
+        /* In either order: the intents belong to one path, and the drive has been present without interruption. */
         r = (Run){};
         ck_assert_int_eq(sd_event_new(&r.event), 0);
         ck_assert_int_eq(guard_new(r.event, dir, "boot", &table, on_stored, &r.guard), 0);
@@ -406,7 +406,7 @@ START_TEST(test_twins) {
 }
 END_TEST
 
-/* Nobody can know of which one a note is that was there before both: whichever comes first, both have it, for good. */
+/* A note from before both twins may concern either twin: whichever comes first, both keep it for good. */
 START_TEST(test_twin_comes) {
         Drive a, b;
 
@@ -423,7 +423,7 @@ START_TEST(test_twin_comes) {
 }
 END_TEST
 
-/* Three of them, there when the machine comes up again; a note of an intent, and who wrote it, is another. */
+/* Three twins are present when the machine boots again. The note of an intent was written by another run of the daemon. */
 START_TEST(test_twins_judged) {
         GuardedDrive *drives[4];
         Drive twin[4];
@@ -453,7 +453,7 @@ START_TEST(test_twins_judged) {
                 ck_assert_ptr_null(guarded_quarantined(drives[i], "apm", "128"));
         }
 
-        /* Released for one, it is for all of them: nobody knows whose it was. */
+        /* A release for one twin counts for all, since the note may concern any of them. */
         ck_assert_uint_eq(guarded_release(drives[2], NULL), 1);
         guarded_detach(drives[2]);
         run_to_rest(&r);
@@ -466,7 +466,7 @@ START_TEST(test_twins_judged) {
 }
 END_TEST
 
-/* A note that cannot be read may be about both, too; and the journal is told once of each of the two matters. */
+/* An unreadable note may concern both twins, too. The journal has one record about the note and one about the twins. */
 START_TEST(test_twin_unreadable) {
         _cleanup_free_ char *key = NULL, *command = NULL;
         GuardedDrive *second;
@@ -499,10 +499,10 @@ START_TEST(test_twin_unreadable) {
 }
 END_TEST
 
-/* Harmless settings alone: a note for as long as the visit lasts. A machine that dies in a visit twice in a row leaves the drive
- * alone; not if the visit in between ended, or if the boot in between did not get so far. */
+/* Visits that write only harmless settings have a note until the visit ends. After two crashes in a row during visits no commands are sent
+ * to the drive, unless the visit in between ended or the boot in between started no visit. */
 static const struct {
-        const char *boots[6]; /* "visit" is cut short, "visited" and "idle" are not */
+        const char *boots[6]; /* "visit" is interrupted, "visited" and "idle" are not */
         bool alone;
 } rows_of_boots[] = {
         { { "visit" }, false },
@@ -511,7 +511,7 @@ static const struct {
         { { "visit", "visited", "visit" }, false },
         { { "visit", "idle", "visit" }, false },
         { { "visit", "visit", "idle", "idle" }, true },
-        { { "visit", "again", "again", "again" }, false }, /* the daemon alone was killed */
+        { { "visit", "again", "again", "again" }, false }, /* only the daemon was killed */
         { { "visit", "again", "visit" }, true },
 };
 
@@ -536,7 +536,7 @@ START_TEST(test_boots) {
                 run_end(&r);
         }
 
-        /* Said once, and it lasts until it is released. */
+        /* Logged once, and valid until the release. */
         for (unsigned i = 0; i < 2; i++) {
                 boot[0]++;
                 r = run_start(boot, &drive_a);
@@ -558,7 +558,7 @@ END_TEST
 
 #define MANY 150U
 
-/* The same of each of many drives, until all of it is written. */
+/* Notes the same intent for many drives, and waits until all notes are written. */
 static void intend_many(Run *r, GuardedDrive **drives) {
         int errors[MANY];
 
@@ -602,14 +602,14 @@ START_TEST(test_many) {
 }
 END_TEST
 
-/* All that is cleared at the end is gone when that has been waited for: nobody outlives the daemon. */
+/* Notes that are cleared at the end are removed when guard_flush() returns, and no writer outlives the daemon. */
 START_TEST(test_flush) {
         GuardedDrive *drives[MANY];
         Run r = run_start("boot", NULL);
 
         intend_many(&r, drives);
 
-        /* One of them is being written just now. */
+        /* One note is being written at present. */
         ck_assert_int_eq(guarded_intend(drives[0], "lookahead", "on"), 0);
         end_many(drives);
         guard_flush(r.guard, UINT64_MAX);
@@ -618,7 +618,7 @@ START_TEST(test_flush) {
 }
 END_TEST
 
-/* Storage that does not answer holds up nobody's end. */
+/* Hanging storage does not delay the end of the daemon beyond the limit. */
 START_TEST(test_flush_stuck) {
         uint64_t began, took;
         Run r = run_start("boot", &drive_a);
@@ -633,7 +633,7 @@ START_TEST(test_flush_stuck) {
         ck_assert_uint_ge(took, 100 * 1000);
         ck_assert_uint_ge(n_warnings, 1);
 
-        /* The time is over. */
+        /* The limit has already passed. */
         guard_flush(r.guard, began);
 
         storage_answers();
@@ -641,7 +641,7 @@ START_TEST(test_flush_stuck) {
 }
 END_TEST
 
-/* One that changes while it is being written is written again before anybody is told. */
+/* A note that changes during its write is written again before the result is reported. */
 START_TEST(test_changed_meanwhile) {
         Run r = run_start("boot", &drive_a);
 
@@ -659,7 +659,7 @@ START_TEST(test_changed_meanwhile) {
 }
 END_TEST
 
-/* What is harmless is noted once for all drives, and that note goes with the last visit. */
+/* Harmless writes have one note for all drives, which is removed after the last visit. */
 START_TEST(test_visits) {
         GuardedDrive *first, *second;
         Drive b = drive_a;
@@ -677,7 +677,7 @@ START_TEST(test_visits) {
         ck_assert_int_eq(guarded_intend(second, NULL, NULL), 0);
         ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &writer), 0);
         while (answer > 0 || other > 0) {
-                /* One process for both. */
+                /* One writer writes both files. */
                 ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &later), 0);
                 ck_assert_int_eq(later, writer);
                 ck_assert_int_ge(sd_event_run(r.event, UINT64_MAX), 0);
@@ -697,7 +697,7 @@ START_TEST(test_visits) {
 }
 END_TEST
 
-/* A directory that is not there: an answer all the same, and one warning. */
+/* If the directory is missing, the result is still reported, and one warning is logged. */
 START_TEST(test_no_directory) {
         Run r;
 
@@ -708,7 +708,7 @@ START_TEST(test_no_directory) {
         ck_assert_int_eq(intend(&r, "apm", "128"), -ENOENT);
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* It comes, and goes: that is news again. */
+        /* The directory appears and disappears, so the failure is logged again. */
         ck_assert_int_eq(mkdir(dir, 0755), 0);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
         ck_assert_uint_eq(count_files(), 1);
@@ -720,12 +720,12 @@ START_TEST(test_no_directory) {
 }
 END_TEST
 
-/* No room for a note: said once, though there is room for removing what could not be stored. */
+/* Without space for a note, the failure is logged once, even though the removal of notes succeeds. */
 START_TEST(test_full) {
         _cleanup_free_ char *key = NULL, *path = NULL;
         Run r = run_start("boot", &drive_a);
 
-        /* Nothing can be written under the name that a file has before it is complete. */
+        /* This directory makes each write of the temporary file fail. */
         ck_assert_int_eq(guard_key(&drive_a, &key), 0);
         ck_assert_int_ge(asprintf(&path, "%s/%s.new~", dir, key), 0);
         ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -738,7 +738,7 @@ START_TEST(test_full) {
         }
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* There is room again, and then not. */
+        /* Space is available again, and then not. */
         ck_assert_int_eq(rmdir(path), 0);
         ck_assert_int_eq(intend(&r, "apm", "127"), 0);
         ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -755,7 +755,7 @@ static void dir_rename(const char *from, const char *to) {
         ck_assert_int_eq(system(command), 0);
 }
 
-/* A note whose removal fails is removed later, after a while or at the end, so that the next boot does not find it. */
+/* A note whose removal fails is removed by a later attempt or at the end, so that the next boot does not find it. */
 START_TEST(test_removed_later) {
         Run r = run_start("boot", &drive_a);
 
@@ -775,7 +775,7 @@ START_TEST(test_removed_later) {
                         ck_assert(timer_runs(r.guard->timer));
                 }
         }
-        /* It is not forgotten when it has gone. */
+        /* The note is not forgotten when the drive has disappeared. */
         if (_i == 1)
                 guarded_detach(r.drive);
 
@@ -800,10 +800,10 @@ START_TEST(test_stuck) {
         ck_assert_int_eq(intend(&r, "apm", "127"), -ETIMEDOUT);
         ck_assert_uint_eq(n_warnings, 1);
 
-        /* Nobody waits for it a second time. */
+        /* The next intent fails at once instead of waiting again. */
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "128"), -ETIMEDOUT);
 
-        /* It goes on: all is well again. */
+        /* The storage works again, and so does the guard. */
         storage_answers();
         run_to_rest(&r);
         ck_assert_int_eq(intend(&r, "apm", "129"), 0);
@@ -811,7 +811,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* What /proc has of this process, in one line. */
+/* Reads one line of a process's file in /proc. */
 static const char *process_line(pid_t pid, const char *file, const char *line) {
         static char text[4096];
         char path[64], *found;
@@ -830,7 +830,7 @@ static const char *process_line(pid_t pid, const char *file, const char *line) {
         return found;
 }
 
-/* Where its descriptor leads to; "": nowhere. */
+/* Returns the target of a descriptor of the process; "": none. */
 static const char *process_fd(pid_t pid, unsigned fd) {
         static char target[128];
         char path[64];
@@ -841,8 +841,8 @@ static const char *process_fd(pid_t pid, unsigned fd) {
         return target;
 }
 
-/* The process that writes holds nothing of the daemon's, outlives a SIGHUP that is for the whole unit, and is ended by any other
- * signal, which the daemon itself has blocked. */
+/* The writer holds no descriptors of the daemon, survives a SIGHUP sent to the whole unit, and dies by any other signal, although the
+ * daemon blocks these signals. */
 START_TEST(test_writer) {
         unsigned long long ignored;
         sigset_t mask;
@@ -857,7 +857,7 @@ START_TEST(test_writer) {
         ck_assert_int_eq(guarded_intend(r.drive, "apm", "127"), 0);
         answer = 1;
         ck_assert_int_eq(sd_event_source_get_child_pid(r.guard->writer, &pid), 0);
-        /* Up to the file that it cannot write. */
+        /* Waits until the writer blocks on the pipe. */
         while (!streq(process_fd(pid, STDERR_FILENO + 1), dir))
                 (void) usleep(1000);
 
@@ -877,7 +877,7 @@ START_TEST(test_writer) {
 }
 END_TEST
 
-/* An earlier version noted every setting. Of what it left, the file keeps what may do harm. */
+/* An earlier version noted every setting. Only dangerous settings of such notes stay in the file. */
 #define ENTRY(n, setting) \
         "ENTRY_" n "_SETTING=" setting "\nENTRY_" n "_VALUE=1\nENTRY_" n "_QUARANTINED=1\nENTRY_" n "_WHY=x\n"
 static const struct {
@@ -915,7 +915,7 @@ START_TEST(test_old_note) {
 }
 END_TEST
 
-/* What nobody can read may say anything: what is dangerous is not written until somebody says so, and the file stays. */
+/* An unreadable note may contain anything: dangerous settings are not written until a release, and the file stays. */
 #define MAKE(content) "printf '" content "' > %s/%s"
 static const char *const unreadable[] = {
         MAKE(""),
@@ -967,7 +967,7 @@ START_TEST(test_unreadable) {
 }
 END_TEST
 
-/* ---- how many ---- */
+/* ---- many notes ---- */
 
 static Drive numbered(char serial[static 16], unsigned n) {
         Drive d = drive_a;
@@ -985,7 +985,7 @@ static unsigned count_drives(const Guard *g) {
         return n;
 }
 
-/* However many notes there are: of a drive that comes, its own is read. */
+/* With many notes on storage, only the note of a new drive is read. */
 START_TEST(test_notes) {
         char serial[16];
         Run r;
@@ -1012,7 +1012,7 @@ START_TEST(test_notes) {
 }
 END_TEST
 
-/* 20,000 that come, are lost in a command, and never come again: of those that are gone the last ones are remembered. */
+/* 20,000 drives appear, are lost during a command, and never return: only the notes of the last drives stay in memory. */
 START_TEST(test_come_and_go) {
         const unsigned n_known = 256, n_come = 20000;
         GuardedDrive *guarded;
@@ -1045,7 +1045,7 @@ START_TEST(test_come_and_go) {
                 guarded_detach(guarded);
         }
 
-        /* Who has been there all the time is known all the time. */
+        /* The note of a drive that stayed present is still in memory. */
         guarded_lost(r.drive);
         ck_assert(guard_record_suspects(guarded_record(r.drive)));
         ck_assert_uint_eq(count_files(), 0);

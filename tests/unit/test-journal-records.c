@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What each record says, field by field. The journal's socket is the test's. */
+/* The content of each record, field by field. The test has the journal's socket. */
 
 #include <stdio.h>
 #include <syslog.h>
@@ -15,7 +15,7 @@
 
 static char told[2048]; /* the last record */
 static unsigned n_told;
-static JournalSocket used; /* where it was sent */
+static JournalSocket used; /* the socket to which the record was sent */
 
 int journal_socket_send(JournalSocket *j, const char *record) {
         used = *j;
@@ -33,7 +33,7 @@ void journal_socket_done(_unused_ JournalSocket *j) {
         note("done");
 }
 
-/* One record, which begins with this. */
+/* Expects one record that begins with this text. */
 static void expect(int priority, const char *id, const char *rest) {
         char all[sizeof told];
 
@@ -95,7 +95,7 @@ static const struct {
           "MESSAGE=sda: apm = 127: refused: it says so\n" OF(
                           "refused",
                           "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=254\nDRIVEKEEP_REASON=it says so\n" },
-        /* What was read, and was not written, is so still. */
+        /* A value that was read and not written is also the value after the visit. */
         { { .wish = &wish, .setting = &row, .verdict = VERDICT_UNCHANGED, .before = KNOWN(127) },
           "MESSAGE=sda: apm = 127: unchanged (was 127)\n" OF(
                           "unchanged", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_BEFORE=127\nDRIVEKEEP_AFTER=127\n" },
@@ -114,14 +114,14 @@ static const struct {
         { { .wish = &wish, .setting = &row, .verdict = VERDICT_QUARANTINED, .reason = "it went down" },
           "MESSAGE=sda: apm = 127: quarantined: it went down\n" OF(
                           "quarantined", "boot") "DRIVEKEEP_WANTED=127\nDRIVEKEEP_REASON=it went down\n" },
-        /* Who wants it has no lines. */
+        /* The source of the wish is not a file with lines. */
         { { .wish = &of_no_file, .setting = &row, .verdict = VERDICT_APPLIED, .written = true },
           "MESSAGE=sda: apm = 127: applied\n" DISK
           "DRIVEKEEP_SETTING=apm\nDRIVEKEEP_VERDICT=applied\nDRIVEKEEP_VISIT=boot\n"
           "DRIVEKEEP_RULE=drivekeep tune\nDRIVEKEEP_WANTED=127\n" },
 };
 
-/* What went as it should is for those who look; what did not, for all. */
+/* Success is logged at a low priority, and failure at a high priority. */
 static int priority_of(const Step *s) {
         switch (s->verdict) {
         case VERDICT_UNCHANGED:
@@ -156,7 +156,7 @@ START_TEST(test_step) {
 }
 END_TEST
 
-/* Each verdict, of something that was sent, and of what was not. */
+/* Each verdict, for a setting that was sent and for one that was not. */
 START_TEST(test_verdict) {
         for (unsigned i = 0; i < 2; i++) {
                 Step s = { .wish = &wish, .setting = &row, .verdict = (Verdict) _i, .written = i == 1 };
@@ -287,7 +287,7 @@ static const struct {
         uint64_t slept;
         const char *record;
 } wakes[] = {
-        /* All that there is of it. */
+        /* A wake with all fields. */
         { &disk,
           { .kind = WAKE_WRITE,
             .process = { .pid = 812, .comm = "dd", .unit = "backup.service", .command_line = "dd if=a of=b" },
@@ -305,14 +305,14 @@ static const struct {
           "DRIVEKEEP_WAKE_PID=812\nDRIVEKEEP_WAKE_UNIT=backup.service\n"
           "DRIVEKEEP_WAKE_COMMAND_LINE=dd if=a of=b\nDRIVEKEEP_WAKE_THREAD=md0_raid1\nDRIVEKEEP_WAKE_SENT=WRITE\n"
           "DRIVEKEEP_WAKE_SECTOR=2048\nDRIVEKEEP_WAKE_INODE=12\nDRIVEKEEP_WAKE_CONTENT=1\n" },
-        /* … and nothing. */
+        /* A wake without any optional field. */
         { &bare,
           { .kind = WAKE_READ },
           0,
           "MESSAGE=sdb: woken by an unknown process, which read from the drive, after at least 0 s in standby.\n"
           "DRIVEKEEP_DRIVE=sdb\nDRIVEKEEP_STANDBY_USEC=0\nDRIVEKEEP_WAKE_KIND=read\n"
           "DRIVEKEEP_WAKE_WHAT=read from the drive\n" },
-        /* It had ended. The first sector has a number, too. */
+        /* The process had ended. Sector 0 is reported, too. */
         { &bare,
           { .kind = WAKE_READ, .process = { .pid = 7, .comm = "cat" }, .has_sector = true },
           120 * SECOND - 1,
@@ -370,7 +370,7 @@ static const struct {
           "DRIVEKEEP_WAKE_WHAT=probed the drive, as it does after a device node that was open for writing is closed\n"
           "DRIVEKEEP_WAKE_PROCESS=(udev-worker)\nDRIVEKEEP_WAKE_PID=300\n"
           "DRIVEKEEP_WAKE_UNIT=systemd-udevd.service\n" },
-        /* What a process calls itself begins no field of its own. */
+        /* The name of a process cannot begin a new field. */
         { &bare,
           { .kind = WAKE_READ,
             .process = { .pid = 7, .comm = "a\nMESSAGE=b", .command_line = "a\nPRIORITY=0\t\x1b" },
@@ -390,7 +390,7 @@ START_TEST(test_wake) {
 }
 END_TEST
 
-/* A drive that the service spins down, or does not. */
+/* The records about the spin-down by the service. */
 START_TEST(test_spindown) {
         const Wake w = { .kind = WAKE_READ, .process = { .pid = 7, .comm = "du", .unit = "cron.service" } };
 
@@ -414,7 +414,7 @@ START_TEST(test_storm) {
 }
 END_TEST
 
-/* One value, and a drive that is left alone, of which less is known. */
+/* A quarantined value, and a drive without model and serial number to which no commands are sent. */
 START_TEST(test_quarantined) {
         const GuardRecord known = { .model = (char *) "M", .serial = (char *) "S" }, unknown = {};
         const GuardEntry e = { .setting = (char *) "apm", .value = (char *) "127", .why = (char *) "it went down" };
@@ -480,7 +480,7 @@ START_TEST(test_complaint) {
 }
 END_TEST
 
-/* A line feed would begin another field. The priority is the caller's. */
+/* A line feed must not begin another field. The caller chooses the priority. */
 START_TEST(test_log) {
         journal_log(_i, "%s\nDRIVEKEEP_DRIVE=%d", "one", 2);
         expect(_i, NULL, "MESSAGE=one\\x0aDRIVEKEEP_DRIVE=2\n");
@@ -503,7 +503,7 @@ static bool log_once(Injected what, size_t nth) {
         return failed;
 }
 
-/* No memory for a field costs the field alone; none at all, or none for what it is about, the record. */
+/* If memory runs out for a field, only that field is missing. Without any memory, or without memory for the message, the record is lost. */
 START_TEST(test_no_memory) {
         const Complaint c = { .level = COMPLAINT_ERROR, .file = (char *) "f", .sentence = (char *) "It is wrong." };
 
@@ -520,7 +520,7 @@ START_TEST(test_no_memory) {
 }
 END_TEST
 
-/* The end is given half a second, and nothing is left of the socket. */
+/* journal_finish() waits for half a second and closes the socket. */
 START_TEST(test_socket) {
         journal_attach((sd_event *) told);
         journal_finish();

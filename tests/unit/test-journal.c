@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A journal that takes nothing, or only a little at a time: nobody waits for it, what was said comes in its order, and what did not
- * come is told of as a number. The journal's end of the socket is ours. */
+/* A journal that accepts nothing, or little at a time: no caller blocks, records arrive in order, and the number of lost records is logged.
+ * The test has the journal's end of the socket. */
 
 #include <check.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int journal_make(void) {
         return fd;
 }
 
-/* As long as those of a verdict. */
+/* Sends a record of the size of a verdict's record. */
 static void say(JournalSocket *j, unsigned nth) {
         char record[600];
 
@@ -35,11 +35,11 @@ static void say(JournalSocket *j, unsigned nth) {
 }
 
 typedef struct Heard {
-        unsigned n, next; /* records; and the number of the one that must not come before */
+        unsigned n, next; /* number of received records, and lowest number that may come next */
         unsigned lost;
 } Heard;
 
-/* What has come: in order, with a gap only where one is told of. Returns how many that were. */
+/* Receives records, which must be in order, with gaps only where a loss is logged. Returns the number of records. */
 static unsigned hear(int fd, Heard *h, unsigned most) {
         unsigned n = 0, number;
         char record[700], expected[128];
@@ -67,10 +67,10 @@ static unsigned hear(int fd, Heard *h, unsigned most) {
         return n;
 }
 
-/* Many more than all that may wait. */
+/* Many more records than the queue can hold. */
 #define MANY (3 * JOURNAL_WAITING_MAX / 500)
 
-/* _i: with the loop that the service has; without, as in a child of it. */
+/* _i: with an event loop, as in the service, or without, as in a child of the service. */
 START_TEST(test_stuck) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
@@ -83,7 +83,7 @@ START_TEST(test_stuck) {
         for (unsigned i = 0; i < MANY; i++)
                 say(&j, i);
 
-        /* It goes on, and all that waited comes. */
+        /* The journal accepts records again, and all waiting records arrive. */
         for (unsigned n = 1; n > 0;) {
                 n = hear(fd, &h, 7);
                 while (_i == 0 && sd_event_run(event, 0) > 0)
@@ -95,7 +95,7 @@ START_TEST(test_stuck) {
         ck_assert_uint_eq(h.n + h.lost, MANY);
         ck_assert_uint_ge(h.n, JOURNAL_WAITING_MAX / 520);
 
-        /* As if nothing had been; and nobody waits for anything. */
+        /* The next hang is handled in the same way, and no call blocks. */
         say(&j, MANY);
         ck_assert_uint_eq(hear(fd, &h, 2), 1);
         ck_assert_uint_eq(h.n + h.lost, MANY + 1);
@@ -106,7 +106,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* It is slow, and takes one while two are said: nothing is lost that there is room for. */
+/* A slow journal accepts one record for each two that are sent: nothing is lost while the queue has space. */
 START_TEST(test_slow) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
@@ -132,7 +132,7 @@ START_TEST(test_slow) {
 }
 END_TEST
 
-/* It is not there, comes, and comes anew at the same path. */
+/* The journal's socket is missing, appears, and is replaced at the same path. */
 START_TEST(test_absent) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         Heard h = {};
@@ -154,7 +154,7 @@ START_TEST(test_absent) {
 }
 END_TEST
 
-/* As long as a path may be, and longer; each of them is closed at the end. */
+/* A path of the maximum length, and a longer path. Each socket is closed at the end. */
 START_TEST(test_path) {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
         char longest[sizeof un.sun_path + 1] = "";
@@ -178,7 +178,7 @@ START_TEST(test_path) {
 }
 END_TEST
 
-/* The end does not wait for ever either. */
+/* journal_socket_finish() has a time limit. */
 START_TEST(test_finish) {
         JournalSocket j = { .path = path, .fd = -EBADF };
         int fd = journal_make();
@@ -194,16 +194,17 @@ START_TEST(test_finish) {
 }
 END_TEST
 
-/* ---- who may make no socket ---- */
+/* ---- processes that may not create sockets ---- */
 
-static int forbidden; /* the error; 0: it may */
+static int forbidden; /* the error of socket(); 0: permitted */
 
 int socket(int domain, int type, int protocol) {
         errno = forbidden;
         return forbidden ? -1 : (int) syscall(SYS_socket, domain, type, protocol);
 }
 
-/* A tracer has its standard error, which is a stream to the journal, or a file. Its unit's sandbox and its own refuse sockets. */
+/* Standard error of a tracer is a stream to the journal or a file. The unit's sandbox and the process's own sandbox forbid sockets with
+ * different errors. */
 static const struct {
         bool file;
         int error;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The end comes at any moment: a process that does what the daemon and its worker do for one drive, with the crash guard's
- * files and the state file, is killed before and after each command, each note and each line that it writes down, and is then
- * started again. The drive ends with what is wanted, nothing that was right is written twice, nothing is written without a note
- * on the disk, and no note is left that is not true. */
+/* A process that performs the steps of the daemon and its worker for one drive, with the crash guard's files and the state file, is killed
+ * before and after each command, note and line that it writes, and is then started again. The drive must end with the configured settings.
+ * No correct setting may be written twice, no dangerous setting may be written without a note on the disk, and no wrong note may remain. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,18 +22,18 @@
 #define GUARDED "guarded"
 #define STATES "states"
 
-/* What is left when the process is gone. */
+/* The state that survives the process. */
 typedef struct Shared {
         ModelDrive drive;
         unsigned n_unguarded;
         unsigned n_quarantined;
-        bool survived; /* the visit has ended, and the drive has worked on */
+        bool survived; /* the visit has ended, and the drive continued to work */
         Verdict verdicts[RECORD_MAX_SETTINGS];
 } Shared;
 
 static Shared *shared;
 
-/* Stand-ins: what the journal would be told. */
+/* Replacements for the functions that write to the journal. */
 void journal_quarantined(const GuardRecord *d _unused_, const GuardEntry *e) {
         ck_assert_ptr_nonnull(e);
         shared->n_quarantined++;
@@ -64,7 +63,7 @@ static Wish wish_items[] = {
         { .name = "spindown_time", .value = { .type = VALUE_STANDBY_TIMER, .number = 120 }, .file = "f", .line = 3 },
 };
 
-/* As it is, but for one that is dangerous here. */
+/* The table of settings, with one setting that is dangerous in this test. */
 static Setting apm[2];
 static SettingTable settings;
 
@@ -77,9 +76,9 @@ typedef struct Run {
         sd_event *event;
         Guard *guard;
         GuardedDrive *guarded;
-        int answer; /* of the guard; 1: none yet */
+        int answer; /* result from the guard; 1: none yet */
         DriveRecord *record;
-        unsigned left; /* steps to live; 0: as long as it likes */
+        unsigned left; /* remaining steps before the kill; 0: no kill */
 } Run;
 
 static void step(Run *r) {
@@ -87,7 +86,7 @@ static void step(Run *r) {
                 (void) kill(getpid(), SIGKILL);
 }
 
-/* Does a note on the disk say this ("" : is there any)? */
+/* Returns true if a note on the disk contains this text ("": if any note exists). */
 static bool is_noted(const char *what) {
         DIR *d = opendir(GUARDED);
         const struct dirent *e;
@@ -201,7 +200,7 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
                 _exit(5);
         guarded_visit(r.guarded, false);
 
-        /* The drive has survived it. */
+        /* The drive continued to work after the write. */
         step(&r);
         shared->survived = true;
         guarded_clear(r.guarded);
@@ -210,7 +209,8 @@ static _Noreturn void run(unsigned left, const char *boot_id) {
         _exit(r.left > 0 ? 0 : left > 0 ? 6 : 0);
 }
 
-/* Returns whether it was killed. Note writers may outlive it, as they do the daemon, and are waited for. */
+/* Runs the process, and returns true if it was killed. Waits for writers of notes, which may outlive the process as they outlive the
+ * daemon. */
 static bool run_process(unsigned left, const char *boot_id) {
         bool killed = false;
         pid_t pid, child;
@@ -262,7 +262,7 @@ static void forget_all(void) {
 
 /* ---- the tests ---- */
 
-/* Killed, and started again while the drive is there without a break. */
+/* The daemon is killed and started again while the drive stays present. */
 START_TEST(test_started_again) {
         unsigned n;
 
@@ -284,8 +284,8 @@ START_TEST(test_started_again) {
 }
 END_TEST
 
-/* The machine went down at that moment: what is dangerous and was noted is not written again. All else is as wanted, and nothing
- * else is held against anybody. */
+/* The machine crashes at that moment: a dangerous value with a note is not written again. All other settings have their configured values,
+ * and nothing else is quarantined. */
 START_TEST(test_machine_lost) {
         unsigned n, n_guarded = 0, n_sent = 0;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* How the service, its broker and its tracer begin and end, each in a process of its own. What they begin is the test's. */
+/* How the service, its broker and its tracer start and exit, each in a separate process. The test replaces the functions that they
+ * start. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -22,23 +23,23 @@
 
 int service_main(int argc, char *argv[]);
 
-/* ---- what they begin ---- */
+/* ---- replacements ---- */
 
 static int state_error, prepare_error, broker_error, serve_answer, daemon_error, loop_error, trace_answer;
-static BrokerChild child;      /* that the broker makes */
-static int niceness, niced[2]; /* what the kernel is told of it: a pipe */
-static bool without_autogroup; /* a kernel that has none */
+static BrokerChild child;      /* the kind of child that the broker starts */
+static int niceness, niced[2]; /* niced: a pipe in place of the autogroup's file */
+static bool without_autogroup; /* the kernel has no autogroups */
 static int notified;           /* service manager's socket */
-static int out;                /* where it is said what was done */
+static int out;                /* receives a line about each step */
 static char part;
 
-/* The end of such a process. */
+/* Ends the process under test. */
 static _Noreturn void end(int status) {
         (void) dprintf(out, "%s", all_done());
         _exit(status);
 }
 
-/* The first that there is. */
+/* Hands over the first descriptor. */
 static int give(int fd) {
         ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
         return STDIN_FILENO;
@@ -110,7 +111,7 @@ static void note_news(void) {
                 note("%s", news);
 }
 
-/* The end is said there, too. */
+/* Also reports the exit. */
 static int on_loop(sd_event_source *source, _unused_ void *userdata) {
         note_news();
         ck_assert_ptr_nonnull(getenv("NOTIFY_SOCKET"));
@@ -124,7 +125,7 @@ int daemon_new(sd_event *event, Broker *b, Daemon **ret) {
         int n = 0;
 
         ck_assert_ptr_eq(b, (Broker *) &part);
-        /* These and no others come by the loop. */
+        /* Exactly these signals are blocked and handled by the event loop. */
         ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &mask), 0);
         for (int i = 1; i < 32; i++)
                 n += sigismember(&mask, i);
@@ -156,7 +157,7 @@ void journal_log(int priority, _unused_ const char *format, ...) {
 
 /* ---- the tests ---- */
 
-/* What was done, and the exit status. `n_fds`: that systemd hands over. */
+/* Runs main(), stores the steps in `said`, and returns the exit status. `n_fds`: the number of descriptors from systemd. */
 static int run_main(const char *const *arguments, const char *n_fds, char said[static 512]) {
         int fds[2], status, argc = 1;
         char number[16];
@@ -179,7 +180,7 @@ static int run_main(const char *const *arguments, const char *n_fds, char said[s
                 out = fcntl(fds[1], F_DUPFD_CLOEXEC, 20);
                 notified = fcntl(notified, F_DUPFD_CLOEXEC, 20);
                 (void) dup2(fds[1], STDERR_FILENO);
-                /* What Check has there is not for this process. */
+                /* The process must not inherit Check's descriptors. */
                 for (int i = 0; i < 2; i++)
                         (void) dup2(STDIN_FILENO, SD_LISTEN_FDS_START + i);
                 (void) close(STDIN_FILENO);
@@ -207,7 +208,7 @@ static const struct {
         const char *done;
 } services[] = {
         { NULL, EXIT_SUCCESS, "lock broker attach daemon READY=1 loop daemon-free broker-free finish " },
-        /* All works but that `drivekeep status` does not know. */
+        /* Everything works except `drivekeep status`. */
         { &state_error, EXIT_SUCCESS, "lock log:4 broker attach daemon READY=1 loop daemon-free broker-free finish " },
         { &broker_error, EXIT_FAILURE, "lock broker log:3 finish " },
         { &daemon_error, EXIT_FAILURE, "lock broker attach daemon broker-free log:3 finish " },
@@ -235,7 +236,8 @@ static const struct {
         { "1", BROKER_WORKER, 0, 1, EXIT_SUCCESS, "prepare serve finish " },
         { "1", BROKER_WORKER, 0, -EIO, EXIT_FAILURE, "prepare serve log:3 finish " },
         { "1", BROKER_WORKER, -EIO, 1, EXIT_FAILURE, "prepare log:3 finish " },
-        { "0", BROKER_WORKER, 0, 1, EXIT_FAILURE, "log:3 finish " }, /* whom would it serve? */
+        { "0", BROKER_WORKER, 0, 1, EXIT_FAILURE,
+          "log:3 finish " }, /* without a socket, the broker has nothing to serve */
         { "2", BROKER_WORKER, 0, 1, EXIT_FAILURE, "log:3 finish " },
 };
 
@@ -262,7 +264,7 @@ static const struct {
         { "2", 0, EXIT_FAILURE, "log:3 finish " },
 };
 
-/* It begins nothing of what the others are for. */
+/* The tracer starts none of the parts of service and broker. */
 START_TEST(test_tracer) {
         char said[512];
 
@@ -280,7 +282,7 @@ static const char *const arguments[][3] = { { "--help" },
                                             { "--tracer", "--broker" },
                                             { "--broker", "--tracer" } };
 
-/* It is no command, and begins nothing. */
+/* The program is not a command for users: with arguments it starts nothing. */
 START_TEST(test_arguments) {
         char said[512];
 
@@ -295,7 +297,7 @@ static const struct {
         const char *told;
 } nices[] = { { 5, false, "5" }, { 5, true, "" }, { 1, false, "1" }, { 0, false, "" }, { -5, false, "" } };
 
-/* The whole session is to be as nice as its unit wants it to be, and not less so. */
+/* The session's autogroup gets the nice value of the unit, and no lower value. */
 START_TEST(test_nice) {
         char said[512], told[16] = "";
 

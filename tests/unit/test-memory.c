@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Which pages are handed back: the segments of made-up objects are the test's. Built with --wrap for what asks the kernel. */
+/* Which pages memory_trim() releases. The test supplies the segments of objects, and replaces kernel functions by the linker's --wrap. */
 
 #include <link.h>
 #include <malloc.h>
@@ -17,7 +17,7 @@ static uintptr_t base = BASE;
 static uintptr_t page;
 static const struct dl_phdr_info *objects;
 static size_t n_objects;
-static ElfW(Phdr) * phdrs; /* of the first: one, in a place of its own */
+static ElfW(Phdr) * phdrs; /* the first object's header, in a separate mapping */
 
 int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), void *userdata);
 int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), void *userdata) {
@@ -31,7 +31,7 @@ int __wrap_dl_iterate_phdr(int (*fn)(struct dl_phdr_info *, size_t, void *), voi
         return r;
 }
 
-/* In pages of the object. */
+/* Records the call in units of the object's pages. */
 int __wrap_madvise(void *start, size_t size, int advice);
 int __wrap_madvise(void *start, size_t size, int advice) {
         uintptr_t from = (uintptr_t) start - base;
@@ -48,11 +48,11 @@ int __wrap_malloc_trim(size_t keep) {
         return 1;
 }
 
-/* They begin in the object's fourth page. */
+/* All segments begin in the object's fourth page. */
 static const struct {
         uint32_t type, flags;
-        unsigned skip;           /* so many bytes behind its beginning … */
-        unsigned n_pages, bytes; /* … and so long */
+        unsigned skip;           /* offset of the segment in that page, in bytes */
+        unsigned n_pages, bytes; /* length of the segment */
         const char *done;
 } segments[] = {
         { PT_LOAD, PF_R, 0, 1, 0, "3+1 " },   { PT_LOAD, PF_R | PF_X, 0, 2, 0, "3+2 " },
@@ -70,7 +70,7 @@ static ElfW(Phdr) segment(size_t i) {
                              .p_memsz = segments[i].n_pages * page + segments[i].bytes };
 }
 
-/* Whole pages, of what cannot be written alone. */
+/* Only whole pages of segments without write access are released. */
 START_TEST(test_segment) {
         char expected[64];
 
@@ -81,7 +81,7 @@ START_TEST(test_segment) {
 }
 END_TEST
 
-/* Each segment of each object, and nothing behind them. */
+/* Each segment of each object is released, and nothing beyond the headers is read. */
 START_TEST(test_objects) {
         ElfW(Phdr) others[] = { segment(1), segment(7), segment(6) };
         const struct dl_phdr_info several[] = {
@@ -97,7 +97,7 @@ START_TEST(test_objects) {
 }
 END_TEST
 
-/* What holds the headers is gone when it has been handed back; nothing is read of it any more. */
+/* The segment with the headers is released last, and the headers are not read afterwards. */
 START_TEST(test_headers) {
         ElfW(Phdr) *own = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         const ElfW(Phdr) load = { .p_type = PT_LOAD, .p_flags = PF_R, .p_memsz = page };

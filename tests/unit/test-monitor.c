@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is made of udev's events, and when: the test is udev, and has the clock. */
+/* How and when udev's events are dispatched. The test plays udev and controls the clock. */
 
 #include <libudev.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static struct udev *udev;
 static int fd;
 static struct udev_device *queue[16];
 static size_t n_queued, n_received;
-static bool overrun; /* the next one was lost */
+static bool overrun; /* the next event was lost */
 
 static struct udev_device *receive(_unused_ void *userdata) {
         uint64_t n;
@@ -57,7 +57,7 @@ static void tell(const char *action, const char *subsystem, const char *type, co
         wake();
 }
 
-/* ---- what is heard ---- */
+/* ---- dispatched events ---- */
 
 static char heard[512];
 
@@ -104,7 +104,7 @@ static void setup(void) {
         heard[0] = '\0';
         n_queued = n_received = 0;
         overrun = false;
-        /* The machine was started long ago. */
+        /* The machine booted long ago. */
         passed_usec = 3600 * 1000 * MS;
         udev = udev_new();
         ck_assert_ptr_nonnull(udev);
@@ -117,7 +117,7 @@ static void teardown(void) {
         event = sd_event_unref(event);
         while (n_received < n_queued)
                 (void) udev_device_unref(queue[n_received++]);
-        (void) memset(queue, 0, sizeof queue); /* what is not freed is nobody's then */
+        (void) memset(queue, 0, sizeof queue); /* events that were not freed leak, which the sanitizer reports */
         udev = udev_unref(udev);
         (void) close(fd);
 }
@@ -154,7 +154,7 @@ START_TEST(test_event) {
 }
 END_TEST
 
-/* md and dm are on top of drives in any case, and drives for some rules. */
+/* md and dm devices are stacked on drives, and are drives for some rules. */
 START_TEST(test_stacked) {
         static const char *const names[] = { "md0", "dm-1" };
         char both[64], stacked[64];
@@ -167,7 +167,7 @@ START_TEST(test_stacked) {
 }
 END_TEST
 
-/* Those that come together are told of together, a tenth of a second after the last one. */
+/* Events that arrive together are dispatched together, 100 ms after the last event. */
 START_TEST(test_gather) {
         tell("add", "block", "disk", "sda", NULL, NULL);
         pass(event, 80 * MS);
@@ -177,7 +177,7 @@ START_TEST(test_gather) {
         pass(event, 40 * MS);
         ck_assert_str_eq(heard, "drive sda; attached sda; drive sdb; attached sdb; ");
 
-        /* The next one begins anew. */
+        /* The next event starts a new collection. */
         heard[0] = '\0';
         pass(event, 5000 * MS);
         tell("change", "block", "disk", "sda", NULL, NULL);
@@ -188,7 +188,7 @@ START_TEST(test_gather) {
 }
 END_TEST
 
-/* However many come: none waits for longer than a second. */
+/* Even if events keep arriving, no event waits longer than one second. */
 START_TEST(test_no_longer) {
         for (int i = 0; i < 13; i++) {
                 tell("change", "block", "disk", "sda", NULL, NULL);
@@ -198,7 +198,7 @@ START_TEST(test_no_longer) {
 }
 END_TEST
 
-/* What is gone is told at once, with what came before. */
+/* A removal is dispatched at once, together with earlier events. */
 START_TEST(test_at_once) {
         tell("change", "block", "disk", "sda", NULL, NULL);
         run(event);
@@ -211,7 +211,7 @@ START_TEST(test_at_once) {
 }
 END_TEST
 
-/* Somebody asks for what has come so far, seen by the loop or not. */
+/* monitor_settle() dispatches all received events, whether or not the event loop has read them. */
 START_TEST(test_settle) {
         tell("add", "block", "disk", "sda", NULL, NULL);
         if (_i)
@@ -223,7 +223,7 @@ START_TEST(test_settle) {
 }
 END_TEST
 
-/* Lost ones are told of behind those that came. */
+/* A loss of events is reported after the events that arrived. */
 START_TEST(test_lost) {
         overrun = true;
         tell("add", "block", "disk", "sda", NULL, NULL);
@@ -237,7 +237,7 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* In the first minute of a machine more comes, and is waited for. */
+/* In the first minute after boot, when more events arrive, the pause is longer. */
 START_TEST(test_first_minute) {
         struct timespec ts;
 
@@ -249,11 +249,11 @@ START_TEST(test_first_minute) {
         ck_assert_str_eq(heard, _i ? "drive sda; attached sda; " : "");
         pass(event, 400 * MS);
         ck_assert_str_eq(heard, "drive sda; attached sda; ");
-        passed_usec = 0; /* Check looks at the clock, too */
+        passed_usec = 0; /* Check uses the clock, too */
 }
 END_TEST
 
-/* It goes while something waits. */
+/* The monitor is freed while events wait. */
 START_TEST(test_free) {
         tell("add", "block", "disk", "sda", NULL, NULL);
         run(event);
@@ -263,7 +263,7 @@ START_TEST(test_free) {
 }
 END_TEST
 
-/* udev's own events: there are none, or they are this machine's. */
+/* Real events of udev: either there are none, or they are this machine's. */
 START_TEST(test_listen) {
         Monitor *real;
 
@@ -273,7 +273,7 @@ START_TEST(test_listen) {
 }
 END_TEST
 
-/* Where no events can come from, there is no monitor. */
+/* Without a source of events monitor_new() fails. */
 START_TEST(test_no_source) {
         const MonitorSource source = { .fd = -1, .receive = receive };
         Monitor *none;
@@ -282,7 +282,7 @@ START_TEST(test_no_source) {
 }
 END_TEST
 
-/* A loop that has ended takes none. */
+/* An event loop that has exited accepts no sources. */
 START_TEST(test_no_loop) {
         const MonitorSource source = { .fd = fd, .receive = receive };
         Monitor *none = NULL;
@@ -293,7 +293,7 @@ START_TEST(test_no_loop) {
 }
 END_TEST
 
-/* No memory for it; or for an event, which is lost then. */
+/* Without memory monitor_new() fails, and an event without memory counts as lost. */
 START_TEST(test_no_memory) {
         const MonitorSource source = { .fd = fd, .receive = receive };
         Monitor *none = NULL;
