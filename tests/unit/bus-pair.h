@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A connection with D-Bus at both its ends, which are the test's: one for what is tested, and one to play PID 1, logind or a bus. */
+/* A D-Bus connection whose two ends belong to the test: one for the code under test, and one to play PID 1, logind or a bus. */
 
 #include <check.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #include "macro.h"
 
-/* One end of a connection in the loop `event`. */
+/* Creates one end of a connection, in the event loop `event`. */
 static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         sd_id128_t id = SD_ID128_NULL;
         sd_bus *bus;
@@ -23,7 +23,7 @@ static inline sd_bus *bus_end(sd_event *event, int fd, bool server) {
         return bus;
 }
 
-/* `client`: not in the loop yet, as one that was just opened; NULL: it is. */
+/* Creates a connection. *ret_client gets the client, not yet attached to the event loop; NULL: attaches the client. */
 static inline sd_bus *bus_pair(sd_event *event, sd_bus **ret_client) {
         int fds[2];
 
@@ -32,13 +32,13 @@ static inline sd_bus *bus_pair(sd_event *event, sd_bus **ret_client) {
         return bus_end(event, fds[0], true);
 }
 
-/* Until nobody has anything to say any more. */
+/* Runs the event loop until no message is pending. */
 static inline void bus_settle(sd_event *event) {
         while (sd_event_run(event, 100 * 1000) > 0)
                 ;
 }
 
-/* Somebody who answers calls, in a process of its own, since who asks waits: until its end of the connection, *ret, is closed. */
+/* Starts a child that replies to calls, since the caller blocks. The child exits when its end of the connection, *ret, is closed. */
 static inline _unused_ pid_t bus_play(sd_bus_message_handler_t on_call, void *userdata, int *ret) {
         int fds[2];
         pid_t pid;
@@ -62,7 +62,7 @@ static inline _unused_ pid_t bus_play(sd_bus_message_handler_t on_call, void *us
         return pid;
 }
 
-/* The end of a loop, which takes no more sources then. */
+/* Makes the event loop exit; it then accepts no more sources. */
 static inline void bus_loop_ends(sd_event *event) {
         ck_assert_int_ge(sd_event_exit(event, 0), 0);
         ck_assert_int_eq(sd_event_loop(event), 0);

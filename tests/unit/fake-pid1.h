@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* PID 1 and udev as a test plays them for the wait for file system checks, in place of pid1.c. */
+/* PID 1 and udev for tests of the wait for file system checks. Replaces pid1.c. */
 
 #include "fsck-wait.h"
 #include "pid1.h"
 #include "suite.h"
 
-/* What they say next. */
+/* The next replies. */
 static struct {
-        int error;         /* PID 1 cannot be asked */
-        const char *other; /* a check of another disk, before … */
-        const char *unit;  /* queued or running; NULL: none is */
-        bool root;         /* … it checks the root file system */
-        bool covers;       /* … it lies on the disk */
+        int error;         /* PID 1 is not reachable */
+        const char *other; /* a check of another disk, listed before `unit` */
+        const char *unit;  /* the queued or running check; NULL: none */
+        bool root;         /* `unit` checks the root file system */
+        bool covers;       /* `unit` concerns the disk */
         bool settled;      /* udev knows the disk's partitions */
 } world;
 
-static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: nothing is asked */
+static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: no query is open */
 static void *status_userdata;
 static Pid1NewsFn news_fn;
 static void *news_userdata;
-static bool checks;               /* there were some when PID 1 was asked last */
-static int ask_error;             /* < 0: there is no asking */
-static const char *out_of_memory; /* what lies on this disk cannot be found out */
+static bool checks;               /* the last reply had checks */
+static int ask_error;             /* < 0: a query fails at once with this error */
+static const char *out_of_memory; /* the devices on this disk cannot be read */
 static unsigned n_disconnected;
 static bool pid1_is_there;
-static char asked_units[256]; /* what PID 1 was asked for last */
+static char asked_units[256]; /* the device units of the last query */
 
 const Pid1Ways pid1_ways;
 
@@ -61,7 +61,7 @@ int pid1_query_fsck_status(_unused_ Pid1 *p, char *const *device_units) {
         return 0;
 }
 
-/* The disk, a container that PID 1 makes no unit of, and a partition. */
+/* Reads the disk, a container without a device unit, and a partition. */
 int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known) {
         static char *const units[] = { (char *) "disk.device", NULL, (char *) "part.device" };
 
@@ -89,14 +89,14 @@ bool fsck_devices_covered(const FsckDevices *d, _unused_ const FsckStatus *s, co
         return world.covers && !streq_ptr(u->name, world.other);
 }
 
-/* Is PID 1 asked, now that everything has been heard? */
+/* Returns true if a query is open after all pending events are handled. */
 static inline bool is_asked(sd_event *event) {
         while (!status_fn && sd_event_run(event, 5ULL * 1000) > 0)
                 ;
         return status_fn;
 }
 
-/* PID 1 answers, when it is asked. */
+/* Replies to the open query, if there is one. */
 static inline void pid1_answers(sd_event *event) {
         FsckUnit units[] = {
                 { .name = (char *) world.other, .sysname = (char *) "sdz1" },
@@ -111,7 +111,7 @@ static inline void pid1_answers(sd_event *event) {
         fn = TAKE_PTR(status_fn);
         checks = s.n_units > 0 && world.error >= 0;
         fn(status_userdata, world.error, world.error < 0 ? &none : &s);
-        /* Now that there are checks, all is looked at, and it is asked once more. */
+        /* With new checks all devices are read, and a second query follows. */
         if (come_up && is_asked(event))
                 pid1_answers(event);
 }

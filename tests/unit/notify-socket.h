@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the service manager is told by sd_notify(3). */
+/* Receives the messages of sd_notify(3) in place of the service manager. */
 
 #include <check.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 
 #include "macro.h"
 
-/* From now on it is told this socket, also by the processes that are forked. */
+/* Sets $NOTIFY_SOCKET for this process and its later children. */
 static inline int notify_listen(void) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         socklen_t size = sizeof address;
         char name[32];
 
-        /* The kernel gives it a name. */
+        /* The kernel chooses a name. */
         ck_assert_int_eq(bind(fd, (const struct sockaddr *) &address, sizeof address.sun_family), 0);
         ck_assert_int_eq(getsockname(fd, (struct sockaddr *) &address, &size), 0);
         (void) snprintf(name, sizeof name, "@%.*s", (int) (size - sizeof address.sun_family - 1), address.sun_path + 1);
@@ -26,7 +26,7 @@ static inline int notify_listen(void) {
         return fd;
 }
 
-/* The next news; "": there are none. */
+/* Returns the next message; "": there is none. */
 static inline const char *notify_news(int fd) {
         static char news[64];
         ssize_t n = recv(fd, news, sizeof news - 1, MSG_DONTWAIT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Questions to PID 1, which is played here, at the other end of a socket: what it answers, refuses, tells of, and when it goes. */
+/* Queries of PID 1. The test plays PID 1 at the other end of a socket: its replies, errors and signals, and the end of the connection. */
 
 #include <check.h>
 #include <poll.h>
@@ -26,12 +26,12 @@ typedef struct Unit {
 #define PID1 ":1.1"
 
 static const Unit *world;
-/* The call or property that is answered with an error; or "…, gone": that ends the connection; or "…, gone after": once it is
- * answered; or "…, silent": it is not answered. */
+/* The call or property that gets an error reply. "…, gone": the connection ends instead; "…, gone after": the connection ends after the
+ * reply; "…, silent": there is no reply. */
 static const char *refused;
-static sd_bus *served[2]; /* by the bus, and by the proxy */
+static sd_bus *served[2]; /* the connections by the bus and by the proxy */
 static unsigned n_opened[2];
-static bool is_closed[2]; /* nobody can connect */
+static bool is_closed[2]; /* connections are refused */
 static bool subscribed, loop_ended;
 static sd_event *event;
 
@@ -76,7 +76,7 @@ static int reply_property(sd_bus_message *m, const char *property) {
         return sd_bus_reply_method_return(m, "v", "s", u->sysfs_path ?: "");
 }
 
-/* Which units are asked for. */
+/* Checks the names of the queried units. */
 static void check_names(sd_bus_message *m, const char *const *names) {
         const char *name;
 
@@ -98,16 +98,16 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error) {
         if (sd_bus_message_is_method_call(m, NULL, NULL) <= 0)
                 return 0;
         if (streq(member, "GetNameOwner")) {
-                ck_assert_ptr_null(userdata); /* no bus is behind the proxy */
-                ck_assert(!subscribed);       /* the owner is known before a job is told of */
+                ck_assert_ptr_null(userdata); /* behind the proxy there is no bus */
+                ck_assert(!subscribed);       /* the owner is known before the first job signal */
                 return sd_bus_reply_method_return(m, "s", PID1);
         }
         if (streq(member, "Subscribe")) {
-                ck_assert_ptr_null(userdata); /* the proxy does not pass it on */
+                ck_assert_ptr_null(userdata); /* the proxy does not forward this call */
                 subscribed = true;
                 return sd_bus_reply_method_return(m, "");
         }
-        /* A job that begins behind the answer is told of. */
+        /* A job that starts after the reply is signalled. */
         ck_assert(subscribed || userdata);
 
         if (streq(member, "Get"))
@@ -163,7 +163,7 @@ static int open_proxy(Broker *broker _unused_, sd_bus **ret) {
 
 static const Pid1Ways ways = { open_bus, open_proxy };
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 static Pid1 *pid1;
 static char answered[512];
@@ -174,7 +174,7 @@ static void on_news(_unused_ void *userdata) {
         n_news++;
 }
 
-/* The units with what they check, and then the devices that are not active. */
+/* Stores the units and their devices, and then the inactive devices. */
 static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
         size_t n = 0;
 
@@ -207,7 +207,7 @@ static void ask(void) {
         ask_about(devices);
 }
 
-/* NULL sender: by a connection without names, as the proxy's is. */
+/* Sends a signal. NULL sender: from a connection without names, such as the proxy's. */
 static void tell_by(sd_bus *bus, const char *sender, const char *member, const char *unit) {
         bool ended = streq(member, "JobRemoved");
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
@@ -235,7 +235,7 @@ static void change_owner(const char *sender, const char *owner) {
                   sd_bus_send(served[0], m, NULL) >= 0);
 }
 
-/* Until so much has been heard, and nothing more comes. */
+/* Waits for so many reports, and checks that no further report follows. */
 static void hear(unsigned n) {
         while (n_news < n)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
@@ -268,7 +268,7 @@ static const struct {
         { { {} }, "" },
         { { { "dev-sda1.device", "active", 0, NULL }, {} }, "" },
         { { { "dev-sda1.device", "inactive", 0, NULL }, {} }, "-dev-sda1.device " },
-        { { { CHECK("sda1"), "active", 0, NULL }, {} }, "" }, /* it has run */
+        { { { CHECK("sda1"), "active", 0, NULL }, {} }, "" }, /* the check has finished */
         { { { CHECK("sda1"), "inactive", 0, NULL }, {} }, "" },
         { { { CHECK("sda1"), "inactive", 9, NULL }, { "dev-sda1.device", "active", 0, "/sys/x/block/sda/sda1" }, {} },
           CHECK("sda1") "=sda1 " },
@@ -280,7 +280,7 @@ static const struct {
         { { { CHECK("x"), "deactivating", 0, NULL }, { "dev-x.device", "inactive", 0, NULL }, {} },
           CHECK("x") "=? -dev-x.device " },
         { { { "systemd-fsck@x", "activating", 0, NULL }, { "systemd-fsck-a.b@c", "activating", 0, NULL }, {} },
-          "systemd-fsck@x=? systemd-fsck-a.b@c=? " }, /* of nothing that has a name */
+          "systemd-fsck@x=? systemd-fsck-a.b@c=? " }, /* the checked device has no name */
         { { { "systemd-fsck-root.service", "activating", 0, NULL }, {} }, "systemd-fsck-root.service=/ " },
 };
 
@@ -292,7 +292,7 @@ START_TEST(test_status) {
         ask();
         ck_assert_str_eq(answered, rows[_i].answer);
 
-        /* Asked again over the same connection. */
+        /* The next query uses the same connection. */
         ask();
         ck_assert_str_eq(answered, rows[_i].answer);
         ck_assert_uint_eq(n_opened[0], 1);
@@ -313,8 +313,8 @@ static const char *const refusals[] = {
         "SysFSPath, silent",
 };
 
-/* One answer that is an error, or does not come in time, makes the whole an error, whatever else was answered; the next question goes
- * the other way. */
+/* If one reply is an error or too late, the query fails, whatever the other replies are. The next query uses the other kind of
+ * connection. */
 START_TEST(test_refused) {
         Unit units[ELEMENTSOF(rows[6].units) + 1] = {};
 
@@ -335,7 +335,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* Nobody can be reached, then the proxy alone, then the bus again. */
+/* PID 1 is not reachable, then only by the proxy, then by the bus again. */
 START_TEST(test_ways) {
         is_closed[0] = is_closed[1] = true;
         ask();
@@ -353,7 +353,7 @@ START_TEST(test_ways) {
 }
 END_TEST
 
-/* Where nobody could be reached, it begins with the bus anew. */
+/* After both kinds of connection failed, the next query starts with the bus. */
 START_TEST(test_bus_again) {
         is_closed[0] = is_closed[1] = true;
         ask();
@@ -365,7 +365,7 @@ START_TEST(test_bus_again) {
 }
 END_TEST
 
-/* Checks alone are asked about. */
+/* Only checks are queried. */
 START_TEST(test_no_devices) {
         char *const none[] = { NULL };
         const Unit units[] = { { "systemd-fsck-root.service", "activating", 0, NULL }, {} };
@@ -377,7 +377,7 @@ START_TEST(test_no_devices) {
 }
 END_TEST
 
-/* The end of the loop waits for no answer, and then there is no asking; no connection is left of that. */
+/* The end of the event loop does not wait for replies. Later queries fail, and no connection remains. */
 START_TEST(test_loop_ends) {
         char *const none[] = { NULL };
         struct pollfd p = { .events = POLLIN };
@@ -429,7 +429,7 @@ static const struct {
         { "UnitNew", CHECK("sda1"), false },
 };
 
-/* What is news, by both ways: what comes last is heard last. */
+/* Which signals are reported, over both kinds of connection. The last signal is received last. */
 START_TEST(test_news) {
         for (size_t way = 0; way < 2; way++) {
                 is_closed[0] = way == 1;
@@ -443,7 +443,7 @@ START_TEST(test_news) {
 }
 END_TEST
 
-/* Any user can send such a signal to the service's connection: PID 1's own are believed alone, also after it has executed itself anew. */
+/* Any user can send such a signal to the service's connection. Only signals of PID 1 count, also after PID 1 re-executed itself. */
 START_TEST(test_senders) {
         static const char *const others[] = { ":1.9", ":1.11", "org.freedesktop.systemd1", "org.freedesktop.DBus",
                                               NULL };
@@ -464,7 +464,7 @@ START_TEST(test_senders) {
         tell_by(served[0], ":1.2", "JobNew", CHECK("last"));
         hear(3);
 
-        /* Between two of its lives PID 1 has no connection. */
+        /* During re-execution PID 1 has no connection. */
         subscribed = false;
         change_owner("org.freedesktop.DBus", "");
         hear(4);
@@ -475,7 +475,7 @@ START_TEST(test_senders) {
 }
 END_TEST
 
-/* That the connection breaks is news, too; the next question makes another, which tells of jobs again. */
+/* The end of the connection is reported, too. The next query opens another connection, which receives job signals again. */
 START_TEST(test_disconnected) {
         ask();
         served[0] = sd_bus_close_unref(served[0]);

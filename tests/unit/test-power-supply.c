@@ -8,7 +8,7 @@
 #include "scratch.h"
 #include "suite.h"
 
-/* As sysfs has it, with a newline; `path` goes from the class directory on. */
+/* Writes an attribute with a newline, as sysfs does. `path` is relative to the class directory. */
 static void write_attribute(const char *path, const char *value) {
         char name[256];
         FILE *f;
@@ -21,7 +21,7 @@ static void write_attribute(const char *path, const char *value) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* "SUPPLY/ATTRIBUTE=VALUE", one by one. */
+/* Attributes as "SUPPLY/ATTRIBUTE=VALUE". */
 #define MAINS(online) "AC/type=Mains", "AC/online=" online
 #define BATTERY(status) "BAT0/type=Battery", "BAT0/present=1", "BAT0/status=" status
 
@@ -47,12 +47,12 @@ static const struct {
         { "does not say present",   { "BAT0/type=Battery", "BAT0/status=Discharging" },                          1 },
         { "scope System",           { BATTERY("Discharging"), "BAT0/scope=System" },                             1 },
 
-        /* What belongs to a mouse. */
+        /* Batteries of peripherals, such as a mouse, do not count. */
         { "a mouse",                { "hid-1/type=Battery", "hid-1/scope=Device", "hid-1/status=Discharging" },  0 },
         { "its cradle",             { BATTERY("Discharging"), "w/type=Mains", "w/scope=Device", "w/online=1" },  1 },
         { "USB of scope Device",    { BATTERY("Discharging"), "w/type=USB", "w/scope=Device", "w/online=1" },    1 },
 
-        /* USB-C. */
+        /* USB-C supplies. */
         { "charged by USB",         { MAINS("0"), BATTERY("Charging"), "u/type=USB", "u/online=1" },             0 },
         { "slowly",                 { MAINS("0"), BATTERY("Discharging"), "u/type=USB", "u/online=1" },          0 },
         { "programmable",           { BATTERY("Discharging"), "u/type=USB", "u/online=2" },                      0 },
@@ -86,7 +86,7 @@ START_TEST(test_supplies) {
 }
 END_TEST
 
-/* The class's entries are links, and a supply may go while we look. */
+/* The class's entries are symbolic links, and a supply may disappear during the read. */
 START_TEST(test_links) {
         char supply[128], link[128];
 
@@ -110,7 +110,7 @@ START_TEST(test_no_directory) {
         ck_assert_int_eq(power_on_battery(path), 0);
         write_attribute("file", "");
         (void) snprintf(path, sizeof path, "%s/file", scratch);
-        ck_assert_int_eq(power_on_battery(path), 0); /* nothing is in it either */
+        ck_assert_int_eq(power_on_battery(path), 0); /* an empty directory */
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Who a process is, and what of a drive is swap space, from files that are ours. */
+/* The identity of a process, and the swap space on a drive, read from files of the test. */
 
 #include <systemd/sd-login.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- systemd ---- */
 
-static const char *unit, *user_unit; /* NULL: it has none */
+static const char *unit, *user_unit; /* NULL: the process has none */
 
 int sd_pid_get_unit(pid_t pid, char **ret) {
         ck_assert_int_eq(pid, getpid());
@@ -46,7 +46,8 @@ static void make(const char *path, const char *text) {
 #define KERNEL "2129984"
 
 static const struct {
-        const char *status, *stat, *comm; /* status: of thread 7; the others of process 812; NULL: there is none */
+        const char *status, *stat,
+                        *comm; /* status: of thread 7; stat and comm: of process 812; NULL: the file is missing */
         const char *cmdline;
         size_t cmdline_len;
         int r;
@@ -57,11 +58,11 @@ static const struct {
         { STATUS("smartd", "812"), STAT("smartd", USER), "smartd\n", WORDS("/usr/sbin/smartd\0-n\0"), 0, false,
           "smartd", "/usr/sbin/smartd -n" },
         { STATUS("x", "812"), STAT("smartd", USER), "smartd\n", WORDS("smartd"), 0, false, "smartd", "smartd" },
-        /* A kernel thread's name has what it works at; it has no words, or none that count. */
+        /* A kernel thread's name includes its current work; its command line is empty or ignored. */
         { STATUS("kworker/u8:2-flush-8:0", "812"), STAT("kworker/u8:2-flush-8:0", KERNEL), "kworker/u8:2-flush-8:0\n",
           WORDS("x\0"), 0, true, "kworker/u8:2-fl", "" },
         { STATUS("kswapd0", "812"), STAT("kswapd0", "69238880"), "kswapd0\n", WORDS(""), 0, true, "kswapd0", "" },
-        /* Names are the processes' own. */
+        /* Processes choose their names, which may look like other fields. */
         { STATUS("a) R 1 (b", "812"), STAT("a) R 1 (b", USER), "a) R 1 (b\n", WORDS("a\0"), 0, false, "a) R 1 (b",
           "a" },
         { STATUS("0 0 0 " KERNEL ")", "812"), STAT("0 0 0 " KERNEL ")", USER), "0 0 0 " KERNEL ")\n", WORDS("a\0"), 0,
@@ -70,12 +71,12 @@ static const struct {
           "a" },
         { STATUS("Tgid:", "812"), STAT("Tgid:", USER), "Tgid:\n", WORDS("a\0"), 0, false, "Tgid:", "a" },
         { STATUS("", "812"), STAT("", USER), "\n", WORDS("a\0"), 0, false, "", "a" },
-        /* Words are, too: empty ones, none, and NULs at the end. */
+        /* Processes choose their command lines, too: empty words, no words, and NULs at the end. */
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("a\0\0b c\0\0\0"), 0, false, "x", "a  b c" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("a\nb\0"), 0, false, "x", "a\nb" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", WORDS("\0\0\0"), 0, false, "x", "" },
         { STATUS("x", "812"), STAT("x", USER), "x\n", NULL, 0, 0, false, "x", "" },
-        /* It has gone, or goes just now. */
+        /* The process has ended, or ends during the read. */
         { NULL, STAT("x", USER), "x\n", WORDS("x"), -ESRCH },
         { "", STAT("x", USER), "x\n", WORDS("x"), -ESRCH },
         { "Name:\tx\nPid:\t7\n", STAT("x", USER), "x\n", WORDS("x"), -ESRCH },
@@ -116,7 +117,7 @@ START_TEST(test_process) {
 }
 END_TEST
 
-/* As far as there is room. A NUL at the cut is no word that has ended. */
+/* Long command lines are cut. A NUL at the cut does not end a word. */
 START_TEST(test_long) {
         char bytes[3 * WAKE_COMMAND_LINE_MAX];
         size_t n = WAKE_COMMAND_LINE_MAX - 3 + (size_t) _i;
@@ -151,7 +152,7 @@ static const struct {
         { "user@1000.service", long_unit, long_unit },
 };
 
-/* This process, as it is. */
+/* The unit of the test's own process. */
 START_TEST(test_unit) {
         char comm[64], expected[WAKE_UNIT_MAX];
         WakeProcess p;
@@ -172,7 +173,7 @@ START_TEST(test_unit) {
 }
 END_TEST
 
-/* Higher than any (proc_sys_kernel(5), pid_max). */
+/* A PID above the maximum (proc_sys_kernel(5), pid_max). */
 START_TEST(test_nobody) {
         WakeProcess p;
         bool kernel;
@@ -187,7 +188,7 @@ END_TEST
 #define HEAD "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 #define LINE(path, type) path "                               " type "\t1048572\t\t0\t\t-2\n"
 
-/* sda (sda1, sda2), sdb, dm-0 and dm-1, of which dm-1 does not lie on sda; a partition whose disk nobody knows. */
+/* Creates sda (sda1, sda2), sdb, dm-0 and dm-1, of which dm-1 is not on sda, and a partition of an unknown disk. */
 static void make_disks(void) {
         static const char *const files[][2] = {
                 { "sda/dev", "8:0\n" },          { "sda/size", "100000\n" },
@@ -214,9 +215,9 @@ static void make_disks(void) {
 }
 
 static const struct {
-        const char *swaps; /* NULL: there is no such file */
-        unsigned minor;    /* of the disk */
-        const char *found; /* "START+SIZE", and "^I" for a device that lies on it */
+        const char *swaps; /* NULL: the file is missing */
+        unsigned minor;    /* minor number of the disk */
+        const char *found; /* "START+SIZE" for sectors, "^I" for the device `I` above the disk */
 } swaps[] = {
         { NULL, 0, "" },
         { "", 0, "" },
@@ -231,7 +232,7 @@ static const struct {
         { HEAD LINE("/dev/dm-0", "partition"), 0, "^1 " },
         { HEAD LINE("/dev/dm-0", "partition") LINE("/dev/dm-1", "partition") LINE("/other/sda1", "partition"), 0,
           "2048+4096 ^1 " },
-        /* Files, what has gone, names with blanks as the kernel escapes them, and what is no line. */
+        /* Swap files, deleted devices, names with blanks in the kernel's escaped form, and malformed lines. */
         { HEAD LINE("/swap\\040file", "file") LINE("/dev/sda1\\040(deleted)", "partition")
                           LINE("/dev/zram0", "partition") LINE("/dev/sda2", "partition"),
           0, "6144+18446744073709551615 " },
@@ -259,7 +260,7 @@ START_TEST(test_swap) {
 }
 END_TEST
 
-/* There is room for so many of one drive. */
+/* The number of swap areas per drive is limited. */
 START_TEST(test_swap_many) {
         Watch w = { .drive = { .disk = { 8, 0 } } };
         char text[2048] = HEAD;
@@ -273,7 +274,7 @@ START_TEST(test_swap_many) {
 }
 END_TEST
 
-/* The machine's own, whatever it has: none of this disk, which is nobody's. */
+/* The real /proc/swaps, which contains no swap space on the test's disk. */
 START_TEST(test_swap_here) {
         Watch w = { .drive = { .disk = { 4095, 77 } } };
 

@@ -28,7 +28,7 @@
 
 static char dir[32], ours[64], theirs[64];
 
-/* ---- PID 1 and logind: answer whatever is asked of them, as a whole ---- */
+/* ---- PID 1 and logind, which answer every call ---- */
 
 static bool is_whole(sd_bus_message *m) {
         bool login = streq(sd_bus_message_get_member(m), "Inhibit");
@@ -118,7 +118,7 @@ static void stop_theirs(pid_t pid) {
         (void) waitpid(pid, NULL, 0);
 }
 
-/* ---- the proxy and who uses it ---- */
+/* ---- the proxy and its client ---- */
 
 static int open_theirs(sd_bus **ret) {
         char address[128];
@@ -131,7 +131,7 @@ static int open_nothing(sd_bus **ret _unused_) {
         return -ENOENT;
 }
 
-/* Looks for what was not freed, and writes nothing that is the parent's. */
+/* Ends the child after a check for leaks, without flushing output of the parent. */
 static _Noreturn void end(int r) {
         __fpurge(stdout);
         exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
@@ -139,7 +139,7 @@ static _Noreturn void end(int r) {
 
 static bool takes_no_fds;
 
-/* Starts it, and connects to it. */
+/* Starts the proxy, and connects to the proxy. */
 static pid_t start_proxy(bool reachable, sd_bus **ret) {
         ProxyTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
         int fds[2];
@@ -177,12 +177,12 @@ static void assert_ends(pid_t pid) {
         ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* ---- what is asked ---- */
+/* ---- calls ---- */
 
 static const struct {
         const char *path, *interface, *member, *types;
         const char *strings[4];
-        const char *error; /* NULL: answered */
+        const char *error; /* NULL: no error */
 } questions[] = {
         { MANAGER, MANAGER_INTERFACE, "ListUnitsByPatterns", "asas", {}, NULL },
         { MANAGER, MANAGER_INTERFACE, "ListUnitsByNames", "as", {}, NULL },
@@ -261,7 +261,7 @@ START_TEST(test_question) {
 }
 END_TEST
 
-/* An answer that cannot be passed on is an error for whoever asked, at once. */
+/* A reply that cannot be forwarded becomes an error reply at once. */
 START_TEST(test_answer_lost) {
         pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -312,7 +312,7 @@ START_TEST(test_signal) {
 }
 END_TEST
 
-/* Nobody tells of jobs any more: whoever listens hears of that, since the proxy ends. */
+/* When PID 1 disconnects, the proxy exits, so that the client notices the end of the signals. */
 START_TEST(test_pid1_goes) {
         pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -334,7 +334,7 @@ static void proxy_child(BrokerChild child, int fd) {
         end(child == BROKER_PROXY ? proxy_serve(fd, &targets) : -EINVAL);
 }
 
-/* As the manager does, by a broker. */
+/* Starts the proxy through a broker, as the manager does. */
 START_TEST(test_open) {
         pid_t pid1 = start_theirs(), pid;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -351,7 +351,7 @@ START_TEST(test_open) {
         ck_assert_int_eq(proxy_open(broker, &bus), 0);
         ck_assert_msg(ask(bus, 1, NULL, &error) >= 0, "%s", error.message);
         (void) sd_bus_close_unref(bus);
-        /* It has no work any more when the proxy has ended. */
+        /* The broker has no child left after the proxy's exit. */
         assert_ends(pid);
         ck_assert_int_eq(proxy_open(broker, &bus), -ECONNREFUSED);
 
@@ -360,7 +360,7 @@ START_TEST(test_open) {
 }
 END_TEST
 
-/* An error is an answer. */
+/* An error reply of PID 1 is forwarded. */
 START_TEST(test_nobody_there) {
         pid_t proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
@@ -374,7 +374,7 @@ START_TEST(test_nobody_there) {
 }
 END_TEST
 
-/* The process itself, without anything to ask; and without a connection. */
+/* proxy_main() without PID 1 and logind, and without a connection. */
 START_TEST(test_main) {
         int fds[2], status;
         sd_bus *bus;
@@ -412,7 +412,7 @@ END_TEST
 
 /* ---- its rights ---- */
 
-/* A socket without a path, of this test: to connect to, or to listen at. */
+/* Opens an abstract socket of this test, to connect to or to listen on. */
 static int open_abstract(int (*use)(int fd, const struct sockaddr *address, socklen_t size)) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -421,7 +421,7 @@ static int open_abstract(int (*use)(int fd, const struct sockaddr *address, sock
         return use(fd, (const struct sockaddr *) &address, sizeof address) < 0 ? -1 : fd;
 }
 
-/* For a child: '-' for what it cannot do any more, '+' for what it can. */
+/* Runs in a child: stores '-' for each action that is forbidden, '+' for each that is permitted. */
 static void try_rights(char said[static 5]) {
         sd_bus *bus;
 
@@ -437,7 +437,8 @@ static void try_rights(char said[static 5]) {
                 said[3] = '+';
 }
 
-/* It has no capability, can open and make no file and connect to no abstract socket outside, but to one that has a path. */
+/* The proxy has no capability, cannot open or create files, and cannot connect to abstract sockets outside, but can connect to a socket
+ * with a path. */
 START_TEST(test_rights) {
         static const char *const sets[] = { "CapPrm", "CapEff", "CapInh" };
         bool scoped = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 6;
@@ -456,7 +457,7 @@ START_TEST(test_rights) {
         ck_assert_int_eq(read(fds[0], said, sizeof said), sizeof said);
         ck_assert_str_eq(said, scoped ? "---+" : "+--+");
 
-        /* Also of one that has ended, and was not waited for. */
+        /* /proc also has the status of a zombie. */
         (void) snprintf(text, sizeof text, "/proc/%d/status", pid);
         file = open(text, O_RDONLY | O_CLOEXEC);
         ck_assert_int_gt(read(file, text, sizeof text - 1), 0);
@@ -477,10 +478,10 @@ START_TEST(test_rights) {
 }
 END_TEST
 
-/* ---- who may ---- */
+/* ---- permitted clients ---- */
 
 static const struct {
-        const char *change; /* of the file "ours", a command */
+        const char *change; /* a command that changes the file "ours" */
         bool by_root, ours;
 } owners[] = {
         { "true", false, true },

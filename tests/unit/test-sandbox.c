@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a worker, a proxy and the tracer can still do. The node is /dev/null, which has two partitions; the drive's directory, and two controllers
- * that it has links to, are directories of this test's. */
+/* The actions that remain permitted to a worker, a proxy and the tracer. The node is /dev/null with two partitions. The drive's directory,
+ * and two controllers that it links to, are directories of the test. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -23,9 +23,9 @@
 
 typedef enum Who {
         WORKER,
-        LOST_WORKER, /* its drive is not in its place, and has no partitions */
+        LOST_WORKER, /* a worker whose drive has another path and no partitions */
         PROXY,
-        TRACER, /* its instance is the drive's directory */
+        TRACER, /* a tracer whose tracefs instance is the drive's directory */
         _WHO_MAX,
 } Who;
 
@@ -42,7 +42,7 @@ static int confine(Who who) {
         return who == WORKER ? sandbox_worker("/dev/null", partitions, disk) : sandbox_worker("/dev/null", NULL, "");
 }
 
-/* Runs `deed` in a process of its own, confined like that; what it returns, for which there is room in a byte. */
+/* Runs `deed` in a child with this sandbox. Returns the result of `deed`, which must fit in one byte. */
 static int confined(Who who, int (*deed)(void)) {
         int status;
         pid_t pid;
@@ -57,7 +57,7 @@ static int confined(Who who, int (*deed)(void)) {
         return WEXITSTATUS(status);
 }
 
-/* Of a kernel with this version of Landlock, which then refuses the rules; 0: the kernel's own. */
+/* Simulates a kernel with this version of Landlock, which then rejects the rules; 0: the real version. */
 static long landlock_version;
 static uint64_t scoped;
 
@@ -82,7 +82,7 @@ long __wrap_syscall(long number, ...) {
         return -1;
 }
 
-/* A socket that a confined process has from before. */
+/* A socket pair created before the sandbox. */
 static int pair[2];
 
 static void setup(void) {
@@ -99,7 +99,7 @@ static void setup(void) {
 
 /* ---- files ---- */
 
-/* Below the scratch directory, unless the path begins with a slash. */
+/* Paths are relative to the scratch directory, unless they begin with a slash. */
 static const struct {
         const char *path;
         int flags;
@@ -151,7 +151,7 @@ END_TEST
 
 /* ---- system calls ---- */
 
-/* What the kernel says of an ioctl() of no number that /dev/null has; 0: nothing. */
+/* An ioctl() number that /dev/null does not implement; 0: none. */
 static unsigned long number;
 static int deed_ioctl(void) {
         uint64_t argument[16] = {};
@@ -213,7 +213,7 @@ START_TEST(test_deeds) {
 }
 END_TEST
 
-/* The kernel signals whom a socket names as its owner when something comes to it: here this process, and the one that made it. */
+/* The kernel signals the owner of a socket when data arrives: here this process, and the process that created the socket. */
 static struct f_owner_ex owner = { .type = F_OWNER_PID };
 #define OWNER ((uintptr_t) &owner)
 
@@ -253,7 +253,7 @@ START_TEST(test_controls) {
 }
 END_TEST
 
-/* The same by the other way. */
+/* ioctl()s that set the owner of a descriptor. */
 static const unsigned long owner_numbers[] = { FIOASYNC, FIOSETOWN, SIOCSPGRP };
 
 static int deed_own(void) {
@@ -270,7 +270,7 @@ START_TEST(test_owner) {
 }
 END_TEST
 
-/* ---- signals and abstract sockets: a scope of Landlock's ---- */
+/* ---- signals and abstract sockets: Landlock scopes ---- */
 
 static const struct {
         long version;

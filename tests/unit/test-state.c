@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The daemon's state files: hostile when they are read, and a file system that has no room for them. */
+/* The daemon's state files: hostile content, and a file system without space. */
 
 #include <fcntl.h>
 #include <grp.h>
@@ -45,7 +45,7 @@ static bool is_locked(void) {
         return record_directory_is_locked(fd);
 }
 
-/* Whoever looks at the directory sees whether its daemon lives, also when that had no time to say goodbye. */
+/* Readers of the directory can see whether the daemon is running, even after a crash of the daemon. */
 START_TEST(test_lock) {
         int fd, to_child[2], from_child[2], status;
         char byte;
@@ -54,7 +54,7 @@ START_TEST(test_lock) {
         fd = state_lock("drives");
         ck_assert_int_ge(fd, 0);
         ck_assert(is_locked());
-        (void) state_prune("drives", NULL, NULL); /* opens it, and closes it */
+        (void) state_prune("drives", NULL, NULL); /* opens and closes the directory */
         ck_assert(is_locked());
         ck_assert_int_eq(close(fd), 0);
         ck_assert(!is_locked());
@@ -91,7 +91,7 @@ static bool lock_by(uid_t uid, const char *path, short type) {
                 fd = open(path, type == F_WRLCK ? O_RDWR : O_RDONLY);
                 if (fd < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
                         _exit(1);
-                /* The lock is held as long as somebody has the descriptor. */
+                /* The lock exists while any process has the descriptor. */
                 _exit(is_locked() ? 0 : 1);
         }
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -99,7 +99,7 @@ static bool lock_by(uid_t uid, const char *path, short type) {
         return WEXITSTATUS(status) == 0;
 }
 
-/* Whoever may only read the directory cannot make it look locked, and cannot keep the daemon from it. */
+/* A user who can only read the directory cannot make it appear locked, and cannot block the daemon. */
 START_TEST(test_lock_of_others) {
         static const char *const paths[] = { "drives", "drives/.lock" };
         uid_t uid = geteuid() == 0 ? 65534 : 0;
@@ -141,7 +141,7 @@ static bool keep_sdb(_unused_ void *userdata, const char *name) {
         return streq(name, "sdb");
 }
 
-/* Those of drives that have gone are removed, and nothing that is hidden. */
+/* State files of removed drives are deleted, and hidden files stay. */
 START_TEST(test_prune) {
         static const char *const names[] = { "sda", "sdb", "sdc", ".lock" };
 
@@ -179,7 +179,7 @@ START_TEST(test_bad) {
 }
 END_TEST
 
-/* Cut off anywhere it is no record, or one with less in it; never a crash, nor half a line. */
+/* A record that is cut at any byte is rejected or has fewer fields, and never causes a crash or a partial line. */
 START_TEST(test_truncated) {
         char text[4096] = "";
         FILE *f;
@@ -201,7 +201,7 @@ START_TEST(test_truncated) {
 }
 END_TEST
 
-/* A device that never ends, a pipe that would be waited for, a link to elsewhere. */
+/* Device nodes without an end, pipes that would block, and symbolic links are rejected. */
 START_TEST(test_no_file) {
         DriveRecord *r = NULL;
 
@@ -237,7 +237,7 @@ START_TEST(test_owner) {
 }
 END_TEST
 
-/* What stands where the new file is to be written is not followed. */
+/* A link at the name of the temporary file is not followed. */
 START_TEST(test_temporary_link) {
         _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", "A");
         char text[32];
@@ -251,7 +251,7 @@ START_TEST(test_temporary_link) {
 }
 END_TEST
 
-/* A limit of the size of files stands in for a full file system: the write fails when it has begun. */
+/* A file size limit simulates a full file system: the write fails after it has begun. */
 START_TEST(test_full) {
         _cleanup_(drive_record_freep) DriveRecord *r = record_make("sda", "B");
         const struct rlimit full = { 10, RLIM_INFINITY }, room = { RLIM_INFINITY, RLIM_INFINITY };
@@ -262,7 +262,7 @@ START_TEST(test_full) {
         ck_assert_int_lt(state_write(".", r), 0);
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &room), 0);
 
-        /* Not half of the new one, nor the old one, which is not true any more. */
+        /* Neither a partial new file nor the outdated old file exists. */
         ck_assert_int_lt(access("sda", F_OK), 0);
         ck_assert_int_lt(access("sda.new~", F_OK), 0);
         ck_assert_int_eq(state_write(".", r), 0);
@@ -270,7 +270,7 @@ START_TEST(test_full) {
 }
 END_TEST
 
-/* Somebody wants `n` settings of a drive, from files with the longest names there are. Sent to a worker and read there. */
+/* Sends a request with `n` settings, from files with names of the maximum length, to a worker, and parses the request there. */
 static int ask_worker(const Wish *items, size_t n) {
         Drive d = { .name = (char *) "sda",
                     .node = (char *) "/dev/sda",
@@ -289,7 +289,7 @@ static int ask_worker(const Wish *items, size_t n) {
         return r;
 }
 
-/* A file can ask for what the table has, and for no more: there is room for all of it, in requests and in state files. */
+/* A configuration can contain all settings of the table, for which requests and state files have space. */
 START_TEST(test_every_setting) {
         static Wish wishes[2 * RECORD_MAX_SETTINGS];
         _cleanup_(drive_record_freep) DriveRecord *record = record_make("sda", "A");
@@ -320,14 +320,14 @@ START_TEST(test_every_setting) {
         ck_assert_int_eq(state_write(".", record), 0);
         read_ok("A");
 
-        /* What no state file has room for, no worker is asked for. */
+        /* A request does not accept more settings than a state file can hold. */
         for (size_t i = 0; i < ELEMENTSOF(wishes); i++)
                 wishes[i] = (Wish){ .name = "apm", .withheld = true, .file = "/", .line = 1 };
         ck_assert_int_eq(ask_worker(wishes, RECORD_MAX_SETTINGS + 1), -E2BIG);
 }
 END_TEST
 
-/* Whoever is started by what changes is told of each change since it last looked; and not told again before it does. */
+/* A unit started by a flag file sees each change since its last run, and is not started again without a change. */
 START_TEST(test_news) {
         struct stat before, after;
 
@@ -349,7 +349,7 @@ START_TEST(test_news) {
         ck_assert_int_eq(unlink(STATE_NEWS), 0);
         state_notify("missing", STATE_NEWS);
 
-        /* It is no drive's. */
+        /* The flag file is not treated as a drive's state file. */
         state_notify(".", STATE_NEWS);
         ck_assert_int_eq(state_prune(".", NULL, NULL), 0);
         ck_assert_int_eq(access(STATE_NEWS, F_OK), 0);

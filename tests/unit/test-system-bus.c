@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The connection to the system bus: not there yet, there, lost, there again. The bus is played here. */
+/* The connection to the system bus before the bus starts, while the bus runs, and after the bus restarts. The test plays the bus. */
 
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -21,7 +21,7 @@ static int listening;
 static sd_event_source *listen_source;
 static sd_bus *served;
 
-static unsigned n_names; /* so often the service has asked for its name */
+static unsigned n_names; /* number of requests for the name by the service */
 static int name_answer;  /* < 0: refused */
 static unsigned n_logged;
 
@@ -38,7 +38,7 @@ static int on_call(sd_bus_message *m, void *userdata _unused_, sd_bus_error *err
                 n_names++;
                 ck_assert_int_gt(sd_bus_message_read(m, "su", &name, &flags), 0);
                 ck_assert_str_eq(name, "org.drivekeep1");
-                /* No queue for it, and nobody may take it away. */
+                /* The service does not queue for the name, and does not allow replacement. */
                 ck_assert_uint_eq(flags, 4);
                 if (name_answer < 0)
                         return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "no");
@@ -124,7 +124,7 @@ static void service_start(void) {
 
 /* ---- the tests ---- */
 
-/* The service starts before the bus (_i), or after it. It is connected anew however often the bus goes. */
+/* The service starts before the bus (_i) or after it, and reconnects after each disconnect. */
 START_TEST(test_anew) {
         static const char all[] = "CLCLC";
 
@@ -163,7 +163,7 @@ static const struct {
         bool told;
 } names[] = { { 1, false }, { 2, true }, { 3, true }, { -1, true }, { 0, false } };
 
-/* Who else has the name is told once, and the connection stays, for what else it is good for. */
+/* If another process owns the name, that is logged once, and the connection stays for other uses. */
 START_TEST(test_name) {
         name_answer = names[_i].answer;
         bus_start();
@@ -176,7 +176,7 @@ START_TEST(test_name) {
 }
 END_TEST
 
-/* Nothing is waited for, at the end either: a bus that listens and says nothing. */
+/* A bus that accepts connections and never replies blocks nothing, including the end of the service. */
 START_TEST(test_silent) {
         bus_start();
         listen_source = sd_event_source_disable_unref(listen_source);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The process of the tracer, with a tracefs of plain files and a manager that the test plays. */
+/* The tracer process, with a tracefs of regular files. The test plays the manager. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include "tracer-socket.h"
 
-/* In the order in which they are asked for. */
+/* In the order in which the tracer opens the events. */
 static const char *const names[] = { "block/block_bio_queue", "scsi/scsi_dispatch_cmd_start",
                                      "writeback/writeback_dirty_folio", "writeback/writeback_mark_inode_dirty",
                                      "rpm/rpm_resume" };
@@ -45,7 +45,7 @@ static void process_setup(void) {
                 make_event(names[i]);
         file_write("instance/buffer_size_kb", "");
         ck_assert_int_eq(mkfifo("instance/trace_pipe", 0600), 0);
-        /* The kernel's end, which is always there. */
+        /* The kernel's end of the pipe, which is always open. */
         trace = open("instance/trace_pipe", O_RDWR | O_CLOEXEC);
         ck_assert_int_ge(trace, 0);
 }
@@ -72,7 +72,7 @@ static void begin(void) {
         begin_at("instance");
 }
 
-/* It ends by itself, and with that error. */
+/* The process exits by itself with this error. */
 static void assert_ends(int error) {
         int status;
 
@@ -100,7 +100,7 @@ static TracerAnswer hear(void) {
         return a;
 }
 
-/* It is watched now, and was asked for nothing else before that it could have told of. */
+/* Expects the confirmation of the watch, and no earlier message. */
 static void hear_watched(WatchDevice d) {
         TracerAnswer a = hear();
 
@@ -113,7 +113,7 @@ static void ask_watch(const WatchDrive *d) {
         hear_watched(d->disk);
 }
 
-/* What it writes from now on replaces nothing. */
+/* Empties the files, so that later writes are visible. */
 static void forget_written(void) {
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 file_write(event_file(names[i], "filter"), "");
@@ -139,7 +139,7 @@ static void assert_file(const char *file, const char *expected) {
 
 static const struct {
         WatchDrive drives[3];
-        int unwatch; /* then this one of them is not to be watched any more; -1: none */
+        int unwatch; /* index of the drive whose watch then ends; -1: none */
         const char *bio, *command, *dirty;
 } filters[] = {
         { { SDA }, -1, "dev==8388608", "(host_no==2&&channel==0&&id==1&&lun==3)", "name==\"8:0\"" },
@@ -167,14 +167,14 @@ static const struct {
           "dev==8388608||dev==8388624",
           "(host_no==2&&channel==0&&id==1&&lun==3)||(host_no==10&&channel==1&&id==7&&lun==0)",
           "name==\"8:0\"||name==\"8:16\"" },
-        /* All drives, and then what lies on them: that may be what there is no room for. */
+        /* The filter has all drives first, and then the devices above, which may not fit. */
         { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
             { .disk = { 8, 16 }, .host = 3, .above = { { 253, 1 }, { 253, 0 } }, .n_above = 2 } },
           -1,
           "dev==8388608||dev==8388624||dev==265289728||dev==265289729||dev==265289728",
           "(host_no==2&&channel==0&&id==0&&lun==0)||(host_no==3&&channel==0&&id==0&&lun==0)",
           "name==\"8:0\"||name==\"8:16\"||name==\"253:0\"||name==\"253:1\"||name==\"253:0\"" },
-        /* Known already: what lies on it is other now. */
+        /* The drive is already watched, and the devices above have changed. */
         { { { .disk = { 8, 0 }, .host = 2, .above = { { 253, 0 } }, .n_above = 1 },
             { .disk = { 8, 0 }, .host = 3, .above = { { 9, 0 } }, .n_above = 1 } },
           -1,
@@ -197,7 +197,7 @@ START_TEST(test_filters) {
         for (size_t i = 0; i < ELEMENTSOF(filters[_i].drives) && drives[i].disk.major > 0; i++) {
                 forget_written();
                 ask_watch(drives + i);
-                /* Once. */
+                /* The buffer size is set once. */
                 assert_file("instance/buffer_size_kb", i == 0 ? "16" : "");
         }
         if (filters[_i].unwatch >= 0) {
@@ -216,7 +216,7 @@ START_TEST(test_filters) {
 }
 END_TEST
 
-/* Filters by the names of these SCSI devices alone. */
+/* The filter of rpm_resume consists of the names of these SCSI devices. */
 START_TEST(test_filter_resume) {
         const WatchDrive a = { .disk = { 8, 0 }, .host = 2, .id = 1, .lun = 3, .above = { { 9, 0 } }, .n_above = 1 },
                          b = SDB;
@@ -231,7 +231,7 @@ START_TEST(test_filter_resume) {
 }
 END_TEST
 
-/* The last one goes, in whatever order; one that nobody knows goes, too. */
+/* Events are disabled after the last watch ends, in any order. The end of an unknown watch is ignored. */
 START_TEST(test_disabled) {
         const WatchDrive a = SDA, b = SDB, c = disk(99);
 
@@ -251,7 +251,7 @@ START_TEST(test_disabled) {
 }
 END_TEST
 
-/* Before Linux 5.18. */
+/* The event's name before Linux 5.18. */
 START_TEST(test_old_kernel) {
         const WatchDrive a = SDA;
 
@@ -270,7 +270,7 @@ START_TEST(test_old_kernel) {
 }
 END_TEST
 
-/* … and where both are there, the new one is meant. */
+/* If both names exist, the new event is used. */
 START_TEST(test_both_names) {
         const WatchDrive a = SDA;
 
@@ -285,7 +285,7 @@ END_TEST
 
 #define FILTER_SIZE 4096U
 
-/* Those that there is room for, with a NUL behind them. */
+/* Builds the expected filter with the alternatives that fit, including the NUL. */
 static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool bio) {
         size_t n = 0;
 
@@ -308,8 +308,8 @@ static void oracle(char *text, const WatchDrive *drives, unsigned n_drives, bool
         }
 }
 
-/* What lies on drives is more than there is room for: what there is room for is whole, wherever the room ends. So many devices
- * with a number of eight digits, and the others with one of seven, make a text that ends by one byte earlier each. */
+/* More devices above the drives than fit: alternatives are complete, wherever the space ends. So many devices with a number of eight
+ * digits, and others with seven digits, shorten the text by one byte each. */
 START_TEST(test_much_above) {
         static WatchDrive drives[18];
         char bio[FILTER_SIZE] = "", dirty[FILTER_SIZE] = "";
@@ -335,7 +335,7 @@ START_TEST(test_much_above) {
 }
 END_TEST
 
-/* Events come faster than they are read: a file whose end is hours away. */
+/* Events arrive faster than they are read, simulated by a file that takes hours to read. */
 START_TEST(test_flood) {
         WatchDrive d = disk(0), other = disk(1);
 
@@ -350,7 +350,7 @@ START_TEST(test_flood) {
 }
 END_TEST
 
-/* Of drives themselves none is left out. */
+/* No drive itself is omitted from the filter. */
 START_TEST(test_no_room) {
         WatchDrive d = { .host = UINT32_MAX, .channel = UINT32_MAX, .id = UINT32_MAX, .lun = UINT64_MAX };
         unsigned n = FILTER_SIZE / strlen("(host_no==4294967295&&channel==4294967295&&id==4294967295&&"
@@ -367,9 +367,9 @@ START_TEST(test_no_room) {
 }
 END_TEST
 
-/* ---- what is traced ---- */
+/* ---- events ---- */
 
-/* Of thread 4194305, which is none (proc_sys_kernel(5), pid_max): what is told of it is what the line says. */
+/* An event of thread 4194305, which does not exist (proc_sys_kernel(5), pid_max), so the report has only what the line contains. */
 #define HEAD(comm) comm "-4194305 [001] ..... 12.345678: "
 #define BIO HEAD("          smartd") "block_bio_queue: 8,0 R 2048 + 8 [smartd]"
 #define OTHER_BIO HEAD("             cat") "block_bio_queue: 8,0 R 4096 + 8 [cat]"
@@ -389,7 +389,7 @@ static void happen_line(const char *line) {
         happen("\n", 1);
 }
 
-/* What has happened was read, and nothing was to be told of it. */
+/* Waits until all events are read, and checks that none was reported. */
 static void nothing_told(void) {
         const WatchDrive b = SDB;
 
@@ -426,7 +426,7 @@ START_TEST(test_woken) {
         happen_line(COMMAND);
         expect_read("smartd", 2048);
 
-        /* Who it was that time is forgotten then. */
+        /* The waker of the previous wake is forgotten. */
         happen_line(OTHER_BIO);
         happen_line(COMMAND);
         expect_read("cat", 4096);
@@ -435,7 +435,7 @@ START_TEST(test_woken) {
 }
 END_TEST
 
-/* Of a drive that is not watched any more nothing is told; nor of what happened before it is watched again. */
+/* Events of drives without a watch are not reported, and neither are events from before a new watch. */
 START_TEST(test_unwatched) {
         const WatchDrive a = SDA;
 
@@ -456,7 +456,7 @@ START_TEST(test_unwatched) {
 }
 END_TEST
 
-/* Read in two parts, wherever the kernel's buffer ends. */
+/* A line that is split into two reads at any byte. */
 START_TEST(test_split) {
         static const char text[] = BIO "\n" COMMAND "\n";
 
@@ -471,7 +471,7 @@ START_TEST(test_split) {
 }
 END_TEST
 
-/* Many at once, and what is no line between them: none is lost. */
+/* Many events in one read, with malformed lines in between: no event is lost. */
 START_TEST(test_burst) {
         static const char text[] = "\n\nCPU:1 [LOST 7 EVENTS]\n" BIO "\n" OTHER_BIO "\nx\n" COMMAND "\n";
         static char all[40 * sizeof text];
@@ -494,7 +494,7 @@ static const struct {
 } lengths[] = { { 510, true },   { 511, true },   { 512, false },  { 513, false },
                 { 1024, false }, { 1025, false }, { 20000, false } };
 
-/* One that is too long is left out, and does no harm to the next. */
+/* A line that is too long is skipped, and the next line is parsed. */
 START_TEST(test_long) {
         static char line[20001];
         size_t n = lengths[_i].length, begin = strlen(COMMAND_BEGIN), end = strlen(COMMAND_END);
@@ -510,7 +510,7 @@ START_TEST(test_long) {
                 expect_read("smartd", 2048);
         nothing_told();
 
-        /* … also where its end would be one, and where it comes in parts. */
+        /* The end of a long line is not parsed as a line, even if the line arrives in parts. */
         (void) memcpy(line, "x", 1);
         happen(line, n / 2);
         nothing_told();
@@ -524,20 +524,20 @@ START_TEST(test_long) {
 }
 END_TEST
 
-/* ---- its end ---- */
+/* ---- requests and exit ---- */
 
 static const struct {
         TracerRequest request;
-        int more;  /* bytes; < 0: less */
-        int watch; /* this byte of `watch`; -1: as it is */
-        int error; /* 0: it is answered */
+        int more;  /* additional bytes; negative: bytes removed */
+        int watch; /* value of the byte of `watch`; -1: unchanged */
+        int error; /* 0: the request is answered */
 } requests[] = {
 #define WHOLE 0, -1
         { { .watch = true, .drive = SDA }, WHOLE, 0 },
         { { .watch = true, .drive = { .disk = { 4095, 1048575 }, .n_above = WATCH_ABOVE_MAX } }, WHOLE, 0 },
         { { .watch = true, .drive = SDA }, -1, -1, EBADMSG },
         { { .watch = true, .drive = SDA }, 1, -1, EBADMSG },
-        { { .watch = true, .drive = SDA }, -1000, -1, EBADMSG }, /* one byte */
+        { { .watch = true, .drive = SDA }, -1000, -1, EBADMSG }, /* a message of one byte */
         { { .watch = true, .drive = SDA }, 0, 2, EBADMSG },
         { { .watch = true, .drive = SDA }, 0, 255, EBADMSG },
         { { .watch = true, .drive = { .n_above = WATCH_ABOVE_MAX + 1 } }, WHOLE, EBADMSG },
@@ -583,7 +583,7 @@ START_TEST(test_too_many) {
 }
 END_TEST
 
-/* The manager goes: before it has asked for anything, and while it is to be told of something. */
+/* The manager disconnects before its first request, or before a report. */
 START_TEST(test_manager_goes) {
         if (_i == 0)
                 begin();
@@ -597,11 +597,11 @@ START_TEST(test_manager_goes) {
 END_TEST
 
 static const struct {
-        const char *change; /* of the socket's file, a command */
+        const char *change; /* a command that changes the socket's file */
         bool by_root;
 } owners[] = { { "chown 65534 socket", true }, { "rm socket", false }, { "rm socket; : >socket", false } };
 
-/* Nobody but who the socket belongs to is served, or has anything begun for him. */
+/* Only the owner of the socket is served; for other users nothing is started. */
 START_TEST(test_owner) {
         const WatchDrive a = SDA;
 
@@ -621,22 +621,23 @@ static const struct {
         Tracing told;
         int error;
 } instances[] = {
-        { "true", "none/instance", TRACING_UNMOUNTED, 0 },  /* reported, and no failure */
-        { "true", "other", TRACING_UNMOUNTED, 0 },          /* it could not be made, and is not made here */
-        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* it is no tracefs */
+        { "true", "none/instance", TRACING_UNMOUNTED, 0 }, /* reported, but not a failure */
+        { "true", "other", TRACING_UNMOUNTED,
+          0 }, /* the unit could not create the instance, and the process does not create it */
+        { "mkdir other", "other", TRACING_DENIED, ENOENT }, /* not a tracefs instance */
         { "rm instance/buffer_size_kb", "instance", TRACING_DENIED, ENOENT },
         { "rm instance/trace_pipe", "instance", TRACING_DENIED, ENOENT },
-        /* The kernel lacks an event: no failure either. The last events are optional. */
+        /* A missing trace event is not a failure either. The last events are optional. */
         { "rm instance/events/block/block_bio_queue/filter", "instance", TRACING_NO_EVENTS, 0 },
         { "rm instance/events/block/block_bio_queue/enable", "instance", TRACING_NO_EVENTS, 0 },
         { "rm -r instance/events/scsi", "instance", TRACING_NO_EVENTS, 0 },
         { "rm -r instance/events/writeback; rm instance/events/block/block_bio_queue/enable", "instance",
           TRACING_NO_EVENTS, 0 },
-        /* It can be opened, and not be read. */
+        /* The file can be opened but not read. */
         { "rm instance/trace_pipe; mkdir instance/trace_pipe", "instance", TRACING_FINE, EISDIR },
 };
 
-/* Then some wakers have no name. */
+/* Tracing works without the writeback events, although some wakers stay unknown. */
 START_TEST(test_no_writeback) {
         const WatchDrive a = SDA;
 

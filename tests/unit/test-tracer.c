@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The manager's half of the tracer, with a process that the test plays. */
+/* The manager's half of the tracer. The test plays the process. */
 
 #include <fcntl.h>
 
@@ -14,8 +14,8 @@
 static sd_event *event;
 static Tracer *tracer;
 static char path[64];
-static int process = -EBADF; /* the other end */
-static Wake last;            /* that it told of */
+static int process = -EBADF; /* the process's end of the socket */
+static Wake last;            /* the last reported wake */
 
 static void on_watched(_unused_ void *userdata, WatchDevice d) {
         note("watched:%u:%u", d.major, d.minor);
@@ -24,7 +24,7 @@ static void on_woken(_unused_ void *userdata, WatchDevice d, const Wake *w) {
         note("woken:%u:%u", d.major, d.minor);
         last = *w;
 }
-/* Whoever wants to have it back at once does not. */
+/* A new watch right after the loss fails. */
 static void on_lost(void *userdata) {
         const WatchDrive d = disk(0);
 
@@ -60,7 +60,7 @@ static void take_connection(void) {
         ck_assert_int_ge(process, 0);
 }
 
-/* It is asked for this, and nothing else. */
+/* Expects exactly this request. */
 static void expect_request(bool watch, const WatchDrive *d) {
         TracerRequest q = {};
 
@@ -86,7 +86,7 @@ static bool has_closed(void) {
         return recv(process, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
-/* It watches this drive, and knows. */
+/* Watches a drive, and confirms the watch as the process does. */
 static void watch(unsigned minor) {
         const WatchDrive d = disk(minor);
 
@@ -126,21 +126,21 @@ START_TEST(test_answers) {
         say(&a);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
 
-        /* Another one, by the same process. */
+        /* A second drive is watched by the same process. */
         watch(16);
         a = (TracerAnswer){ .disk = { 8, 16 }, .woken = true, .wake = reading };
         say(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
         ck_assert_mem_eq(&last, &reading, sizeof last);
 
-        /* Still watched; and at the limits of what may be said. */
+        /* The drive is still watched. Values at their limits are accepted. */
         a.wake = (Wake){ .kind = _WAKE_KIND_MAX - 1, .cdb_len = WAKE_CDB_MAX };
         (void) memset(a.wake.process.unit, 'u', sizeof a.wake.process.unit - 1);
         (void) memset(a.wake.thread, 't', sizeof a.wake.thread - 1);
         say(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
 
-        /* What it said before it knew that it is not asked for any more; and of what nobody ever asked for. */
+        /* Reports that crossed the request to end a watch, and reports of drives that were never watched, are ignored. */
         tracer_unwatch(tracer, b.disk);
         expect_request(false, &b);
         say(&a);
@@ -153,7 +153,7 @@ START_TEST(test_answers) {
 }
 END_TEST
 
-/* ---- what it may not say ---- */
+/* ---- invalid messages ---- */
 
 static TracerAnswer wrong;
 
@@ -161,7 +161,7 @@ static const struct {
         const char *name;
         void *where;
         size_t size;
-        int fill; /* each byte of it */
+        int fill; /* value of each byte of the field */
 } wrongs[] = {
         { "woken", &wrong.woken, sizeof wrong.woken, 2 },
         { "tracing", &wrong.tracing, sizeof wrong.tracing, 0xff },
@@ -176,11 +176,11 @@ static const struct {
         { "content", &wrong.wake.content, sizeof wrong.wake.content, 2 },
         { "cdb_len", &wrong.wake.cdb_len, sizeof wrong.wake.cdb_len, 0x7f },
         { "cdb_len", &wrong.wake.cdb_len, 1, WAKE_CDB_MAX + 1 },
-        /* … of another drive. */
+        /* Messages about another drive. */
         { "disk", &wrong.disk, sizeof wrong.disk, 0 },
 };
 
-/* It is lost once, is told of once, and is not begun anew before ten minutes have passed. */
+/* The process is lost, which is reported and logged once, and is not started again within ten minutes. */
 static void assert_lost(void) {
         const WatchDrive d = disk(0);
 
@@ -225,7 +225,7 @@ START_TEST(test_wrong) {
 }
 END_TEST
 
-/* Too little, too much, and all else at once. */
+/* Messages of all wrong sizes. */
 START_TEST(test_size) {
         uint8_t bytes[2 * WIRE_MESSAGE_MAX_BYTES] = {};
         size_t size = wire_size(tracer_answer_fields);
@@ -267,9 +267,9 @@ START_TEST(test_untraced) {
 }
 END_TEST
 
-/* ---- what is asked for ---- */
+/* ---- watches ---- */
 
-/* The last one that goes takes the process with it, and that is no loss. A drive is watched once, however often that is said. */
+/* The end of the last watch ends the process, which does not count as a loss. Repeated calls for a drive have no effect. */
 START_TEST(test_unwatch) {
         const WatchDrive a = disk(0), b = disk(16);
         WatchDrive other = b;
@@ -295,7 +295,7 @@ START_TEST(test_unwatch) {
         run(event);
         tracer_unwatch(tracer, b.disk);
 
-        /* It can be had again at once. */
+        /* The process can be started again at once. */
         watch(16);
         ck_assert_str_eq(all_done(), "");
         ck_assert_uint_eq(n_logged, 0);
@@ -309,7 +309,7 @@ START_TEST(test_many) {
                 watch(i);
         ck_assert_int_eq(tracer_watch(tracer, &d), -ENOSPC);
         ck_assert(is_silent());
-        watch(TRACER_DRIVES_MAX - 1); /* is known already */
+        watch(TRACER_DRIVES_MAX - 1); /* this drive is already watched */
 
         tracer_unwatch(tracer, (WatchDevice){ 8, 7 });
         d = disk(7);
@@ -318,7 +318,7 @@ START_TEST(test_many) {
 }
 END_TEST
 
-/* It does not listen: who is watched stays so, and who is not is not. */
+/* If the process does not read, existing watches stay, and new watches fail. */
 START_TEST(test_stuck) {
         const WatchDrive a = disk(0), b = disk(16);
         TracerAnswer answer = { .disk = { 8, 16 } };
@@ -339,7 +339,7 @@ START_TEST(test_stuck) {
 }
 END_TEST
 
-/* There is nobody there; as soon as there is, all is well. */
+/* The socket is missing; when it exists, watches work. */
 START_TEST(test_refused) {
         const WatchDrive d = disk(0);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What PID 1 says of units, and whether a file system check is among them. */
+/* The status of units from PID 1, and the search for a pending file system check. */
 
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include "unit-status.h"
 
 typedef struct Listed {
-        const char *name, *active_state; /* no name: the end */
+        const char *name, *active_state; /* NULL name: end of the list */
         uint32_t job;
 } Listed;
 
@@ -23,7 +23,7 @@ static int append_units(sd_bus_message *m, const Listed *units) {
         return r >= 0 ? sd_bus_message_close_container(m) : r;
 }
 
-/* ---- a list that was read ---- */
+/* ---- reading a list ---- */
 
 static const struct {
         Listed unit;
@@ -45,7 +45,7 @@ START_TEST(test_read) {
         for (size_t i = 0; i < ELEMENTSOF(states); i++)
                 units[i] = states[i].unit;
 
-        /* An empty list, and nothing of its units can be looked at; then all, and what is no list. */
+        /* An empty list, whose units cannot be read; then all units; then a message without a list. */
         ck_assert_int_ge(sd_bus_message_new_signal(client, &m, "/unit", "org.example", "Units"), 0);
         ck_assert_int_ge(append_units(m, units + ELEMENTSOF(states)), 0);
         ck_assert_int_ge(append_units(m, units), 0);
@@ -72,16 +72,16 @@ END_TEST
 
 /* ---- PID 1 at its private socket ---- */
 
-static int pid1 = -EBADF; /* what a connection to it leads to; none: nobody listens there */
+static int pid1 = -EBADF; /* the socket that connect() returns; negative: connections are refused */
 
-/* In the place of the C library's: the machine's own PID 1 is not asked. */
+/* Replaces connect(), so that the machine's own PID 1 is not queried. */
 int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
         ck_assert_str_eq(address.__sockaddr_un__->sun_path, "/run/systemd/private");
         errno = ECONNREFUSED;
         return pid1 < 0 ? -1 : dup2(pid1, fd) < 0 ? -1 : 0;
 }
 
-/* For units of all states, and for these two names alone. */
+/* Returns true if the call lists units of all states with exactly these two patterns. */
 static bool is_for_checks(sd_bus_message *m) {
         const char *first, *second, *last;
 
@@ -130,7 +130,7 @@ START_TEST(test_find) {
 }
 END_TEST
 
-/* Not knowing is no "none": the command reads no drive then. */
+/* An error is not "no check": the command then reads no drive. */
 START_TEST(test_refused) {
         pid_t pid = bus_play(on_call, NULL, &pid1);
         char *unit = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Between the manager, its workers and the tracer, each of which may have been taken over: each field of each message with each wrong
- * value, in both directions. The messages are made by the sender's own functions, and then changed byte by byte. */
+/* Messages between the manager, its workers and the tracer, any of which may be compromised: each field of each message with each wrong
+ * value, in both directions. The sender's own functions encode the messages, which are then changed byte by byte. */
 
 #include <check.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static uint8_t *request_make(size_t *ret_size) {
         return request;
 }
 
-/* Where the first byte of this field is in the message: the first one that changes with it. */
+/* Returns the offset of the first byte of this field in the message, which is the first byte that changes with the field. */
 static size_t find_field(const Field *f) {
         _cleanup_free_ uint8_t *with = NULL, *without = NULL;
         size_t size, other_size, at;
@@ -126,7 +126,7 @@ START_TEST(test_request) {
 }
 END_TEST
 
-/* A text without an end. */
+/* A text without a NUL. */
 START_TEST(test_request_text) {
         static const struct {
                 const char *text;
@@ -150,7 +150,7 @@ START_TEST(test_request_text) {
 }
 END_TEST
 
-/* A value that is none of its setting's, whoever asks for it. */
+/* Values that the setting's row does not allow, and values that it allows. */
 static const struct {
         const char *setting;
         Value value;
@@ -199,7 +199,7 @@ static const struct {
         { "error_recovery", { VALUE_DURATION, 7000, "" }, true },
         { "error_recovery", { VALUE_DURATION, 7001, "" }, false }, /* tenths of a second */
         { "chipset_pio_mode", { VALUE_ANY, 0, "" }, true },
-        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* no row is for this drive, and nothing is written */
+        { "cd_speed", { VALUE_NAME, 0, "" }, true }, /* no row applies to this drive, so nothing is written */
         { "nonesuch", { VALUE_BOOL, 0, "" }, false },
         { "", { VALUE_BOOL, 0, "" }, false },
 };
@@ -225,7 +225,7 @@ START_TEST(test_request_value) {
 }
 END_TEST
 
-/* What is too long for a message is cut, and the worker takes it. */
+/* Text that is too long for a message is cut, and the worker accepts the message. */
 START_TEST(test_request_long_text) {
         char file[1024] = "", model[1024] = "";
         Wish item = { .name = "apm", .value = { .type = VALUE_INT, .number = 127 }, .file = file };
@@ -247,7 +247,7 @@ START_TEST(test_request_long_text) {
 }
 END_TEST
 
-/* More wishes than there are, and fewer, and more than there are settings. */
+/* Counts of wishes that are too high, too low, or higher than the number of settings. */
 START_TEST(test_request_count) {
         static const size_t counts[] = {
                 0, 1, 3, RECORD_MAX_SETTINGS, RECORD_MAX_SETTINGS + 1, SIZE_MAX / 2, SIZE_MAX
@@ -282,7 +282,7 @@ START_TEST(test_request_count) {
 }
 END_TEST
 
-/* A broker that was started after an upgrade, asked by a service that was not. */
+/* A broker started after an upgrade gets a request from a service started before the upgrade. */
 START_TEST(test_other_build) {
         _cleanup_free_ uint8_t *request = NULL;
         VisitRequest r;
@@ -297,14 +297,14 @@ START_TEST(test_other_build) {
                 ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), beyond ? 0 : -EPROTONOSUPPORT);
                 request[i] ^= 1;
         }
-        /* Of another layout, it may be of any length, too. */
+        /* A request with another layout may have any length, too. */
         request[0] ^= 1;
         ck_assert_int_eq(visit_request_parse(request, BUILD_MAX, &all_settings, &r), -EPROTONOSUPPORT);
         ck_assert_int_eq(visit_request_parse(request, BUILD_MAX - 1, &all_settings, &r), -EBADMSG);
 }
 END_TEST
 
-/* Two programs of one version are two files. */
+/* Two builds of one version are different files. */
 START_TEST(test_build_id) {
         char build[BUILD_MAX], started[64];
         struct stat st;
@@ -326,7 +326,7 @@ static const struct {
         bool taken;
 } orders[] = {
         { ORDER_STOP, sizeof(WorkerOrder), true },
-        { ORDER_GO, sizeof(WorkerOrder), false }, /* the answer to no question */
+        { ORDER_GO, sizeof(WorkerOrder), false }, /* a reply without a question */
         { ORDER_UNGUARDED, sizeof(WorkerOrder), false },
         { _ORDER_MAX, sizeof(WorkerOrder), false },
         { -1, sizeof(WorkerOrder), false },
@@ -337,7 +337,7 @@ static const struct {
         { ORDER_STOP, 1, false },
 };
 
-/* A worker in a process of its own, without a sandbox, for a drive that there is not. What it prints goes into a file. */
+/* Starts a worker in a child, without a sandbox, for a drive that does not exist. Its output goes to a file. */
 static pid_t worker_make(const void *told, size_t told_size, int *ret_fd, FILE **ret_printed) {
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
@@ -362,7 +362,7 @@ static pid_t worker_make(const void *told, size_t told_size, int *ret_fd, FILE *
         return pid;
 }
 
-/* It has said nothing to nobody but us. */
+/* Waits for the worker's exit, and checks that the worker printed nothing. */
 static void worker_done(pid_t pid, int fd, FILE *printed, int wanted) {
         int status;
 
@@ -375,7 +375,7 @@ static void worker_done(pid_t pid, int fd, FILE *printed, int wanted) {
         (void) fclose(printed);
 }
 
-/* Not in this process: there a worker has its sandbox. */
+/* Replaces the sandbox, which would confine the test. */
 int sandbox_worker(_unused_ const char *node, _unused_ char *const *partitions, _unused_ const char *own) {
         return 0;
 }
@@ -395,7 +395,7 @@ static void check_name(pid_t pid) {
         (void) fclose(f);
 }
 
-/* The next message, which may still be to come. */
+/* Waits for the next message. */
 static int receive_from(int fd, WorkerMessage *ret) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -403,8 +403,8 @@ static int receive_from(int fd, WorkerMessage *ret) {
         return worker_receive(fd, wishes.n_items, ret);
 }
 
-/* Told before its first command, it sends none, and says so of each setting; what is no order it does not survive. Whoever lists
- * processes sees which drive it is for. */
+/* A worker that gets the order to stop before its first command sends no command, and reports each setting as deferred. A malformed order
+ * ends the worker. The name of the process contains the drive's name. */
 START_TEST(test_order) {
         struct {
                 int order;
@@ -429,13 +429,13 @@ START_TEST(test_order) {
 }
 END_TEST
 
-/* As the broker, which may make none: what it says goes to standard error. */
+/* Forbids sockets, as in a worker, so that the message goes to standard error. */
 int socket(_unused_ int domain, _unused_ int type, _unused_ int protocol) {
         errno = EAFNOSUPPORT;
         return -1;
 }
 
-/* A worker of another build says so, and nothing else. */
+/* A worker of another build logs that, and sends no message. */
 START_TEST(test_other_build_is_told) {
         _cleanup_free_ uint8_t *request = NULL;
         char text[512] = "";
@@ -468,7 +468,7 @@ START_TEST(test_other_build_is_told) {
 }
 END_TEST
 
-/* A node that is no disk's, or a request that is longer than any: no question, no answer. */
+/* A node that is not a disk, or a request longer than any valid request: the worker exits without a message. */
 START_TEST(test_no_visit) {
         static uint8_t junk[VISIT_REQUEST_MAX_BYTES + 1];
         FILE *printed = tmpfile();
@@ -570,7 +570,7 @@ static const struct {
         { { "identity.wwn", &message.identity.wwn, KIND_TEXT, sizeof message.identity.wwn }, MESSAGE_BRIDGE },
 };
 
-/* Each flag crosses, and no other with it. */
+/* Each flag is transmitted, and changes no other flag. */
 START_TEST(test_flags) {
         Visit asked = visit;
         VisitRequest r;
@@ -585,7 +585,7 @@ START_TEST(test_flags) {
 }
 END_TEST
 
-/* Wishes that there are not, and an error that is none: numbers of their own. */
+/* Messages with wishes that do not exist, and with an invalid error number. */
 static const WorkerMessage wrong_messages[] = {
         { .type = MESSAGE_SENDS, .wish = 2 },
         { .type = MESSAGE_SENDS, .wish = NO_WISH - 1 },
@@ -605,7 +605,7 @@ static const WorkerMessage wrong_messages[] = {
         { .type = MESSAGE_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };
 
-/* What comes of it at the manager's end. */
+/* Receives the bytes at the manager's end. */
 static int receive(const uint8_t *bytes, size_t size, WorkerMessage *ret) {
         int fds[2], r;
 
@@ -638,7 +638,7 @@ START_TEST(test_message) {
 }
 END_TEST
 
-/* Each type has its own size, and a message that is cut, or longer, is none. */
+/* Each type of message has its own size. Shorter and longer messages are rejected. */
 START_TEST(test_message_size) {
         static const WorkerMessageType types[] = { MESSAGE_ALIVE, MESSAGE_SENDS, MESSAGE_STEP,
                                                    MESSAGE_POWER, MESSAGE_WEAR,  MESSAGE_BRIDGE };
@@ -667,7 +667,7 @@ START_TEST(test_wrong_message) {
 }
 END_TEST
 
-/* It has said all and ended, and an order was on its way: what it said is heard. */
+/* The worker has sent all messages and exited, with an unread order in its socket: the manager still receives the messages. */
 START_TEST(test_ended_unread) {
         uint8_t end[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(&(const WorkerMessage){ .type = MESSAGE_END }, end);
@@ -688,7 +688,7 @@ START_TEST(test_ended_unread) {
 }
 END_TEST
 
-/* ---- to the tracer, and from it ---- */
+/* ---- messages to and from the tracer ---- */
 
 static TracerRequest watch_request = { .drive.n_above = 1 };
 static TracerAnswer answer = { .wake = { .process = { .comm = "comm", .unit = "unit", .command_line = "command line" },
@@ -715,7 +715,7 @@ static const Field tracer_fields[] = {
         { "answer.cdb_len", &answer.wake.cdb_len, KIND_ENUM, WAKE_CDB_MAX + 1 },
 };
 
-/* Any value of these is valid. */
+/* Fields in which any value is valid. */
 static const Field tracer_numbers[] = {
         { .name = "request.host", .at = &watch_request.drive.host },
         { .name = "request.channel", .at = &watch_request.drive.channel },
@@ -745,7 +745,7 @@ static int receive_wire(const WireField *fields, const uint8_t *bytes, size_t si
         return r;
 }
 
-/* Where the first byte of this field is in the tracer's message, which is left in `bytes`. */
+/* Returns the offset of the first byte of this field in the tracer's message, which is stored in `bytes`. */
 static size_t find_tracer_field(const Field *f, const WireField *fields, const void *object, uint8_t *bytes) {
         uint8_t other[WIRE_MESSAGE_MAX_BYTES], *byte = f->at;
         size_t size = wire_size(fields), at;
@@ -778,7 +778,7 @@ START_TEST(test_tracer) {
 }
 END_TEST
 
-/* Cut at each byte, and longer. */
+/* Messages cut at each byte, and longer messages. */
 START_TEST(test_tracer_size) {
         const WireField *fields = _i ? tracer_answer_fields : tracer_request_fields;
         uint8_t bytes[WIRE_MESSAGE_MAX_BYTES + 1] = {};

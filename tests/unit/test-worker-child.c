@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a worker says in its visit and what it makes of each order; and what it gives up before. The visit is a script of this test's,
- * the sandbox notes what it is told, and the manager is this test, at its end of the socket. */
+/* The messages of a worker during a visit, its reaction to each order, and the rights that it drops before the visit. The visit is a script
+ * of the test, the sandbox records its arguments, and the test plays the manager at its end of the socket. */
 
 #include <limits.h>
 #include <poll.h>
@@ -19,9 +19,9 @@
 #include "suite.h"
 #include "worker-message.h"
 
-/* ---- stand-ins, in the worker's process ---- */
+/* ---- replacements, in the worker's process ---- */
 
-/* A letter for each deed of the visit. */
+/* The actions of the scripted visit, one letter each. */
 typedef enum Deed {
         COMMAND = 'g',
         INTENDS = 'i',
@@ -31,14 +31,14 @@ typedef enum Deed {
         ENDS = 'e',
         BRIDGED = 'b',
         REVEALED = 'B',
-        WAITS_SHORTLY = 't', /* almost as long as the manager may hear nothing */
-        WAITS_LONG = 'T',    /* just as long */
+        WAITS_SHORTLY = 't', /* almost as long as the limit for silence */
+        WAITS_LONG = 'T',    /* as long as the limit for silence */
         FAILS = '!',
 } Deed;
 
 static const char *deeds;
 
-/* What the test is to know of the worker's process. */
+/* Facts about the worker's process, shared with the test. */
 static struct {
         char syspath[PATH_MAX], node[64], partitions[64];
         bool confined, visited;
@@ -55,7 +55,7 @@ int sandbox_worker(const char *node, char *const *partitions, const char *syspat
         return sandbox_error;
 }
 
-/* Tells it of the second wish. What an order has led to is its error. */
+/* Ends the step of the second wish. An order that stopped the step is the step's error. */
 static void end_step(const Visit *v, int error, const char *reason) {
         Step s = { .wish = v->wishes->items + 1,
                    .setting = setting_find(v->settings, "apm"),
@@ -135,7 +135,7 @@ static void ask(int fd) {
         ck_assert_int_eq(send(fd, request, size, MSG_NOSIGNAL), (ssize_t) size);
 }
 
-/* A letter for each order: go, unguarded, stop; one that there is not, one that is too short, and the end of the manager. */
+/* Sends orders, one letter each: go, unguarded, stop; an unknown order, an order that is too short, and the manager's exit. */
 static void give(int fd, const char *letters) {
         for (; *letters; letters++)
                 switch (*letters) {
@@ -174,7 +174,7 @@ static void note_step(const Step *s) {
                 ck_assert(starts_with(s->reason, "stopped: "));
 }
 
-/* All that it says until its end of the socket is closed; at each question, these orders are given. */
+/* Receives all messages until the worker closes its end of the socket; sends these orders after each question. */
 static void hear(int fd, const char *answers) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         WorkerMessage m;
@@ -222,19 +222,19 @@ static void teardown(void) {
         ck_assert_int_eq(munmap(shared, sizeof *shared), 0);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static const struct {
-        const char *deeds, *before, *answers; /* before: what it is told before it begins */
+        const char *deeds, *before, *answers; /* before: orders sent before the worker starts */
         const char *said;
         bool fails;
 } cases[] = {
         { "", "", "", "end " },
-        /* Its third command, and no other. */
+        /* A message follows the third command, and no other command. */
         { "gg", "", "", "end " },
         { "ggg", "", "", "goes-on end " },
         { "ggggggggg", "", "", "goes-on end " },
-        /* Nothing was said for a while, and now there is a command. */
+        /* A command after a long time without a message causes a message. */
         { "Tg", "", "", "goes-on end " },
         { "T", "", "", "end " },
         { "tg", "", "", "end " },
@@ -243,24 +243,24 @@ static const struct {
         { "tetg", "", "", "step:ok end " },
         { "twgtg", "", "", "sends1 end " },
         { "tbtg", "", "", "bridge: end " },
-        /* What is sent is told with the first command, and no more. */
+        /* The message about the written setting is sent with its first command only. */
         { "g", "", "", "end " },
         { "w", "", "", "end " },
         { "wgg", "", "", "sends1 end " },
         { "wgrg", "", "", "sends1 sends end " },
         { "wrg", "", "", "end " },
         { "wgwrwg", "", "", "sends1 end " },
-        /* Verdicts, and what is known of a bridge. */
+        /* Verdicts, and the description of a bridge. */
         { "ee", "", "", "step:ok step:ok end " },
         { "b", "", "", "bridge: end " },
         { "B", "", "", "bridge:S1 end " },
-        /* Before it writes it waits for the note of that, or that there is none. */
+        /* Before a write the worker waits for the reply that the note is stored, or is not. */
         { "ig", "", "G", "intends1 step:ok end " },
         { "hg", "", "G", "intends step:ok end " },
         { "ig", "", "U", "intends1 step:Input/output error end " },
         { "ihg", "", "G", "intends1 step:ok intends step:ok end " },
         { "iwgg", "", "G", "intends1 step:ok sends1 end " },
-        /* Told to stop, it sends nothing any more, and asks nothing; but it waits for the answer that it has asked for. */
+        /* After the order to stop the worker sends no commands and no questions, but waits for the reply to an open question. */
         { "g", "S", "", "step:deferred end " },
         { "ggwg", "S", "", "step:deferred step:deferred step:deferred end " },
         { "gig", "S", "", "step:deferred step:ok step:deferred end " },
@@ -270,7 +270,7 @@ static const struct {
         { "ig", "GS", "", "intends1 step:ok step:deferred end " },
         { "ii", "", "SSG", "intends1 step:ok step:ok end " },
         { "ig", "", "SU", "intends1 step:Input/output error step:deferred end " },
-        /* What no manager says. */
+        /* Orders that a manager never sends. */
         { "g", "G", "", "", true },
         { "g", "U", "", "", true },
         { "g", "?", "", "", true },
@@ -279,13 +279,13 @@ static const struct {
         { "i", "", "1", "intends1 ", true },
         { "i", "", "S1", "intends1 ", true },
         { "ig", "GG", "", "intends1 step:ok ", true },
-        /* Without a manager there is nothing to do. */
+        /* Without a manager the worker exits. */
         { "i", "", "0", "intends1 ", true },
         { "i", "", "S0", "intends1 ", true },
         { "g", "0", "", "", true },
         { "e", "0", "", "", true },
         { "b", "0", "", "", true },
-        /* It cannot do its work: then it has not told all. */
+        /* If the visit fails, the worker exits without its last message. */
         { "e!", "", "", "step:ok ", true },
 };
 
@@ -312,7 +312,7 @@ START_TEST(test_says) {
 }
 END_TEST
 
-/* ---- what is given up ---- */
+/* ---- dropped rights ---- */
 
 #define IS_SKIPPED 77
 
@@ -325,7 +325,7 @@ static void shell(const char *command) {
         ck_assert_int_eq(system(line), 0);
 }
 
-/* A machine with one drive, for the worker alone: its own /sys and /dev. */
+/* Creates /sys and /dev of a machine with one drive, visible only to the worker. */
 static void enter_machine(void) {
         char path[64];
 
@@ -345,22 +345,22 @@ static void enter_machine(void) {
 
 static const struct {
         const char *make;
-        bool read_only; /* is wanted of it */
-        int error;      /* of the sandbox */
+        bool read_only; /* the visit writes read_only */
+        int error;      /* error of the sandbox */
         const char *syspath, *partitions;
         bool fails, unconfined;
 } places[] = {
         { LINK_TO("../../devices/ata9/block/sdzz"), false, 0, DISK, "", false, false },
-        /* The flag of each partition is written, too. */
+        /* The read-only flag of each partition is written, too. */
         { LINK_TO("../../devices/ata9/block/sdzz"), true, 0, DISK, "sdzz1 sdzz2 ", false, false },
-        /* The drive is gone, or another one has its name, or what has it is no drive. */
+        /* The drive is gone, another drive has its name, or the path is not a drive. */
         { "true", false, 0, "", "", false, false },
         { LINK_TO("../../devices/ata8/block/sdzz"), false, 0, "", "", false, false },
         { LINK_TO("../../devices/ata9/block"), false, 0, "", "", false, false },
         { LINK_TO("../../devices/ata9/block/sdzz/sdzz1"), false, 0, "", "", false, false },
         { LINK_TO("sdzz"), false, 0, "", "", false, false },
         { "mkdir sys/class/block/sdzz", false, 0, "", "", false, false },
-        /* Without its sandbox it does nothing. */
+        /* If the sandbox fails, the worker exits. */
         { LINK_TO("../../devices/ata9/block/sdzz"), false, -EPERM, DISK, "", true, false },
         { LINK_TO("../../devices/ata9/block/sdzz") " && touch dev/sdzz", false, 0, "", "", true, true },
         { LINK_TO("../../devices/ata9/block/sdzz") " && mkdir dev/sdzz", false, 0, "", "", true, true },
@@ -410,14 +410,14 @@ START_TEST(test_confined) {
         ck_assert(shared->confined == !places[_i].unconfined);
         ck_assert_str_eq(shared->syspath, places[_i].syspath);
         ck_assert_uint_eq(strlen(shared->partitions), strlen(places[_i].partitions));
-        if (places[_i].partitions[0]) /* in whichever order */
+        if (places[_i].partitions[0]) /* in any order */
                 ck_assert(strstr(shared->partitions, "sdzz1 ") && strstr(shared->partitions, "sdzz2 "));
         if (shared->confined)
                 ck_assert_str_eq(shared->node, "/dev/sdzz");
 }
 END_TEST
 
-/* No manager, or one that asks for nothing. */
+/* A worker without a manager, or without a request. */
 START_TEST(test_unasked) {
         int fds[2], status;
         pid_t pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A visit as a message, the broker that gives it a process, and that process's sandbox. */
+/* A visit as a message, the broker that starts a process for the visit, and the sandbox of that process. */
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -93,9 +93,9 @@ START_TEST(test_round_trip) {
 }
 END_TEST
 
-/* What a manager that was taken over might ask for. */
+/* Requests that a compromised manager might send. */
 static const struct {
-        const char *name, *node, *syspath; /* NULL: that of the drive that there is */
+        const char *name, *node, *syspath; /* NULL: as for the existing drive */
         int64_t apm;
 } refused[] = {
         { "", "/dev/", NULL, 127 },
@@ -115,7 +115,7 @@ static const struct {
         { "sda", "sda", NULL, 127 },
         { "sda", "/dev/shm/sda", NULL, 127 },
         { "fd/3", "/dev/fd/3", NULL, 127 },
-        /* What the inventory does not keep, and so never says. */
+        /* Devices that the inventory excludes, and therefore never requests. */
         { "fd/3", "/dev/fd/3", "/sys/devices/ata1/fd!3", 127 },
         { "fd/3", "/dev/fd/3", "/sys/devices/ata1/block/fd!3", 127 },
         { "sd/3", "/dev/sd/3", "/sys/devices/ata1/block/sd!3", 127 },
@@ -218,7 +218,7 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-/* Cut anywhere, longer, and with bytes turned into others: an error or a visit, never more. */
+/* Requests that are cut, extended, or have changed bytes give an error or a visit, and never a crash. */
 START_TEST(test_hostile) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
@@ -261,12 +261,12 @@ END_TEST
 
 /* ---- processes ---- */
 
-/* Named as the kernel names an NVMe subsystem. */
+/* The directory has a name like an NVMe subsystem in sysfs. */
 static char dir[] = "/tmp/nvme-subsys-XXXXXX", inside[64], outside[64], linked[64];
 
-static bool confined; /* the worker has a sandbox */
+static bool confined; /* the worker enters its sandbox */
 
-/* A stand-in for a worker: one byte for every deed, '+' done, '-' refused. */
+/* Replaces a worker: sends one byte for each action, '+' if permitted, '-' if refused. */
 static void fake_worker(BrokerChild child _unused_, int fd) {
         char *const partitions[] = { (char *) "zero", NULL };
         char out[12] = {};
@@ -291,7 +291,7 @@ static void fake_worker(BrokerChild child _unused_, int fd) {
         if (k == 0)
                 _exit(0);
         out[6] = k >= 0 ? '+' : '-';
-        /* A disk and its partitions: the read-only flag, and nothing else that block/ioctl.c knows. */
+        /* ioctl()s of a disk and its partitions: the read-only flag is permitted, other ioctl()s of block/ioctl.c are not. */
         out[7] = open("/dev/zero", O_RDONLY) >= 0 && ioctl(null, BLKROSET, &k) < 0 && errno == ENOTTY ? '+' : '-';
         out[8] = open(linked, O_WRONLY) >= 0 ? '+' : '-';
         out[9] = ioctl(null, BLKFLSBUF, 0) < 0 && errno == ENOTTY ? '+' : '-';
@@ -334,7 +334,7 @@ static void processes_make(void) {
         fd = open(inside, O_CREAT | O_WRONLY, 0644);
         ck_assert_int_ge(fd, 0);
         (void) close(fd);
-        /* As a subsystem has links to its controllers. */
+        /* An NVMe subsystem has links to its controllers. */
         (void) snprintf(linked, sizeof linked, "%s.nvme7", dir);
         ck_assert_int_eq(mkdir(linked, 0755), 0);
         (void) snprintf(link, sizeof link, "%s/nvme7", dir);
@@ -355,7 +355,7 @@ static void processes_remove(void) {
         ck_assert_int_eq(system(command), 0);
 }
 
-/* It says so itself, and leaves no trace elsewhere. */
+/* Returns true if the kernel has Landlock. Runs in a child, since a sandbox is permanent. */
 static bool has_landlock(void) {
         return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
 }
@@ -395,7 +395,7 @@ START_TEST(test_broker) {
 }
 END_TEST
 
-/* Somebody at its socket who says anything else ends the connection, and the broker's next manager is served. */
+/* A client that sends any other message ends its connection, and the broker serves the next manager. */
 START_TEST(test_broker_hostile) {
         static const char *const junk[] = { "", "x", "far too long for any request that there is" };
         int fds[2];
@@ -414,7 +414,7 @@ START_TEST(test_broker_hostile) {
 }
 END_TEST
 
-/* Works for as long as somebody holds the other end of its socket. */
+/* A worker that runs until the other end of its socket is closed. */
 static void patient_worker(BrokerChild child _unused_, int fd) {
         char c = '+';
 
@@ -434,7 +434,7 @@ static int listener_make(char path[static 108]) {
         return fd;
 }
 
-/* Without work the broker ends, but leaves no worker alone; the next request makes another broker. */
+/* An idle broker exits, but not before its last worker. The next request starts another broker. */
 START_TEST(test_broker_idle) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -469,10 +469,10 @@ END_TEST
 typedef struct Told {
         BrokerChild child;
         int fd;
-        uint64_t open; /* a bit for each descriptor */
+        uint64_t open; /* open descriptors, one bit for each */
 } Told;
 
-/* Tells what it was given, and never ends by itself. */
+/* A worker that reports its descriptors and kind, and never exits by itself. */
 static void telling_worker(BrokerChild child, int fd) {
         Told told = { .child = child, .fd = fd };
 
@@ -483,7 +483,7 @@ static void telling_worker(BrokerChild child, int fd) {
                 (void) pause();
 }
 
-/* A child has its socket and the standard streams, knows what it is to be, and does not outlive the broker. */
+/* A child has only its socket and the standard streams, knows its kind, and does not outlive the broker. */
 START_TEST(test_broker_children) {
         _cleanup_(broker_freep) Broker *b = NULL;
         int listener, fds[_BROKER_CHILD_MAX][2];
@@ -520,7 +520,7 @@ END_TEST
 
 static char fifo[120];
 
-/* One that a drive holds in the kernel until somebody opens this FIFO to write, whether it has a manager or not. */
+/* A worker that is blocked in the kernel until a writer opens this FIFO, with or without a manager. */
 static void stuck_worker(BrokerChild child _unused_, int fd) {
         pid_t broker = getppid();
 
@@ -543,7 +543,7 @@ static void stuck_start(const char *path, pid_t broker) {
         (void) close(fds[0]);
 }
 
-static bool replaced; /* the program, by another build */
+static bool replaced; /* the program's file was replaced by another build */
 
 ssize_t readlink(const char *path, char *buf, size_t size) {
         if (!replaced || !streq(path, "/proc/self/exe"))
@@ -551,8 +551,8 @@ ssize_t readlink(const char *path, char *buf, size_t size) {
         return snprintf(buf, size, "/usr/libexec/drivekeepd (deleted)");
 }
 
-/* A worker that outlives its manager is not left behind, nor killed, and the next manager does not wait for it; but one of
- * another build gets another broker. */
+/* The broker waits for a worker that outlives its manager and does not kill the worker, and the next manager is served without delay. A
+ * manager of another build gets another broker. */
 START_TEST(test_broker_outlives_manager) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         _cleanup_close_ int manager = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), drive = -EBADF;
@@ -575,7 +575,7 @@ START_TEST(test_broker_outlives_manager) {
                 ck_assert_int_eq(connect(manager, (const struct sockaddr *) &address, sizeof address), 0);
         } else {
                 stuck_start(path, pid);
-                /* Longer than one has whom a manager that is still there lets go of. */
+                /* Longer than the five seconds that a worker has after a running manager releases it. */
                 (void) sleep(7);
                 ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
                 drive = open(fifo, O_RDWR);
@@ -590,7 +590,7 @@ START_TEST(test_broker_outlives_manager) {
 }
 END_TEST
 
-static time_t *now; /* for all processes of a test: a clock that stands still between two settings */
+static time_t *now; /* shared by all processes of a test: a clock that only the test advances */
 
 int clock_gettime(clockid_t clock, struct timespec *ret) {
         if (!now)
@@ -600,7 +600,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret) {
         return 0;
 }
 
-/* Nobody listens: that is told each time, and when it has been so for more than half a minute, the caller is to begin anew. */
+/* While nothing listens on the socket, each request fails. After more than 30 seconds the caller gets the error that makes it restart. */
 START_TEST(test_broker_refused) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], too_long[256] = "/tmp/";
@@ -623,7 +623,7 @@ START_TEST(test_broker_refused) {
                 if (turn > 0)
                         break;
 
-                /* It listens again, for a while. */
+                /* The socket listens again temporarily. */
                 listener = listener_make(path);
                 ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), 0);
                 ck_assert_int_eq(broker_fork(b, BROKER_WORKER, STDIN_FILENO), 0);
@@ -641,7 +641,7 @@ START_TEST(test_broker_refused) {
 }
 END_TEST
 
-/* What comes with a socket, and is no request: it ends the connection; a socket that came alone is closed. */
+/* Invalid messages end the connection, and a socket sent with such a message is closed. */
 static const struct {
         const char *bytes;
         size_t size, n_fds;
@@ -695,7 +695,7 @@ END_TEST
 
 static bool hides;
 
-/* One that was taken over, and never ends; nor does its socket tell, by which the manager hears it. */
+/* A compromised worker that never exits, and closes its own end of the socket, by which the manager would notice its exit. */
 static void endless_worker(BrokerChild child _unused_, int fd) {
         pid_t pid = getpid();
 
@@ -713,14 +713,14 @@ static bool is_there(pid_t pid, unsigned seconds) {
 }
 
 typedef enum LettingGo {
-        CLOSES,         /* as one that breaks the protocol is let go of */
-        CLOSES_ON_LIAR, /* … which had closed its own end */
-        SHUTS_DOWN,     /* as one that has told all, or whose drive is gone */
-        GOES,           /* the manager itself */
+        CLOSES,         /* the manager closes its end, as after a protocol error */
+        CLOSES_ON_LIAR, /* the manager closes its end, after the worker closed its own */
+        SHUTS_DOWN,     /* the manager shuts its end down, as after the last message or the loss of the drive */
+        GOES,           /* the manager exits */
         _LETTING_GO_MAX,
 } LettingGo;
 
-/* A worker that the manager lets go of ends, and nobody is left. */
+/* A worker that the manager releases is killed, and no process is left. */
 START_TEST(test_broker_ends_workers) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -769,7 +769,7 @@ START_TEST(test_broker_ends_workers) {
 }
 END_TEST
 
-/* Answers for as long as somebody holds the other end of its socket, and does not end then. */
+/* A worker that echoes until the other end of its socket is closed, and does not exit then. */
 static void echoing_worker(BrokerChild child _unused_, int fd) {
         pid_t pid = getpid();
 
@@ -797,7 +797,7 @@ static void echo_start(Broker *b, Echo *ret) {
         ck_assert_int_ge(ret->pidfd, 0);
 }
 
-/* It works on. */
+/* Checks that the worker still echoes. */
 static void echo_answers(const Echo *e) {
         pid_t pid = e->pid;
 
@@ -813,8 +813,8 @@ static void echo_dies(const Echo *e) {
         (void) close(e->pidfd);
 }
 
-/* Of several workers, the one that is let go of has five seconds, and the others do not notice; all that a manager leaves behind
- * have ten minutes, which the next manager does not wait for. Each request has the broker look at its clock. */
+/* Of several workers, a released worker has five seconds, and the others are not affected. All workers of a manager that exited have ten
+ * minutes, and the next manager is served without delay. Each request makes the broker read its clock. */
 START_TEST(test_broker_several) {
         Broker *b, *next;
         char path[108];
@@ -875,7 +875,7 @@ START_TEST(test_broker_several) {
 }
 END_TEST
 
-static useconds_t kept_from_running; /* µs, after the next connection */
+static useconds_t kept_from_running; /* µs; delay after the next connection */
 
 int connect(int fd, const struct sockaddr *address, socklen_t size) {
         int r = (int) syscall(SYS_connect, fd, address, size);
@@ -885,8 +885,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t size) {
         return r;
 }
 
-/* Whenever a request comes, also while the broker makes up its mind to end, or long after the connection for it: it gets its
- * worker. */
+/* A request gets its worker at any time, even while the broker decides to exit, or long after the manager connected. */
 START_TEST(test_broker_race) {
         _cleanup_(broker_freep) Broker *b = NULL;
         char path[108], c;
@@ -923,7 +922,7 @@ START_TEST(test_broker_race) {
 }
 END_TEST
 
-/* What is said of a drive that goes while it is visited; it may be only its disc. */
+/* The reports about a drive, or only its disc, that disappears during a visit. */
 int fsck_wait_request(_unused_ FsckWait *g, _unused_ const Drive *drive, _unused_ FsckWaitFn fn,
                       _unused_ void *userdata, FsckTicket **ret) {
         *ret = NULL;
@@ -937,7 +936,7 @@ Wait fsck_ticket_waits(_unused_ const FsckTicket *t) {
 }
 
 static const struct {
-        const char *diskseq; /* of what is there now; NULL: nothing */
+        const char *diskseq; /* diskseq of the present medium; NULL: none */
         bool removable;
         Verdict verdict;
 } leavings[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the tests of both halves of the tracer share: the socket between them, the drives, and what was told to the journal. */
+/* Shared by the tests of both halves of the tracer: the socket between them, the drives, and the log messages. */
 
 #include <sys/socket.h>
 #include <sys/un.h>
