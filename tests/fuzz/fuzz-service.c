@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The state machine of the service as a whole: the input is a list of steps, each a byte that says what happens and some more that say
- * how. After each step the service must have kept to what MUST() says; and when nothing more happens, it must come to rest. With
- * DRIVEKEEP_FUZZ_STEPS in the environment the steps are printed:
- *
- *     DRIVEKEEP_FUZZ_STEPS=1 build-tests/fuzz/tests/fuzz/fuzz-service FILE */
+/* Fuzzes the state machine of the service as a whole. The input is a list of steps: one byte selects the event, and further bytes give its
+ * details. After each step the service must satisfy the invariants of MUST(). After the last step the service must become idle. With
+ * DRIVEKEEP_FUZZ_STEPS in the environment each step is printed, for example with: DRIVEKEEP_FUZZ_STEPS=1
+ * build-tests/fuzz/tests/fuzz/fuzz-service FILE */
 
 #include "link-watch.h"
 #include "recheck.h"
@@ -19,9 +18,9 @@
 static struct {
         const uint8_t *bytes;
         size_t n;
-        unsigned depth; /* of steps in steps */
+        unsigned depth; /* nesting depth of steps */
 } input;
-static unsigned long n_steps; /* of all inputs */
+static unsigned long n_steps; /* over all inputs */
 
 static bool input_left(void) {
         return input.n > 0;
@@ -45,18 +44,18 @@ static Manager *manager;
 static LinkWatch *links;
 static Recheck *recheck;
 static Files *files;
-static bool on_battery, held, ended;
+static bool on_battery, paused, ended;
 
 static void on_visit_finished(_unused_ void *userdata, const Target *t) {
         recheck_visit_finished(recheck, t);
 }
 
 static void on_quiet(_unused_ void *userdata) {
-        MUST(held, "the service is quiet, and was not told to be");
+        MUST(paused, "the service reports quiet without a pause");
 }
 
 static void on_writing(_unused_ void *userdata) {
-        MUST(!held, "a worker begins while the service is held");
+        MUST(!paused, "a worker starts while the service is paused");
 }
 
 static const ManagerEvents manager_events = {
@@ -65,7 +64,7 @@ static const ManagerEvents manager_events = {
         .quiet = on_quiet,
 };
 
-/* A value tells, as a rule, which of them it comes from. */
+/* Most values occur in one configuration only, so that a value identifies its configuration. */
 static const char *const configurations[] = {
         "drives = ( { match = {}; read_ahead_kb = 256; lookahead = true; },"
         "           { match = { transport = \"sata\"; }; apm = 100; spindown_time = \"20min\"; spindown_by = \"service\"; } );",
@@ -89,7 +88,7 @@ static Files *files_of(const char *text) {
 
         if (!f || config_new(&f->config) < 0 || config_parse(f->config, &all_settings, "f", text, strlen(text)) < 0)
                 abort();
-        MUST(f->config->complaints.n_errors == 0, "a configuration of this program's is in error");
+        MUST(f->config->complaints.n_errors == 0, "a built-in configuration has errors");
         f->n_ref = 1;
         return f;
 }
@@ -98,7 +97,7 @@ static void service_start(void) {
         if (sd_event_new(&event) < 0 || manager_new(event, NULL, files, &manager_events, NULL, &manager) < 0 ||
             recheck_new(event, manager, &recheck) < 0 || link_watch_new(event, manager, -EBADF, &links) < 0)
                 abort();
-        held = ended = false;
+        paused = ended = false;
         manager_reconfigure(manager, NULL, on_battery, VISIT_BOOT);
         recheck_every(recheck, files->config->recheck_ms * 1000);
         if (manager_enumerate(manager, VISIT_BOOT) < 0)
@@ -116,7 +115,7 @@ static bool has_temporary(const Disk *d) {
         return false;
 }
 
-/* `orderly`: it ends by itself, rather than being killed. */
+/* Ends the service. `orderly`: by SIGTERM instead of a kill. */
 static void service_stop(bool orderly) {
         if (orderly)
                 manager_finish(manager, now.monotonic + SECOND);
@@ -127,11 +126,11 @@ static void service_stop(bool orderly) {
         notes.source = NULL;
         FOREACH_DISK(d) {
                 if (!has_temporary(d))
-                        d->n_tried = d->n_until_boot = 0;
+                        d->n_temporary = d->n_until_boot = 0;
         }
 }
 
-/* ---- what must be so ---- */
+/* ---- invariants ---- */
 
 static const struct {
         const char *setting, *value, *before;
@@ -147,14 +146,14 @@ static bool is_value(const Setting *s, const char *text, const Value *v) {
         return value_parse(&s->range, text, &value) == 0 && value_equal(&value, v);
 }
 
-/* A value that somebody tries, or what the drive had before, when nobody does any more. */
-static bool is_tried(const Disk *d, const Target *t, const Wish *w) {
+/* Returns true for a temporary value of a client, and for the previous value of the drive after the client has disconnected. */
+static bool is_temporary(const Disk *d, const Target *t, const Wish *w) {
         const Setting *s = setting_find(&all_settings, w->name);
 
         for (size_t i = 0; s && i < ELEMENTSOF(tries); i++)
                 if (d->n_until_boot & 1U << i && streq(w->name, tries[i].setting))
                         return is_value(s, tries[i].before, &w->value) || is_value(s, tries[i].value, &w->value);
-                else if (d->n_tried & 1U << i && streq(w->name, tries[i].setting))
+                else if (d->n_temporary & 1U << i && streq(w->name, tries[i].setting))
                         return is_value(s, target_temporary_returns(t) ? tries[i].before : tries[i].value, &w->value);
         return false;
 }
@@ -175,46 +174,47 @@ static bool any_wakes_together(void) {
         return false;
 }
 
-static void check_named(const Visit *v) {
+static void check_wishes(const Visit *v) {
         const Target *t = manager_find(manager, v->drive->name);
         _cleanup_(wishes_done) Wishes named = {};
         const Disk *d = disk_find(v->drive->name);
 
-        MUST(t, "%s is visited, and not looked after", v->drive->name);
+        MUST(t, "%s is visited although the service does not manage it", v->drive->name);
         MUST(!(pid1.checked & 1U << (d - disks)) || pid1.silent, "%s is visited during a file system check", d->name);
         if (config_resolve(files->config, t->drive, on_battery, &named) < 0)
                 abort();
-        MUST(!(v->work & WORK_SPIN_UP) || any_wakes_together(), "%s is to spin up with others, and no rule says so",
-             d->name);
+        MUST(!(v->work & WORK_SPIN_UP) || any_wakes_together(),
+             "%s must spin up with others although no rule requests that", d->name);
         for (size_t i = 0; i < v->wishes->n_items; i++) {
                 const Wish *w = v->wishes->items + i, *rule = wishes_find(&named, w->name);
 
-                say("    %s: worker for %s\n", d->name, w->name);
+                log_step("    %s: worker for %s\n", d->name, w->name);
                 if (target_is_about(t, WORK_SPIN_DOWN) && i == v->wishes->n_items - 1 &&
                     streq(w->name, SETTING_STANDBY))
-                        MUST(d->asked || any_spins_down(t), "%s is put into standby, and nobody wants that", d->name);
+                        MUST(d->asked || any_spins_down(t), "%s is put into standby without a request or rule",
+                             d->name);
                 else if (w->line == 0)
-                        MUST(is_tried(d, t, w), "%s is to have a value of %s that nobody tried", d->name, w->name);
+                        MUST(is_temporary(d, t, w), "%s gets a value of %s that no client set", d->name, w->name);
                 else
-                        MUST(rule && same_wish(w, rule), "%s is to have a value of %s that no rule names", d->name,
+                        MUST(rule && same_wish(w, rule), "%s gets a value of %s that no rule contains", d->name,
                              w->name);
         }
 }
 
-/* Of one moment. */
+/* Runs all events of one moment. */
 static void run(void) {
         unsigned n = 0;
         int r = 0;
 
         while (!ended && (r = sd_event_run(event, 0)) > 0)
-                MUST(++n < 3000, "the event loop does not come to rest at this moment");
+                MUST(++n < 3000, "the event loop does not become idle at this moment");
         ended = ended || r < 0;
 }
 
 static void check_times(void) {
         for (const Target *t = manager_first(manager); t && !ended; t = t->next)
-                MUST(target_due(t) > now.monotonic, "%s was due %" PRIu64 " µs ago, and nothing came of it",
-                     t->drive->name, now.monotonic - target_due(t));
+                MUST(target_due(t) > now.monotonic, "%s was due %" PRIu64 " µs ago and still is", t->drive->name,
+                     now.monotonic - target_due(t));
 }
 
 static void settle(void) {
@@ -224,8 +224,8 @@ static void settle(void) {
         check_times();
         if (!ended)
                 return;
-        /* The broker refuses for good: systemd starts both anew. */
-        say("  the service ends\n");
+        /* The broker is unreachable: systemd restarts service and broker. */
+        log_step("  the service ends\n");
         service_stop(false);
         broker_error = 0;
         service_start();
@@ -240,17 +240,17 @@ static void step_time(void) {
                                           601 * SECOND, 1300 * SECOND, 3601 * SECOND, 90000 * SECOND, 300000 * SECOND };
         uint64_t usec = times[take() % ELEMENTSOF(times)];
 
-        say("%" PRIu64 " ms pass\n", usec / MS);
+        log_step("%" PRIu64 " ms pass\n", usec / MS);
         pass(usec);
 }
 
-/* As long as it takes until something is due. */
+/* Advances the clock until something is due. */
 static void step_due(void) {
         uint64_t due = UINT64_MAX;
 
         for (const Target *t = manager_first(manager); t; t = t->next)
                 due = MIN(due, target_due(t));
-        say("until something is due\n");
+        log_step("until something is due\n");
         if (due != UINT64_MAX && due > now.monotonic)
                 pass(due - now.monotonic);
 }
@@ -258,7 +258,7 @@ static void step_due(void) {
 static void step_calendar(void) {
         uint8_t b = take();
 
-        say("the calendar is set\n");
+        log_step("the calendar is set\n");
         now.realtime = b & 1 ? now.realtime + b * 3600 * SECOND : now.realtime - MIN(now.realtime, b * 86400 * SECOND);
 }
 
@@ -270,25 +270,25 @@ static void step_worker(void) {
                 return;
         switch (how % 6) {
         case 0:
-                say("%s: worker\n", w->disk->name);
+                log_step("%s: worker\n", w->disk->name);
                 worker_visit(w, 0, how / 6);
                 break;
         case 1:
-                say("%s: worker, which dies after %d messages\n", w->disk->name, how / 6 + 1);
+                log_step("%s: worker, which dies after %d messages\n", w->disk->name, how / 6 + 1);
                 worker_visit(w, how / 6 + 1, 0);
                 break;
         case 2:
-                say("%s: the worker dies at once\n", w->disk->name);
+                log_step("%s: the worker dies at once\n", w->disk->name);
                 worker_done(w);
                 break;
         case 3:
-                say("%s: the worker says anything\n", w->disk->name);
+                log_step("%s: the worker sends random messages\n", w->disk->name);
                 w->hostile = true;
                 for (unsigned i = 0; i < how / 6 % 8U + 1; i++)
                         worker_says_anything(w);
                 break;
         case 4:
-                say("%s: the worker says one word too often\n", w->disk->name);
+                log_step("%s: the worker sends a message twice\n", w->disk->name);
                 w->hostile = true;
                 for (unsigned i = 0; i < 100; i++) {
                         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
@@ -299,13 +299,13 @@ static void step_worker(void) {
                 }
                 break;
         default:
-                say("%s: the worker hangs for 21 s\n", w->disk->name);
+                log_step("%s: the worker hangs for 21 s\n", w->disk->name);
                 pass(21 * SECOND);
         }
 }
 
 static void step_workers(void) {
-        say("all workers\n");
+        log_step("all workers\n");
         (void) workers_visit();
 }
 
@@ -320,7 +320,7 @@ static void step_udev(void) {
         last_event++;
         switch (take() % 5) {
         case 0:
-                say("%s: plugged in\n", d->name);
+                log_step("%s: plugged in\n", d->name);
                 if (!d->present) {
                         d->present = true;
                         d->diskseq = ++last_diskseq;
@@ -334,21 +334,21 @@ static void step_udev(void) {
                 plug(d);
                 break;
         case 1:
-                say("%s: changed\n", d->name);
+                log_step("%s: changed\n", d->name);
                 plug(d);
                 break;
         case 2:
-                say("%s: pulled\n", d->name);
+                log_step("%s: pulled\n", d->name);
                 d->present = false;
-                d->n_tried = 0;
+                d->n_temporary = 0;
                 manager_unplugged(manager, d->name);
                 break;
         case 3:
-                say("%s: exchanged\n", d->name);
+                log_step("%s: exchanged\n", d->name);
                 d->present = true;
                 d->serial++;
                 d->diskseq = ++last_diskseq;
-                d->n_tried = 0;
+                d->n_temporary = 0;
                 d->model = MODEL_DRIVE_COLD;
                 d->used = 0;
                 d->last_use = 0;
@@ -356,7 +356,7 @@ static void step_udev(void) {
                 plug(d);
                 break;
         default:
-                say("%s: gone, and udev will tell\n", d->name);
+                log_step("%s: unplugged, and the udev event follows later\n", d->name);
                 d->present = false;
         }
 }
@@ -364,15 +364,15 @@ static void step_udev(void) {
 static void step_stack(void) {
         uint8_t b = take();
 
-        say("md0: %s\n", b & 1 ? "gone" : "changed");
+        log_step("md0: %s\n", b & 1 ? "gone" : "changed");
         manager_stack_changed(manager, "md0", b & 1);
 }
 
 static void step_enumerate(void) {
-        say("events of udev's were lost\n");
+        log_step("udev events were lost\n");
         FOREACH_DISK(d) {
                 if (!d->present)
-                        d->n_tried = 0;
+                        d->n_temporary = 0;
         }
         if (manager_enumerate(manager, VISIT_ATTACH) < 0)
                 abort();
@@ -386,7 +386,7 @@ static void step_disturbed(void) {
         VisitReason reason = reasons[b % ELEMENTSOF(reasons)];
         char path[PATH_MAX];
 
-        say("%s: %s\n", d->name, visit_reason_to_string(reason));
+        log_step("%s: %s\n", d->name, visit_reason_to_string(reason));
         (void) snprintf(path, sizeof path, "/sys/devices/%s", b & 128 ? "pci0" : d->path);
         if (reason == VISIT_PARAMETERS) {
                 Target *t = manager_find(manager, d->name);
@@ -401,7 +401,7 @@ static void step_disturbed(void) {
 static void step_reload(void) {
         uint8_t b = take() % ELEMENTSOF(configurations);
 
-        say("reload: configuration %u\n", b);
+        log_step("reload: configuration %u\n", b);
         (void) files_unref(files);
         files = files_of(configurations[b]);
         manager_reconfigure(manager, files, on_battery, VISIT_RELOAD);
@@ -410,7 +410,7 @@ static void step_reload(void) {
 
 static void step_battery(void) {
         on_battery = !on_battery;
-        say("on %s\n", on_battery ? "battery" : "mains");
+        log_step("on %s\n", on_battery ? "battery" : "mains");
         manager_reconfigure(manager, NULL, on_battery, VISIT_POWER);
 }
 
@@ -422,24 +422,24 @@ static void step_request(void) {
                 return;
         switch (take() % 5) {
         case 0:
-                say("%s: apply\n", d->name);
+                log_step("%s: apply\n", d->name);
                 target_visit(t, VISIT_REQUEST);
                 break;
         case 1:
-                say("%s: apply --permanent\n", d->name);
+                log_step("%s: apply --permanent\n", d->name);
                 target_visit(t, VISIT_PERMANENT);
                 break;
         case 2:
-                say("%s: status --now\n", d->name);
+                log_step("%s: status --now\n", d->name);
                 target_read(t);
                 break;
         case 3:
-                say("%s: sleep\n", d->name);
+                log_step("%s: sleep\n", d->name);
                 d->asked = true;
                 target_visit(t, VISIT_SPIN_DOWN);
                 break;
         default:
-                say("%s: release\n", d->name);
+                log_step("%s: release\n", d->name);
                 (void) target_release(t, NULL);
         }
 }
@@ -456,45 +456,45 @@ static void step_hold_value(void) {
         if (!t)
                 return;
         if (b / 16 % 4 == 1) {
-                say("%s: until the boot: %s\n", d->name, tries[i].setting);
+                log_step("%s: temporary until boot: %s\n", d->name, tries[i].setting);
                 FOREACH_DISK(other)
                 other->n_until_boot |= 1U << i;
                 (void) target_temporary_try(t, words, b & 1, b & 2, &error);
                 return;
         }
         if (b / 16 % 4 == 2) {
-                say("%s: undone: %s\n", d->name, b & 1 ? tries[i].setting : "all");
+                log_step("%s: undone: %s\n", d->name, b & 1 ? tries[i].setting : "all");
                 (void) target_temporary_undo(t, b & 1 ? tries[i].setting : NULL, &error);
                 return;
         }
         if (b & 1) {
-                say("%s: a client leaves\n", d->name);
+                log_step("%s: a client disconnects\n", d->name);
                 target_temporary_end(t, (const sd_bus *) (holders + (b / 2 & 1)));
                 return;
         }
-        say("%s: try %s\n", d->name, tries[i].setting);
-        d->n_tried |= 1U << i;
+        log_step("%s: try %s\n", d->name, tries[i].setting);
+        d->n_temporary |= 1U << i;
         (void) target_temporary_set(t, (const sd_bus *) (holders + (b / 2 & 1)), tries[i].setting, tries[i].value,
                                     tries[i].before, &error);
 }
 
 static void step_hold(void) {
-        held = !held;
-        say("the service is %s\n", held ? "held" : "let go");
-        manager_pause(manager, held);
+        paused = !paused;
+        log_step("the service is %s\n", paused ? "paused" : "resumed");
+        manager_pause(manager, paused);
 }
 
 static void step_suspend(void) {
         uint8_t b = take();
 
-        say("the machine sleeps\n");
+        log_step("the machine suspends\n");
         now.slept += b * 60 * SECOND;
         now.realtime += b * 60 * SECOND;
         FOREACH_DISK(d) {
                 d->model.lookahead = false;
                 d->model.apm = 128;
         }
-        held = false;
+        paused = false;
         manager_pause(manager, false);
         manager_visit_all(manager, VISIT_RESUME);
 }
@@ -502,18 +502,18 @@ static void step_suspend(void) {
 static void step_use(void) {
         Disk *d = take_disk();
 
-        say("%s: used\n", d->name);
-        disk_use(d, take() * 64U + 1);
+        log_step("%s: I/O\n", d->name);
+        disk_read(d, take() * 64U + 1);
 }
 
-static void step_sleeps(void) {
+static void step_standby(void) {
         Disk *d = take_disk();
         uint8_t b = take();
 
-        /* Not while a worker has it open, or has asked whether it sleeps. */
+        /* Not while a worker has the drive open or has checked its power mode. */
         if (d->transport == TRANSPORT_NVME || d->n_workers > 0)
                 return;
-        say("%s: %s\n", d->name, b & 1 ? "runtime-suspended" : "falls asleep");
+        log_step("%s: %s\n", d->name, b & 1 ? "runtime-suspended" : "enters standby");
         d->suspended = b & 1;
         d->standby = true;
 }
@@ -523,24 +523,24 @@ static void step_counters(void) {
 
         switch (take() % 5) {
         case 0:
-                say("%s: the counters can%s be read\n", d->name, d->unreadable ? "" : "not");
+                log_step("%s: the counters can%s be read\n", d->name, d->unreadable ? "" : "not");
                 d->unreadable = !d->unreadable;
                 break;
         case 1:
-                say("%s: the counters %s\n", d->name, d->uncounted ? "count" : "stand still");
+                log_step("%s: the counters %s\n", d->name, d->uncounted ? "count" : "stop counting");
                 d->uncounted = !d->uncounted;
                 break;
         case 2:
-                say("%s: the counters go back\n", d->name);
+                log_step("%s: the counters go back\n", d->name);
                 d->used /= 2;
                 d->commands /= 2;
                 break;
         case 3:
-                say("%s: the counter is at its end\n", d->name);
+                log_step("%s: the counter is at its maximum\n", d->name);
                 d->used = UINT64_MAX;
                 break;
         default:
-                say("%s: %s\n", d->name, d->in_flight ? "no request under way" : "a request under way");
+                log_step("%s: %s\n", d->name, d->in_flight ? "no request under way" : "a request under way");
                 d->in_flight = !d->in_flight;
         }
 }
@@ -548,7 +548,7 @@ static void step_counters(void) {
 static void step_drift(void) {
         Disk *d = take_disk();
 
-        say("%s: another program changes its settings\n", d->name);
+        log_step("%s: another program changes its settings\n", d->name);
         if (d->standby || d->suspended)
                 return;
         d->model.apm = take();
@@ -560,7 +560,7 @@ static void step_link(void) {
         Disk *d = take_disk();
         uint8_t b = take();
 
-        say("%s: link news\n", d->name);
+        log_step("%s: link event\n", d->name);
         d->recovering = b & 4;
         d->news = (LinkNews) (b % 3);
         d->news_at = now.monotonic;
@@ -572,7 +572,7 @@ static void step_health(void) {
         static const int healths[] = { 1, 0, -ENODEV };
 
         d->health = healths[take() % ELEMENTSOF(healths)];
-        say("%s: health %d\n", d->name, d->health);
+        log_step("%s: health %d\n", d->name, d->health);
 }
 
 static void step_pid1(void) {
@@ -581,26 +581,26 @@ static void step_pid1(void) {
         switch (b % 6) {
         case 0:
                 pid1.checked = b / 6;
-                say("PID 1: checks of %#x\n", pid1.checked);
+                log_step("PID 1: checks of %#x\n", pid1.checked);
                 break;
         case 1:
                 pid1.silent = !pid1.silent;
-                say("PID 1: %s\n", pid1.silent ? "silent" : "answers");
+                log_step("PID 1: %s\n", pid1.silent ? "silent" : "replies");
                 break;
         case 2:
                 pid1.broken = !pid1.broken;
-                say("PID 1: %s\n", pid1.broken ? "gone" : "there");
+                log_step("PID 1: %s\n", pid1.broken ? "not reachable" : "reachable");
                 break;
         case 3:
                 pid1.unsettled = !pid1.unsettled;
-                say("udev: %s\n", pid1.unsettled ? "at work" : "settled");
+                log_step("udev: %s\n", pid1.unsettled ? "busy" : "settled");
                 break;
         case 4:
-                say("PID 1: an error\n");
+                log_step("PID 1: an error\n");
                 (void) pid1_answer(b & 64 ? -ENOMEM : -EIO);
                 break;
         default:
-                say("PID 1: news\n");
+                log_step("PID 1: signal\n");
         }
         if (pid1.userdata)
                 pid1.news(pid1.userdata);
@@ -628,15 +628,15 @@ static void step_storage(void) {
         default:
                 (void) notes_written();
         }
-        say("storage: run_full %d, slow %d, error %d, unreadable %d, no_process %d\n", run_full, notes.slow,
-            notes.error, notes.unreadable, notes.no_process);
+        log_step("storage: run_full %d, slow %d, error %d, unreadable %d, no_process %d\n", run_full, notes.slow,
+                 notes.error, notes.unreadable, notes.no_process);
 }
 
 static void step_tracer(void) {
         static const uint8_t cdbs[][16] = {
                 { 0x28 },                      /* READ(10) */
-                { 0x85, [14] = ATA_IDENTIFY }, /* wakes some drives, and others not */
-                { 0x35 },                      /* SYNCHRONIZE CACHE(10): the same */
+                { 0x85, [14] = ATA_IDENTIFY }, /* wakes some drives and not others */
+                { 0x35 },                      /* SYNCHRONIZE CACHE(10): wakes some drives and not others */
                 { 0x4D },                      /* LOG SENSE */
                 { 0x85, [14] = ATA_SMART },
                 { 0xFF },
@@ -649,12 +649,12 @@ static void step_tracer(void) {
         a.disk = (WatchDevice){ 8, take() % (ELEMENTSOF(disks) + 1) };
         switch (b % 8) {
         case 0:
-                say("the tracer is gone\n");
+                log_step("the tracer disconnects\n");
                 closep(&tracer_fd);
                 tracer_fd = -EBADF;
                 return;
         case 1:
-                say("the tracer says anything\n");
+                log_step("the tracer sends random messages\n");
                 memset(message, take(), sizeof message);
                 (void) send(tracer_fd, message, take() & 1 ? wire_size(tracer_answer_fields) : take(),
                             MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -663,7 +663,7 @@ static void step_tracer(void) {
                 no_tracer = !no_tracer;
                 return;
         case 3:
-                say("the tracer watches drive %u\n", a.disk.minor);
+                log_step("the tracer watches drive %u\n", a.disk.minor);
                 break;
         default:
                 a.woken = true;
@@ -671,9 +671,9 @@ static void step_tracer(void) {
                 a.wake.cdb_len = 16;
                 memcpy(a.wake.cdb, cdbs[take() % ELEMENTSOF(cdbs)], 16);
                 (void) strcpy(a.wake.process.comm, "cat");
-                say("the tracer: drive %u is woken\n", a.disk.minor);
+                log_step("the tracer: drive %u is woken\n", a.disk.minor);
                 if (b & 64 && a.disk.minor < ELEMENTSOF(disks) && disks[a.disk.minor].n_workers == 0)
-                        disk_use(disks + a.disk.minor, 1);
+                        disk_read(disks + a.disk.minor, 1);
         }
         (void) wire_send(tracer_fd, tracer_answer_fields, &a, MSG_DONTWAIT);
 }
@@ -681,10 +681,10 @@ static void step_tracer(void) {
 static void step_restart(void) {
         uint8_t b = take();
 
-        say("the service %s\n", b & 1 ? "is killed" : "ends");
+        log_step("the service %s\n", b & 1 ? "is killed" : "ends");
         service_stop(!(b & 1));
         if (b & 2) {
-                say("the machine starts anew\n");
+                log_step("the machine reboots\n");
                 if (b & 4)
                         notes_reach_storage();
                 boot++;
@@ -697,7 +697,7 @@ static void step_restart(void) {
                         d->diskseq = (uint64_t) (d - disks) + 1;
                         d->used = 1;
                         d->last_use = 0;
-                        d->n_tried = 0;
+                        d->n_temporary = 0;
                         d->asked = d->standby = d->suspended = false;
                         for (size_t i = 0; i < ELEMENTSOF(attributes); i++)
                                 attribute_put(d, attributes[i].path, attributes[i].text);
@@ -713,18 +713,18 @@ static void step_broker(void) {
         uint8_t b = take();
 
         broker_error = broker_error ? 0 : b % 8 == 7 ? -ESHUTDOWN : -EAGAIN;
-        say("the broker %s workers\n", broker_error ? "makes no" : "makes");
+        log_step("the broker %s workers\n", broker_error ? "starts no" : "starts");
 }
 
-/* Also changes what the input may still be about, where most of an input is random: the first ones come more often. */
+/* The order also affects random inputs, in which earlier steps occur more often. */
 static void (*const steps[])(void) = {
         step_workers,  step_time,    step_due,       step_worker,     step_udev,     step_request, step_reload,
-        step_use,      step_sleeps,  step_disturbed, step_hold_value, step_pid1,     step_storage, step_tracer,
+        step_use,      step_standby, step_disturbed, step_hold_value, step_pid1,     step_storage, step_tracer,
         step_counters, step_restart, step_battery,   step_suspend,    step_hold,     step_link,    step_drift,
         step_health,   step_broker,  step_stack,     step_enumerate,  step_calendar,
 };
 
-/* A request to put a drive into standby is done with. */
+/* Forgets requests for standby that have been handled. */
 static void forget_requests(void) {
         for (const Target *t = manager_first(manager); t; t = t->next)
                 if (!target_is_about(t, WORK_SPIN_DOWN))
@@ -744,12 +744,12 @@ static void step(void) {
 
 /* ---- the end ---- */
 
-static void tell_steps(void) {
+static void print_steps(void) {
         (void) fprintf(stderr, "fuzz-service: %lu steps\n", n_steps);
 }
 
-/* The first drive that something is still to be done with; NULL: there is none. */
-static const Target *find_restless(void) {
+/* Returns the first drive with pending work; NULL: none. */
+static const Target *find_pending(void) {
         const Target *t = manager_first(manager);
 
         while (t && !t->visit.job && !pending_any(&t->pending) && t->saving.again_at == 0)
@@ -757,50 +757,50 @@ static const Target *find_restless(void) {
         return t;
 }
 
-/* All goes well from here on, and each drive is in use. */
-static void come_to_rest(void) {
+/* From now on nothing fails, and each drive is in use. The service must become idle. */
+static void become_idle(void) {
         unsigned n = 0, n_calm = 0;
 
         do {
-                const Target *restless;
+                const Target *pending;
 
                 settle();
                 if (!workers_visit() || n % 8 == 7)
                         pass(31 * SECOND);
-                restless = find_restless();
-                n_calm = restless ? 0 : n_calm + 1;
-                MUST(++n < 400 || !restless, "%s does not come to rest: visit %d, pending %#x", restless->drive->name,
-                     !!restless->visit.job, restless->pending.work);
+                pending = find_pending();
+                n_calm = pending ? 0 : n_calm + 1;
+                MUST(++n < 400 || !pending, "%s does not become idle: visit %d, pending %#x", pending->drive->name,
+                     !!pending->visit.job, pending->pending.work);
         } while (n_calm < 3);
 }
 
-/* Nothing is sent to it. */
-static bool is_left_alone(const Target *t) {
+/* Returns true if no command is sent to the drive. */
+static bool gets_no_commands(const Target *t) {
         return forbidden_by || target_guard_alone(t);
 }
 
 static void check_verdicts(void) {
         for (const Target *t = manager_first(manager); t; t = t->next) {
-                MUST(!target_temporary_returns(t) || is_left_alone(t),
-                     "%s does not get back what it had before a value was tried", t->drive->name);
+                MUST(!target_temporary_returns(t) || gets_no_commands(t),
+                     "%s does not get its previous value back after a temporary value", t->drive->name);
                 for (size_t i = 0; i < t->wishes.n_items; i++) {
                         const Wish *w = t->wishes.items + i;
                         const SettingRecord *s = drive_record_find(t->record, w->name);
                         const Disk *d = disk_find(t->drive->name);
 
                         MUST(s && s->verdict >= 0, "%s of %s has no verdict", w->name, d->name);
-                        MUST(s->verdict != VERDICT_DEFERRED || d->standby, "%s of %s is deferred for ever", w->name,
-                             d->name);
+                        MUST(s->verdict != VERDICT_DEFERRED || d->standby, "%s of %s stays deferred", w->name, d->name);
                         if (!verdict_is_in_order(s->verdict) || !s->actual || d->transport == TRANSPORT_SAS)
                                 continue;
                         if (streq(w->name, "lookahead"))
-                                MUST(d->model.lookahead == (bool) w->value.number, "%s: lookahead is not as said",
-                                     d->name);
+                                MUST(d->model.lookahead == (bool) w->value.number,
+                                     "%s: lookahead does not match its verdict", d->name);
                         else if (streq(w->name, "apm"))
-                                MUST(d->model.apm == (int) w->value.number, "%s: apm is not as said", d->name);
+                                MUST(d->model.apm == (int) w->value.number, "%s: apm does not match its verdict",
+                                     d->name);
                         else if (streq(w->name, "read_ahead_kb"))
                                 MUST(attribute_get(d, "queue/read_ahead_kb") * INT64_C(1024) == w->value.number,
-                                     "%s: read_ahead_kb is not as said", d->name);
+                                     "%s: read_ahead_kb does not match its verdict", d->name);
                 }
         }
 }
@@ -809,14 +809,14 @@ static void check_asleep(void) {
         for (const Target *t = manager_first(manager); t; t = t->next) {
                 const Bridge *b = &t->record->bridge;
 
-                if (t->drive->transport == TRANSPORT_NVME || b->fragile || b->without_sat || is_left_alone(t))
+                if (t->drive->transport == TRANSPORT_NVME || b->fragile || b->without_sat || gets_no_commands(t))
                         continue;
                 MUST(disk_find(t->drive->name)->standby, "%s is not put into standby on request", t->drive->name);
         }
 }
 
 static void end(void) {
-        say("no more happens\n");
+        log_step("no more steps\n");
         for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
                 if (w->fd >= 0)
                         worker_done(w);
@@ -828,29 +828,29 @@ static void end(void) {
         FOREACH_DISK(d) {
                 d->health = 1;
                 d->unreadable = d->uncounted = d->recovering = d->in_flight = false;
-                disk_use(d, 1);
+                disk_read(d, 1);
         }
         if (manager_enumerate(manager, VISIT_ATTACH) < 0)
                 abort();
-        if (held)
+        if (paused)
                 step_hold();
-        come_to_rest();
+        become_idle();
 
-        say("apply\n");
+        log_step("apply\n");
         FOREACH_DISK(d) {
-                disk_use(d, 1);
+                disk_read(d, 1);
         }
         settle();
         manager_visit_all(manager, VISIT_REQUEST);
-        come_to_rest();
+        become_idle();
         check_verdicts();
 
-        say("sleep\n");
+        log_step("sleep\n");
         for (Target *t = manager_first(manager); t; t = t->next) {
                 disk_find(t->drive->name)->asked = true;
                 target_visit(t, VISIT_SPIN_DOWN);
         }
-        come_to_rest();
+        become_idle();
         check_asleep();
 }
 
@@ -863,7 +863,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 verbose = getenv("DRIVEKEEP_FUZZ_STEPS");
                 clock_keep_alarm();
                 sysfs_make();
-                (void) atexit(tell_steps);
+                (void) atexit(print_steps);
                 for (Worker *w = workers; w < workers + ELEMENTSOF(workers); w++)
                         w->fd = -EBADF;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Whatever is read as a file of this kind: what is written of it is configuration without an error. */
+/* Imports the input as a file of this kind. The output must be a configuration without errors. */
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The machine below the fuzzed service: the clock, drives with their counters, sysfs, udev, PID 1, storage, and the other ends of the
- * broker's and the tracer's sockets. The steps of fuzz-service.c change it; the service sees it through the functions below, which
- * replace those of the daemon (the linker's --wrap for single functions of a file, see meson.build). */
+/* The simulated machine below the fuzzed service: the clock, drives with their counters, sysfs, udev, PID 1, storage, and the other ends of
+ * the broker's and the tracer's sockets. The steps of fuzz-service.c change the machine. The service sees the machine through the functions
+ * below, which replace those of the daemon (by the linker's --wrap for single functions of a file, see meson.build). */
 
 #include <ftw.h>
 #include <limits.h>
@@ -39,17 +39,17 @@
 #define MS UINT64_C(1000)
 #define SECOND (1000 * MS)
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
-static bool verbose; /* DRIVEKEEP_FUZZ_STEPS: each step is printed */
+static bool verbose; /* set by DRIVEKEEP_FUZZ_STEPS: prints each step */
 
-#define say(...)                                             \
+#define log_step(...)                                        \
         do                                                   \
                 if (verbose)                                 \
                         (void) fprintf(stderr, __VA_ARGS__); \
         while (false)
 
-/* An invariant of the service. */
+/* Checks an invariant of the service. */
 #define MUST(expression, ...)                                                              \
         do                                                                                 \
                 if (!(expression)) {                                                       \
@@ -63,14 +63,14 @@ static bool verbose; /* DRIVEKEEP_FUZZ_STEPS: each step is printed */
 /* ---- the clock ---- */
 
 static struct {
-        bool runs; /* else programs see the real one: libFuzzer has time limits of its own */
+        bool runs; /* false: programs see the real clock, since libFuzzer has its own time limits */
         uint64_t monotonic, slept, realtime;
 } now;
 
 static volatile sig_atomic_t in_signal;
 static struct sigaction libfuzzer_alarm;
 
-/* libFuzzer's alarm compares the real time with when the input began. */
+/* Handles libFuzzer's alarm with the real clock, since libFuzzer compares the time with the start of the input. */
 static void on_alarm(int n, siginfo_t *si, void *context) {
         in_signal = 1;
         libfuzzer_alarm.sa_sigaction(n, si, context);
@@ -100,7 +100,7 @@ static void pass(uint64_t usec) {
         now.realtime += usec;
 }
 
-/* The event loop is never waited for. */
+/* Timers are not armed: the event loop never blocks. */
 int timerfd_settime(_unused_ int fd, _unused_ int flags, _unused_ const struct itimerspec *new_value,
                     _unused_ struct itimerspec *old_value) {
         return 0;
@@ -115,24 +115,25 @@ int __wrap_usleep(useconds_t usec) {
 /* ---- drives ---- */
 
 typedef struct Disk {
-        const char *name, *path; /* below /sys/devices */
+        const char *name, *path; /* relative to /sys/devices */
         Transport transport;
 
         bool present, standby, suspended, recovering;
         int health;
-        unsigned serial; /* which drive of many is in this place */
+        unsigned serial; /* number of the drive that is plugged in at this place */
         uint64_t diskseq;
         ModelDrive model;
         uint64_t used, commands;
-        bool uncounted, unreadable, in_flight; /* the counters stand still, or cannot be read */
+        bool uncounted, unreadable,
+                        in_flight; /* the counters do not change, cannot be read, or show a request in flight */
         LinkNews news;
         uint64_t news_at;
 
-        bool asked;            /* somebody wants it in standby */
-        uint64_t last_use;     /* that was counted; CLOCK_MONOTONIC, µs */
-        unsigned n_workers;    /* that are at it */
-        unsigned n_tried;      /* values that a client has set: their bits in `tries` */
-        unsigned n_until_boot; /* the same of values until the next boot */
+        bool asked;            /* a client requested standby */
+        uint64_t last_use;     /* last I/O that was counted; CLOCK_MONOTONIC, µs */
+        unsigned n_workers;    /* number of workers at the drive */
+        unsigned n_temporary;  /* values that a client has set, as bits of `tries` */
+        unsigned n_until_boot; /* temporary values until the next boot */
 } Disk;
 
 static Disk disks[] = {
@@ -161,8 +162,8 @@ static Disk *disk_of(const char *syspath) {
         return disk_find(base_name(syspath));
 }
 
-/* Somebody reads from it, so many times. */
-static void disk_use(Disk *d, unsigned n) {
+/* Simulates `n` reads from the drive. */
+static void disk_read(Disk *d, unsigned n) {
         d->standby = d->suspended = false;
         d->commands += n;
         if (d->uncounted || d->unreadable)
@@ -171,7 +172,7 @@ static void disk_use(Disk *d, unsigned n) {
         d->last_use = now.monotonic;
 }
 
-/* ---- sysfs: files of a directory of ours ---- */
+/* ---- sysfs: files in a directory of the test ---- */
 
 static char sysfs[32];
 
@@ -212,7 +213,7 @@ static void sysfs_remove(void) {
 }
 
 static void sysfs_make(void) {
-        /* In memory, where there is such a place. */
+        /* Uses a file system in memory if there is one. */
         (void) snprintf(sysfs, sizeof sysfs, "%s/drivekeep-fuzz-XXXXXX",
                         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         if (!mkdtemp(sysfs) || atexit(sysfs_remove) != 0)
@@ -274,7 +275,7 @@ bool __wrap_attribute_exists(const char *format, ...) {
         return __real_attribute_exists("%s", moved(path, place));
 }
 
-/* Three are an array. */
+/* Returns true for the three drives that form an array. */
 static bool in_array(const char *name) {
         return streq(name, "sda") || streq(name, "sdb") || streq(name, "sdd");
 }
@@ -303,7 +304,7 @@ int __wrap_stack_disks_below(_unused_ const char *classdir, const char *name, ch
         return 0;
 }
 
-/* ---- what the kernel has seen (in place of kernel-view.c) ---- */
+/* ---- the kernel's view of the drives (in */
 
 int health_read(const char *syspath) {
         const Disk *d = disk_of(syspath);
@@ -357,7 +358,7 @@ bool link_is_recovering(const char *syspath) {
         return disk_of(syspath)->recovering;
 }
 
-static const char *forbidden_by; /* a word on the kernel's command line */
+static const char *forbidden_by; /* a word on the kernel command line that forbids writes */
 
 const char *kernel_line_forbids(_unused_ const char *path) {
         return forbidden_by;
@@ -386,7 +387,7 @@ static Drive *drive_of(const Disk *d) {
         if (asprintf(&drive->node, "/dev/%s", d->name) < 0 ||
             asprintf(&drive->syspath, "/sys/devices/%s", d->path) < 0 ||
             asprintf(&drive->model, "%s", d->transport == TRANSPORT_USB ? "Bridge" : "Disk") < 0 ||
-            /* sde is another path to sdd, or says so. */
+            /* sde is another path to sdd, or a drive with the same serial number */
             asprintf(&drive->serial, "S%s%u", streq(d->name, "sde") ? "sdd" : d->name, d->serial) < 0)
                 abort();
         if (in_array(d->name) && drive_add_link(drive, "/dev/md0", LINK_STACKED) < 0)
@@ -429,7 +430,7 @@ void inventory_done(Inventory *i) {
 /* ---- PID 1 (in place of pid1.c) ---- */
 
 static struct {
-        unsigned checked; /* drives that wait for a file system check: a bit for each */
+        unsigned checked; /* drives that wait for a file system check, one bit each */
         bool silent, broken, unsettled;
 
         FsckStatusFn answered;
@@ -460,14 +461,14 @@ void pid1_disconnect(_unused_ Pid1 *p) {
 }
 
 int pid1_query_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
-        MUST(!pid1.asked, "PID 1 is asked two questions at a time");
+        MUST(!pid1.asked, "PID 1 gets two queries at a time");
         if (pid1.broken)
                 return -ECONNREFUSED;
         pid1.asked = true;
         return 0;
 }
 
-/* Returns whether it was asked. */
+/* Replies to the open query. Returns false if there is none. */
 static bool pid1_answer(int error) {
         FsckUnit unit = { .name = (char *) "systemd-fsck@x.service" };
         FsckStatus s = { .units = &unit, .n_units = error >= 0 && pid1.checked };
@@ -496,12 +497,12 @@ void fsck_devices_done(FsckDevices *d) {
 }
 
 bool fsck_devices_settled(const FsckDevices *d, _unused_ const FsckStatus *s) {
-        MUST(d->n_items == 1, "a drive is judged that nobody looked at");
+        MUST(d->n_items == 1, "a drive is judged without a read of its devices");
         return !pid1.unsettled;
 }
 
 bool fsck_devices_covered(const FsckDevices *d, _unused_ const FsckStatus *s, _unused_ const FsckUnit *u) {
-        MUST(d->n_items == 1, "a drive is judged that nobody looked at");
+        MUST(d->n_items == 1, "a drive is judged without a read of its devices");
         return pid1.checked & 1U << (disk_find(d->items->name) - disks);
 }
 
@@ -514,7 +515,7 @@ typedef struct Stored {
 static struct {
         Stored files[64];
         size_t n_files;
-} run_files, var_files, writing; /* /run; /var; what the process that writes notes was given */
+} run_files, var_files, writing; /* /run; /var; the files given to the process that writes notes */
 
 static void stored_put(Stored *files, size_t *n, const char *name, char *text) {
         size_t i = 0;
@@ -547,7 +548,7 @@ static void stored_done(Stored *files, size_t *n) {
 }
 #define STORED_DONE(where) stored_done((where).files, &(where).n_files)
 
-static bool run_full; /* /run takes no state files */
+static bool run_full; /* /run has no space for state files */
 
 int state_write(_unused_ const char *dir, const DriveRecord *record) {
         char *text;
@@ -567,7 +568,7 @@ int state_read(_unused_ const char *dir, const char *name, DriveRecord **ret) {
         if (!text)
                 return -ENOENT;
         r = drive_record_parse(text, strlen(text), ret);
-        MUST(r >= 0, "a state file of the service's own cannot be read: %s\n%s", strerror(-r), text);
+        MUST(r >= 0, "a state file written by the service cannot be read: %s\n%s", strerror(-r), text);
         return r;
 }
 
@@ -586,12 +587,12 @@ int state_prune(_unused_ const char *dir, bool (*keep)(void *userdata, const cha
 void state_notify(_unused_ const char *dir, _unused_ const char *news) {
 }
 
-/* The process that writes notes: it is there until notes_written(), or as long as the service. */
+/* The process that writes notes. It exists until notes_written(), or until the service ends. */
 static struct {
         bool slow, unreadable;
-        int error; /* 0, or the exit status of the process */
+        int error; /* exit status of the process */
         bool no_process;
-        sd_event_source *source; /* borrowed; NULL: there is no process */
+        sd_event_source *source; /* borrowed; NULL: no process */
         sd_event_child_handler_t handler;
         Guard *guard;
 } notes;
@@ -611,7 +612,7 @@ int __wrap_record_file_read(_unused_ int dir_fd, const char *name, _unused_ size
         return 0;
 }
 
-/* Temporary values; what else would be written is not. */
+/* Stores temporary values. Other files are not written. */
 int __wrap_file_replace(int dir_fd, const char *name, const char *text, bool sync);
 int __wrap_file_replace(_unused_ int dir_fd, const char *name, const char *text, _unused_ bool sync) {
         if (run_full || !starts_with(base_name(name), TEMPORARY_PREFIX))
@@ -652,7 +653,7 @@ static int on_nothing(_unused_ sd_event_source *source, _unused_ void *userdata)
         return 0;
 }
 
-/* The process has a copy of what is to be written. */
+/* Copies the files that the process would write. */
 int __wrap_sd_event_add_child(sd_event *e, sd_event_source **ret, pid_t pid, int options,
                               sd_event_child_handler_t handler, void *userdata);
 int __wrap_sd_event_add_child(sd_event *e, sd_event_source **ret, _unused_ pid_t pid, _unused_ int options,
@@ -686,7 +687,7 @@ static void notes_reach_storage(void) {
                 STORE(var_files, writing.files[i].name, TAKE_PTR(writing.files[i].text));
 }
 
-/* Returns whether there was a process. */
+/* Ends the process that writes notes. Returns false if there is none. */
 static bool notes_written(void) {
         siginfo_t si = { .si_code = CLD_EXITED };
         sd_event_source *source = TAKE_PTR(notes.source);
@@ -712,7 +713,7 @@ void __wrap_guard_flush(_unused_ Guard *g, _unused_ uint64_t until) {
 int journal_socket_send(_unused_ JournalSocket *j, const char *record) {
         const char *text = strstr(record, "MESSAGE=");
 
-        say("    journal: %.*s\n", text ? (int) strcspn(text, "\n") : 0, text ?: "");
+        log_step("    journal: %.*s\n", text ? (int) strcspn(text, "\n") : 0, text ?: "");
         return 0;
 }
 
@@ -752,7 +753,7 @@ int watch_drive_read(_unused_ const char *classdir, _unused_ const char *btrfsdi
         return 0;
 }
 
-/* ---- switched on ---- */
+/* ---- boot ---- */
 
 static void machine_reset(void) {
         now = (typeof(now)){ .runs = true, .monotonic = 1000 * SECOND, .realtime = 1700000000 * SECOND };

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Workers of the fuzzed service, in its own process. An honest one does a real visit (device/visit.c) to a drive that is a model, and
- * says what worker-child.c would say; others die, hang, or say anything. */
+/* Workers of the fuzzed service, in its own process. An honest worker performs a real visit (device/visit.c) to a simulated drive, and
+ * sends the messages of worker-child.c. Other workers die, hang, or send any message. */
 
 #include "service-machine.h"
 #include "settings.h"
 #include "worker-message.h"
 
-static uint8_t take(void);    /* the next byte of the input; 0: there is none */
-static bool input_left(void); /* is there one? */
-static void settle(void);     /* all that the service can do by now is done */
-static void step(void);       /* the next step of the input */
+static uint8_t take(void);    /* returns the next byte of the input; 0: the input has ended */
+static bool input_left(void); /* returns true if the input has more bytes */
+static void settle(void);     /* runs the service until it has nothing to do at present */
+static void step(void);       /* performs the next step of the input */
 
 typedef struct Worker {
-        int fd; /* < 0: there is none in this place */
+        int fd; /* negative: no worker in this place */
         Disk *disk;
         uint64_t diskseq, since;
         bool runs, hostile;
 } Worker;
 
 static Worker workers[16];
-static int broker_error; /* of the next workers that are asked for */
+static int broker_error; /* error of the next requests for a worker */
 
 static void worker_done(Worker *w) {
         closep(&w->fd);
@@ -30,7 +30,7 @@ static void worker_done(Worker *w) {
         *w = (Worker){ .fd = -EBADF };
 }
 
-/* One that is in the midst of its visit ends when it finds its socket closed. */
+/* Closes the worker's socket. A worker in the middle of a visit then ends. */
 static void worker_kill(Worker *w) {
         if (w->runs)
                 (void) shutdown(w->fd, SHUT_RDWR);
@@ -38,20 +38,20 @@ static void worker_kill(Worker *w) {
                 worker_done(w);
 }
 
-/* ---- drives' answers to commands ---- */
+/* ---- responses of drives to commands ---- */
 
 typedef struct Child {
         Worker *worker;
         const Visit *visit;
-        bool may_wake, may_sleep; /* a rule says so, though nobody asks whether the drive is in use */
+        bool may_wake, may_sleep; /* a rule permits this, whether or not the drive is in use */
         bool stopped, dead;
         size_t writing, told;
         unsigned n_commands, n_said;
-        unsigned dies_after;     /* messages; 0: it lives */
-        unsigned interrupted_at; /* the command before which something else happens; 0: nothing does */
+        unsigned dies_after;     /* number of messages before the worker dies; 0: the worker does not die */
+        unsigned interrupted_at; /* the command before which another step happens; 0: none */
 } Child;
 
-/* The places of a pass-through command's fields are those of the 16 byte one, as in model-drive.h. */
+/* Converts a pass-through command to the form of 16 bytes, whose field offsets model-drive.h uses. */
 static void command_widen(SgRequest *q) {
         const uint8_t c[12] = { q->cdb[0], q->cdb[1], q->cdb[2], q->cdb[3], q->cdb[4],  q->cdb[5],
                                 q->cdb[6], q->cdb[7], q->cdb[8], q->cdb[9], q->cdb[10], q->cdb[11] };
@@ -118,7 +118,7 @@ static bool ata_obey(Disk *d, SgRequest *q) {
 
 static void ata_answer(Disk *d, SgRequest *q) {
         bool cache = d->model.cache, obeyed = ata_obey(d, q);
-        /* Descriptor format: the registers, with the power mode in the count. */
+        /* Sense data in descriptor format: the registers, with the power mode in the count. */
         const uint8_t sense[] = { 0x72, obeyed ? 0x01 : 0x0B,
                                   0,    0x1D,
                                   0,    0,
@@ -140,7 +140,7 @@ static void ata_answer(Disk *d, SgRequest *q) {
         q->status = STATUS_CHECK_CONDITION;
 }
 
-/* A drive with no mode pages. */
+/* Responds as a drive without mode pages. */
 static void scsi_answer(Disk *d, SgRequest *q) {
         uint8_t *data = q->data;
 
@@ -179,19 +179,19 @@ static int child_sg(void *userdata, _unused_ int fd, SgRequest *q) {
         Child *c = userdata;
         Disk *d = c->worker->disk;
 
-        /* What follows its last command without another look at its orders. */
+        /* A worker sends no commands after its death or after the manager closed the socket. */
         if (c->dead || recv(c->worker->fd, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
                 return -ENODEV;
         if (!d->present || d->diskseq != c->worker->diskseq)
                 return -ENODEV;
         command_widen(q);
-        say("    %s: command %02Xh\n", d->name, d->transport == TRANSPORT_SAS ? q->cdb[0] : q->cdb[14]);
+        log_step("    %s: command %02Xh\n", d->name, d->transport == TRANSPORT_SAS ? q->cdb[0] : q->cdb[14]);
 
-        /* No command that wakes. */
+        /* A suspended drive gets no command that wakes it. */
         MUST(c->may_wake || !d->suspended, "%s is runtime-suspended, and gets a command", d->name);
         MUST(c->may_wake || !d->standby || !wakes(d, q), "%s is in standby, and gets a command that wakes it", d->name);
         if (spins_down(d, q)) {
-                /* A drive that is in use is not spun down, unless that was asked for. */
+                /* A drive in use is not spun down without a request. */
                 MUST(c->may_sleep || d->asked || d->last_use == 0 || d->last_use >= c->worker->since ||
                                      c->worker->since - d->last_use >= 60 * SECOND,
                      "%s was used %" PRIu64 " s ago, and is spun down", d->name,
@@ -221,7 +221,7 @@ static int child_open_node(void *userdata, const Drive *drive) {
         return d->present && d->diskseq == c->worker->diskseq ? 1000 : -ENODEV;
 }
 
-/* ---- what an honest worker says ---- */
+/* ---- messages of an honest worker ---- */
 
 static void child_say(Child *c, const WorkerMessage *m) {
         uint8_t message[WORKER_MESSAGE_MAX_BYTES];
@@ -233,8 +233,8 @@ static void child_say(Child *c, const WorkerMessage *m) {
                   ++c->n_said == c->dies_after;
 }
 
-/* Returns false when there is no order. */
-static bool child_listen(Child *c, WorkerOrder *ret) {
+/* Receives an order. Returns false if there is none. */
+static bool child_receive(Child *c, WorkerOrder *ret) {
         ssize_t n = recv(c->worker->fd, ret, sizeof *ret, MSG_DONTWAIT | MSG_TRUNC);
 
         if (n < 0 && errno == EAGAIN)
@@ -250,8 +250,8 @@ static int child_gate(void *userdata, _unused_ const Drive *drive, const char **
 
         if (++c->n_commands == c->interrupted_at)
                 step();
-        if (!c->dead && !c->stopped && child_listen(c, &order))
-                MUST(order == ORDER_STOP, "a worker that asked for nothing gets the order %d", order);
+        if (!c->dead && !c->stopped && child_receive(c, &order))
+                MUST(order == ORDER_STOP, "a worker without a question gets the order %d", order);
         if (c->dead || c->stopped) {
                 *ret_why = "not now";
                 return END_DEFERRED;
@@ -270,7 +270,7 @@ static size_t child_wish(const Child *c, const Step *s) {
         return s ? (size_t) (s->wish - c->visit->wishes->items) : NO_WISH;
 }
 
-/* The order comes when the note is on storage, or when that has taken too long. */
+/* The order arrives when the note is on storage, or after the time limit. */
 static int child_intend(void *userdata, const Step *s) {
         Child *c = userdata;
         WorkerOrder order = ORDER_STOP;
@@ -279,7 +279,7 @@ static int child_intend(void *userdata, const Step *s) {
                 return 0;
         child_say(c, &(WorkerMessage){ .type = MESSAGE_INTENDS, .wish = child_wish(c, s) });
         for (unsigned i = 0; i < 4 && !c->dead && order == ORDER_STOP; i++) {
-                while (child_listen(c, &order) && order == ORDER_STOP)
+                while (child_receive(c, &order) && order == ORDER_STOP)
                         ;
                 if (order != ORDER_STOP || c->dead)
                         break;
@@ -290,7 +290,7 @@ static int child_intend(void *userdata, const Step *s) {
         }
         if (c->dead)
                 return -EIO;
-        MUST(order == ORDER_GO || order == ORDER_UNGUARDED, "a worker waits for leave to write, and gets none");
+        MUST(order == ORDER_GO || order == ORDER_UNGUARDED, "a worker waits for permission to write and gets none");
         return order == ORDER_GO ? 0 : -EIO;
 }
 
@@ -320,7 +320,7 @@ static void child_bridged(void *userdata, const Bridge *bridge, const DriveIdent
         child_say(userdata, &m);
 }
 
-/* NULL: the manager has let go of it. The caller frees it. */
+/* Receives the worker's request, which the caller frees. NULL: the manager has released the worker. */
 static void *worker_request(const Worker *w, int flags, VisitRequest *ret) {
         char *request = malloc(VISIT_REQUEST_MAX_BYTES);
         ssize_t n;
@@ -333,7 +333,7 @@ static void *worker_request(const Worker *w, int flags, VisitRequest *ret) {
                 return NULL;
         }
         MUST(visit_request_parse(request, (size_t) n, &all_settings, ret) >= 0,
-             "a worker is asked for what it does not take");
+             "the worker rejects the manager's request");
         return request;
 }
 
@@ -353,7 +353,7 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
         Visit *v = &q.visit;
         Plan p;
 
-        /* One that was taken over only ends. */
+        /* A compromised worker does not visit. */
         request = w->hostile ? NULL : worker_request(w, 0, &q);
         if (!request) {
                 worker_done(w);
@@ -381,7 +381,7 @@ static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at
         worker_done(w);
 }
 
-/* ---- what one says that was taken over ---- */
+/* ---- messages of a compromised worker ---- */
 
 static uint64_t take_number(void) {
         uint64_t n = take();
@@ -438,7 +438,7 @@ static void worker_says_anything(Worker *w) {
                 break;
         }
         size = worker_message_write(&m, message);
-        /* And whatever no structure can hold. */
+        /* Also sends values that no structure can contain. */
         if (take() == 0xFF)
                 message[where % size] = take();
         (void) send(w->fd, message, take() == 0xFF ? MIN(take(), size) : size, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -446,28 +446,28 @@ static void worker_says_anything(Worker *w) {
 
 /* ---- in the broker's place (broker.c) ---- */
 
-/* Each setting that a worker is asked to write is named by the files, or held by a person, or is a spin-down. */
-static void check_named(const Visit *v);
+/* Checks that each setting that a worker must write is in the files, is a temporary value, or is a spin-down. */
+static void check_wishes(const Visit *v);
 
 int broker_fork(_unused_ Broker *b, BrokerChild child, int fd) {
         _cleanup_free_ void *request = NULL;
         Worker *w = workers;
         VisitRequest q;
 
-        MUST(child == BROKER_WORKER, "the manager asks for another child than a worker");
+        MUST(child == BROKER_WORKER, "the manager requests a child that is not a worker");
         while (w < workers + ELEMENTSOF(workers) && w->fd >= 0)
                 w++;
         if (broker_error < 0 || w == workers + ELEMENTSOF(workers))
                 return broker_error < 0 ? broker_error : -EAGAIN;
 
         *w = (Worker){ .fd = dup(fd), .since = now.monotonic };
-        /* The socket is not to wait: nobody else would make progress. */
+        /* The socket must not block, since this process is also the other end. */
         request = worker_request(w, MSG_PEEK, &q);
-        MUST(request, "a worker is made that has nothing to do");
+        MUST(request, "a worker starts without a request");
         w->disk = disk_find(q.visit.drive->name);
         w->diskseq = q.visit.drive->diskseq;
         w->disk->n_workers++;
-        check_named(&q.visit);
+        check_wishes(&q.visit);
         return 0;
 }
 
@@ -478,7 +478,7 @@ static Worker *worker_nth(unsigned n) {
         return NULL;
 }
 
-/* All workers that are there do their visits; returns whether there were any. */
+/* Lets all workers perform their visits. Returns false if there were none. */
 static bool workers_visit(void) {
         const Worker *any = worker_nth(0);
         Worker *w;
