@@ -134,7 +134,7 @@ static sd_bus *root_connect(void) {
 }
 
 /* Calls on the private socket are handled before calls on the system bus. */
-START_TEST(test_turn) {
+START_TEST(test_priority) {
         sd_bus_message *m;
         sd_bus *root;
 
@@ -212,7 +212,7 @@ static const struct {
         { "Release", "ss", "sdq", NONE },
 };
 
-START_TEST(test_acts) {
+START_TEST(test_actions) {
         if (streq(acts[_i].types, "ss"))
                 call(root, acts[_i].method, "ss", acts[_i].name, "");
         else
@@ -224,7 +224,7 @@ START_TEST(test_acts) {
 END_TEST
 
 /* If the list of drives cannot be appended, the caller gets an error reply. A call fails if there is no memory to remember it. */
-START_TEST(test_acts_in_vain) {
+START_TEST(test_reply_fails) {
         Requests none = {};
         sd_bus_message *m;
 
@@ -252,7 +252,7 @@ static const struct {
         { "SetTemporary", "ssss" },
 };
 
-START_TEST(test_own_socket) {
+START_TEST(test_private_socket) {
         call(user, own[_i].method, own[_i].types, "sda", "read_ahead_kb", "1MiB", "128KiB");
         ck_assert_msg(strstr(answer, "This method is available only on the service's private socket."), "%s", answer);
 }
@@ -368,14 +368,14 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_reading, 0, ELEMENTSOF(rows));
-        tcase_add_test(t, test_turn);
+        tcase_add_test(t, test_priority);
         suite_add_tcase(s, t);
 
         t = tcase_create("root");
         tcase_add_checked_fixture(t, setup_root, teardown_root);
-        tcase_add_loop_test(t, test_acts, 0, ELEMENTSOF(acts));
-        tcase_add_test(t, test_acts_in_vain);
-        tcase_add_loop_test(t, test_own_socket, 0, ELEMENTSOF(own));
+        tcase_add_loop_test(t, test_actions, 0, ELEMENTSOF(acts));
+        tcase_add_test(t, test_reply_fails);
+        tcase_add_loop_test(t, test_private_socket, 0, ELEMENTSOF(own));
         tcase_add_loop_test(t, test_reload, 0, ELEMENTSOF(reloads));
         tcase_add_test(t, test_version);
         tcase_add_test(t, test_introspection);

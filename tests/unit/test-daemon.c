@@ -304,7 +304,7 @@ START_TEST(test_no_power) {
 END_TEST
 
 /* Power supplies may send no event for a change during sleep, or the event may be lost. */
-START_TEST(test_power_unsaid) {
+START_TEST(test_power_without_event) {
         if (_i == 0)
                 sleep_events->awake(d, true);
         else
@@ -386,7 +386,7 @@ END_TEST
 /* ---- at rest ---- */
 
 /* Waiting callers get their reply, and some time after the last visit unused memory is released. */
-START_TEST(test_rested) {
+START_TEST(test_visit_finished) {
         manager_events->rested(d, NULL);
         ck_assert_str_eq(all_done(), "bus-rested recheck-rested ");
         pass(event, 10 * SECOND);
@@ -472,14 +472,14 @@ int main(void) {
         tcase_add_test(t, test_reload);
         tcase_add_loop_test(t, test_hangup, 0, ELEMENTSOF(hangups));
         tcase_add_test(t, test_sleep);
-        tcase_add_test(t, test_rested);
+        tcase_add_test(t, test_visit_finished);
         tcase_add_loop_test(t, test_stop, 0, 2);
         tcase_add_test(t, test_stop_late);
         suite_add_tcase(s, t);
 
         tcase_add_checked_fixture(battery, setup_battery, teardown);
         tcase_add_test(battery, test_power);
-        tcase_add_loop_test(battery, test_power_unsaid, 0, 2);
+        tcase_add_loop_test(battery, test_power_without_event, 0, 2);
         suite_add_tcase(s, battery);
 
         return suite_run(s);

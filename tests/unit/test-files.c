@@ -90,7 +90,7 @@ START_TEST(test_no_memory) {
 }
 END_TEST
 
-START_TEST(test_no_memory_at_last) {
+START_TEST(test_no_memory_late) {
         Files *f = NULL;
         int r;
 
@@ -137,7 +137,7 @@ int main(void) {
 
         tcase_add_loop_test(t, test_load, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_no_memory, 0, 2);
-        tcase_add_test(t, test_no_memory_at_last);
+        tcase_add_test(t, test_no_memory_late);
         tcase_add_test(t, test_in_force);
         suite_add_tcase(s, t);
 

@@ -183,7 +183,7 @@ START_TEST(test_read) {
 END_TEST
 
 /* udev is not queried for the disk if the caller knows the disk's state. */
-START_TEST(test_known) {
+START_TEST(test_known_state) {
         const Readiness known = { .initialized = true, .plugged = _i == 0 };
         FsckDevices d = {};
 
@@ -237,7 +237,7 @@ int main(void) {
         tcase_add_loop_test(t, test_unit, 0, ELEMENTSOF(units));
         tcase_add_test(t, test_gone);
         tcase_add_test(t, test_read);
-        tcase_add_loop_test(t, test_known, 0, 2);
+        tcase_add_loop_test(t, test_known_state, 0, 2);
         tcase_add_loop_test(t, test_read_fails, 0, ELEMENTSOF(failures));
         tcase_add_test(t, test_no_memory);
         suite_add_tcase(s, t);

@@ -41,7 +41,7 @@ static void teardown(void) {
 }
 
 /* The description of the drive may change while a ticket waits. */
-static void ask(void) {
+static void request_permission(void) {
         Drive d = { .name = strdup("sda") };
 
         ck_assert_int_eq(fsck_wait_request(fsck_wait, &d, on_permission, NULL, &ticket), 0);
@@ -79,7 +79,7 @@ static const struct {
 };
 
 /* Makes PID 1 reply, or fail before the query for lack of memory. */
-static void hear(void) {
+static void reply_to_query(void) {
         if (!out_of_memory)
                 pid1_answers(event);
         else
@@ -96,9 +96,9 @@ START_TEST(test_kinds) {
                                  .settled = rows[_i].settled };
         out_of_memory = rows[_i].out_of_memory ? "sda" : NULL;
 
-        ask();
+        request_permission();
         ck_assert_uint_eq(n_told, 0);
-        hear();
+        reply_to_query();
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, rows[_i].kind);
         if (rows[_i].name)
@@ -108,7 +108,7 @@ START_TEST(test_kinds) {
 
         if (rows[_i].kind != WAIT_NOTHING) {
                 fsck_wait_poke(fsck_wait);
-                hear();
+                reply_to_query();
                 ck_assert_uint_eq(n_told, 1);
         }
 }
@@ -116,11 +116,11 @@ END_TEST
 
 /* Permission lasts until a check is queued or PID 1 is not reachable, and returns afterwards. Events that cannot withdraw permission cause
  * no query. */
-START_TEST(test_leave) {
+START_TEST(test_permission) {
         news();
         ck_assert(!is_asked(event));
 
-        ask();
+        request_permission();
         pid1_answers(event);
         ck_assert_uint_eq(n_told, 1);
         ck_assert_int_eq(told_kind, WAIT_NOTHING);
@@ -167,8 +167,8 @@ START_TEST(test_leave) {
 END_TEST
 
 /* A check is queued, and the query fails for lack of memory: no ticket has permission until a later query succeeds. */
-START_TEST(test_ask_again) {
-        ask();
+START_TEST(test_query_repeated) {
+        request_permission();
         pid1_answers(event);
         ask_error = -ECONNREFUSED;
         world.unit = UNIT;
@@ -183,13 +183,13 @@ START_TEST(test_ask_again) {
 END_TEST
 
 /* The reply to a query from before a change is ignored. */
-START_TEST(test_old_answer) {
+START_TEST(test_outdated_reply) {
         FsckTicket *first;
 
-        ask();
+        request_permission();
         first = ticket;
         ck_assert(is_asked(event));
-        ask();
+        request_permission();
         (void) fsck_ticket_free(first);
         pid1_answers(event);
         ck_assert_uint_eq(n_told, 0);
@@ -199,17 +199,17 @@ START_TEST(test_old_answer) {
 END_TEST
 
 /* Gets permission from a reply, and at once requests permission again, which is queried without delay. */
-static void on_leave_again(_unused_ void *userdata, Wait w) {
+static void on_permission_request(_unused_ void *userdata, Wait w) {
         ck_assert_int_eq(w.kind, WAIT_CHECK);
         ticket = fsck_ticket_free(ticket);
-        ask();
+        request_permission();
 }
 
-START_TEST(test_ask_when_told) {
+START_TEST(test_request_from_report) {
         world.unit = UNIT;
-        ck_assert_int_eq(
-                        fsck_wait_request(fsck_wait, &(Drive){ .name = (char *) "sda" }, on_leave_again, NULL, &ticket),
-                        0);
+        ck_assert_int_eq(fsck_wait_request(fsck_wait, &(Drive){ .name = (char *) "sda" }, on_permission_request, NULL,
+                                           &ticket),
+                         0);
         pid1_answers(event);
         ck_assert(is_asked(event));
         world.unit = NULL;
@@ -225,7 +225,7 @@ START_TEST(test_overlooked) {
         const FsckStatus s = { .units = &unit, .n_units = 1 };
         FsckStatusFn fn;
 
-        ask();
+        request_permission();
         pid1_answers(event);
         ck_assert_int_eq(told_kind, WAIT_NOTHING);
         news();
@@ -242,8 +242,8 @@ START_TEST(test_overlooked) {
 END_TEST
 
 /* The connection is closed after the last ticket is freed, so that signals no longer wake the service. */
-START_TEST(test_rest) {
-        ask();
+START_TEST(test_idle) {
+        request_permission();
         ck_assert(is_asked(event));
         if (_i == 0)
                 pid1_answers(event);
@@ -275,12 +275,12 @@ static const struct {
 };
 
 /* Without signals, waiting tickets are queried again, sooner if PID 1 only lags behind udev. Permissions do not change. */
-START_TEST(test_again) {
+START_TEST(test_retry) {
         world = (typeof(world)){ .unit = waits[_i].unit,
                                  .covers = waits[_i].covers,
                                  .settled = waits[_i].settled,
                                  .error = waits[_i].error };
-        ask();
+        request_permission();
         for (unsigned i = 0; i < 3; i++) {
                 pid1_answers(event);
                 pass(event, (waits[_i].ms ?: 60000) * MS - MS);
@@ -298,7 +298,7 @@ END_TEST
 START_TEST(test_several) {
         FsckTicket *second;
 
-        ask();
+        request_permission();
         ck_assert_int_eq(fsck_wait_request(fsck_wait, &(Drive){ .name = (char *) "sdb" }, on_permission, NULL, &second),
                          0);
         out_of_memory = "sdb";
@@ -328,7 +328,7 @@ START_TEST(test_next_check) {
         static const char *const units[] = { UNIT, "systemd-fsck@dev-sda2.service" };
 
         world.covers = true;
-        ask();
+        request_permission();
         for (size_t i = 0; i < ELEMENTSOF(units); i++) {
                 world.unit = units[i];
                 news();
@@ -342,10 +342,10 @@ END_TEST
 
 /* One ticket is freed and another is requested while PID 1 takes longer than the idle limit of the connection: there is one query. */
 START_TEST(test_slow) {
-        ask();
+        request_permission();
         ck_assert(is_asked(event));
         ticket = fsck_ticket_free(ticket);
-        ask();
+        request_permission();
         pass(event, 4000 * MS);
         pid1_answers(event);
         ck_assert_uint_eq(n_told, 0);
@@ -390,7 +390,7 @@ START_TEST(test_no_loop) {
 END_TEST
 
 /* Each kind of wait has a text. */
-START_TEST(test_words) {
+START_TEST(test_texts) {
         for (WaitKind k = 0; k < _WAIT_KIND_MAX; k++) {
                 ck_assert_ptr_nonnull(wait_kind_to_string(k));
                 ck_assert_ptr_nonnull(wait_describe((Wait){ k }));
@@ -407,19 +407,19 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_kinds, 0, ELEMENTSOF(rows));
-        tcase_add_test(t, test_leave);
-        tcase_add_test(t, test_ask_again);
-        tcase_add_test(t, test_old_answer);
-        tcase_add_test(t, test_ask_when_told);
+        tcase_add_test(t, test_permission);
+        tcase_add_test(t, test_query_repeated);
+        tcase_add_test(t, test_outdated_reply);
+        tcase_add_test(t, test_request_from_report);
         tcase_add_test(t, test_overlooked);
-        tcase_add_loop_test(t, test_rest, 0, 2);
-        tcase_add_loop_test(t, test_again, 0, ELEMENTSOF(waits));
+        tcase_add_loop_test(t, test_idle, 0, 2);
+        tcase_add_loop_test(t, test_retry, 0, ELEMENTSOF(waits));
         tcase_add_test(t, test_several);
         tcase_add_test(t, test_next_check);
         tcase_add_test(t, test_slow);
         tcase_add_test(t, test_no_memory);
         tcase_add_test(t, test_no_loop);
-        tcase_add_test(t, test_words);
+        tcase_add_test(t, test_texts);
         suite_add_tcase(s, t);
 
         return suite_run(s);

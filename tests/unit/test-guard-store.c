@@ -256,7 +256,7 @@ START_TEST(test_kept) {
 }
 END_TEST
 
-START_TEST(test_kept_in_vain) {
+START_TEST(test_kept_fails) {
         char elsewhere[sizeof dir + 2];
         Run r = run_start("boot", &drive_a);
 
@@ -642,7 +642,7 @@ START_TEST(test_flush_stuck) {
 END_TEST
 
 /* A note that changes during its write is written again before the result is reported. */
-START_TEST(test_changed_meanwhile) {
+START_TEST(test_changed_during_write) {
         Run r = run_start("boot", &drive_a);
 
         answer = 1;
@@ -1013,7 +1013,7 @@ START_TEST(test_notes) {
 END_TEST
 
 /* 20,000 drives appear, are lost during a command, and never return: only the notes of the last drives stay in memory. */
-START_TEST(test_come_and_go) {
+START_TEST(test_hotplug) {
         const unsigned n_known = 256, n_come = 20000;
         GuardedDrive *guarded;
         unsigned most = 0;
@@ -1063,7 +1063,7 @@ int main(void) {
         tcase_add_loop_test(t, test_restart, 0, ELEMENTSOF(restarts));
         tcase_add_loop_test(t, test_restart_and_lost, 0, 2);
         tcase_add_test(t, test_kept);
-        tcase_add_test(t, test_kept_in_vain);
+        tcase_add_test(t, test_kept_fails);
         tcase_add_loop_test(t, test_twins, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_twin_comes, 0, ELEMENTSOF(twins));
         tcase_add_test(t, test_twins_judged);
@@ -1072,7 +1072,7 @@ int main(void) {
         tcase_add_test(t, test_many);
         tcase_add_test(t, test_flush);
         tcase_add_test(t, test_flush_stuck);
-        tcase_add_test(t, test_changed_meanwhile);
+        tcase_add_test(t, test_changed_during_write);
         tcase_add_test(t, test_visits);
         tcase_add_test(t, test_no_directory);
         tcase_add_test(t, test_full);
@@ -1082,7 +1082,7 @@ int main(void) {
         tcase_add_loop_test(t, test_old_note, 0, ELEMENTSOF(old_notes));
         tcase_add_loop_test(t, test_unreadable, 0, ELEMENTSOF(unreadable));
         tcase_add_test(t, test_notes);
-        tcase_add_loop_test(t, test_come_and_go, 0, 2);
+        tcase_add_loop_test(t, test_hotplug, 0, 2);
         suite_add_tcase(s, t);
 
         return suite_run(s);

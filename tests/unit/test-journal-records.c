@@ -13,18 +13,18 @@
 
 /* ---- the journal ---- */
 
-static char told[2048]; /* the last record */
+static char last_record[2048]; /* the last record */
 static unsigned n_told;
 static JournalSocket used; /* the socket to which the record was sent */
 
 int journal_socket_send(JournalSocket *j, const char *record) {
         used = *j;
-        (void) snprintf(told, sizeof told, "%s", record);
+        (void) snprintf(last_record, sizeof last_record, "%s", record);
         n_told++;
         return 0;
 }
 void journal_socket_attach(_unused_ JournalSocket *j, sd_event *event) {
-        note("attach:%d", event == (sd_event *) told);
+        note("attach:%d", event == (sd_event *) last_record);
 }
 void journal_socket_finish(_unused_ JournalSocket *j, unsigned ms) {
         note("finish:%u", ms);
@@ -35,11 +35,11 @@ void journal_socket_done(_unused_ JournalSocket *j) {
 
 /* Expects one record that begins with this text. */
 static void expect(int priority, const char *id, const char *rest) {
-        char all[sizeof told];
+        char all[sizeof last_record];
 
         (void) snprintf(all, sizeof all, "PRIORITY=%d\nSYSLOG_IDENTIFIER=drivekeepd\n%s%s%s%s", priority,
                         id ? "MESSAGE_ID=" : "", id ?: "", id ? "\n" : "", rest);
-        ck_assert_str_eq(told, all);
+        ck_assert_str_eq(last_record, all);
         ck_assert_str_eq(used.path, "/run/systemd/journal/socket");
         ck_assert_int_lt(used.fd, 0);
         ck_assert_uint_eq(n_told, 1);
@@ -498,8 +498,8 @@ static bool log_once(Injected what, size_t nth) {
         if (!failed)
                 expect(LOG_ERR, NULL, "MESSAGE=one\n");
         else
-                ck_assert(ends_with(told, "\n") &&
-                          !streq(told, "PRIORITY=3\nSYSLOG_IDENTIFIER=drivekeepd\nMESSAGE=one\n"));
+                ck_assert(ends_with(last_record, "\n") &&
+                          !streq(last_record, "PRIORITY=3\nSYSLOG_IDENTIFIER=drivekeepd\nMESSAGE=one\n"));
         return failed;
 }
 
@@ -522,7 +522,7 @@ END_TEST
 
 /* journal_finish() waits for half a second and closes the socket. */
 START_TEST(test_socket) {
-        journal_attach((sd_event *) told);
+        journal_attach((sd_event *) last_record);
         journal_finish();
         ck_assert_str_eq(all_done(), "attach:1 finish:500 done ");
 }

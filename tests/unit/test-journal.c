@@ -27,20 +27,20 @@ static int journal_make(void) {
 }
 
 /* Sends a record of the size of a verdict's record. */
-static void say(JournalSocket *j, unsigned nth) {
+static void send_record(JournalSocket *j, unsigned nth) {
         char record[600];
 
         (void) snprintf(record, sizeof record, "N=%u\n%0*u\n", nth, 500, 0);
         ck_assert_int_eq(journal_socket_send(j, record), 0);
 }
 
-typedef struct Heard {
+typedef struct Received {
         unsigned n, next; /* number of received records, and lowest number that may come next */
         unsigned lost;
-} Heard;
+} Received;
 
 /* Receives records, which must be in order, with gaps only where a loss is logged. Returns the number of records. */
-static unsigned hear(int fd, Heard *h, unsigned most) {
+static unsigned receive_records(int fd, Received *h, unsigned most) {
         unsigned n = 0, number;
         char record[700], expected[128];
         ssize_t size;
@@ -75,17 +75,17 @@ START_TEST(test_stuck) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
         int fd = journal_make();
-        Heard h = {};
+        Received h = {};
 
         ck_assert_int_ge(sd_event_new(&event), 0);
         if (_i == 0)
                 journal_socket_attach(&j, event);
         for (unsigned i = 0; i < MANY; i++)
-                say(&j, i);
+                send_record(&j, i);
 
         /* The journal accepts records again, and all waiting records arrive. */
         for (unsigned n = 1; n > 0;) {
-                n = hear(fd, &h, 7);
+                n = receive_records(fd, &h, 7);
                 while (_i == 0 && sd_event_run(event, 0) > 0)
                         n++;
                 if (_i == 1 && n > 0)
@@ -96,8 +96,8 @@ START_TEST(test_stuck) {
         ck_assert_uint_ge(h.n, JOURNAL_WAITING_MAX / 520);
 
         /* The next hang is handled in the same way, and no call blocks. */
-        say(&j, MANY);
-        ck_assert_uint_eq(hear(fd, &h, 2), 1);
+        send_record(&j, MANY);
+        ck_assert_uint_eq(receive_records(fd, &h, 2), 1);
         ck_assert_uint_eq(h.n + h.lost, MANY + 1);
         ck_assert_int_eq(sd_event_run(event, 0), 0);
         sd_event_unref(event);
@@ -111,17 +111,17 @@ START_TEST(test_slow) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
         sd_event *event = NULL;
         int fd = journal_make();
-        Heard h = {};
+        Received h = {};
 
         ck_assert_int_ge(sd_event_new(&event), 0);
         journal_socket_attach(&j, event);
         for (unsigned i = 0; i < 1500; i++) {
-                say(&j, i);
+                send_record(&j, i);
                 if (i % 2)
-                        (void) hear(fd, &h, 1);
+                        (void) receive_records(fd, &h, 1);
                 (void) sd_event_run(event, 0);
         }
-        while (hear(fd, &h, 7) > 0)
+        while (receive_records(fd, &h, 7) > 0)
                 while (sd_event_run(event, 0) > 0)
                         ;
         ck_assert_uint_eq(h.lost, 0);
@@ -135,19 +135,19 @@ END_TEST
 /* The journal's socket is missing, appears, and is replaced at the same path. */
 START_TEST(test_absent) {
         _cleanup_(journal_socket_done) JournalSocket j = { .path = path, .fd = -EBADF };
-        Heard h = {};
+        Received h = {};
         int fd;
 
         for (unsigned i = 0; i <= (unsigned) _i; i++)
-                say(&j, i);
+                send_record(&j, i);
         fd = journal_make();
-        say(&j, h.next + 1 + (unsigned) _i);
-        ck_assert_uint_eq(hear(fd, &h, 9), 2);
+        send_record(&j, h.next + 1 + (unsigned) _i);
+        ck_assert_uint_eq(receive_records(fd, &h, 9), 2);
         ck_assert_uint_eq(h.lost, 1 + (unsigned) _i);
         (void) close(fd);
         fd = journal_make();
-        say(&j, h.next);
-        ck_assert_uint_eq(hear(fd, &h, 9), 1);
+        send_record(&j, h.next);
+        ck_assert_uint_eq(receive_records(fd, &h, 9), 1);
         ck_assert_uint_eq(h.n, 2);
         (void) close(fd);
         (void) unlink(path);
@@ -160,15 +160,15 @@ START_TEST(test_path) {
         char longest[sizeof un.sun_path + 1] = "";
         JournalSocket j = { .path = longest, .fd = -EBADF };
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), next;
-        Heard h = {};
+        Received h = {};
 
         (void) snprintf(longest, sizeof longest, "%s/%0*d", dir, (int) (sizeof un.sun_path - 2 - strlen(dir)) + _i, 0);
         memcpy(un.sun_path, longest, sizeof un.sun_path - 1);
         ck_assert_int_eq(bind(fd, (const struct sockaddr *) &un, sizeof un), 0);
         next = dup(fd);
         (void) close(next);
-        say(&j, 0);
-        ck_assert_uint_eq(hear(fd, &h, 9), _i == 0);
+        send_record(&j, 0);
+        ck_assert_uint_eq(receive_records(fd, &h, 9), _i == 0);
         ck_assert_uint_eq(j.n_lost, (unsigned) _i);
         journal_socket_done(&j);
         ck_assert_int_eq(dup(fd), next);
@@ -182,13 +182,13 @@ END_TEST
 START_TEST(test_finish) {
         JournalSocket j = { .path = path, .fd = -EBADF };
         int fd = journal_make();
-        Heard h = {};
+        Received h = {};
 
         for (unsigned i = 0; i < MANY; i++)
-                say(&j, i);
+                send_record(&j, i);
         journal_socket_finish(&j, 100);
         journal_socket_done(&j);
-        ck_assert_uint_gt(hear(fd, &h, MANY), 0);
+        ck_assert_uint_gt(receive_records(fd, &h, MANY), 0);
         (void) close(fd);
         (void) unlink(path);
 }

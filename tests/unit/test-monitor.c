@@ -42,8 +42,8 @@ static void wake(void) {
 }
 
 /* "block disk sda": subsystem, type and name. */
-static void tell(const char *action, const char *subsystem, const char *type, const char *name, const char *key,
-                 const char *value) {
+static void add_event(const char *action, const char *subsystem, const char *type, const char *name, const char *key,
+                      const char *value) {
         char path[64];
 
         ck_assert_int_eq(clearenv(), 0);
@@ -59,14 +59,14 @@ static void tell(const char *action, const char *subsystem, const char *type, co
 
 /* ---- dispatched events ---- */
 
-static char heard[512];
+static char dispatched[512];
 
 static _printf_(1, 2) void note(const char *format, ...) {
-        size_t n = strlen(heard);
+        size_t n = strlen(dispatched);
         va_list ap;
 
         va_start(ap, format);
-        (void) vsnprintf(heard + n, sizeof heard - n, format, ap);
+        (void) vsnprintf(dispatched + n, sizeof dispatched - n, format, ap);
         va_end(ap);
 }
 
@@ -101,7 +101,7 @@ static const MonitorEvents monitor_events = { .power = on_power, .lost = on_lost
 static void setup(void) {
         const MonitorSource source = { .fd = fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), .receive = receive };
 
-        heard[0] = '\0';
+        dispatched[0] = '\0';
         n_queued = n_received = 0;
         overrun = false;
         /* The machine booted long ago. */
@@ -125,7 +125,7 @@ static void teardown(void) {
 /* ---- the tests ---- */
 
 static const struct {
-        const char *action, *subsystem, *type, *name, *key, *value, *heard;
+        const char *action, *subsystem, *type, *name, *key, *value, *dispatched;
 } events[] = {
         { "add", "block", "disk", "sda", NULL, NULL, "drive sda; attached sda; " },
         { "change", "block", "disk", "sda", NULL, NULL, "drive sda; " },
@@ -147,10 +147,10 @@ static const struct {
 };
 
 START_TEST(test_event) {
-        tell(events[_i].action, events[_i].subsystem, events[_i].type, events[_i].name, events[_i].key,
-             events[_i].value);
+        add_event(events[_i].action, events[_i].subsystem, events[_i].type, events[_i].name, events[_i].key,
+                  events[_i].value);
         pass(event, 200 * MS);
-        ck_assert_str_eq(heard, events[_i].heard);
+        ck_assert_str_eq(dispatched, events[_i].dispatched);
 }
 END_TEST
 
@@ -161,79 +161,79 @@ START_TEST(test_stacked) {
 
         (void) snprintf(both, sizeof both, "drive %s; stacked %s; ", names[_i], names[_i]);
         (void) snprintf(stacked, sizeof stacked, "stacked %s; ", names[_i]);
-        tell("change", "block", "disk", names[_i], NULL, NULL);
+        add_event("change", "block", "disk", names[_i], NULL, NULL);
         pass(event, 200 * MS);
-        ck_assert(streq(heard, both) || streq(heard, stacked));
+        ck_assert(streq(dispatched, both) || streq(dispatched, stacked));
 }
 END_TEST
 
 /* Events that arrive together are dispatched together, 100 ms after the last event. */
-START_TEST(test_gather) {
-        tell("add", "block", "disk", "sda", NULL, NULL);
+START_TEST(test_collect) {
+        add_event("add", "block", "disk", "sda", NULL, NULL);
         pass(event, 80 * MS);
-        tell("add", "block", "disk", "sdb", NULL, NULL);
+        add_event("add", "block", "disk", "sdb", NULL, NULL);
         pass(event, 80 * MS);
-        ck_assert_str_eq(heard, "");
+        ck_assert_str_eq(dispatched, "");
         pass(event, 40 * MS);
-        ck_assert_str_eq(heard, "drive sda; attached sda; drive sdb; attached sdb; ");
+        ck_assert_str_eq(dispatched, "drive sda; attached sda; drive sdb; attached sdb; ");
 
         /* The next event starts a new collection. */
-        heard[0] = '\0';
+        dispatched[0] = '\0';
         pass(event, 5000 * MS);
-        tell("change", "block", "disk", "sda", NULL, NULL);
+        add_event("change", "block", "disk", "sda", NULL, NULL);
         pass(event, 80 * MS);
-        ck_assert_str_eq(heard, "");
+        ck_assert_str_eq(dispatched, "");
         pass(event, 40 * MS);
-        ck_assert_str_eq(heard, "drive sda; ");
+        ck_assert_str_eq(dispatched, "drive sda; ");
 }
 END_TEST
 
 /* Even if events keep arriving, no event waits longer than one second. */
-START_TEST(test_no_longer) {
+START_TEST(test_time_limit) {
         for (int i = 0; i < 13; i++) {
-                tell("change", "block", "disk", "sda", NULL, NULL);
+                add_event("change", "block", "disk", "sda", NULL, NULL);
                 pass(event, 80 * MS);
-                ck_assert_int_eq(heard[0] != '\0', i == 12);
+                ck_assert_int_eq(dispatched[0] != '\0', i == 12);
         }
 }
 END_TEST
 
 /* A removal is dispatched at once, together with earlier events. */
 START_TEST(test_at_once) {
-        tell("change", "block", "disk", "sda", NULL, NULL);
+        add_event("change", "block", "disk", "sda", NULL, NULL);
         run(event);
-        ck_assert_str_eq(heard, "");
-        tell("remove", "block", "disk", "sdb", NULL, NULL);
+        ck_assert_str_eq(dispatched, "");
+        add_event("remove", "block", "disk", "sdb", NULL, NULL);
         run(event);
-        ck_assert_str_eq(heard, "drive sda; removed sdb; ");
+        ck_assert_str_eq(dispatched, "drive sda; removed sdb; ");
         pass(event, 5000 * MS);
-        ck_assert_str_eq(heard, "drive sda; removed sdb; ");
+        ck_assert_str_eq(dispatched, "drive sda; removed sdb; ");
 }
 END_TEST
 
 /* monitor_settle() dispatches all received events, whether or not the event loop has read them. */
 START_TEST(test_settle) {
-        tell("add", "block", "disk", "sda", NULL, NULL);
+        add_event("add", "block", "disk", "sda", NULL, NULL);
         if (_i)
                 run(event);
         monitor_settle(monitor);
-        ck_assert_str_eq(heard, "drive sda; attached sda; ");
+        ck_assert_str_eq(dispatched, "drive sda; attached sda; ");
         pass(event, 5000 * MS);
-        ck_assert_str_eq(heard, "drive sda; attached sda; ");
+        ck_assert_str_eq(dispatched, "drive sda; attached sda; ");
 }
 END_TEST
 
 /* A loss of events is reported after the events that arrived. */
 START_TEST(test_lost) {
         overrun = true;
-        tell("add", "block", "disk", "sda", NULL, NULL);
+        add_event("add", "block", "disk", "sda", NULL, NULL);
         pass(event, 200 * MS);
-        ck_assert_str_eq(heard, "drive sda; attached sda; lost; ");
+        ck_assert_str_eq(dispatched, "drive sda; attached sda; lost; ");
 
-        heard[0] = '\0';
-        tell("change", "block", "disk", "sda", NULL, NULL);
+        dispatched[0] = '\0';
+        add_event("change", "block", "disk", "sda", NULL, NULL);
         pass(event, 200 * MS);
-        ck_assert_str_eq(heard, "drive sda; ");
+        ck_assert_str_eq(dispatched, "drive sda; ");
 }
 END_TEST
 
@@ -244,22 +244,22 @@ START_TEST(test_first_minute) {
         passed_usec = 0;
         (void) clock_gettime(CLOCK_MONOTONIC, &ts);
         passed_usec = ((_i ? 61 : 30) - ts.tv_sec) * 1000000;
-        tell("add", "block", "disk", "sda", NULL, NULL);
+        add_event("add", "block", "disk", "sda", NULL, NULL);
         pass(event, 150 * MS);
-        ck_assert_str_eq(heard, _i ? "drive sda; attached sda; " : "");
+        ck_assert_str_eq(dispatched, _i ? "drive sda; attached sda; " : "");
         pass(event, 400 * MS);
-        ck_assert_str_eq(heard, "drive sda; attached sda; ");
+        ck_assert_str_eq(dispatched, "drive sda; attached sda; ");
         passed_usec = 0; /* Check uses the clock, too */
 }
 END_TEST
 
 /* The monitor is freed while events wait. */
 START_TEST(test_free) {
-        tell("add", "block", "disk", "sda", NULL, NULL);
+        add_event("add", "block", "disk", "sda", NULL, NULL);
         run(event);
         monitor = monitor_free(monitor);
         pass(event, 5000 * MS);
-        ck_assert_str_eq(heard, "");
+        ck_assert_str_eq(dispatched, "");
 }
 END_TEST
 
@@ -303,12 +303,12 @@ START_TEST(test_no_memory) {
         ck_assert(inject_disarm());
         ck_assert_ptr_null(monitor_free(none));
 
-        tell("add", "block", "disk", "sda", NULL, NULL);
-        tell("add", "block", "disk", "sdb", NULL, NULL);
+        add_event("add", "block", "disk", "sda", NULL, NULL);
+        add_event("add", "block", "disk", "sdb", NULL, NULL);
         inject_arm(INJECT_MEMORY, 1);
         monitor_settle(monitor);
         ck_assert(inject_disarm());
-        ck_assert_str_eq(heard, "drive sdb; attached sdb; lost; ");
+        ck_assert_str_eq(dispatched, "drive sdb; attached sdb; lost; ");
 }
 END_TEST
 
@@ -319,8 +319,8 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, teardown);
         tcase_add_loop_test(t, test_event, 0, ELEMENTSOF(events));
         tcase_add_loop_test(t, test_stacked, 0, 2);
-        tcase_add_test(t, test_gather);
-        tcase_add_test(t, test_no_longer);
+        tcase_add_test(t, test_collect);
+        tcase_add_test(t, test_time_limit);
         tcase_add_test(t, test_at_once);
         tcase_add_loop_test(t, test_settle, 0, 2);
         tcase_add_test(t, test_lost);

@@ -167,11 +167,11 @@ static const Pid1Ways ways = { open_bus, open_proxy };
 
 static Pid1 *pid1;
 static char answered[512];
-static unsigned n_news;
+static unsigned n_changes;
 static bool is_answered;
 
-static void on_news(_unused_ void *userdata) {
-        n_news++;
+static void on_change(_unused_ void *userdata) {
+        n_changes++;
 }
 
 /* Stores the units and their devices, and then the inactive devices. */
@@ -201,14 +201,14 @@ static void ask_about(char *const *devices) {
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
 }
 
-static void ask(void) {
+static void start_query(void) {
         char *const devices[] = { (char *) "dev-sda1.device", NULL };
 
         ask_about(devices);
 }
 
 /* Sends a signal. NULL sender: from a connection without names, such as the proxy's. */
-static void tell_by(sd_bus *bus, const char *sender, const char *member, const char *unit) {
+static void send_signal(sd_bus *bus, const char *sender, const char *member, const char *unit) {
         bool ended = streq(member, "JobRemoved");
         _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 
@@ -222,7 +222,7 @@ static void tell_by(sd_bus *bus, const char *sender, const char *member, const c
 }
 
 static void tell(sd_bus *bus, const char *member, const char *unit) {
-        tell_by(bus, bus == served[0] ? PID1 : NULL, member, unit);
+        send_signal(bus, bus == served[0] ? PID1 : NULL, member, unit);
 }
 
 static void change_owner(const char *sender, const char *owner) {
@@ -236,12 +236,12 @@ static void change_owner(const char *sender, const char *owner) {
 }
 
 /* Waits for so many reports, and checks that no further report follows. */
-static void hear(unsigned n) {
-        while (n_news < n)
+static void wait_changes(unsigned n) {
+        while (n_changes < n)
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         while (sd_event_run(event, 0) > 0)
                 ;
-        ck_assert_uint_eq(n_news, n);
+        ck_assert_uint_eq(n_changes, n);
 }
 
 static const Unit nothing[] = { {} };
@@ -249,7 +249,7 @@ static const Unit nothing[] = { {} };
 static void setup(void) {
         world = nothing;
         ck_assert_int_ge(sd_event_new(&event), 0);
-        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_news, NULL, &pid1), 0);
+        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_change, NULL, &pid1), 0);
 }
 
 static void teardown(void) {
@@ -289,11 +289,11 @@ START_TEST(test_status) {
 
         memcpy(units, rows[_i].units, sizeof rows[_i].units);
         world = units;
-        ask();
+        start_query();
         ck_assert_str_eq(answered, rows[_i].answer);
 
         /* The next query uses the same connection. */
-        ask();
+        start_query();
         ck_assert_str_eq(answered, rows[_i].answer);
         ck_assert_uint_eq(n_opened[0], 1);
         ck_assert_uint_eq(n_opened[1], 0);
@@ -323,12 +323,12 @@ START_TEST(test_refused) {
         refused = refusals[_i];
         if (ends_with(refused, "silent"))
                 ck_assert_int_eq(setenv("SYSTEMD_BUS_TIMEOUT", "100ms", true), 0);
-        ask();
+        start_query();
         ck_assert_str_eq(answered, "error");
 
         refused = NULL;
         ck_assert_int_eq(unsetenv("SYSTEMD_BUS_TIMEOUT"), 0);
-        ask();
+        start_query();
         ck_assert_str_eq(answered, rows[6].answer);
         ck_assert_uint_eq(n_opened[0], 1);
         ck_assert_uint_eq(n_opened[1], 1);
@@ -338,27 +338,27 @@ END_TEST
 /* PID 1 is not reachable, then only by the proxy, then by the bus again. */
 START_TEST(test_ways) {
         is_closed[0] = is_closed[1] = true;
-        ask();
+        start_query();
         ck_assert_str_eq(answered, "error");
 
         is_closed[1] = false;
-        ask();
+        start_query();
         ck_assert_str_eq(answered, "");
         ck_assert_uint_eq(n_opened[1], 1);
 
         is_closed[0] = false;
         pid1_disconnect(pid1);
-        ask();
+        start_query();
         ck_assert_str_eq(answered, "");
 }
 END_TEST
 
 /* After both kinds of connection failed, the next query starts with the bus. */
-START_TEST(test_bus_again) {
+START_TEST(test_bus_retry) {
         is_closed[0] = is_closed[1] = true;
-        ask();
+        start_query();
         is_closed[0] = false;
-        ask();
+        start_query();
         ck_assert_str_eq(answered, "");
         ck_assert_uint_eq(n_opened[0], 1);
         ck_assert_uint_eq(n_opened[1], 0);
@@ -382,7 +382,7 @@ START_TEST(test_loop_ends) {
         char *const none[] = { NULL };
         struct pollfd p = { .events = POLLIN };
 
-        ask();
+        start_query();
         ck_assert_int_ge(pid1_query_fsck_status(pid1, none), 0);
         bus_loop_ends(event);
         p.fd = sd_bus_get_fd(served[0]);
@@ -391,9 +391,9 @@ START_TEST(test_loop_ends) {
 
         loop_ended = true;
         pid1 = pid1_free(pid1);
-        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_news, NULL, &pid1), 0);
+        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_change, NULL, &pid1), 0);
         for (unsigned i = 2; i <= 3; i++) {
-                ask();
+                start_query();
                 ck_assert_str_eq(answered, "error");
                 ck_assert_uint_eq(n_opened[0], i);
         }
@@ -405,7 +405,7 @@ START_TEST(test_no_memory) {
         Pid1 *p;
 
         inject_arm(INJECT_MEMORY, 1);
-        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_news, NULL, &p), -ENOMEM);
+        ck_assert_int_eq(pid1_new(event, NULL, &ways, on_status, on_change, NULL, &p), -ENOMEM);
         ck_assert(inject_disarm());
         ck_assert_ptr_null(pid1_free(NULL));
         inject_arm(INJECT_MEMORY, 1);
@@ -430,15 +430,15 @@ static const struct {
 };
 
 /* Which signals are reported, over both kinds of connection. The last signal is received last. */
-START_TEST(test_news) {
+START_TEST(test_signals) {
         for (size_t way = 0; way < 2; way++) {
                 is_closed[0] = way == 1;
                 pid1_disconnect(pid1);
-                ask();
-                n_news = 0;
+                start_query();
+                n_changes = 0;
                 tell(served[way], jobs[_i].member, jobs[_i].unit);
                 tell(served[way], "JobRemoved", CHECK("last"));
-                hear(jobs[_i].news ? 2 : 1);
+                wait_changes(jobs[_i].news ? 2 : 1);
         }
 }
 END_TEST
@@ -448,42 +448,42 @@ START_TEST(test_senders) {
         static const char *const others[] = { ":1.9", ":1.11", "org.freedesktop.systemd1", "org.freedesktop.DBus",
                                               NULL };
 
-        ask();
+        start_query();
         for (size_t i = 0; i < ELEMENTSOF(others); i++)
-                tell_by(served[0], others[i], "JobNew", CHECK("sda1"));
+                send_signal(served[0], others[i], "JobNew", CHECK("sda1"));
         change_owner(":1.9", ":1.9");
-        tell_by(served[0], ":1.9", "JobNew", CHECK("sda1"));
+        send_signal(served[0], ":1.9", "JobNew", CHECK("sda1"));
         tell(served[0], "JobNew", CHECK("last"));
-        hear(1);
+        wait_changes(1);
 
         subscribed = false;
         change_owner("org.freedesktop.DBus", ":1.2");
-        hear(2);
+        wait_changes(2);
         ck_assert(subscribed);
         tell(served[0], "JobNew", CHECK("sda1"));
-        tell_by(served[0], ":1.2", "JobNew", CHECK("last"));
-        hear(3);
+        send_signal(served[0], ":1.2", "JobNew", CHECK("last"));
+        wait_changes(3);
 
         /* During re-execution PID 1 has no connection. */
         subscribed = false;
         change_owner("org.freedesktop.DBus", "");
-        hear(4);
+        wait_changes(4);
         ck_assert(!subscribed);
-        tell_by(served[0], ":1.2", "JobNew", CHECK("sda1"));
+        send_signal(served[0], ":1.2", "JobNew", CHECK("sda1"));
         change_owner("org.freedesktop.DBus", ":1.3");
-        hear(5);
+        wait_changes(5);
 }
 END_TEST
 
 /* The end of the connection is reported, too. The next query opens another connection, which receives job signals again. */
 START_TEST(test_disconnected) {
-        ask();
+        start_query();
         served[0] = sd_bus_close_unref(served[0]);
-        hear(1);
-        ask();
+        wait_changes(1);
+        start_query();
         ck_assert_uint_eq(n_opened[0], 2);
         tell(served[0], "JobNew", CHECK("sda1"));
-        hear(2);
+        wait_changes(2);
 }
 END_TEST
 
@@ -514,11 +514,11 @@ int main(void) {
         tcase_add_loop_test(t, test_status, 0, ELEMENTSOF(rows));
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refusals));
         tcase_add_test(t, test_ways);
-        tcase_add_test(t, test_bus_again);
+        tcase_add_test(t, test_bus_retry);
         tcase_add_loop_test(t, test_no_devices, 0, 2);
         tcase_add_test(t, test_loop_ends);
         tcase_add_test(t, test_no_memory);
-        tcase_add_loop_test(t, test_news, 0, ELEMENTSOF(jobs));
+        tcase_add_loop_test(t, test_signals, 0, ELEMENTSOF(jobs));
         tcase_add_test(t, test_senders);
         tcase_add_test(t, test_disconnected);
         tcase_add_loop_test(t, test_device_unit, 0, ELEMENTSOF(nodes));

@@ -174,7 +174,7 @@ START_TEST(test_unit) {
 END_TEST
 
 /* A PID above the maximum (proc_sys_kernel(5), pid_max). */
-START_TEST(test_nobody) {
+START_TEST(test_no_process) {
         WakeProcess p;
         bool kernel;
 
@@ -290,7 +290,7 @@ int main(void) {
         tcase_add_loop_test(t, test_process, 0, ELEMENTSOF(processes));
         tcase_add_loop_test(t, test_long, 0, 5);
         tcase_add_loop_test(t, test_unit, 0, ELEMENTSOF(units));
-        tcase_add_test(t, test_nobody);
+        tcase_add_test(t, test_no_process);
         tcase_add_loop_test(t, test_swap, 0, ELEMENTSOF(swaps));
         tcase_add_test(t, test_swap_many);
         tcase_add_test(t, test_swap_here);

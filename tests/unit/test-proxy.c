@@ -229,7 +229,7 @@ static int ask(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error)
         return r;
 }
 
-START_TEST(test_question) {
+START_TEST(test_call) {
         pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
@@ -262,7 +262,7 @@ START_TEST(test_question) {
 END_TEST
 
 /* A reply that cannot be forwarded becomes an error reply at once. */
-START_TEST(test_answer_lost) {
+START_TEST(test_reply_lost) {
         pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
@@ -313,7 +313,7 @@ START_TEST(test_signal) {
 END_TEST
 
 /* When PID 1 disconnects, the proxy exits, so that the client notices the end of the signals. */
-START_TEST(test_pid1_goes) {
+START_TEST(test_pid1_disconnects) {
         pid_t pid1 = start_theirs(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
@@ -361,7 +361,7 @@ START_TEST(test_open) {
 END_TEST
 
 /* An error reply of PID 1 is forwarded. */
-START_TEST(test_nobody_there) {
+START_TEST(test_unreachable) {
         pid_t proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
@@ -516,12 +516,12 @@ int main(void) {
         TCase *tc = tcase_create("proxy");
 
         tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_loop_test(tc, test_question, 0, ELEMENTSOF(questions));
-        tcase_add_test(tc, test_answer_lost);
+        tcase_add_loop_test(tc, test_call, 0, ELEMENTSOF(questions));
+        tcase_add_test(tc, test_reply_lost);
         tcase_add_test(tc, test_signal);
-        tcase_add_test(tc, test_pid1_goes);
+        tcase_add_test(tc, test_pid1_disconnects);
         tcase_add_test(tc, test_open);
-        tcase_add_test(tc, test_nobody_there);
+        tcase_add_test(tc, test_unreachable);
         tcase_add_loop_test(tc, test_main, 0, 2);
         tcase_add_test(tc, test_no_socket);
         tcase_add_test(tc, test_rights);

@@ -42,15 +42,15 @@ static int confine(Who who) {
         return who == WORKER ? sandbox_worker("/dev/null", partitions, disk) : sandbox_worker("/dev/null", NULL, "");
 }
 
-/* Runs `deed` in a child with this sandbox. Returns the result of `deed`, which must fit in one byte. */
-static int confined(Who who, int (*deed)(void)) {
+/* Runs `action` in a child with this sandbox. Returns the result of `action`, which must fit in one byte. */
+static int confined(Who who, int (*action)(void)) {
         int status;
         pid_t pid;
 
         pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0)
-                _exit(confine(who) < 0 ? 0xFF : deed());
+                _exit(confine(who) < 0 ? 0xFF : action());
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFEXITED(status));
         ck_assert_int_ne(WEXITSTATUS(status), 0xFF);
@@ -199,17 +199,17 @@ static int deed_sendmsg(void) {
         return sendmsg(pair[0], &(struct msghdr){}, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
 }
 static const struct {
-        int (*deed)(void);
+        int (*action)(void);
         int worker, proxy, tracer;
 } deeds[] = {
         { deed_read, 0, EPERM, 0 },         { deed_socket, EPERM, 0, EPERM },  { deed_process, EPERM, EPERM, EPERM },
         { deed_kill, EPERM, EPERM, EPERM }, { deed_sendmsg, EPERM, 0, EPERM },
 };
 
-START_TEST(test_deeds) {
-        ck_assert_int_eq(confined(WORKER, deeds[_i].deed), deeds[_i].worker);
-        ck_assert_int_eq(confined(PROXY, deeds[_i].deed), deeds[_i].proxy);
-        ck_assert_int_eq(confined(TRACER, deeds[_i].deed), deeds[_i].tracer);
+START_TEST(test_actions) {
+        ck_assert_int_eq(confined(WORKER, deeds[_i].action), deeds[_i].worker);
+        ck_assert_int_eq(confined(PROXY, deeds[_i].action), deeds[_i].proxy);
+        ck_assert_int_eq(confined(TRACER, deeds[_i].action), deeds[_i].tracer);
 }
 END_TEST
 
@@ -290,7 +290,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_files, 0, ELEMENTSOF(files));
         tcase_add_loop_test(t, test_ioctl, 0, ELEMENTSOF(numbers));
-        tcase_add_loop_test(t, test_deeds, 0, ELEMENTSOF(deeds));
+        tcase_add_loop_test(t, test_actions, 0, ELEMENTSOF(deeds));
         tcase_add_loop_test(t, test_controls, 0, ELEMENTSOF(controls));
         tcase_add_loop_test(t, test_owner, 0, ELEMENTSOF(owner_numbers));
         tcase_add_loop_test(t, test_scope, 0, ELEMENTSOF(versions));

@@ -271,7 +271,7 @@ START_TEST(test_full) {
 END_TEST
 
 /* Sends a request with `n` settings, from files with names of the maximum length, to a worker, and parses the request there. */
-static int ask_worker(const Wish *items, size_t n) {
+static int request_worker(const Wish *items, size_t n) {
         Drive d = { .name = (char *) "sda",
                     .node = (char *) "/dev/sda",
                     .syspath = (char *) "/sys/devices/pci0000:00/ata1/block/sda",
@@ -316,19 +316,19 @@ START_TEST(test_every_setting) {
         }
 
         ck_assert_uint_gt(n, 50);
-        ck_assert_int_eq(ask_worker(wishes, n), 0);
+        ck_assert_int_eq(request_worker(wishes, n), 0);
         ck_assert_int_eq(state_write(".", record), 0);
         read_ok("A");
 
         /* A request does not accept more settings than a state file can hold. */
         for (size_t i = 0; i < ELEMENTSOF(wishes); i++)
                 wishes[i] = (Wish){ .name = "apm", .withheld = true, .file = "/", .line = 1 };
-        ck_assert_int_eq(ask_worker(wishes, RECORD_MAX_SETTINGS + 1), -E2BIG);
+        ck_assert_int_eq(request_worker(wishes, RECORD_MAX_SETTINGS + 1), -E2BIG);
 }
 END_TEST
 
 /* A unit started by a flag file sees each change since its last run, and is not started again without a change. */
-START_TEST(test_news) {
+START_TEST(test_flag_files) {
         struct stat before, after;
 
         write_ok("A");
@@ -371,7 +371,7 @@ int main(void) {
         tcase_add_test(t, test_no_file);
         tcase_add_test(t, test_owner);
         tcase_add_test(t, test_temporary_link);
-        tcase_add_test(t, test_news);
+        tcase_add_test(t, test_flag_files);
         tcase_add_test(t, test_full);
         suite_add_tcase(s, t);
 

@@ -125,7 +125,7 @@ static void service_start(void) {
 /* ---- the tests ---- */
 
 /* The service starts before the bus (_i) or after it, and reconnects after each disconnect. */
-START_TEST(test_anew) {
+START_TEST(test_reconnect) {
         static const char all[] = "CLCLC";
 
         if (_i == 0)
@@ -191,7 +191,7 @@ int main(void) {
         TCase *t = tcase_create("system-bus");
 
         tcase_add_checked_fixture(t, setup, teardown);
-        tcase_add_loop_test(t, test_anew, 0, 2);
+        tcase_add_loop_test(t, test_reconnect, 0, 2);
         tcase_add_loop_test(t, test_name, 0, ELEMENTSOF(names));
         tcase_add_test(t, test_silent);
         suite_add_tcase(s, t);

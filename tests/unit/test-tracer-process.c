@@ -114,7 +114,7 @@ static void ask_watch(const WatchDrive *d) {
 }
 
 /* Empties the files, so that later writes are visible. */
-static void forget_written(void) {
+static void clear_files(void) {
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 file_write(event_file(names[i], "filter"), "");
                 file_write(event_file(names[i], "enable"), "");
@@ -195,13 +195,13 @@ START_TEST(test_filters) {
 
         begin();
         for (size_t i = 0; i < ELEMENTSOF(filters[_i].drives) && drives[i].disk.major > 0; i++) {
-                forget_written();
+                clear_files();
                 ask_watch(drives + i);
                 /* The buffer size is set once. */
                 assert_file("instance/buffer_size_kb", i == 0 ? "16" : "");
         }
         if (filters[_i].unwatch >= 0) {
-                forget_written();
+                clear_files();
                 ask(false, drives + filters[_i].unwatch);
         }
         finish();
@@ -241,7 +241,7 @@ START_TEST(test_disabled) {
         ask(false, &c);
         ask(false, _i ? &a : &b);
         ask_watch(_i ? &b : &a);
-        forget_written();
+        clear_files();
         ask(false, _i ? &b : &a);
         finish();
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
@@ -326,7 +326,7 @@ START_TEST(test_much_above) {
 
         begin();
         for (unsigned i = 0; i < ELEMENTSOF(drives); i++) {
-                forget_written();
+                clear_files();
                 ask_watch(drives + i);
         }
         finish();
@@ -390,7 +390,7 @@ static void happen_line(const char *line) {
 }
 
 /* Waits until all events are read, and checks that none was reported. */
-static void nothing_told(void) {
+static void assert_nothing_reported(void) {
         const WatchDrive b = SDB;
 
         ask_watch(&b);
@@ -414,15 +414,15 @@ static void begin_watching(void) {
 
         begin();
         ask_watch(&a);
-        nothing_told();
+        assert_nothing_reported();
 }
 
 START_TEST(test_woken) {
         begin_watching();
         happen_line(BIO);
-        nothing_told();
+        assert_nothing_reported();
         happen_line(QUIET);
-        nothing_told();
+        assert_nothing_reported();
         happen_line(COMMAND);
         expect_read("smartd", 2048);
 
@@ -430,7 +430,7 @@ START_TEST(test_woken) {
         happen_line(OTHER_BIO);
         happen_line(COMMAND);
         expect_read("cat", 4096);
-        nothing_told();
+        assert_nothing_reported();
         finish();
 }
 END_TEST
@@ -441,13 +441,13 @@ START_TEST(test_unwatched) {
 
         begin_watching();
         ask(false, &a);
-        nothing_told();
+        assert_nothing_reported();
         happen_line(BIO);
         happen_line(COMMAND);
-        nothing_told();
+        assert_nothing_reported();
         ask_watch(&a);
         happen_line(BIO);
-        nothing_told();
+        assert_nothing_reported();
         ask_watch(&a);
         happen_line(OTHER_BIO);
         happen_line(COMMAND);
@@ -463,7 +463,7 @@ START_TEST(test_split) {
         begin_watching();
         for (size_t i = 1; i < sizeof text - 2; i += 3) {
                 happen(text, i);
-                nothing_told();
+                assert_nothing_reported();
                 happen(text + i, sizeof text - 1 - i);
                 expect_read("smartd", 2048);
         }
@@ -483,7 +483,7 @@ START_TEST(test_burst) {
         happen(all, n);
         for (unsigned i = 0; i < 40; i++)
                 expect_read("smartd", 2048);
-        nothing_told();
+        assert_nothing_reported();
         finish();
 }
 END_TEST
@@ -508,15 +508,15 @@ START_TEST(test_long) {
         happen_line(line);
         if (lengths[_i].whole)
                 expect_read("smartd", 2048);
-        nothing_told();
+        assert_nothing_reported();
 
         /* The end of a long line is not parsed as a line, even if the line arrives in parts. */
         (void) memcpy(line, "x", 1);
         happen(line, n / 2);
-        nothing_told();
+        assert_nothing_reported();
         happen(line + n / 2, n - n / 2);
         happen("\n", 1);
-        nothing_told();
+        assert_nothing_reported();
         happen_line(BIO);
         happen_line(COMMAND);
         expect_read("smartd", 2048);
@@ -584,7 +584,7 @@ START_TEST(test_too_many) {
 END_TEST
 
 /* The manager disconnects before its first request, or before a report. */
-START_TEST(test_manager_goes) {
+START_TEST(test_manager_disconnects) {
         if (_i == 0)
                 begin();
         else
@@ -689,7 +689,7 @@ int main(void) {
         tcase_add_loop_test(t, test_long, 0, ELEMENTSOF(lengths));
         tcase_add_loop_test(t, test_requests, 0, ELEMENTSOF(requests));
         tcase_add_test(t, test_too_many);
-        tcase_add_loop_test(t, test_manager_goes, 0, 3);
+        tcase_add_loop_test(t, test_manager_disconnects, 0, 3);
         tcase_add_loop_test(t, test_owner, 0, ELEMENTSOF(owners));
         tcase_add_loop_test(t, test_instance, 0, ELEMENTSOF(instances));
         tcase_add_loop_test(t, test_no_writeback, 0, 3);

@@ -238,7 +238,7 @@ START_TEST(test_size) {
 }
 END_TEST
 
-START_TEST(test_ends) {
+START_TEST(test_process_ends) {
         watch(0);
         watch(16);
         ck_assert_int_eq(shutdown(process, SHUT_RDWR), 0);
@@ -380,7 +380,7 @@ int main(void) {
         tcase_add_test(t, test_answers);
         tcase_add_loop_test(t, test_wrong, 0, ELEMENTSOF(wrongs));
         tcase_add_loop_test(t, test_size, 0, 5);
-        tcase_add_test(t, test_ends);
+        tcase_add_test(t, test_process_ends);
         tcase_add_loop_test(t, test_untraced, TRACING_FINE + 1, _TRACING_MAX);
         tcase_add_test(t, test_unwatch);
         tcase_add_test(t, test_many);

@@ -436,7 +436,7 @@ int socket(_unused_ int domain, _unused_ int type, _unused_ int protocol) {
 }
 
 /* A worker of another build logs that, and sends no message. */
-START_TEST(test_other_build_is_told) {
+START_TEST(test_other_build_is_logged) {
         _cleanup_free_ uint8_t *request = NULL;
         char text[512] = "";
         FILE *printed = tmpfile();
@@ -805,7 +805,7 @@ int main(void) {
         tcase_add_test(t, test_other_build);
         tcase_add_test(t, test_build_id);
         tcase_add_loop_test(t, test_order, 0, ELEMENTSOF(orders));
-        tcase_add_test(t, test_other_build_is_told);
+        tcase_add_test(t, test_other_build_is_logged);
         tcase_add_loop_test(t, test_no_visit, 0, 2);
         tcase_add_loop_test(t, test_message, 0, ELEMENTSOF(message_fields));
         tcase_add_loop_test(t, test_flags, 0, __builtin_ctz(_WORK_MAX));

@@ -22,7 +22,7 @@
 /* ---- replacements, in the worker's process ---- */
 
 /* The actions of the scripted visit, one letter each. */
-typedef enum Deed {
+typedef enum Action {
         COMMAND = 'g',
         INTENDS = 'i',
         INTENDS_HARMLESS = 'h',
@@ -34,9 +34,9 @@ typedef enum Deed {
         WAITS_SHORTLY = 't', /* almost as long as the limit for silence */
         WAITS_LONG = 'T',    /* as long as the limit for silence */
         FAILS = '!',
-} Deed;
+} Action;
 
-static const char *deeds;
+static const char *actions;
 
 /* Facts about the worker's process, shared with the test. */
 static struct {
@@ -66,14 +66,14 @@ static void end_step(const Visit *v, int error, const char *reason) {
         v->ended(v->userdata, &s);
 }
 
-static void do_deed(const Visit *v, Deed deed) {
+static void do_deed(const Visit *v, Action action) {
         static const DriveIdentity identity = { .serial = "S1" };
         const Step second = { .wish = v->wishes->items + 1 };
-        const Bridge bridge = { .asked = true, .identified = deed == REVEALED, .cdb = 12 };
+        const Bridge bridge = { .asked = true, .identified = action == REVEALED, .cdb = 12 };
         const char *why = "";
         int r = 0;
 
-        switch (deed) {
+        switch (action) {
         case COMMAND:
                 r = v->io->gate(v->io->userdata, v->drive, &why);
                 if (r != 0)
@@ -81,23 +81,23 @@ static void do_deed(const Visit *v, Deed deed) {
                 break;
         case INTENDS:
         case INTENDS_HARMLESS:
-                r = v->intend(v->userdata, deed == INTENDS ? &second : NULL);
+                r = v->intend(v->userdata, action == INTENDS ? &second : NULL);
                 end_step(v, r, "");
                 break;
         case WRITES:
         case READS:
-                v->writing(v->userdata, deed == WRITES ? &second : NULL);
+                v->writing(v->userdata, action == WRITES ? &second : NULL);
                 break;
         case ENDS:
                 end_step(v, 0, "done");
                 break;
         case BRIDGED:
         case REVEALED:
-                v->bridged(v->userdata, &bridge, deed == REVEALED ? &identity : NULL);
+                v->bridged(v->userdata, &bridge, action == REVEALED ? &identity : NULL);
                 break;
         case WAITS_SHORTLY:
         case WAITS_LONG:
-                passed_usec += 5 * 1000 * 1000 - (deed == WAITS_SHORTLY);
+                passed_usec += 5 * 1000 * 1000 - (action == WAITS_SHORTLY);
                 break;
         case FAILS:
                 break;
@@ -106,10 +106,10 @@ static void do_deed(const Visit *v, Deed deed) {
 
 int visit_run(const Visit *v, _unused_ Plan *ret) {
         shared->visited = true;
-        for (const char *d = deeds; *d; d++) {
+        for (const char *d = actions; *d; d++) {
                 if (*d == FAILS)
                         return -ENOMEM;
-                do_deed(v, (Deed) *d);
+                do_deed(v, (Action) *d);
         }
         return 0;
 }
@@ -225,7 +225,7 @@ static void teardown(void) {
 /* ---- messages ---- */
 
 static const struct {
-        const char *deeds, *before, *answers; /* before: orders sent before the worker starts */
+        const char *actions, *before, *answers; /* before: orders sent before the worker starts */
         const char *said;
         bool fails;
 } cases[] = {
@@ -289,11 +289,11 @@ static const struct {
         { "e!", "", "", "step:ok ", true },
 };
 
-START_TEST(test_says) {
+START_TEST(test_messages) {
         int fds[2], status;
         pid_t pid;
 
-        deeds = cases[_i].deeds;
+        actions = cases[_i].actions;
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         ask(fds[0]);
         give(fds[0], cases[_i].before);
@@ -370,7 +370,7 @@ START_TEST(test_confined) {
         int fds[2], status;
         pid_t pid;
 
-        deeds = "e";
+        actions = "e";
         (void) strcpy(tree, "/tmp/test-worker-child-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(tree));
         shell("mkdir -p sys/devices/ata8/block/sdzz sys/devices/ata9/block/sdzz/sdzz1 sys/devices/ata9/block/sdzz/sdzz2 "
@@ -384,7 +384,7 @@ START_TEST(test_confined) {
         }
 
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-        deeds = "";
+        actions = "";
         ask(fds[0]);
         pid = fork();
         if (pid == 0) {
@@ -418,7 +418,7 @@ START_TEST(test_confined) {
 END_TEST
 
 /* A worker without a manager, or without a request. */
-START_TEST(test_unasked) {
+START_TEST(test_no_request) {
         int fds[2], status;
         pid_t pid;
 
@@ -441,9 +441,9 @@ int main(void) {
         TCase *t = tcase_create("worker-child");
 
         tcase_add_checked_fixture(t, setup, teardown);
-        tcase_add_loop_test(t, test_says, 0, ELEMENTSOF(cases));
+        tcase_add_loop_test(t, test_messages, 0, ELEMENTSOF(cases));
         tcase_add_loop_test(t, test_confined, 0, ELEMENTSOF(places));
-        tcase_add_loop_test(t, test_unasked, 0, 2);
+        tcase_add_loop_test(t, test_no_request, 0, 2);
         suite_add_tcase(s, t);
 
         return suite_run(s);

@@ -182,7 +182,7 @@ static const char *const taken[][3] = {
         { "xvda1", "/dev/xvda1", "/sys/devices/vbd-51713/block/xvda1" },
 };
 
-START_TEST(test_taken) {
+START_TEST(test_accepted) {
         _cleanup_(drive_freep) Drive *d = drive_make();
         _cleanup_free_ void *request = NULL;
         VisitRequest r;
@@ -415,7 +415,7 @@ START_TEST(test_broker_hostile) {
 END_TEST
 
 /* A worker that runs until the other end of its socket is closed. */
-static void patient_worker(BrokerChild child _unused_, int fd) {
+static void waiting_worker(BrokerChild child _unused_, int fd) {
         char c = '+';
 
         (void) send(fd, &c, 1, 0);
@@ -449,7 +449,7 @@ START_TEST(test_broker_idle) {
                 if (pid == 0) {
                         (void) close(fds[0]);
                         (void) close(fds[1]);
-                        _exit(broker_serve(accept(listener, NULL, NULL), 100, patient_worker) == 1 ? 0 : 1);
+                        _exit(broker_serve(accept(listener, NULL, NULL), 100, waiting_worker) == 1 ? 0 : 1);
                 }
                 (void) close(fds[1]);
 
@@ -473,7 +473,7 @@ typedef struct Told {
 } Told;
 
 /* A worker that reports its descriptors and kind, and never exits by itself. */
-static void telling_worker(BrokerChild child, int fd) {
+static void reporting_worker(BrokerChild child, int fd) {
         Told told = { .child = child, .fd = fd };
 
         for (int i = 0; i < 64; i++)
@@ -495,7 +495,7 @@ START_TEST(test_broker_children) {
         pid = fork();
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                _exit(broker_run(listener, telling_worker) == 0 ? 0 : 1);
+                _exit(broker_run(listener, reporting_worker) == 0 ? 0 : 1);
         }
         (void) close(listener);
         ck_assert_int_eq(broker_new(path, &b), 0);
@@ -898,7 +898,7 @@ START_TEST(test_broker_race) {
                 for (;;) {
                         int fd = accept(listener, NULL, NULL);
 
-                        if (broker_serve(fd, 1, patient_worker) < 0)
+                        if (broker_serve(fd, 1, waiting_worker) < 0)
                                 _exit(EXIT_FAILURE);
                         (void) close(fd);
                 }
@@ -951,7 +951,7 @@ static void on_leaving_step(void *userdata, const Step *s) {
         ck_assert(s->reason[0]);
 }
 
-START_TEST(test_leaving) {
+START_TEST(test_removed) {
         static const VisitJobEvents events = { .step = on_leaving_step };
         Wish wish = { .name = "apm", .value = VALUE_BOOLEAN(true), .file = "f" };
         const Wishes wishes = { &wish, 1 };
@@ -987,12 +987,12 @@ int main(void) {
 
         tcase_set_timeout(t, 120);
         tcase_add_test(t, test_round_trip);
-        tcase_add_loop_test(t, test_taken, 0, ELEMENTSOF(taken));
+        tcase_add_loop_test(t, test_accepted, 0, ELEMENTSOF(taken));
         tcase_add_loop_test(t, test_refused, 0, ELEMENTSOF(refused));
         tcase_add_test(t, test_hostile);
         tcase_add_loop_test(t, test_own, 0, ELEMENTSOF(places));
         tcase_add_loop_test(t, test_broker, 0, 2);
-        tcase_add_loop_test(t, test_leaving, 0, ELEMENTSOF(leavings));
+        tcase_add_loop_test(t, test_removed, 0, ELEMENTSOF(leavings));
         tcase_add_loop_test(t, test_broker_hostile, 0, 3);
         tcase_add_loop_test(t, test_broker_junk, 0, ELEMENTSOF(junk_requests));
         tcase_add_test(t, test_broker_children);
