@@ -292,7 +292,7 @@ int broker_run(int listener, BrokerChildFn run) {
 
                 if (fd < 0)
                         return -errno;
-                /* Redundant with the socket's mode. */
+                /* A second barrier: the socket's mode already excludes other users. */
                 r = unix_peer_owns_socket(fd) ? broker_serve(fd, BROKER_IDLE_MS, run) : 0;
                 if (r < 0)
                         return r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that starts workers and proxies. Its unit (drivekeep-broker.service) alone has the right to send commands to drives; the
- * manager, which listens and parses, does not. The broker takes one kind of message, a byte with a socket, and knows nothing of drives,
+/* The process that starts workers and proxies. Only its unit (drivekeep-broker.service) has the right to send commands to drives; the
+ * manager, which listens and parses, has not. The broker accepts one kind of message, a byte with a socket, and knows nothing of drives,
  * files or settings. */
 
 #include "macro.h"
@@ -37,8 +37,8 @@ int broker_fork(Broker *b, BrokerChild child, int fd);
 /* The main function of a child; never returns. */
 typedef void (*BrokerChildFn)(BrokerChild child, int fd);
 
-/* Serves one manager on this connection. Returns 0 after the manager disconnected, and 1 after idle_ms without a request and without a
- * worker; after a 1 the manager's next request fails with EPIPE. */
+/* Serves one manager on this connection. Returns 0 after the manager disconnected. Returns 1 after idle_ms without a request and without a
+ * worker; the manager's next request then fails with EPIPE. */
 int broker_serve(int fd, int idle_ms, BrokerChildFn run);
 
 /* Serves one manager after the other on a listening socket. Returns when idle or when no manager is left, after all workers have ended, for

@@ -433,7 +433,7 @@ static int on_listen(sd_event_source *source _unused_, int listen_fd, uint32_t r
         return 0;
 }
 
-/* The mode 0600 lets only root and the service's own user connect. The methods check the caller, too. */
+/* Creates the private socket. Its mode 0600 lets only root and the service's own user connect. The methods check the caller, too. */
 static int socket_listen(const char *path) {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd, r;

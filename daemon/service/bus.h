@@ -13,6 +13,13 @@
  *   Reload()                          reloads the files, and replies after that or with the first error in the files
  *   ReloadAndVisit() → as visited     like Reload, and replies after the visits that the reload causes and the visits under way
  *   SpinDown(as names) → as visited   puts the named drives (at least one) into standby, and replies after the visits
+ *   SetTemporary(s name, s setting, s value, s before)
+ *                                     sets a value until the caller disconnects; `before`: the drive's value before the first change
+ *   EndTemporary(s name)              ends the temporary values of this caller
+ *   Try(s name, as values, b allow_dangerous, b wake)
+ *                                     sets values until the next boot; `values`: setting, value, value before, and so on
+ *   Undo(s name, s setting) → as visited
+ *                                     ends a value of Try ("": all values), and replies after the visits
  *   Settle()                          processes pending udev events at once, which are otherwise collected for a moment
  *   ListDrives() → a(sss)             returns kernel name, state and identity of each drive, as far as known
  *   Version s                         the version of the service */

@@ -136,7 +136,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && g->tickets, soon = false;
 
         g->checks = checks;
-        /* The query assumed no checks and did not cover all devices: it is repeated. */
+        /* Repeats the query: it assumed that there are no checks, and did not cover all devices. */
         if (overlooked) {
                 g->querying = false;
                 fsck_wait_query_soon(g);

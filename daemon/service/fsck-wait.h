@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Delays commands to drives while file system checks are queued or running. Queries PID 1 for systemd-fsck units and the drives that these
- * units check, over the system bus or, without a bus, through the proxy (proxy.h). Later, PID 1 signals each new check, which withdraws the
- * permission to send commands to the drives below the checked file system. */
+/* Delays commands to drives while file system checks are queued or running. Queries PID 1 for systemd-fsck units and the drives below the
+ * checked file systems, over the system bus or, without a bus, through the proxy (proxy.h). Later, PID 1 signals each new check, which
+ * withdraws the permission to send commands to these drives. */
 
 #include <systemd/sd-event.h>
 
@@ -22,8 +22,8 @@ int fsck_wait_new(sd_event *event, Broker *broker, FsckWait **ret);
 FsckWait *fsck_wait_free(FsckWait *g);
 DEFINE_CLEANUP(FsckWait *, fsck_wait_free);
 
-/* Requests permission to send commands to the drive. Permission is granted once udev and PID 1 know all partitions of the drive and the
- * devices stacked above, and no check is pending. The caller frees the ticket when it no longer needs the permission. */
+/* Requests permission to send commands to the drive. Permission is granted once udev and PID 1 know all partitions and all devices stacked
+ * on the drive, and no check is pending. The caller frees the ticket when the permission is no longer needed. */
 int fsck_wait_request(FsckWait *g, const Drive *drive, FsckWaitFn fn, void *userdata, FsckTicket **ret);
 FsckTicket *fsck_ticket_free(FsckTicket *t);
 

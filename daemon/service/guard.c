@@ -228,7 +228,8 @@ static void guard_log_error(Guard *g, int error) {
         g->logged = true;
 }
 
-/* Calls GuardFn for waiting drives: after an error for all, otherwise for those whose note is on stable storage in its present state. */
+/* Calls GuardFn for waiting drives. After an error: for all of them; otherwise for those whose note is on stable storage in its present
+ * state. */
 static void guard_answer(Guard *g, int error) {
         for (GuardNote *n = g->notes; n; n = n->next)
                 for (GuardedDrive *d = n->drives; d; d = d->next)
@@ -471,8 +472,8 @@ static bool note_matters(const GuardNote *n) {
         return n->changed || n->writing || guard_record_suspects(n->record) || guard_record_intends(n->record);
 }
 
-/* Frees notes of absent drives that hold no more than the file, and of the others the least recently seen, so that drives that come and go
- * do not fill the memory. */
+/* Frees notes of absent drives: all notes that only repeat the file, and of the other notes those of the drives removed longest ago. Drives
+ * that come and go therefore do not fill the memory. */
 static void guard_sweep(Guard *g) {
         unsigned n_absent = 0;
 

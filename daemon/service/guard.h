@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard: a note is on stable storage before a visit writes to a drive, so that a visit that crashes the machine or the drive is
- * not repeated for ever (the rules: guard-rules.h). A dangerous value is noted in the drive's file. For harmless values one file notes that
- * visits are under way; after a crash with that note, each drive's file notes its visits, too. A process of its own writes the files, since
- * storage may be slow without limit; visits wait for it for a few seconds. */
+/* The crash guard prevents that a visit which crashes the machine or the drive is repeated at every boot: before a visit writes to a drive,
+ * a note is stored on stable storage (for the rules see guard-rules.h). A dangerous value is noted in the drive's own file. For harmless
+ * values one common file notes that visits are under way; after a crash with that note, each drive's file notes its visits, too. A separate
+ * process writes the files, since storage may be slow without limit; visits wait for that process for a few seconds. */
 
 #include <systemd/sd-event.h>
 
@@ -55,8 +55,8 @@ void guarded_visit(GuardedDrive *d, bool begins);
 /* Remembers which value is being written at present; NULL: none. */
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value);
 
-/* The drive stayed healthy, or nothing was written: removes its intents, without waiting. Does nothing during a visit, and returns
- * false. */
+/* Removes the drive's intents, without waiting. For a drive that stayed healthy, or to which nothing was written. Does nothing and returns
+ * false during a visit. */
 bool guarded_clear(GuardedDrive *d);
 
 /* Judges the drive's intents after the drive disappeared or no longer answers. */
@@ -66,8 +66,8 @@ void guarded_lost(GuardedDrive *d);
  * got no commands at all, plus one if its file could not be read. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);
 
-/* Keeps the drive's state file (drive-record.h) over boots, in a file of its own below the guard's directory. Takes over `text`, and does
- * not wait for the write. */
+/* Stores the drive's state file (drive-record.h) across boots, in a separate file below the guard's directory. Takes ownership of `text`,
+ * and does not wait for the write. */
 void guarded_keep(GuardedDrive *d, char *text);
 /* Returns the text that guarded_keep() stored, which the caller frees. NULL: there is none, or it cannot be read. */
 char *guarded_kept(const GuardedDrive *d);

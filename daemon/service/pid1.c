@@ -324,7 +324,7 @@ int device_unit_name(const char *node, char **ret) {
 
 /* ---- devices: what udev reports ---- */
 
-/* Adds a device. `above`: the devices above the disk, as read a moment ago. */
+/* Adds a device. `above`: the devices stacked on the disk, as read a moment ago. */
 static int add_device(FsckDevices *d, const char *name, char *const *above, const Readiness *known) {
         _cleanup_free_ char *node = NULL;
         FsckDevice *item;
@@ -386,8 +386,8 @@ static bool is_settled(const FsckStatus *s, const FsckDevice *device) {
         return device->gone || (device->ready.initialized && is_plugged(s, device));
 }
 
-/* Are all devices above this one known? New ones may come while udev or PID 1 have not processed it, and on LUKS, LVM or RAID members that
- * are not open yet. */
+/* Returns true if all devices stacked on this device are known. More devices may appear while udev or PID 1 has not processed the device,
+ * and on LUKS, LVM or RAID members that are not open yet. */
 static bool is_resolved(const FsckStatus *s, const FsckDevice *device) {
         return device->gone ||
                (is_settled(s, device) && device->ready.ready && (!device->ready.container || device->has_holders));

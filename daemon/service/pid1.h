@@ -55,7 +55,7 @@ int device_unit_name(const char *node, char **ret);
 
 /* ---- devices ---- */
 
-/* A disk and the devices above the disk, for one query of PID 1, with the state of each in udev's database at that time. */
+/* A disk and the devices stacked on the disk, for one query of PID 1, with the state of each in udev's database at that time. */
 
 typedef struct FsckDevice {
         char *name;
@@ -69,7 +69,8 @@ typedef struct FsckDevices {
         GROWING_ARRAY(FsckDevice, items); /* the disk itself is the first */
 } FsckDevices;
 
-/* Reads the disk and the devices above. `known`: the disk's own state if the caller has it; NULL: reads the state from udev. */
+/* Reads the disk and the devices stacked on the disk. `known`: the disk's own state if the caller has it; NULL: reads the state from
+ * udev. */
 int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known);
 void fsck_devices_done(FsckDevices *d);
 

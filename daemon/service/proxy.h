@@ -15,8 +15,8 @@ int bus_new_at(int *fd, bool server, sd_bus **ret);
 
 /* ---- the manager's half ---- */
 
-/* Starts a proxy and connects to the proxy. It forwards to PID 1 the calls ListUnitsByPatterns(), ListUnitsByNames() and Get() of a unit's
- * property; to logind Inhibit() with "sleep" and "delay"; and from PID 1 the signals JobNew and JobRemoved. */
+/* Starts a proxy, and connects to the proxy. The proxy forwards to PID 1 the calls ListUnitsByPatterns(), ListUnitsByNames() and Get() of a
+ * unit's property, to logind the call Inhibit() with "sleep" and "delay", and from PID 1 the signals JobNew and JobRemoved. */
 int proxy_open(Broker *broker, sd_bus **ret);
 
 /* ---- the proxy itself ---- */

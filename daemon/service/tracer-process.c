@@ -142,7 +142,7 @@ static int trace_filter(const Trace *t, size_t event) {
 
                 room = filter_add_drive(&f, kind, d) && room;
         }
-        /* If the filter has no room for the devices above a drive, the waker may be reported as a kernel thread. */
+        /* If the filter has no room for the devices stacked on a drive, the waker may be reported as a kernel thread. */
         for (unsigned i = 0; i < t->n_watches && kind != TRACE_COMMAND && kind != TRACE_RESUME; i++)
                 for (unsigned k = 0; k < t->watches[i].drive.n_above; k++)
                         (void) filter_add_device(&f, kind, t->watches[i].drive.above[k]);
@@ -150,7 +150,7 @@ static int trace_filter(const Trace *t, size_t event) {
         return room ? trace_write_event(t, event, "filter", f.text) : -ENOSPC;
 }
 
-/* Adapts the events and filters to the watched drives. -ENOSYS: the kernel lacks an event. */
+/* Enables the events with filters for the watched drives. Returns -ENOSYS if the kernel lacks an event. */
 static int trace_adapt(const Trace *t) {
         int r = 0;
 
@@ -239,7 +239,8 @@ static int take_line(Trace *t) {
 
                 if (!watch_feed(w, &e, process_lookup, NULL, &a.wake))
                         continue;
-                /* Resets after the wake, but not after a doubtful command, such as a flush: the write after a flush has the same waker. */
+                /* Forgets the events after a wake, but not after a command such as a flush, for which not every drive spins up: the write
+                 * that follows has the same waker. */
                 if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))
                         watch_reset(w);
                 r = send_answer(t, &a);
@@ -303,7 +304,7 @@ int tracer_run(int listener, const char *instance) {
         t.manager = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (t.manager < 0)
                 return -errno;
-        /* Redundant with the socket's mode. */
+        /* A second barrier: the socket's mode already excludes other users. */
         r = unix_peer_owns_socket(t.manager) ? sandbox_tracer(instance) : -EPERM;
         if (r >= 0)
                 r = tracer_serve(&t);

@@ -36,8 +36,8 @@ int tracer_new(sd_event *event, const char *path, const TracerEvents *events, vo
 Tracer *tracer_free(Tracer *t);
 DEFINE_CLEANUP(Tracer *, tracer_free);
 
-/* Watches a drive in standby. A second call for the same drive updates the devices above. Returns -ENOSPC if too many drives are watched,
- * and -EBUSY if the process was lost within the last ten minutes. */
+/* Watches a drive in standby. A second call for the same drive updates the devices stacked on the drive. Returns -ENOSPC if too many drives
+ * are watched, and -EBUSY if the process was lost within the last ten minutes. */
 int tracer_watch(Tracer *t, const WatchDrive *d);
 void tracer_unwatch(Tracer *t, WatchDevice disk); /* does nothing for a drive without a watch */
 

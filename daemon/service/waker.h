@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Finds the process that woke a drive. Collects the trace events of one drive and of the devices above, until a command reaches the drive
- * that may wake it. Names that are not certain stay empty. Pure, except for ProcessLookup. */
+/* Finds the process that woke a drive. Collects the trace events of one drive and of the devices stacked on the drive, until a command
+ * arrives that may wake the drive. Names that are not certain stay empty. Pure, except for ProcessLookup. */
 
 #include "wake.h"
 
@@ -70,7 +70,7 @@ typedef struct WatchDrive {
  * set. */
 typedef int (*ProcessLookup)(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 
-/* One event on the drive or on a device above the drive, and the process that caused the event. */
+/* One event on the drive or on a device stacked on the drive, and the process that caused the event. */
 typedef struct Touch {
         bool is_set, kernel;
         WakeProcess process; /* for a kernel thread: only pid and comm */
@@ -86,10 +86,10 @@ typedef struct Watch {
                 uint64_t start, size; /* a range of sectors of the drive that is swap space */
         } swap[WATCH_SWAP_MAX];
         unsigned n_swap;
-        bool swap_above[WATCH_ABOVE_MAX]; /* the device drive.above[i] is swap space */
+        bool swap_above[WATCH_ABOVE_MAX]; /* the stacked device drive.above[i] is swap space */
 
-        Touch bio; /* the first request to the drive itself; a flush only if no request transfers data */
-        Touch above; /* the last request to a device above the drive before `bio`; a kernel thread's request only if no process sent one */
+        Touch bio;   /* the first request to the drive itself; a flush only if no request transfers data */
+        Touch above; /* the last request to a device stacked on the drive before `bio`; a kernel thread's request only if no process sent one */
         Touch resume; /* the last process that needed the drive to resume */
         Touch dirty;  /* the first change of a file, since the kernel writes the oldest change first */
 } Watch;

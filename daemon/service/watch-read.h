@@ -6,8 +6,8 @@
 #include "drive.h"
 #include "waker.h"
 
-/* Reads the drive's device number, its SCSI address and the devices above. Returns -ENODEV for a drive that is no SCSI disk. `classdir`,
- * `btrfsdir`: as in stack.h. */
+/* Reads the drive's device number, its SCSI address and the devices stacked on the drive. Returns -ENODEV if the drive is not a SCSI disk.
+ * `classdir`, `btrfsdir`: as in stack.h. */
 int watch_drive_read(const char *classdir, const char *btrfsdir, const Drive *d, WatchDrive *ret);
 
 /* Implements ProcessLookup. */
@@ -16,6 +16,6 @@ int process_lookup(void *userdata, pid_t tid, WakeProcess *ret, bool *ret_kernel
 /* Like process_lookup(), but reads `proc` instead of /proc, and does not read the process's unit. Exported for tests. */
 int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_kernel);
 
-/* Finds the sectors of the drive, and the devices above the drive, that are swap space. `swaps`: the path of /proc/swaps; `classdir`: as in
- * stack.h. */
+/* Finds the sectors of the drive, and the devices stacked on the drive, that are swap space. `swaps`: the path of /proc/swaps; `classdir`:
+ * as in stack.h. */
 void process_find_swap(const char *swaps, const char *classdir, Watch *w);

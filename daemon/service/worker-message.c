@@ -211,7 +211,7 @@ int worker_start(Broker *broker, const Visit *visit) {
         ours = fds[0];
         theirs = fds[1];
 
-        /* The request is sent before the worker is started, which needs no worker if the request cannot be sent. */
+        /* The request is sent before the worker is started: if the request cannot be sent, no worker is needed. */
         if (send(ours, request, size, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t) size)
                 return -errno;
         r = broker_fork(broker, BROKER_WORKER, theirs);

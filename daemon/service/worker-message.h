@@ -91,7 +91,7 @@ const char *build_identity(void);
 int visit_request_new(const Visit *v, void **ret, size_t *ret_size);
 
 typedef struct VisitRequest {
-        Visit visit; /* points to the following */
+        Visit visit; /* points to the members below */
         Drive drive;
         Bridge bridge;
         Wishes wishes;
