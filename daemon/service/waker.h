@@ -88,8 +88,8 @@ typedef struct Watch {
         unsigned n_swap;
         bool swap_above[WATCH_ABOVE_MAX]; /* the stacked device drive.above[i] is swap space */
 
-        Touch bio;   /* the first request to the drive itself; a flush only if no request transfers data */
-        Touch above; /* the last request to a device stacked on the drive before `bio`; a kernel thread's request only if no process sent one */
+        Touch bio; /* the first request to the drive itself; a flush only if no request transfers data */
+        Touch above; /* the last request to a stacked device before `bio`; a kernel thread's only if no process sent one */
         Touch resume; /* the last process that needed the drive to resume */
         Touch dirty;  /* the first change of a file, since the kernel writes the oldest change first */
 } Watch;
