@@ -61,14 +61,14 @@ int power_on_battery(_unused_ const char *classdir) {
 static char *command(const Verb *verb, char *const *arguments, char **ret_said, int *ret_status) {
         char *argv[8] = { (char *) "drivekeep x" };
         int argc = 1;
-        FILE *out, *said;
+        FILE *out, *messages;
 
         for (; *arguments; arguments++)
                 argv[argc++] = *arguments;
         out = catch_begin(stdout);
-        said = catch_begin(stderr);
+        messages = catch_begin(stderr);
         *ret_status = verb_run(verb, argc, argv);
-        *ret_said = catch_end(stderr, said);
+        *ret_said = catch_end(stderr, messages);
         return catch_end(stdout, out);
 }
 #define ARGS(...) ((char *[]){ __VA_ARGS__, NULL })
@@ -77,7 +77,7 @@ static char *command(const Verb *verb, char *const *arguments, char **ret_said, 
 START_TEST(test_bridge) {
         static Drive docked = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_USB };
         char *const state = (char *) "--state-dir=state";
-        _cleanup_free_ char *out = NULL, *said = NULL, *explained = NULL, *none = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL, *explained = NULL, *none = NULL;
         int status;
 
         drives[0] = &docked;
@@ -85,7 +85,7 @@ START_TEST(test_bridge) {
         docked.serial = strdup("D1");
         file_make("state/sda", "VERSION=1\nNAME=sda\nSERIAL=B1\nDOCK_SERIAL=D1\nBRIDGE_ASKED=1\nBRIDGE_IDENTIFIED=1\n");
         file_make("drivekeep/drivekeep.conf", "drives = ( { match = { serial = \"B1\" }; read_ahead_kb = 512 } );\n");
-        out = command(&verb_check, ARGS((char *) "--config-root=.", state), &said, &status);
+        out = command(&verb_check, ARGS((char *) "--config-root=.", state), &messages, &status);
         ck_assert_str_eq(out, "");
         explained = command(&verb_explain, ARGS((char *) "--config-root=.", state, (char *) "B1"), &none, &status);
         ck_assert_ptr_nonnull(strstr(explained, "applies: serial is \"B1\""));
@@ -98,7 +98,7 @@ static const struct {
         const char *text;
         const char *option;
         int status;
-        const char *out, *said;
+        const char *out, *messages;
         bool raid; /* the drive that is there is a member of an array */
 } checks[] = {
         /* Settings that no drive of the transport has: a warning, unless the remedy is in the files. */
@@ -189,15 +189,15 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_check) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 1;
         file_write("f.conf", checks[_i].text);
         disk.raid = checks[_i].raid;
-        out = command(&verb_check, ARGS((char *) "f.conf", (char *) checks[_i].option), &said, &status);
+        out = command(&verb_check, ARGS((char *) "f.conf", (char *) checks[_i].option), &messages, &status);
         ck_assert_str_eq(out, checks[_i].out);
-        ck_assert_str_eq(said, checks[_i].said);
+        ck_assert_str_eq(messages, checks[_i].messages);
         ck_assert_int_eq(status, checks[_i].status);
 }
 END_TEST
@@ -222,7 +222,7 @@ static const struct {
 };
 
 START_TEST(test_check_untraced) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         obstacle = "something is in the way";
@@ -231,32 +231,32 @@ START_TEST(test_check_untraced) {
         file_write("f.conf", untraced[_i].text);
         if (untraced[_i].record)
                 file_make("state/sda", untraced[_i].record);
-        out = command(&verb_check, ARGS((char *) "--strict", (char *) "--state-dir=state", (char *) "f.conf"), &said,
-                      &status);
+        out = command(&verb_check, ARGS((char *) "--strict", (char *) "--state-dir=state", (char *) "f.conf"),
+                      &messages, &status);
         ck_assert_str_eq(out, untraced[_i].out);
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
 
 START_TEST(test_check_outlets) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         lacking = "there is no program";
         file_write("f.conf", "drives = ();");
-        out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "--strict", (char *) "f.conf"), &messages, &status);
         ck_assert_str_eq(out, "/x.service:3:1: notice: no alerts are sent: there is no program\n");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
 
 START_TEST(test_check_without_drives) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 0;
         file_write("f.conf", "drives = ({ match = \"/dev/dsk\"; apm = 127 });");
-        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "f.conf"), &messages, &status);
         ck_assert_str_eq(out, "");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
@@ -310,13 +310,13 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(test_check_foreign) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+START_TEST(test_check_foreign_files) {
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 1;
         file_write(foreign[_i].file, foreign[_i].text);
-        out = command(&verb_check, ARGS((char *) foreign[_i].file), &said, &status);
+        out = command(&verb_check, ARGS((char *) foreign[_i].file), &messages, &status);
         ck_assert_str_eq(out, foreign[_i].out);
         ck_assert_int_eq(status, *out ? EXIT_BAD_INPUT : EXIT_WANTED);
 }
@@ -326,7 +326,7 @@ END_TEST
 static const struct {
         const char *text, *second; /* a file besides */
         int status;
-        const char *out, *said;
+        const char *out, *messages;
 } inputs[] = {
         { "drives = ( { match = {}; apm = 300; } );\n", NULL, EXIT_BAD_INPUT,
           "-:1:32: error: 300 is out of range for apm: 1...254, or off\n", "1 file, 1 rule: 1 error, 0 warnings.\n" },
@@ -343,27 +343,27 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_check_input) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 1;
         file_write("input", inputs[_i].text);
         file_write("hdparm.conf", "quiet\n/dev/sda {\n apm = 127\n}\n");
         ck_assert_ptr_nonnull(freopen("input", "re", stdin));
-        out = command(&verb_check, ARGS((char *) "-", (char *) inputs[_i].second), &said, &status);
+        out = command(&verb_check, ARGS((char *) "-", (char *) inputs[_i].second), &messages, &status);
         ck_assert_str_eq(out, inputs[_i].out);
-        ck_assert_ptr_nonnull(strstr(said, inputs[_i].said));
+        ck_assert_ptr_nonnull(strstr(messages, inputs[_i].messages));
         ck_assert_int_eq(status, inputs[_i].status);
 }
 END_TEST
 
 /* Complaints about a text that cannot be read, or is too long, have the name, too. */
 START_TEST(test_check_input_unread) {
-        _cleanup_free_ char *out = NULL, *said = NULL, *out2 = NULL, *said2 = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL, *out2 = NULL, *said2 = NULL;
         int status, status2;
 
         ck_assert_ptr_nonnull(freopen("/", "re", stdin));
-        out = command(&verb_check, ARGS((char *) "-"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "-"), &messages, &status);
         ck_assert_str_eq(out, "-: error: the file cannot be read: Is a directory\n");
         ck_assert_int_eq(status, EXIT_BAD_INPUT);
         ck_assert_ptr_nonnull(freopen("/dev/zero", "re", stdin));
@@ -374,12 +374,12 @@ START_TEST(test_check_input_unread) {
 END_TEST
 
 START_TEST(test_check_names) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 0;
         file_write("f.conf", "drives = ({ match = \"/dev/sda\"; apm = 127 });");
-        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "f.conf"), &messages, &status);
         ck_assert_str_eq(
                         out,
                         "f.conf:1:21: warning: \"/dev/sda\" may be another drive after the next boot; write a link below "
@@ -391,14 +391,14 @@ END_TEST
 /* Of a drive that is present, the link that stays. */
 START_TEST(test_check_lasting_name) {
         static Drive dm = { .name = (char *) "dm-1", .node = (char *) "/dev/dm-1" };
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         drives[0] = &dm;
         n_found = 1;
         ck_assert_int_ge(drive_add_link(&dm, "/dev/disk/by-id/dm-name-vg-home", LINK_OWN), 0);
         file_write("f.conf", "drives = ({ match = \"/dev/dm-1\"; read_ahead_kb = 128 });");
-        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "f.conf"), &messages, &status);
         ck_assert_str_eq(
                         out,
                         "f.conf:1:21: warning: \"/dev/dm-1\" may be another drive after the next boot; for the drive that has this name now, write \"/dev/disk/by-id/dm-name-vg-home\"\n");
@@ -435,7 +435,7 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_check_readable) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         if (geteuid() != 0)
@@ -446,7 +446,7 @@ START_TEST(test_check_readable) {
                         0);
         ck_assert_int_eq(system(readable[_i].make), 0);
         user_exists = readable[_i].user;
-        out = command(&verb_check, ARGS((char *) "--config-root=."), &said, &status);
+        out = command(&verb_check, ARGS((char *) "--config-root=."), &messages, &status);
         ck_assert_str_eq(out, readable[_i].out);
         ck_assert_int_eq(status, *out ? EXIT_BAD_INPUT : EXIT_WANTED);
 }
@@ -454,12 +454,12 @@ END_TEST
 
 START_TEST(test_check_json) {
         _cleanup_(json_putp) struct json_object *array = NULL;
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         struct json_object *v;
         int status;
 
         file_write("f.conf", "drives = ({ match = {}; amp = 1 });");
-        out = command(&verb_check, ARGS((char *) "--json", (char *) "f.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "--json", (char *) "f.conf"), &messages, &status);
         ck_assert_int_eq(status, EXIT_BAD_INPUT);
         json_take_list(&out, "complaints");
         array = json_tokener_parse(out);
@@ -475,7 +475,7 @@ END_TEST
 START_TEST(test_check_hostile) {
         static const char *const paths[] = { "missing.conf",  "/",           "fifo", "nul.conf", "huge.conf",
                                              "brackets.conf", "include.conf" };
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         FILE *f;
         int status;
 
@@ -492,7 +492,7 @@ START_TEST(test_check_hostile) {
                 fputc('(', f);
         (void) fclose(f);
 
-        out = command(&verb_check, ARGS((char *) paths[_i]), &said, &status);
+        out = command(&verb_check, ARGS((char *) paths[_i]), &messages, &status);
         ck_assert_int_eq(status, EXIT_BAD_INPUT);
         ck_assert_ptr_nonnull(strstr(out, ": error: "));
         ck_assert_uint_lt(strlen(out), 200);
@@ -512,12 +512,12 @@ static void write_rules(void) {
 }
 
 START_TEST(test_explain) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 1;
         write_rules();
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "5YD1"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "5YD1"), &messages, &status);
         ck_assert_str_eq(out, "/dev/dsk (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
                               "Rules:\n"
                               "  ./" CONF ":2: applies: transport is \"sata\"\n"
@@ -535,7 +535,7 @@ END_TEST
 
 /* Two that exclude each other: what the drive supports is not known here. */
 START_TEST(test_explain_excluded) {
-        _cleanup_free_ char *out = NULL, *said = NULL, *json = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL, *json = NULL;
         int status;
 
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
@@ -543,7 +543,8 @@ START_TEST(test_explain_excluded) {
                          "{ match = {}; standby_z = \"1h\"; apm = 127; },\n"
                          "{ match = {}; spindown_time = \"10min\"; },\n"
                          "{ match = {}; standby_z = \"20min\"; epc = false; });\n");
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &messages,
+                      &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         ck_assert_str_eq(
                         strstr(out, "\nSettings:\n"),
@@ -555,9 +556,9 @@ START_TEST(test_explain_excluded) {
                         "  standby_z = 20 min, from ./" CONF ":4\n"
                         "    overrides 1 h, from ./" CONF ":2\n"
                         "  epc = off, from ./" CONF ":4\n");
-        free(said);
+        free(messages);
         json = command(&verb_explain,
-                       ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=sata"), &said,
+                       ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=sata"), &messages,
                        &status);
         ck_assert_ptr_nonnull(strstr(json, "\"excluded_by\""));
 }
@@ -573,11 +574,11 @@ START_TEST(test_check_excluded) {
                 "{ match = { transport = \"sata\"; rotational = true; }; spindown_time = \"20min\";\n"
                 "standby_z = \"20min\"; });\n",
         };
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         file_write("pair.conf", texts[_i]);
-        out = command(&verb_check, ARGS((char *) "pair.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "pair.conf"), &messages, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(
                         out,
@@ -591,7 +592,7 @@ END_TEST
 /* What lies on it, an array, and what is in error. */
 START_TEST(test_explain_stacked) {
         static DriveLink links[] = { { (char *) "/dev/dsk1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 1;
@@ -605,7 +606,8 @@ START_TEST(test_explain_stacked) {
                          "{ match = {}; only_in_raid = true; apm = 2; },\n"
                          "{ match = \"/dev/dsk1\"; apm = 3; lookahead };\n"
                          "{ match = [\"/dev/sdb\", \"/dev/sdc\", \"/dev/sdd\"]; apm = 4; });\n");
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "sda", (char *) "apm"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "sda", (char *) "apm"), &messages,
+                      &status);
         ck_assert_str_eq(
                         out,
                         "/dev/dsk (model ST2000DL003-9VT166, serial 5YD1, transport sata)\n\n"
@@ -622,31 +624,32 @@ START_TEST(test_explain_stacked) {
                         "    overrides 1, from ./" CONF ":2\n"
                         "    overrides a value in error, from ./" CONF ":3\n"
                         "    overrides 2, from ./" CONF ":4\n");
-        ck_assert_ptr_nonnull(strstr(said, "the configuration has errors, and the settings concerned are not written"));
+        ck_assert_ptr_nonnull(
+                        strstr(messages, "the configuration has errors, and the settings concerned are not written"));
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
 
 START_TEST(test_explain_nothing) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=node=/dev/sdz", (char *) "apm"),
-                      &said, &status);
+                      &messages, &status);
         ck_assert_str_eq(out, "/dev/sdz (model n/a, serial n/a, transport unknown)\n\n"
                               "Rules:\n  none\n\nSettings:\n  no rule sets apm\n");
-        ck_assert_str_eq(said, "");
+        ck_assert_str_eq(messages, "");
         ck_assert_int_eq(status, EXIT_WANTED);
 }
 END_TEST
 
-START_TEST(test_explain_absent) {
+START_TEST(test_explain_described) {
         static const char as[] = "--as=model=Elements, transport=usb,rotational=true,raid=true,ID_BUS=usb";
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         write_rules();
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) as, (char *) "apm_battery"), &said,
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) as, (char *) "apm_battery"), &messages,
                       &status);
         ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
                                           "  apm = 3, from ./" CONF ":5\n"
@@ -658,7 +661,7 @@ END_TEST
 
 /* A machine on mains has rules for the battery, too. */
 START_TEST(test_explain_on_mains) {
-        _cleanup_free_ char *out = NULL, *said = NULL, *one = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL, *one = NULL;
         int status;
 
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
@@ -666,20 +669,20 @@ START_TEST(test_explain_on_mains) {
                          "{ match = {}; lookahead = true; },\n"
                          "{ match = {};\n"
                          "on_battery = { apm = 1; }; });\n");
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X"), &messages, &status);
         ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
                                           "  lookahead = on, from ./" CONF ":2\n"
                                           "  on battery: apm = 1, from ./" CONF ":4\n"));
-        free(said);
-        one = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X", (char *) "apm"), &said,
-                      &status);
+        free(messages);
+        one = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=X", (char *) "apm"),
+                      &messages, &status);
         ck_assert_ptr_nonnull(strstr(one, "\nSettings:\n  on battery: apm = 1, from ./" CONF ":4\n"));
 }
 END_TEST
 
 /* What --as does not say is not known, and what it says steers no terminal. */
-START_TEST(test_explain_untold) {
-        _cleanup_free_ char *out = NULL, *said = NULL, *told = NULL;
+START_TEST(test_explain_unknown) {
+        _cleanup_free_ char *out = NULL, *messages = NULL, *second = NULL;
         int status;
 
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
@@ -688,7 +691,8 @@ START_TEST(test_explain_untold) {
                          "{ match = { rotational = false; removable = [false, true] }; apm = 2; },\n"
                          "{ match = { wwn = \"0x\x1b[1m\" }; apm = 3; },\n"
                          "{ match = { model = \"\x1b*\" }; only_in_raid = true; apm = 4; });\n");
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=\x1b[31mx"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=\x1b[31mx"), &messages,
+                      &status);
         ck_assert_str_eq(
                         out,
                         "a drive (model \\x1b[31mx, serial n/a, transport unknown)\n\n"
@@ -701,17 +705,18 @@ START_TEST(test_explain_untold) {
                         ":4: does not apply: its wwn is not known, and \"0x\\x1b[1m\" is required; add wwn=... to --as\n"
                         "  ./" CONF ":5: does not apply: only_in_raid is set, and --as lacks raid=true\n"
                         "\nSettings:\n  no rule sets anything\n");
-        free(said);
-        told = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=rotational=false,removable=true"),
-                       &said, &status);
-        ck_assert_ptr_nonnull(strstr(told, ":2: does not apply: its rotational is \"false\", not \"true\"\n"));
-        ck_assert_ptr_nonnull(strstr(told, ":3: applies: rotational is \"false\", removable is \"true\"\n"));
+        free(messages);
+        second = command(&verb_explain,
+                         ARGS((char *) "--config-root=.", (char *) "--as=rotational=false,removable=true"), &messages,
+                         &status);
+        ck_assert_ptr_nonnull(strstr(second, ":2: does not apply: its rotational is \"false\", not \"true\"\n"));
+        ck_assert_ptr_nonnull(strstr(second, ":3: applies: rotational is \"false\", removable is \"true\"\n"));
 }
 END_TEST
 
 /* What is taken back is not what nobody speaks of. */
 START_TEST(test_explain_keep) {
-        _cleanup_free_ char *out = NULL, *json = NULL, *said = NULL, *said_json = NULL;
+        _cleanup_free_ char *out = NULL, *json = NULL, *messages = NULL, *messages_json = NULL;
         int status;
 
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
@@ -719,7 +724,7 @@ START_TEST(test_explain_keep) {
                          "{ match = {}; apm = 127; lookahead = \"keep\"; },\n"
                          "{ match = { model = \"a*\" }; apm = \"keep\"; },\n"
                          "{ match = { model = \"ab*\" }; lookahead = true; apm = \"keep\"; });\n");
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=abc"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=model=abc"), &messages, &status);
         ck_assert_int_eq(status, EXIT_WANTED);
         ck_assert_ptr_nonnull(strstr(out, "\nSettings:\n"
                                           "  lookahead = on, from ./" CONF ":4\n"
@@ -728,18 +733,19 @@ START_TEST(test_explain_keep) {
                                           "    overrides 127, from ./" CONF ":2\n"
                                           "    overrides keep, from ./" CONF ":3\n"));
         json = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=model=ax"),
-                       &said_json, &status);
+                       &messages_json, &status);
         ck_assert_ptr_nonnull(strstr(json, "\"value\": \"keep\""));
 }
 END_TEST
 
 START_TEST(test_explain_battery) {
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         battery = true;
         write_rules();
-        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &said, &status);
+        out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--as=transport=sata"), &messages,
+                      &status);
         ck_assert_ptr_nonnull(strstr(out, "on battery"));
         ck_assert_ptr_nonnull(strstr(out, "  apm = 1, from ./" CONF ":2\n    overrides 127, from ./" CONF ":2\n"));
 }
@@ -747,13 +753,13 @@ END_TEST
 
 START_TEST(test_explain_json) {
         _cleanup_(json_putp) struct json_object *o = NULL;
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         struct json_object *v;
         int status;
 
         write_rules();
         out = command(&verb_explain, ARGS((char *) "--config-root=.", (char *) "--json", (char *) "--as=transport=usb"),
-                      &said, &status);
+                      &messages, &status);
         o = json_tokener_parse(out);
         ck_assert_int_eq(json_object_get_int(json_object_object_get(o, "version")), 2);
         ck_assert(json_object_object_get_ex(o, "rules", &v));
@@ -774,13 +780,13 @@ START_TEST(test_check_kind) {
                              .transport = TRANSPORT_SAS,
                              .rotational = true };
         static Drive *both[] = { &one, &two };
-        _cleanup_free_ char *out = NULL, *said = NULL;
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         drives[0] = both[_i];
         n_found = 1;
         file_write("f.conf", "drives = ({ match = { rotational = true }; spindown_time = \"20min\"; apm = \"off\" });");
-        out = command(&verb_check, ARGS((char *) "f.conf"), &said, &status);
+        out = command(&verb_check, ARGS((char *) "f.conf"), &messages, &status);
         ck_assert_msg(strstr(out, _i ? "spindown_time is unsupported by /dev/sdb: SCSI drives have standby_z instead"
                                      : "spindown_time is unsupported by /dev/sda: SCSI drives have standby_z instead"),
                       "%s", out);
@@ -847,7 +853,7 @@ START_TEST(test_explain_verdict) {
                              .transport = TRANSPORT_SAS,
                              .rotational = true };
         char *const state = (char *) "--state-dir=state";
-        _cleanup_free_ char *out = NULL, *said = NULL,
+        _cleanup_free_ char *out = NULL, *messages = NULL,
                             *record = must_format("VERSION=1\nNAME=sda\n%s", verdicts[_i].record);
         _cleanup_free_ char *rules = must_format("drives = ( %s );\n", verdicts[_i].rules);
         int status;
@@ -857,8 +863,8 @@ START_TEST(test_explain_verdict) {
         file_make("state/sda", record);
         file_make(CONF, rules);
         out = command(&verb_explain,
-                      ARGS((char *) "--config-root=.", state, (char *) "sda", (char *) verdicts[_i].arguments), &said,
-                      &status);
+                      ARGS((char *) "--config-root=.", state, (char *) "sda", (char *) verdicts[_i].arguments),
+                      &messages, &status);
         for (size_t i = 0; i < ELEMENTSOF(verdicts[_i].has) && verdicts[_i].has[i]; i++)
                 ck_assert_msg(strstr(out, verdicts[_i].has[i]), "%s", out);
         ck_assert_msg(!verdicts[_i].lacks || !strstr(out, verdicts[_i].lacks), "%s", out);
@@ -868,7 +874,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *first, *second, *said;
+        const char *first, *second, *messages;
 } mistakes[] = {
         { "sdq",                NULL,     "there is no drive 'sdq'" },
         { "--as=colour=red",    NULL,     "'colour=red' is not a valid KEY=VALUE" },
@@ -886,18 +892,18 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(test_explain_mistaken) {
-        bool too_many = streq(mistakes[_i].said, "name one drive");
-        _cleanup_free_ char *out = NULL, *said = NULL;
+START_TEST(test_explain_mistakes) {
+        bool too_many = streq(mistakes[_i].messages, "name one drive");
+        _cleanup_free_ char *out = NULL, *messages = NULL;
         int status;
 
         n_found = 1;
         out = command(&verb_explain,
                       ARGS((char *) mistakes[_i].first, (char *) (too_many ? "apm" : mistakes[_i].second),
                            (char *) (too_many ? "apm" : NULL)),
-                      &said, &status);
+                      &messages, &status);
         ck_assert_int_eq(status, EXIT_BAD_INPUT);
-        ck_assert_msg(strstr(said, mistakes[_i].said) != NULL, "%s", said);
+        ck_assert_msg(strstr(messages, mistakes[_i].messages) != NULL, "%s", messages);
         ck_assert_str_eq(out, "");
 }
 END_TEST
@@ -910,7 +916,7 @@ int main(void) {
         tcase_add_loop_test(t, test_check_untraced, 0, ELEMENTSOF(untraced));
         tcase_add_test(t, test_check_outlets);
         tcase_add_test(t, test_check_without_drives);
-        tcase_add_loop_test(t, test_check_foreign, 0, ELEMENTSOF(foreign));
+        tcase_add_loop_test(t, test_check_foreign_files, 0, ELEMENTSOF(foreign));
         tcase_add_loop_test(t, test_check_input, 0, ELEMENTSOF(inputs));
         tcase_add_test(t, test_check_input_unread);
         tcase_add_test(t, test_check_names);
@@ -924,14 +930,14 @@ int main(void) {
         tcase_add_test(t, test_bridge);
         tcase_add_test(t, test_explain_stacked);
         tcase_add_test(t, test_explain_nothing);
-        tcase_add_test(t, test_explain_absent);
-        tcase_add_test(t, test_explain_untold);
+        tcase_add_test(t, test_explain_described);
+        tcase_add_test(t, test_explain_unknown);
         tcase_add_test(t, test_explain_on_mains);
         tcase_add_test(t, test_explain_keep);
         tcase_add_test(t, test_explain_battery);
         tcase_add_test(t, test_explain_json);
         tcase_add_loop_test(t, test_check_kind, 0, 2);
         tcase_add_loop_test(t, test_explain_verdict, 0, ELEMENTSOF(verdicts));
-        tcase_add_loop_test(t, test_explain_mistaken, 0, ELEMENTSOF(mistakes));
+        tcase_add_loop_test(t, test_explain_mistakes, 0, ELEMENTSOF(mistakes));
         return test_main("cli-check", t);
 }

@@ -140,21 +140,21 @@ END_TEST
 /* Every argument that is wrong is told, not only the first. */
 START_TEST(test_choose_wrong) {
         char *const wrong[] = { (char *) "sdq", (char *) "sda", (char *) "000000000000", NULL };
-        _cleanup_free_ char *said = NULL;
+        _cleanup_free_ char *messages = NULL;
         FILE *f = catch_begin(stderr);
         size_t n;
 
         ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &n),
                          EXIT_BAD_INPUT);
-        said = catch_end(stderr, f);
-        ck_assert_ptr_nonnull(strstr(said, "there is no drive 'sdq'; 'drivekeep list' shows all drives"));
-        ck_assert_ptr_nonnull(strstr(said, "several drives have the serial number or WWN '000000000000'"));
+        messages = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(messages, "there is no drive 'sdq'; 'drivekeep list' shows all drives"));
+        ck_assert_ptr_nonnull(strstr(messages, "several drives have the serial number or WWN '000000000000'"));
 }
 END_TEST
 
 static const struct {
-        const char *argument, *meant;
-} slips[] = {
+        const char *argument, *suggestion;
+} misspelled[] = {
         { "SDA", "sda" },
         { "nvme0", "nvme0n1" },
         { "/dev/nvme01", "nvme0n1" },
@@ -165,17 +165,18 @@ static const struct {
         { "", NULL },
 };
 
-START_TEST(test_choose_slip) {
-        char *const wrong[] = { (char *) slips[_i].argument, NULL };
-        _cleanup_free_ char *said = NULL, *meant = NULL;
+START_TEST(test_choose_misspelled) {
+        char *const wrong[] = { (char *) misspelled[_i].argument, NULL };
+        _cleanup_free_ char *messages = NULL, *suggestion = NULL;
         FILE *f = catch_begin(stderr);
         size_t n;
 
         ck_assert_int_eq(candidates_choose(candidates, ELEMENTSOF(candidates), wrong, "/nonexistent", &n),
                          EXIT_BAD_INPUT);
-        said = catch_end(stderr, f);
-        ck_assert_int_gt(asprintf(&meant, "; did you mean '%s'?", slips[_i].meant), 0);
-        ck_assert_int_eq(strstr(said, slips[_i].meant ? meant : "did you mean") != NULL, slips[_i].meant != NULL);
+        messages = catch_end(stderr, f);
+        ck_assert_int_gt(asprintf(&suggestion, "; did you mean '%s'?", misspelled[_i].suggestion), 0);
+        ck_assert_int_eq(strstr(messages, misspelled[_i].suggestion ? suggestion : "did you mean") != NULL,
+                         misspelled[_i].suggestion != NULL);
 }
 END_TEST
 
@@ -208,8 +209,8 @@ START_TEST(test_describe) {
 END_TEST
 
 static const struct {
-        const char *description, *said;
-} nonsense[] = {
+        const char *description, *messages;
+} invalid[] = {
         { "model=x,serial", "'serial' is not a valid KEY=VALUE" },
         { "rotational=yes", "'rotational=yes' is not a valid" },
         { "removable=1", "'removable=1' is not a valid" },
@@ -222,15 +223,15 @@ static const struct {
         { "removable=true,removable=false", "removable is given twice" },
 };
 
-START_TEST(test_nonsense) {
-        _cleanup_free_ char *said = NULL;
+START_TEST(test_describe_invalid) {
+        _cleanup_free_ char *messages = NULL;
         FILE *f = catch_begin(stderr);
         Drive *d = NULL;
 
-        ck_assert_int_eq(drive_describe(nonsense[_i].description, &d), EXIT_BAD_INPUT);
-        said = catch_end(stderr, f);
+        ck_assert_int_eq(drive_describe(invalid[_i].description, &d), EXIT_BAD_INPUT);
+        messages = catch_end(stderr, f);
         ck_assert_ptr_null(d);
-        ck_assert_msg(strstr(said, nonsense[_i].said), "%s", said);
+        ck_assert_msg(strstr(messages, invalid[_i].messages), "%s", messages);
 }
 END_TEST
 
@@ -242,8 +243,8 @@ int main(void) {
         tcase_add_test(t, test_choose);
         tcase_add_test(t, test_choose_all);
         tcase_add_test(t, test_choose_wrong);
-        tcase_add_loop_test(t, test_choose_slip, 0, ELEMENTSOF(slips));
+        tcase_add_loop_test(t, test_choose_misspelled, 0, ELEMENTSOF(misspelled));
         tcase_add_test(t, test_describe);
-        tcase_add_loop_test(t, test_nonsense, 0, ELEMENTSOF(nonsense));
+        tcase_add_loop_test(t, test_describe_invalid, 0, ELEMENTSOF(invalid));
         return test_main("cli-choice", t);
 }

@@ -11,12 +11,12 @@
 int drivekeep_main(int argc, char *argv[]);
 
 static bool utf8_is_missing;
-static char asked[32]; /* the locales, one behind the other */
+static char locales[32]; /* the locales, one behind the other */
 
 char *setlocale(int category, const char *locale) {
         ck_assert_int_eq(category, LC_CTYPE);
-        (void) strcat(asked, locale);
-        (void) strcat(asked, ";");
+        (void) strcat(locales, locale);
+        (void) strcat(locales, ";");
         return utf8_is_missing && *locale ? NULL : (char *) "";
 }
 
@@ -32,7 +32,7 @@ START_TEST(test_locale) {
 
         utf8_is_missing = _i;
         ck_assert_int_eq(drivekeep_main(2, argv), EXIT_NOT_WANTED);
-        ck_assert_str_eq(asked, utf8_is_missing ? "C.UTF-8;;" : "C.UTF-8;");
+        ck_assert_str_eq(locales, utf8_is_missing ? "C.UTF-8;;" : "C.UTF-8;");
         ck_assert_int_eq(argp_err_exit_status, EXIT_BAD_INPUT);
         ck_assert_str_eq(argp_program_version, "drivekeep " DRIVEKEEP_VERSION);
 }

@@ -64,7 +64,7 @@ START_TEST(test_words) {
 END_TEST
 
 /* What it draws is in the pager's place and fits the terminal; its status is the command's. */
-START_TEST(test_draws) {
+START_TEST(test_plot) {
         const char *const words[] = { "--plot", "--no-legend", "--wear", "sda", NULL };
         _cleanup_free_ char *out = NULL, *err = NULL;
         char text[128];
@@ -89,7 +89,7 @@ static const struct {
         const Verb *verb;
         const char *words[3];
         int error;
-        const char *said;
+        const char *messages;
 } failures[] = {
         { &verb_bench,
           { "sda" },
@@ -108,7 +108,7 @@ START_TEST(test_missing) {
 
         error = failures[_i].error;
         ck_assert_int_eq(verb_catch(failures[_i].verb, "state", failures[_i].words, &out, &err), EXIT_BAD_INPUT);
-        ck_assert_msg(strstr(err, failures[_i].said), "%s", err);
+        ck_assert_msg(strstr(err, failures[_i].messages), "%s", err);
         ck_assert_str_eq(out, "");
 }
 END_TEST
@@ -117,7 +117,7 @@ int main(void) {
         TCase *c = tcase_create("cli-measuring");
 
         tcase_add_loop_test(c, test_words, 0, ELEMENTSOF(cases));
-        tcase_add_test(c, test_draws);
+        tcase_add_test(c, test_plot);
         tcase_add_loop_test(c, test_missing, 0, ELEMENTSOF(failures));
         return test_main("cli-measuring", c);
 }

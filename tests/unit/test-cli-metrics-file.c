@@ -55,7 +55,7 @@ static void read_whole(const char *path, char *text, size_t size) {
 #define N_READS 100000
 
 /* 100,000 reads beside a writer that exchanges the file for another one all the time: each finds the one or the other, whole. */
-START_TEST(test_torn) {
+START_TEST(test_atomic_replace) {
         static char texts[2][16384], text[16384];
         unsigned n_seen[2] = {};
         int status;
@@ -103,6 +103,6 @@ int main(void) {
 
         tcase_set_timeout(t, 0);
         tcase_add_checked_fixture(t, lock_state, unlock_state);
-        tcase_add_test(t, test_torn);
+        tcase_add_test(t, test_atomic_replace);
         return test_main("cli-metrics-file", t);
 }

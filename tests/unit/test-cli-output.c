@@ -58,7 +58,7 @@ START_TEST(test_format) {
 END_TEST
 
 /* The order in which columns are left out; among equals the last goes first. */
-START_TEST(test_spared) {
+START_TEST(test_hidden_columns) {
         /* clang-format off */
         static const Column ranked[] = {
                 { "name", "NAME" }, { "firmware", "FIRMWARE", .hide_rank = 2 }, { "power", "POWER", .hide_rank = 4 },
@@ -77,7 +77,7 @@ START_TEST(test_spared) {
 END_TEST
 
 /* Whatever the width, no line is wider, down to where the heads alone fill it, and nothing of a cell is lost. */
-START_TEST(test_fits) {
+START_TEST(test_width) {
         _cleanup_(output_freep) Output *o = table_example();
         _cleanup_free_ char *text = NULL;
 
@@ -351,9 +351,9 @@ END_TEST
 int main(void) {
         TCase *t = tcase_create("table");
 
-        tcase_add_loop_test(t, test_spared, 0, 5);
+        tcase_add_loop_test(t, test_hidden_columns, 0, 5);
         tcase_add_loop_test(t, test_format, 0, ELEMENTSOF(cases));
-        tcase_add_loop_test(t, test_fits, 25, 60);
+        tcase_add_loop_test(t, test_width, 25, 60);
         tcase_add_loop_test(t, test_colored, 25, 60);
         tcase_add_loop_test(t, test_colored, 0, 1);
         tcase_add_test(t, test_verdict_colors);

@@ -10,7 +10,7 @@ static const struct {
         int result;
         const char *error, *message;
         ExitStatus status;
-        const char *said;
+        const char *expected_message;
 } cases[] = {
         { -ENOENT,       NULL, NULL,                             EXIT_NO_SERVICE, "does not run"               },
         { -ECONNREFUSED, NULL, NULL,                             EXIT_NO_SERVICE, "does not run"               },
@@ -31,14 +31,14 @@ static const struct {
 
 START_TEST(test_explain) {
         _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-        _cleanup_free_ char *said = NULL;
+        _cleanup_free_ char *expected_message = NULL;
         FILE *f = catch_begin(stderr);
 
         if (cases[_i].error)
                 (void) sd_bus_error_set(&error, cases[_i].error, cases[_i].message);
         ck_assert_int_eq(request_explain(cases[_i].result, &error), cases[_i].status);
-        said = catch_end(stderr, f);
-        ck_assert_ptr_nonnull(strstr(said, cases[_i].said));
+        expected_message = catch_end(stderr, f);
+        ck_assert_ptr_nonnull(strstr(expected_message, cases[_i].expected_message));
 }
 END_TEST
 

@@ -46,8 +46,8 @@ static Drive drives[] = {
           .transport = TRANSPORT_NVME },
 };
 static Drive *found[] = { drives, drives + 1, drives + 2, drives + 3 };
-static int inventory_error, leave_status;
-static unsigned n_left;
+static int inventory_error, permission_status;
+static unsigned n_permitted;
 static size_t n_found = 2;
 
 static uid_t user;
@@ -56,23 +56,23 @@ uid_t geteuid(void) {
         return user;
 }
 
-static unsigned n_alone;
+static unsigned n_single;
 
 /* What the drives were sent: their names. */
-static char asked[64];
+static char queried[64];
 
 bool probe_needs_root(int error) {
         return error == -EACCES && user != 0;
 }
 
 static int open_node(_unused_ void *userdata, const Drive *drive) {
-        (void) snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s ", drive->name);
+        (void) snprintf(queried + strlen(queried), sizeof queried - strlen(queried), "%s ", drive->name);
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 /* sda is awake, and another one sleeps. */
 static int answer_power_mode(_unused_ void *userdata, _unused_ int fd, SgRequest *q) {
-        const uint8_t sense[] = { 0x72, 1, 0, 0x1D, 0, 0, 0,    14,  9, 12, 0, 0, 0, streq(asked, "sda ") ? 0xFF : 0,
+        const uint8_t sense[] = { 0x72, 1, 0, 0x1D, 0, 0, 0,    14,  9, 12, 0, 0, 0, streq(queried, "sda ") ? 0xFF : 0,
                                   0,    0, 0, 0,    0, 0, 0x40, 0x50 };
 
         ck_assert_uint_eq(q->cdb[14], 0xE5);
@@ -96,8 +96,8 @@ int permission_get(Permission *l, const char *state_dir, Drive *const *wanted, s
         l->io.userdata = drives;
         l->io.open_node = open_node;
         l->io.sg = answer_power_mode;
-        n_left += n;
-        return leave_status;
+        n_permitted += n;
+        return permission_status;
 }
 void permission_done(_unused_ Permission *l) {
 }
@@ -121,7 +121,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
 
         /* One is asked for alone. */
         if (t != &all_settings) {
-                n_alone++;
+                n_single++;
                 ck_assert_str_eq(t->tables[0][0].name, "apm");
                 ck_assert_ptr_null(t->tables[0][1].name);
                 ck_assert_ptr_null(t->tables[1]);
@@ -161,11 +161,11 @@ static const struct {
 
 static struct json_object *show_one(const char *drive) {
         _cleanup_free_ char *out = NULL, *err = NULL;
-        static struct json_object *told; /* stays, for the caller */
+        static struct json_object *document; /* stays, for the caller */
 
         ck_assert_int_eq(show((const char *const[]){ "--json", drive, NULL }, &out, &err), EXIT_WANTED);
-        told = json_tokener_parse(out);
-        return json_object_array_get_idx(json_object_object_get(told, "drives"), 0);
+        document = json_tokener_parse(out);
+        return json_object_array_get_idx(json_object_object_get(document, "drives"), 0);
 }
 
 static const char *text_of(struct json_object *o, const char *key) {
@@ -232,7 +232,7 @@ static const struct {
 
 START_TEST(test_wear) {
         _cleanup_free_ char *out = NULL, *err = NULL, *json = NULL, *none = NULL;
-        struct json_object *told, *o;
+        struct json_object *document, *o;
 
         wear = wears[_i].wear;
         tests_itself = wears[_i].tests_itself;
@@ -245,42 +245,44 @@ START_TEST(test_wear) {
         ck_assert_msg(strstr(out, wears[_i].text), "%s", out);
         ck_assert_int_eq(show((const char *const[]){ "--wear", "--json", wears[_i].drive, NULL }, &json, &none),
                          EXIT_WANTED);
-        told = json_tokener_parse(json);
-        o = json_object_object_get(json_object_array_get_idx(json_object_object_get(told, "drives"), 0), "wear");
+        document = json_tokener_parse(json);
+        o = json_object_object_get(json_object_array_get_idx(json_object_object_get(document, "drives"), 0), "wear");
         ck_assert_str_eq(json_object_to_json_string(o), wears[_i].json);
-        (void) json_object_put(told);
+        (void) json_object_put(document);
 }
 END_TEST
 
 static const struct {
         const char *drive, *setting;
         int status;
-        unsigned n_alone;
+        unsigned n_single;
         const char *text;
-} alone[] = {
+} one_setting[] = {
         { "sda", "--setting=apm", EXIT_WANTED, 1, "apm     ata     no" },
         { "nvme0n1", "--setting=apm", EXIT_WANTED, 0, "drive: /dev/nvme0n1" },
         { "sda", "--setting=amp", EXIT_BAD_INPUT, 0, "there is no setting 'amp'; did you mean 'apm'?" },
         { NULL, "--setting=apm", EXIT_BAD_INPUT, 0, "--wear and --setting need a drive" },
 };
 
-START_TEST(test_alone) {
+START_TEST(test_one_setting) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
         n_found = 4;
-        ck_assert_int_eq(show((const char *const[]){ alone[_i].setting, alone[_i].drive, NULL }, &out, &err),
-                         alone[_i].status);
-        ck_assert_uint_eq(n_alone, alone[_i].n_alone);
-        ck_assert_msg(strstr(alone[_i].status == EXIT_WANTED ? out : err, alone[_i].text), "%s%s", out, err);
+        ck_assert_int_eq(
+                        show((const char *const[]){ one_setting[_i].setting, one_setting[_i].drive, NULL }, &out, &err),
+                        one_setting[_i].status);
+        ck_assert_uint_eq(n_single, one_setting[_i].n_single);
+        ck_assert_msg(strstr(one_setting[_i].status == EXIT_WANTED ? out : err, one_setting[_i].text), "%s%s", out,
+                      err);
 }
 END_TEST
 
-START_TEST(test_wear_of_all) {
+START_TEST(test_wear_without_drive) {
         _cleanup_free_ char *out = NULL, *err = NULL;
 
         ck_assert_int_eq(show((const char *const[]){ "--wear", NULL }, &out, &err), EXIT_BAD_INPUT);
         ck_assert_ptr_nonnull(strstr(err, "--wear and --setting need a drive: 'drivekeep show --wear DRIVE...'"));
-        ck_assert_str_eq(asked, "");
+        ck_assert_str_eq(queried, "");
 }
 END_TEST
 
@@ -294,8 +296,8 @@ int main(void) {
 
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_wear, 0, ELEMENTSOF(wears));
-        tcase_add_test(t, test_wear_of_all);
-        tcase_add_loop_test(t, test_alone, 0, ELEMENTSOF(alone));
+        tcase_add_test(t, test_wear_without_drive);
+        tcase_add_loop_test(t, test_one_setting, 0, ELEMENTSOF(one_setting));
         tcase_add_loop_test(t, test_key, 0, ELEMENTSOF(keys));
         tcase_add_test(t, test_bridge);
         return test_main("cli-show", t);

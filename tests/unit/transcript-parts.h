@@ -7,7 +7,7 @@
 
 #include "macro.h"
 
-/* The linker leads calls of the command to these (led_astray in meson.build). */
+/* The linker leads calls of the command to these (redirected_calls in meson.build). */
 #define WRAPPED(type, name, ...)         \
         type __real_##name(__VA_ARGS__); \
         type __wrap_##name(__VA_ARGS__); \
