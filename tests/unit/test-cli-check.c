@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep check` and `drivekeep explain`: with the real rows, and drives of our own. */
+/* Tests `drivekeep check` and `drivekeep explain` with the real tables of settings and made-up drives. */
 
 #include <pwd.h>
 #include <sys/stat.h>
@@ -34,12 +34,12 @@ void inventory_done(Inventory *i) {
         *i = (Inventory){};
 }
 
-/* Not what this machine has. */
+/* Hides the conflicts of this machine. */
 void conflicts_check(_unused_ const char *root, _unused_ Config *c, _unused_ const SettingTable *t,
                      _unused_ Drive *const *found, _unused_ size_t n) {
 }
 
-/* The obstacle to the kernel's trace; NULL: none. */
+/* The obstacle to tracing wakers; NULL: none. */
 static const char *obstacle;
 const char *tracefs_obstacle(const char *root) {
         ck_assert_str_eq(root, "");
@@ -73,7 +73,7 @@ static char *command(const Verb *verb, char *const *arguments, char **ret_said, 
 }
 #define ARGS(...) ((char *[]){ __VA_ARGS__, NULL })
 
-/* A rule for a drive behind a USB bridge is for whom the service has found there. */
+/* A rule for a drive behind a USB bridge matches the drive that the service has found there. */
 START_TEST(test_bridge) {
         static Drive docked = { .name = (char *) "sda", .node = (char *) "/dev/sda", .transport = TRANSPORT_USB };
         char *const state = (char *) "--state-dir=state";
@@ -99,9 +99,9 @@ static const struct {
         const char *option;
         int status;
         const char *out, *messages;
-        bool raid; /* the drive that is there is a member of an array */
+        bool raid; /* the present drive is a member of an array */
 } checks[] = {
-        /* Settings that no drive of the transport has: a warning, unless the remedy is in the files. */
+        /* A setting that no drive of the transport has causes a warning, unless the files contain its remedy. */
 #define SAS_BLOCK(what) "drives = ({ match = { transport = \"sas\" }; " what " });"
 #define NO_SAS "f.conf:1:11: notice: this rule matches no drive that is present\n"
 #define NO_TIMER "f.conf:1:44: warning: spindown_time is unsupported by drives of this transport: SCSI drives have standby_z instead " \
@@ -118,7 +118,7 @@ static const struct {
         { "drives = ({ match = { transport = \"nvme\" }; timeout = \"60s\" });", NULL, EXIT_WANTED,
           "f.conf:1:11: notice: this rule matches no drive that is present\n"
           "f.conf:1:45: warning: timeout is unsupported by drives of this transport: NVMe drives have io_timeout instead\n", "1 file, 1 rule: 0 errors, 1 warning.\n" },
-        /* Values that can do harm, and the same that cannot. */
+        /* Harmful values, and similar harmless ones. */
 #define TWENTY "f.conf:1:33: warning: timeout can do harm here: a drive takes longer than this to spin up, and the kernel " \
                "then resets it repeatedly; the kernel's default is 30s\n"
 #define ONE_WARNING "1 file, 1 rule: 0 errors, 1 warning.\n"
@@ -202,13 +202,13 @@ START_TEST(test_check) {
 }
 END_TEST
 
-/* Where there are no drives, a build machine or a container, that is no reason to name each rule. */
+/* Without drives, as on a build machine or in a container, rules without a match are not reported. */
 /* For a drive that spins down, a notice names the obstacle to tracing its wakers. */
 static const struct {
         const char *text;
         bool no_drives, solid;
         const char *out;
-        const char *record; /* of the drive, in the service's state */
+        const char *record; /* service's record of the drive */
 } untraced[] = {
         { "drives = ({ match = \"/dev/dsk\"; apm = 128; spindown_time = \"20min\" });", false, false,
           "f.conf:1:1: notice: wakers of this rule's drives cannot be recorded: something is in the way\n" },
@@ -262,7 +262,7 @@ START_TEST(test_check_without_drives) {
 }
 END_TEST
 
-/* A file of something else gets one sentence; one that is ours gets its own complaints, whatever its name. */
+/* A file of another program causes one error; our own files keep their complaints, whatever their names. */
 /* clang-format off */
 static const struct {
         const char *file, *text, *out;
@@ -281,7 +281,7 @@ static const struct {
           "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
         { "f.conf", "[ { \"match\": \"/dev/x\", \"apm\": 254 } ]\n",
           "f.conf: error: this is JSON; drivekeep reads libconfig files: see drivekeep.conf(5)\n" },
-        /* Only such a line tells, and it is the one that is complained about. */
+        /* The format is detected by this line only, and the error is reported there. */
 #define MOVED(title, format) "this is a line of " title "; move such lines to another file, and 'drivekeep import --format=" format \
                              " FILE' translates them\n"
         { "f.conf", "drives = (\n/dev/sda {\n apm = 254\n spindown_time = 241\n}\n);\n",
@@ -324,7 +324,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-        const char *text, *second; /* a file besides */
+        const char *text, *second; /* an additional file */
         int status;
         const char *out, *messages;
 } inputs[] = {
@@ -338,7 +338,7 @@ static const struct {
         { "/dev/sda {\n apm = 127\n}\n", NULL, EXIT_BAD_INPUT,
           "-: error: this is an hdparm.conf; 'drivekeep import -' translates it\n", "" },
         { "drives = (\nhdparm -B 254 /dev/sda\n);\n", NULL, EXIT_BAD_INPUT, "-:2:1: error: " MOVED("a script", "script"), "" },
-        { "", "-", EXIT_WANTED, "", "" }, /* read once */
+        { "", "-", EXIT_WANTED, "", "" }, /* standard input is read once */
 };
 /* clang-format on */
 
@@ -357,7 +357,7 @@ START_TEST(test_check_input) {
 }
 END_TEST
 
-/* Complaints about a text that cannot be read, or is too long, have the name, too. */
+/* Complaints about an unreadable or too long text name the file, too. */
 START_TEST(test_check_input_unread) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *out2 = NULL, *said2 = NULL;
         int status, status2;
@@ -388,7 +388,7 @@ START_TEST(test_check_names) {
 }
 END_TEST
 
-/* Of a drive that is present, the link that stays. */
+/* For a present drive, the complaint suggests a persistent link. */
 START_TEST(test_check_lasting_name) {
         static Drive dm = { .name = (char *) "dm-1", .node = (char *) "/dev/dm-1" };
         _cleanup_free_ char *out = NULL, *messages = NULL;
@@ -406,10 +406,10 @@ START_TEST(test_check_lasting_name) {
 }
 END_TEST
 
-/* What root can read and the service cannot. */
+/* Files that root can read and the service cannot. */
 /* clang-format off */
 static const struct {
-        const char *make; /* a command */
+        const char *make; /* a shell command */
         bool user;
         const char *out;
 } readable[] = {
@@ -471,7 +471,7 @@ START_TEST(test_check_json) {
 }
 END_TEST
 
-/* A sentence or two each, and exit status 1. */
+/* Hostile files cause one or two complaints and exit status 1. */
 START_TEST(test_check_hostile) {
         static const char *const paths[] = { "missing.conf",  "/",           "fifo", "nul.conf", "huge.conf",
                                              "brackets.conf", "include.conf" };
@@ -533,7 +533,7 @@ START_TEST(test_explain) {
 }
 END_TEST
 
-/* Two that exclude each other: what the drive supports is not known here. */
+/* Two settings that exclude each other: here it is not known which of them the drive supports. */
 START_TEST(test_explain_excluded) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *json = NULL;
         int status;
@@ -564,7 +564,7 @@ START_TEST(test_explain_excluded) {
 }
 END_TEST
 
-/* `check` of the two blocks, and of one that has both: no error, no complaint about the form, and the same note. */
+/* `check` of two such blocks, and of one block with both settings: one notice, no error, and no complaint about the form. */
 START_TEST(test_check_excluded) {
         static const char *const texts[] = {
                 "drives = (\n"
@@ -589,7 +589,7 @@ START_TEST(test_check_excluded) {
 }
 END_TEST
 
-/* What lies on it, an array, and what is in error. */
+/* Rules for a device on the drive, for members of an array, and with errors. */
 START_TEST(test_explain_stacked) {
         static DriveLink links[] = { { (char *) "/dev/dsk1", LINK_PARTITION }, { (char *) "/dev/md0", LINK_STACKED } };
         _cleanup_free_ char *out = NULL, *messages = NULL;
@@ -659,7 +659,7 @@ START_TEST(test_explain_described) {
 }
 END_TEST
 
-/* A machine on mains has rules for the battery, too. */
+/* On mains, the values for battery are printed, too. */
 START_TEST(test_explain_on_mains) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *one = NULL;
         int status;
@@ -680,7 +680,7 @@ START_TEST(test_explain_on_mains) {
 }
 END_TEST
 
-/* What --as does not say is not known, and what it says steers no terminal. */
+/* Properties missing in --as are unknown, and control characters in --as are escaped. */
 START_TEST(test_explain_unknown) {
         _cleanup_free_ char *out = NULL, *messages = NULL, *second = NULL;
         int status;
@@ -714,7 +714,7 @@ START_TEST(test_explain_unknown) {
 }
 END_TEST
 
-/* What is taken back is not what nobody speaks of. */
+/* A setting that is reset by "keep" differs from a setting without a rule. */
 START_TEST(test_explain_keep) {
         _cleanup_free_ char *out = NULL, *json = NULL, *messages = NULL, *messages_json = NULL;
         int status;
@@ -769,7 +769,7 @@ START_TEST(test_explain_json) {
 }
 END_TEST
 
-/* A rule for a class without a transport; one warning for all drives. */
+/* A rule for a class without a transport: one warning for all drives. */
 START_TEST(test_check_kind) {
         static Drive one = { .name = (char *) "sda",
                              .node = (char *) "/dev/sda",
@@ -799,7 +799,7 @@ END_TEST
         "SETTINGS=1\nSETTING_0_NAME=" name "\nSETTING_0_WANTED=20 min\nSETTING_0_VERDICT=" verdict "\n"
 #define USE "USE_SETTING=15 min, by standby_z\nUSE_KEY=drive standby_z 900000000\nUSE_SINCE=1259668800000000\n"
 
-/* What came of each value, and one answer to what spins the drive down. */
+/* The verdict on each value, and what spins the drive down. */
 static const struct {
         const char *rules, *record, *arguments;
         const char *has[4], *lacks;
@@ -888,7 +888,7 @@ static const struct {
         { "sda",                "colour", "there is no setting 'colour'" },
         { "sda",                "\x1b[1m", "there is no setting '\\x1b[1m'" },
         { "sda\x1b",            NULL,     "there is no drive 'sda\\x1b'" },
-        { "--as=model=x",       NULL,     "name one drive" }, /* with two names more, below */
+        { "--as=model=x",       NULL,     "name one drive" }, /* with two more names, see below */
 };
 /* clang-format on */
 

@@ -29,7 +29,7 @@ static void link_make(const char *target, const char *path) {
         ck_assert_int_eq(symlink(target, path), 0);
 }
 
-/* The parts of /dev and /sys that matter, without a device. */
+/* Makes the relevant parts of /dev and /sys, without devices. */
 static void root_make(void) {
         scratch_make();
 
@@ -80,7 +80,7 @@ static const struct {
         { "/dev/../dev/sda",                       0, "sda"        },
         { "/dev/disk/by-id/ata-ST2000DL003",       0, "sda"        },
         { "/dev/disk/by-id/ata-ST2000DL003-part1", 0, "sda"        },
-        { "./dev/sda1",                            0, "sda"        }, /* relative to where we stand */
+        { "./dev/sda1",                            0, "sda"        }, /* relative to the working directory */
         { "./mine",                                0, "sda"        },
         { "/dev/nvme0n1p2",                        0, "nvme0n1"    },
         { "/dev/mapper/vault",                     0, "dm-0"       },
@@ -92,10 +92,10 @@ static const struct {
         { "wwn-0x5000c5002f8ebf71",                0, "sda"        },
         { "eui.0025385191b3c0a2",                  0, "nvme0n1"    },
         { "nvme-eui.0025385191B3C0A2",             0, "nvme0n1"    },
-        { "S4EW\\x1bNX",                           0, "nvme0n1"    }, /* as our output shows it */
+        { "S4EW\\x1bNX",                           0, "nvme0n1"    }, /* escaped as in the output of drivekeep */
         { "000000000000",                          -ENOTUNIQ, NULL },
         { "5yd1xyz0",                              -ENODEV, NULL   },
-        { "sdz",                                   -ENODEV, NULL   }, /* there, but not ours */
+        { "sdz",                                   -ENODEV, NULL   }, /* exists, but is not a supported drive */
         { "/dev/sdz",                              -ENODEV, NULL   },
         { "/dev/null",                             -ENODEV, NULL   },
         { "/dev/disk/by-id/dangling",              -ENODEV, NULL   },
@@ -137,7 +137,7 @@ START_TEST(test_choose_all) {
 }
 END_TEST
 
-/* Every argument that is wrong is told, not only the first. */
+/* Reports each invalid argument, and not only the first. */
 START_TEST(test_choose_wrong) {
         char *const wrong[] = { (char *) "sdq", (char *) "sda", (char *) "000000000000", NULL };
         _cleanup_free_ char *messages = NULL;
@@ -180,7 +180,7 @@ START_TEST(test_choose_misspelled) {
 }
 END_TEST
 
-/* All that can be said of a drive that is not here, and what is not said. */
+/* All properties of a described drive, and unknown properties. */
 START_TEST(test_describe) {
         _cleanup_(drive_freep) Drive *d = NULL, *little = NULL;
 

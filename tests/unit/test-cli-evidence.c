@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What `drivekeep check` says of 60-tuned.conf, whose values were measured with a firmware and with schedulers. */
+/* Tests the warnings of `drivekeep check` about values in 60-tuned.conf that were measured with another firmware or other schedulers. */
 
 #include "attribute.h"
 #include "settings.h"
@@ -43,7 +43,7 @@ static const struct {
         const char *part;
 } cases[] = {
         { "none [mq-deadline] bfq ", "F1", 0, "" },
-        /* Another one is in force, and older kernels change the order then. */
+        /* Another scheduler is active; older kernels then print another order. */
         { "[none] mq-deadline bfq ", "F1", 0, "" },
         { "[mq-deadline] bfq none", "F1", 0, "" },
         { "[mq-deadline] none", "F1", 1,
@@ -51,7 +51,7 @@ static const struct {
           "mq-deadline none; 'drivekeep tune sda scheduler' measures it again" },
         { "none [mq-deadline] bfq ", "F2", 2, "but sda has firmware F2" },
         { "none [mq-deadline] bfq ", NULL, 2, "but sda has firmware not known" },
-        /* What ends it is no part of it. */
+        /* Delimiters of the format are cut from the firmware's name. */
         { "none [mq-deadline] bfq ", "F1,2:3", 0, "" },
 };
 
@@ -60,7 +60,7 @@ START_TEST(test_evidence) {
         unsigned n = 0;
 
         file_make("etc/drivekeep/drivekeep.conf.d/60-tuned.conf", text);
-        /* Of other files nothing is known. */
+        /* Other files are not checked. */
         file_make("etc/drivekeep/drivekeep.conf.d/70-x.conf",
                   "drives = (\n    { match = {};\n      // measured 2026-11-22, firmware A: x\n      queue_depth = 1; } );\n");
         schedulers = cases[_i].schedulers;

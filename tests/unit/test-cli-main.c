@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What stands before every verb: main.c, under another name. */
+/* Tests main.c, which is compiled with another name of main(). */
 
 #include <argp.h>
 #include <locale.h>
@@ -11,7 +11,7 @@
 int drivekeep_main(int argc, char *argv[]);
 
 static bool utf8_is_missing;
-static char locales[32]; /* the locales, one behind the other */
+static char locales[32]; /* the requested locales, each with ";" */
 
 char *setlocale(int category, const char *locale) {
         ck_assert_int_eq(category, LC_CTYPE);
@@ -26,7 +26,7 @@ int verb_dispatch(int argc, char *argv[]) {
         return EXIT_NOT_WANTED;
 }
 
-/* The user's own locale counts only where there is no other for UTF-8. */
+/* The user's locale is the fallback if C.UTF-8 does not exist. */
 START_TEST(test_locale) {
         char *argv[] = { (char *) "drivekeep", (char *) "list", NULL };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot`: how the program that measures is started, and what is said without it. */
+/* Tests how `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot` start the program that measures, and the message if it is
+ * not installed. */
 
 #include <fcntl.h>
 
@@ -63,14 +64,14 @@ START_TEST(test_words) {
 }
 END_TEST
 
-/* What it draws is in the pager's place and fits the terminal; its status is the command's. */
+/* The plot goes to the pager and has the width of the terminal. The exit status of the program is that of the command. */
 START_TEST(test_plot) {
         const char *const words[] = { "--plot", "--no-legend", "--wear", "sda", NULL };
         _cleanup_free_ char *out = NULL, *err = NULL;
         char text[128];
         FILE *f;
 
-        ck_assert_int_eq(setenv("COLUMNS", "200", 1), 0); /* of no terminal */
+        ck_assert_int_eq(setenv("COLUMNS", "200", 1), 0); /* if stdout is not a terminal */
         ck_assert_int_eq(verb_catch(&verb_show, "state", words, &out, &err), 7);
         ck_assert_str_eq(out, STATE "--plot --no-legend -- show sda 80 0");
         ck_assert_str_eq(err, "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The file of `drivekeep status --metrics`, which is exchanged for another one while others read it. */
+/* Tests the atomic replacement of the file of `drivekeep status --metrics`. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static const char record[] =
                 "VERSION=1\nNAME=sda\nTRANSPORT=sata\nPOWER=standby\nSETTINGS=1\n"
                 "SETTING_0_NAME=apm\nSETTING_0_WANTED=128\nSETTING_0_ACTUAL=off\nSETTING_0_VERDICT=ignored\n";
 
-/* Only a name is known of it. */
+/* A record with a name only. */
 static const char bare[] = "VERSION=1\nNAME=sdb\nSETTINGS=0\n";
 
 static int metrics(const char *drive) {
@@ -54,7 +54,7 @@ static void read_whole(const char *path, char *text, size_t size) {
 
 #define N_READS 100000
 
-/* 100,000 reads beside a writer that exchanges the file for another one all the time: each finds the one or the other, whole. */
+/* 100,000 reads while a writer keeps replacing the file: each read finds a complete old or new file. */
 START_TEST(test_atomic_replace) {
         static char texts[2][16384], text[16384];
         unsigned n_seen[2] = {};

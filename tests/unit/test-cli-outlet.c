@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Notices of what metrics and mail lack, from the units in force on a made-up machine. */
+/* Tests the notices about missing files and programs for metrics and mail, with the units of a made-up machine. */
 
 #include "outlet.h"
 #include "test-cli.h"
@@ -38,10 +38,10 @@ static const char *const units[] = {
 };
 
 static const struct {
-        const char *tree[13]; /* kind, path, text or target; … */
+        const char *tree[13]; /* kind, path, text or link target; … */
         const char *expected;
 } machines[] = {
-        { {}, "" }, /* neither is enabled */
+        { {}, "" }, /* neither unit is enabled */
 
         { { ENABLED("metrics") }, "/" METRICS "service:2:1" NOTICE NO_DIRECTORY("/" DIRECTORY) },
         { { ENABLED("metrics"), MADE(DIRECTORY) }, "" },
@@ -70,7 +70,7 @@ static const struct {
             FILE_MADE(DROP_IN("metrics"),
                       "[Service]\nEnvironment=PLACE=/run/metrics/d.prom\nStateDirectory=metrics\n") },
           "/" DROP_IN("metrics") ":2:1" NOTICE NO_DIRECTORY("/run/metrics") },
-        /* The place of the file is not known. */
+        /* The directory of the file is not known. */
         { { ENABLED("metrics"), FILE_MADE(DROP_IN("metrics"), "[Service]\nEnvironment=PLACE=%t/metrics/d.prom\n") },
           "" },
         { { ENABLED("metrics"),

@@ -57,7 +57,7 @@ START_TEST(test_format) {
 }
 END_TEST
 
-/* The order in which columns are left out; among equals the last goes first. */
+/* Columns are hidden by rank; columns of the same rank from the right. */
 START_TEST(test_hidden_columns) {
         /* clang-format off */
         static const Column ranked[] = {
@@ -76,7 +76,7 @@ START_TEST(test_hidden_columns) {
 }
 END_TEST
 
-/* Whatever the width, no line is wider, down to where the heads alone fill it, and nothing of a cell is lost. */
+/* At every width, no line is longer, except where the headings alone fill the width, and no text of a cell is lost. */
 START_TEST(test_width) {
         _cleanup_(output_freep) Output *o = table_example();
         _cleanup_free_ char *text = NULL;
@@ -87,7 +87,7 @@ START_TEST(test_width) {
 }
 END_TEST
 
-/* A sentence is broken at blanks unless a word is wider than the column. */
+/* Text is wrapped at blanks unless a word is wider than the column. */
 START_TEST(test_words) {
         static const Column two[] = { { "name", "SETTING" }, { "reason", "REMARK", .wrap = true } };
         static const char reason[] = "the drive counts this time in a way of its own, says that it cannot be read";
@@ -124,7 +124,7 @@ START_TEST(test_empty) {
 }
 END_TEST
 
-/* For scripts: rows alone. */
+/* Without a legend only rows are printed, for scripts. */
 START_TEST(test_no_legend) {
         _cleanup_(output_freep) Output *o = NULL;
         _cleanup_free_ char *text = NULL;
@@ -136,14 +136,14 @@ START_TEST(test_no_legend) {
         output_print(o);
         text = catch_end(stdout, f);
         ck_assert(starts_with(text, "sda "));
-        /* Whether the first column is as wide as its head, versions of libsmartcols do not agree. */
+        /* Versions of libsmartcols differ in the width of the first column. */
         ck_assert(starts_with(strchr(text, '\n'), "\nsdb "));
         ck_assert_ptr_nonnull(strstr(text, " QEMU               -               -\n"));
         ck_assert_str_eq(strstr(text, " -\n"), " -\n");
 }
 END_TEST
 
-/* At every width the same table, once the colour is taken out, with the cell's own text in it. */
+/* At every width, the coloured table without its colour sequences equals the plain table. */
 START_TEST(test_colored) {
         /* clang-format off */
         static const Column colored[] = {
@@ -184,7 +184,7 @@ START_TEST(test_colored) {
 }
 END_TEST
 
-/* The colour of this text in a column of verdicts. NULL: none. */
+/* Returns the colour of this text in a column of verdicts. NULL: none. */
 static const char *color_of(const char *text) {
         static const Column column[] = { { "verdict", "VERDICT", .verdict = true } };
         static const struct {
@@ -206,7 +206,7 @@ static const char *color_of(const char *text) {
         return NULL;
 }
 
-/* Each verdict has a colour, and no other word has one. */
+/* Each verdict has a colour; other words have none. */
 START_TEST(test_verdict_colors) {
         for (Verdict v = 0; v < _VERDICT_MAX; v++) {
                 const char *color = color_of(verdict_to_string(v));
@@ -219,7 +219,7 @@ START_TEST(test_verdict_colors) {
 }
 END_TEST
 
-/* A column of paths shows names of files. */
+/* A column of paths prints file names. */
 START_TEST(test_path) {
         static const Column rule[] = { { "rule", "RULE", .path = true } };
         static const struct {
@@ -245,7 +245,7 @@ START_TEST(test_path) {
 }
 END_TEST
 
-/* What a drive says of itself is no command for the terminal, in whatever locale. */
+/* Control characters in a drive's text are escaped in every locale. */
 START_TEST(test_hostile) {
         static const char *const locales[] = { "C", "C.UTF-8" };
         char hostile[4 * 255 + 1], *p = hostile;

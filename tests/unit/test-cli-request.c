@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is said, and returned, when the service cannot be asked or does not do what it was asked for. */
+/* Tests message and exit status when the service cannot be reached or rejects a request. */
 
 #include "request.h"
 #include "test-cli.h"
@@ -23,7 +23,7 @@ static const struct {
         { -EACCES,       NULL, NULL,                             EXIT_BAD_INPUT,  "only root"                  },
         { -EACCES,       SD_BUS_ERROR_ACCESS_DENIED, "x",        EXIT_BAD_INPUT,  "only root"                  },
         { -EINVAL,       SD_BUS_ERROR_INVALID_ARGS, "bad \x1b[", EXIT_BAD_INPUT,  "rejected the request: bad \\x1b[" },
-        /* A daemon that says ENOENT of something is one that runs. */
+        /* ENOENT in a reply of the daemon concerns an object: the daemon runs. */
         { -ENOENT,       SD_BUS_ERROR_FILE_NOT_FOUND, "no sdq",  EXIT_BAD_INPUT,  "rejected the request: no sdq"     },
         { -EIO,          NULL, NULL,                             EXIT_BAD_INPUT,  "Input/output error"         },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What must hold for every row of the settings, and of `drivekeep settings` for each. */
+/* Tests properties of all rows of settings, and `drivekeep settings` for each. */
 
 #include "settings.h"
 #include "test-cli.h"
@@ -14,7 +14,7 @@ static char *settings(const char *option, int *ret_status) {
         return catch_end(stdout, f);
 }
 
-/* A line for each name. In a pipe the values are complete, and nothing is behind them. */
+/* One line for each name. In a pipe, values are complete, and nothing follows. */
 START_TEST(test_table) {
         char values[512];
         _cleanup_free_ char *text = NULL;
@@ -39,7 +39,7 @@ START_TEST(test_table) {
 }
 END_TEST
 
-/* The shape is promised for every row. */
+/* The JSON schema holds for every row. */
 START_TEST(test_json) {
         static const char *const keys[] = { "name",     "brief",  "transport", "type",       "range", "unit",
                                             "volatile", "danger", "readable",  "equivalent", "once" };
@@ -66,7 +66,7 @@ START_TEST(test_json) {
 }
 END_TEST
 
-/* Rows that share a name read it alike. */
+/* Rows of the same name have equal descriptions. */
 static void check_namesakes(const Setting *s) {
         SETTING_TABLE_FOREACH(t, &all_settings) {
                 if (s == t || !streq(s->name, t->name))
@@ -80,7 +80,7 @@ static void check_namesakes(const Setting *s) {
         }
 }
 
-/* A row is complete. */
+/* Each row is complete. */
 START_TEST(test_rows) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 bool written = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));

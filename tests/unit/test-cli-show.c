@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* `drivekeep show` as a whole: images of IDENTIFY as they are, with stand-ins for udev, the service and what a drive says. */
+/* Tests `drivekeep show` with unmodified IDENTIFY images, and stand-ins for udev, the service and the drives. */
 
 #include <fcntl.h>
 
@@ -58,7 +58,7 @@ uid_t geteuid(void) {
 
 static unsigned n_single;
 
-/* What the drives were sent: their names. */
+/* Names of the drives that received a command. */
 static char queried[64];
 
 bool probe_needs_root(int error) {
@@ -70,7 +70,7 @@ static int open_node(_unused_ void *userdata, const Drive *drive) {
         return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* sda is awake, and another one sleeps. */
+/* sda is active, the others are in standby. */
 static int answer_power_mode(_unused_ void *userdata, _unused_ int fd, SgRequest *q) {
         const uint8_t sense[] = { 0x72, 1, 0, 0x1D, 0, 0, 0,    14,  9, 12, 0, 0, 0, streq(queried, "sda ") ? 0xFF : 0,
                                   0,    0, 0, 0,    0, 0, 0x40, 0x50 };
@@ -119,7 +119,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                 { &timeout, { .value.type = VALUE_DURATION }, "it sleeps" },
         };
 
-        /* One is asked for alone. */
+        /* A single setting was requested. */
         if (t != &all_settings) {
                 n_single++;
                 ck_assert_str_eq(t->tables[0][0].name, "apm");
@@ -148,9 +148,9 @@ static int show(const char *const *words, char **ret_out, char **ret_err) {
         return verb_catch(&verb_show, "records", words, ret_out, ret_err);
 }
 
-/* ---- which drive it is ---- */
+/* ---- identity of the drive ---- */
 
-/* By what it is known again, as `drivekeep bench` keeps it. */
+/* The persistent key of a drive, under which `drivekeep bench` stores results. */
 static const struct {
         const char *wwn, *serial, *property, *value, *key;
 } keys[] = {
@@ -161,7 +161,7 @@ static const struct {
 
 static struct json_object *show_one(const char *drive) {
         _cleanup_free_ char *out = NULL, *err = NULL;
-        static struct json_object *document; /* stays, for the caller */
+        static struct json_object *document; /* borrowed by the caller */
 
         ck_assert_int_eq(show((const char *const[]){ "--json", drive, NULL }, &out, &err), EXIT_WANTED);
         document = json_tokener_parse(out);
@@ -181,7 +181,7 @@ START_TEST(test_key) {
 }
 END_TEST
 
-/* By whom the service has found behind the bridge. */
+/* A drive behind a bridge has the identity that the service has found. */
 START_TEST(test_bridge) {
         struct json_object *o;
 
@@ -195,7 +195,7 @@ START_TEST(test_bridge) {
 }
 END_TEST
 
-/* ---- how warm and worn they are ---- */
+/* ---- temperature, wear and self-test ---- */
 
 static Wear wear;
 static bool tests_itself;
@@ -214,9 +214,9 @@ int __wrap_nvme_is_testing(_unused_ Device *d, bool *ret) {
         return 0;
 }
 
-/* The text, and the JSON's object. */
+/* The text, and the object in JSON. */
 static const struct {
-        const char *drive, *heat, *most; /* of an NVMe drive, in thousandths of a degree */
+        const char *drive, *heat, *most; /* NVMe temperature in thousandths of a degree Celsius */
         Wear wear;
         bool tests_itself;
         const char *text, *json;

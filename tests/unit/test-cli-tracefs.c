@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Obstacles to the kernel's trace, from the files of a machine. */
+/* Tests the detection of obstacles to tracing wakers, from the files of a machine. */
 
 #include "test-cli.h"
 #include "tracefs.h"
@@ -16,10 +16,10 @@ static const struct {
         const char *mountinfo;
         bool no_systemd, no_tracefs;
         const char *link, *target;
-        const char *obstacle; /* a part of it; NULL: there is none */
+        const char *obstacle; /* part of the message; NULL: no obstacle */
 } machines[] = {
         { ROOT MOUNT, false, false, NULL, NULL, NULL },
-        { ROOT MOUNT, false, false, UNIT, "/dev/null", NULL }, /* somebody else has mounted it */
+        { ROOT MOUNT, false, false, UNIT, "/dev/null", NULL }, /* mounted by another unit or by hand */
         { ROOT, false, false, NULL, NULL, "'systemctl start sys-kernel-tracing.mount'" },
         { ROOT OTHER, false, false, NULL, NULL, "'systemctl start sys-kernel-tracing.mount'" },
         { ROOT EMPTY, false, false, NULL, NULL, "'systemctl start sys-kernel-tracing.mount'" },

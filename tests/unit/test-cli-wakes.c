@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The command that finds the files of inodes, by the mounts of the drive. */
+/* Tests the find command for inodes, with the mounts of a drive, and the advice about wakers. */
 
 #include "test-cli.h"
 #include "wakes.h"
@@ -13,7 +13,7 @@
 #define BTRFS LINE("0:40", "/@home", "/home", "btrfs", "./sda2")
 
 static const struct {
-        const char *mountinfo; /* NULL: it cannot be read */
+        const char *mountinfo; /* NULL: mountinfo cannot be read */
         const char *drive;
         size_t n_inodes;
         const char *command;
@@ -25,11 +25,11 @@ static const struct {
         { "", "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { NULL, "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { "8:1 /\n\n - ext4\n30 1 8:1 / /data rw - ext4\n" DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* Each file system once, and mounts of the whole only. */
+        /* Each file system is named once, by a mount of its root. */
         { LINE("8:1", "/sub", "/bind", "ext4", "/dev/sda1") DATA LINE("8:1", "/", "/again", "ext4", "/dev/sda1"), "sda",
           1, "find /data -xdev -inum 12" },
         { LINE("0:5", "/", "/dev", "devtmpfs", "udev") DATA, "sda", 1, "find /data -xdev -inum 12" },
-        /* A shell would interpret these names. */
+        /* Mount points that a shell would interpret are left out. */
         { LINE("8:1", "/", "/my\\040data", "ext4", "/dev/sda1") SRV, "sda", 1, "find /srv -xdev -inum 12" },
         { LINE("8:1", "/", "/$(reboot)", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
         { LINE("8:1", "/", "/it's", "ext4", "/dev/sda1"), "sda", 1, "find MOUNTPOINT -xdev -inum 12" },
@@ -54,10 +54,10 @@ START_TEST(test_command) {
 }
 END_TEST
 
-/* ---- what helps against a program that wakes drives ---- */
+/* ---- advice about wakers ---- */
 
 static const struct {
-        const char *process, *unit, *kind, *advice; /* a part of it; NULL: none */
+        const char *process, *unit, *kind, *advice; /* advice: part of the text; NULL: none */
         const char *content;
 } advices[] = {
         { "smartd", "smartd.service", "command", "smartd.conf(5)" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What the tests of the command share: a scratch directory (scratch.h), records, and standard output caught in a string. */
+/* Shared by the tests of the command: a scratch directory (scratch.h), records, and captured output. */
 
 #include <check.h>
 #include <json.h>
@@ -18,7 +18,7 @@ static inline void json_putp(struct json_object **o) {
         (void) json_object_put(*o);
 }
 
-/* Checks the head of a JSON document, and puts its list in its place, as that would look alone. Other texts stay. */
+/* Checks the head of a JSON document, and replaces the text by its list. Other texts are not changed. */
 static inline _unused_ void json_take_list(char **text, const char *key) {
         _cleanup_(json_putp) struct json_object *document = **text == '{' ? json_tokener_parse(*text) : NULL;
         struct json_object *list = json_object_object_get(document, key);
@@ -57,7 +57,7 @@ static inline _unused_ void file_write(const char *path, const char *text) {
         ck_assert_int_eq(fclose(f), 0);
 }
 
-/* With the directories above it; without a text it is a directory itself. */
+/* Makes a file and its parent directories; without text: a directory. */
 static inline _unused_ void file_make(const char *path, const char *text) {
         make_parents(path);
         if (text)
@@ -66,7 +66,7 @@ static inline _unused_ void file_make(const char *path, const char *text) {
                 ck_assert(mkdir(path, 0755) == 0 || errno == EEXIST);
 }
 
-/* The beginning of a file, as a string; an empty one where there is no file. */
+/* Reads the beginning of a file; a missing file is empty. */
 static inline _unused_ void file_read(const char *path, char *text, size_t size) {
         FILE *f = fopen(path, "re");
 
@@ -82,7 +82,7 @@ static inline _unused_ DriveRecord *record_of(const char *text) {
         return r;
 }
 
-/* From here on, descriptor 1 or 2 goes to a file; catch_end() gives what was written there. */
+/* Redirects descriptor 1 or 2 to a file; catch_end() returns what was written. */
 static inline _unused_ FILE *catch_begin(FILE *stream) {
         FILE *f = tmpfile();
 
@@ -108,7 +108,7 @@ static inline _unused_ char *catch_end(FILE *stream, FILE *f) {
         return text;
 }
 
-/* Runs the verb with these words (NULL at the end); what it prints and says is the caller's to free. */
+/* Runs the verb with these words (NULL at the end). The caller frees the output and the messages. */
 static inline _unused_ int verb_catch(const Verb *verb, const char *state_dir, const char *const *words, char **ret_out,
                                       char **ret_err) {
         char *argv[12] = { (char *) verb->name, (char *) "--state-dir", (char *) state_dir };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The files of the machine: absolute paths lead below world_root. */
+/* File access of the command: absolute paths are redirected below world_root. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static const char *redirect(const char *path, char buf[static PATH_MAX]) {
 
 #define REDIRECT(path) redirect(path, (char[PATH_MAX]){ 0 })
 
-/* Root, who may run the tests, could read all. */
+/* Denies access by mode for other users, since the test may run as root. */
 static bool is_denied(int dir_fd, const char *path) {
         struct stat st;
 
@@ -74,7 +74,7 @@ WRAPPED(FILE *, fopen64, const char *path, const char *mode) {
         return is_denied(AT_FDCWD, path) ? NULL : __real_fopen64(path, mode);
 }
 
-/* All files are root's, whoever runs the test. */
+/* All files belong to root, whichever user runs the test. */
 static int own(int r, struct stat *st) {
         st->st_uid = st->st_gid = 0;
         return r;
@@ -125,7 +125,7 @@ WRAPPED(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
         return __real_inotify_add_watch(fd, REDIRECT(path), mask);
 }
 
-/* Other programs know no other root. */
+/* Passes redirected paths to other programs. */
 WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_actions_t *actions,
         const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]) {
         char paths[8][PATH_MAX], *redirected[ELEMENTSOF(paths) + 1] = { argv[0] };
@@ -135,7 +135,7 @@ WRAPPED(int, posix_spawnp, pid_t *ret, const char *file, const posix_spawn_file_
         return __real_posix_spawnp(ret, file, actions, attributes, redirected, envp);
 }
 
-/* Paths that come back begin at the root. */
+/* Removes world_root from returned paths. */
 static char *cut_root(char *path) {
         size_t n = strlen(world_root);
 
@@ -147,7 +147,7 @@ static char *cut_root(char *path) {
 WRAPPED(char *, realpath, const char *path, char *resolved) {
         return cut_root(__real_realpath(REDIRECT(path), resolved));
 }
-/* A pattern may begin with alternatives: "{/etc,/run}/x". */
+/* Patterns may begin with alternatives: "{/etc,/run}/x". */
 WRAPPED(int, glob64, const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g) {
         _cleanup_free_ char *redirected = must_format("%s%s", *pattern == '{' ? world_root : "", REDIRECT(pattern));
         int r = __real_glob64(redirected, flags, on_error, g);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The journal of the machine, in the place of libsystemd's. */
+/* The journal of the machine, in place of libsystemd's functions. */
 
 #include <check.h>
 #include <systemd/sd-journal.h>
@@ -13,8 +13,8 @@
 
 typedef struct Entry {
         uint64_t usec;
-        char **fields; /* NULL at the end */
-        bool comes;    /* only while somebody waits for it */
+        char **fields; /* NULL-terminated */
+        bool comes;    /* arrives during sd_journal_wait() */
 } Entry;
 
 static struct {
@@ -22,7 +22,7 @@ static struct {
         bool is_missing;
 } journal;
 
-static size_t position; /* behind the last entry that was returned; 0: before the first */
+static size_t position; /* index after the last returned entry; 0: before the first */
 static bool at_tail;
 
 static const char *entry_field(const Entry *e, const char *field) {
@@ -47,7 +47,7 @@ int sd_journal_open(sd_journal **ret, int flags) {
 }
 void sd_journal_close(_unused_ sd_journal *j) {
 }
-/* The other entries are nowhere from here on, in the process that runs the command. */
+/* Removes the entries that do not match, in this process. */
 int sd_journal_add_match(_unused_ sd_journal *j, const void *data, size_t size) {
         size_t n = 0;
 
@@ -96,7 +96,7 @@ int sd_journal_previous(_unused_ sd_journal *j) {
         position--;
         return 1;
 }
-/* As the library: behind the tail nothing ever comes. */
+/* Like the library, returns no entry after the tail. */
 int sd_journal_next(_unused_ sd_journal *j) {
         if (at_tail || position == entries_present())
                 return 0;
@@ -116,7 +116,7 @@ int sd_journal_get_realtime_usec(_unused_ sd_journal *j, uint64_t *ret) {
         *ret = journal.entries[position - 1].usec;
         return 0;
 }
-/* One more has come; when there is none left, the journal breaks. Every other time a signal comes first. */
+/* Makes one more entry available. Fails after the last one. Every other call is interrupted by a signal. */
 int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
         size_t n = entries_present();
 
@@ -127,7 +127,7 @@ int sd_journal_wait(_unused_ sd_journal *j, uint64_t timeout) {
         return n % 2 ? -EINTR : SD_JOURNAL_APPEND;
 }
 
-/* Of a wake, as drivekeep.service writes it, unless its fields say something else; `count` of them, a minute apart. */
+/* Adds `count` records of wakes, one minute apart, with the fields of drivekeep.service as defaults. */
 static void entry_add(uint64_t usec, char *const *fields, size_t n, size_t count, bool comes) {
         static const char *const first[] = { "MESSAGE_ID=" JOURNAL_ID_WAKE, "_SYSTEMD_UNIT=drivekeep.service" };
 

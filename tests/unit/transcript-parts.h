@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Between the parts of the machine that transcripts play on. */
+/* Shared by the parts of the machine for transcripts. */
 
 #include <sys/types.h>
 
 #include "macro.h"
 
-/* The linker leads calls of the command to these (redirected_calls in meson.build). */
+/* The linker redirects calls of the command to these functions (redirected_calls in meson.build). */
 #define WRAPPED(type, name, ...)         \
         type __real_##name(__VA_ARGS__); \
         type __wrap_##name(__VA_ARGS__); \
         type __wrap_##name(__VA_ARGS__)
 
-/* transcript-files.c: who runs the command, which decides what may be read. */
+/* transcript-files.c: the user who runs the command, which determines access to files. */
 extern uid_t world_user;
 
-/* transcript-journal.c: an entry ("TIME [COUNT] FIELD=VALUE..."), which may come only while somebody waits. Returns what is wrong with it;
- * NULL: nothing. */
+/* transcript-journal.c: adds an entry ("TIME [COUNT] FIELD=VALUE..."), which may arrive only during a wait. Returns the error in the
+ * directive; NULL: none. */
 const char *journal_add(char *const *words, size_t n_words, bool comes);
 void journal_reset(bool is_missing);

@@ -37,8 +37,8 @@
 
 typedef struct Answer {
         char *method;
-        char *error; /* its name; NULL: none */
-        char *text;  /* its message; or else the result, or with `runs` a command for a shell, before it */
+        char *error; /* D-Bus error name; NULL: none */
+        char *text; /* error message; otherwise the result, or, with `runs`, a shell command to run before the answer */
         bool runs;
 } Answer;
 
@@ -48,11 +48,11 @@ static struct {
         Answer answers[8];
         size_t n_answers;
         int lock;
-        bool is_served, is_silent; /* the service runs; and does not answer */
+        bool is_served, is_silent; /* the service runs; the service does not answer */
         bool has_terminal, has_no_udev;
-        char *disk;    /* what all files lie on; NULL: nobody knows */
-        char *verdict; /* of what the service applies; NULL: it does as the directives say */
-        char *fsck;    /* the unit that checks a file system */
+        char *disk;    /* disk of all files; NULL: unknown */
+        char *verdict; /* verdict on all settings that the service applies; NULL: as in the directives */
+        char *fsck;    /* unit of a running file system check */
 } world;
 
 static const char *const roots[] = { "/etc", "/run", "/usr/lib", NULL };
@@ -83,7 +83,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
         return 0;
 }
 
-/* ---- calls: what the service is asked, and the drives are sent ---- */
+/* ---- log of calls to the service and commands to drives ---- */
 
 static _printf_(1, 2) void call_log(const char *format, ...) {
         _cleanup_free_ char *path = must_format("%s/" CALLS, world_root);
@@ -97,7 +97,7 @@ static _printf_(1, 2) void call_log(const char *format, ...) {
         (void) fclose(f);
 }
 
-/* Nobody but root can give a file away. */
+/* Only root can change the owner of a file. */
 int fchown(_unused_ int fd, uid_t owner, gid_t group) {
         call_log("a file is given to %u:%u", owner, group);
         return 0;
@@ -119,7 +119,7 @@ char *world_take_calls(void) {
         return text;
 }
 
-/* ---- drives: each answers as the file in the place of its node says ---- */
+/* ---- drives: the file in place of the node contains the answers ---- */
 
 int inventory_read(Inventory *ret) {
         if (world.has_no_udev)
@@ -187,7 +187,7 @@ static void node_read(const Drive *d, char *ret, size_t size) {
                 (void) fclose(f);
 }
 
-/* The model of a drive does not save values: "saves-apm=254" does it here. */
+/* The drive model has no saved values: "saves-apm=254" adds one here. */
 typedef struct Saving {
         const char *apm;
         ProbeFn each;
@@ -278,7 +278,7 @@ WRAPPED(int, systemd_find_fsck, char **ret_unit) {
         return world.fsck != NULL;
 }
 
-/* The names that a call is for, and further strings, with blanks between; "" for none. The caller frees it. */
+/* Joins the names and further strings of a call, separated by blanks; "" for none. The caller frees the text. */
 static char *arguments_join(sd_bus_message *m) {
         char *text, type;
         const char *s;
@@ -323,7 +323,7 @@ static const Drive *drive_of(const char *name) {
         return world.drives[n];
 }
 
-/* Never NULL; the caller frees it. */
+/* Never returns NULL; the caller frees the result. */
 static TemporaryValues *temporary_of(const Drive *d) {
         TemporaryValues *t = NULL;
 
@@ -383,7 +383,7 @@ static void drive_try(sd_bus_message *m) {
         free(words);
 }
 
-/* What is to return does so where drives take what they are sent. */
+/* Ends the restoration of values if the drive accepts them. */
 static void drive_return(const Drive *d, Verdict verdict) {
         _cleanup_(temporary_freep) TemporaryValues *t = temporary_of(d);
 
@@ -400,7 +400,7 @@ static void drive_return(const Drive *d, Verdict verdict) {
         temporary_write(d, t);
 }
 
-/* It takes the files at their word: all that they ask for has this verdict. */
+/* Applies the configuration: all settings get this verdict. */
 static void drive_apply(const char *name, const char *verdict) {
         _cleanup_free_ char *path = must_format(STATE_DIR "/%s", name);
         _cleanup_(temporary_freep) TemporaryValues *temporary = NULL;
@@ -429,7 +429,7 @@ static void drive_apply(const char *name, const char *verdict) {
         drive_return(d, verdict_from_string(verdict));
 }
 
-/* The names of a drive and a setting, "''" for all. */
+/* Formats the names of a drive and a setting; "''" for all settings. */
 static void drive_undo(const char *arguments, const char *verdict) {
         _cleanup_(temporary_freep) TemporaryValues *t = NULL;
         char name[32], setting[64];
@@ -452,7 +452,7 @@ static void drive_undo(const char *arguments, const char *verdict) {
         drive_apply(name, verdict);
 }
 
-/* Without a directive it does as it is asked. */
+/* Answers a call. Without a directive, the call succeeds. */
 static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *error) {
         const char *method = sd_bus_message_get_member(m), *result = NULL;
         _cleanup_free_ char *arguments = arguments_join(m);
@@ -486,7 +486,7 @@ static int on_call(sd_bus_message *m, _unused_ void *userdata, sd_bus_error *err
         return sd_bus_reply_method_return(m, "");
 }
 
-/* In the place of the C library's. No other socket of this machine is reached. */
+/* Replaces the C library's function, so that no socket of this machine is used. */
 int connect(int fd, __CONST_SOCKADDR_ARG address, _unused_ socklen_t size) {
         bool is_service = streq(address.__sockaddr_un__->sun_path, STATE_DIR "/.private");
         int service;
@@ -557,7 +557,7 @@ void world_remove(void) {
 }
 
 void world_enter(void) {
-        /* Who answers in the place of the service is a child of this process, and not to have the lock for longer than that. */
+        /* The child that answers for the service must not keep the lock. */
         closep(&world.lock);
         (void) setenv("TZ", "UTC", true);
         (void) setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent", true);
@@ -579,7 +579,7 @@ static const char *file_add(const char *path, const char *text) {
         return fclose(f) == 0 ? NULL : "it cannot be written";
 }
 
-/* The service reads the configuration as it is now. */
+/* The service reads the present configuration. */
 static const char *configuration_read(void) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *text = NULL;
@@ -596,7 +596,7 @@ static const char *configuration_read(void) {
         return NULL;
 }
 
-/* A state file: its fields, and below it a line for each setting: its name, and its fields. */
+/* Writes a state file: fields, and below them one line per setting with its name and fields. */
 static const char *record_add(const char *directory, const char *name, char *const *fields, size_t n,
                               const char *text) {
         _cleanup_free_ char *path = must_format("%s/%s", directory, name), *copy = must(strdup(text));
@@ -624,7 +624,7 @@ static const char *record_add(const char *directory, const char *name, char *con
 }
 
 static const char *service_set(const char *how) {
-        /* In a moment: a process of its own has the lock until then. */
+        /* "ends": another process keeps the lock for a short time. */
         if (streq_ptr(how, "ends") && fork() == 0) {
                 (void) usleep(200 * 1000);
                 _exit(EXIT_SUCCESS);

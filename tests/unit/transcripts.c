@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Plays a transcript: a file that shows what the command prints on which machine. transcripts/README tells how to write one.
+/* Plays a transcript: a file with a made-up machine, command lines and their expected output. transcripts/README describes the format.
  *
- *   transcripts FILE            each block (##) is a test
- *   transcripts --rewrite FILE  writes into the file what the commands print now, for a reviewer to read in the diff */
+ *   transcripts FILE            runs each block (##) as a test
+ *   transcripts --rewrite FILE  replaces the expected output in the file by the present one, for review as a diff */
 
 #include <err.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@ int drivekeep_main(int argc, char *argv[]);
 static struct {
         const char *path;
         GROWING_ARRAY(char *, lines);
-        GROWING_ARRAY(size_t, blocks); /* where each begins; what stands before the first one is for all */
-        char **rewritten; /* of the line of each command: what is to stand below it; NULL: the test plays */
+        GROWING_ARRAY(size_t, blocks); /* first line of each block; lines before the first block belong to all */
+        char **rewritten;              /* new output for each command line; NULL: play mode */
 } transcript;
 
 static void read_file(const char *path) {
@@ -50,7 +50,7 @@ static void read_file(const char *path) {
         (void) fclose(f);
 }
 
-/* How many lines belong to the one before them: those that are indented, with blank ones between. */
+/* Returns the number of indented lines that follow, including blank lines between them. */
 static size_t count_indented(size_t i) {
         size_t n = 0;
 
@@ -62,13 +62,13 @@ static size_t count_indented(size_t i) {
         return n;
 }
 
-/* ---- a command ---- */
+/* ---- commands ---- */
 
-/* Starts it with its standard input and output in these files; the second "": an empty one. */
+/* Starts the command with these files as standard input, output and error. */
 static pid_t start(const char *line, bool in_shell, const char *input, const char *output, const char *errors) {
         char *argv[] = { (char *) "sh", (char *) "-c", (char *) line, NULL };
         wordexp_t words;
-        static char **copy; /* the command moves its words about, and loses none of them for good */
+        static char **copy; /* the command reorders its words; this keeps them reachable for leak checks */
         char **unescaped;
         size_t n = 0;
         pid_t pid = fork();
@@ -107,7 +107,7 @@ static int finish(pid_t pid) {
 
 #define STDOUT_MARK "    "
 
-/* The text as a transcript shows it: each line behind `mark`. */
+/* Prints the text as in a transcript, each line after `mark`. */
 static void show_lines(FILE *f, const char *mark, const char *text) {
         for (size_t n; *text; text += n + (text[n] == '\n')) {
                 n = strcspn(text, "\n");
@@ -116,7 +116,7 @@ static void show_lines(FILE *f, const char *mark, const char *text) {
                 else if (!streq(mark, STDOUT_MARK))
                         (void) fprintf(f, "%.3s", mark);
                 else if (!text[1])
-                        (void) fputs("  .", f); /* as an empty line at the end it could not be seen */
+                        (void) fputs("  .", f); /* marks an empty last line, which would be invisible */
                 for (const char *c = text; c < text + n;)
                         if (starts_with(c, world_root))
                                 c += strlen(world_root);
@@ -128,7 +128,7 @@ static void show_lines(FILE *f, const char *mark, const char *text) {
         }
 }
 
-/* json-c before 0.18 needs a second line for an empty array. */
+/* Joins empty arrays, which json-c before 0.18 prints on two lines. */
 static void join_empty_arrays(char *text) {
         for (char *p = text; (p = strstr(p, "[\n")); p++) {
                 char *end = p + 2 + strspn(p + 2, " ");
@@ -151,7 +151,7 @@ static void show_file(FILE *f, const char *mark, const char *path) {
                 (void) fclose(source);
 }
 
-/* Plays what stands behind "$ ". Returns what must stand below it; the caller frees that. */
+/* Runs the command after "$ ". Returns the expected lines below it; the caller frees them. */
 static char *play_command(const char *line) {
         const char *filter = strstr(line, " | ");
         bool is_ours = starts_with(line, "drivekeep") ||
@@ -175,7 +175,7 @@ static char *play_command(const char *line) {
         }
         if (is_ours) {
                 status = finish(start(ours, false, "../stdin", output, "../errors"));
-                /* Who answered it has ended with it. */
+                /* Reaps the process that answered for the service. */
                 while (waitpid(-1, NULL, WNOHANG) > 0)
                         ;
                 if (filter)
@@ -189,7 +189,7 @@ static char *play_command(const char *line) {
                 show_file(f, STDOUT_MARK, output ?: "../filtered");
         show_file(f, "  ! ", "../errors");
         calls = world_take_calls();
-        if (*calls) /* its last character is a comma */
+        if (*calls) /* ends with a comma and a blank */
                 fprintf(f, "  > %.*s\n", (int) strlen(calls) - 2, calls);
         if (status != 0)
                 fprintf(f, "  = %d\n", status);
@@ -197,7 +197,7 @@ static char *play_command(const char *line) {
         return text;
 }
 
-/* Does the text have these lines, where each ANY_LINES stands for any number of lines? */
+/* Returns true if the text has these lines; ANY_LINES matches any number of lines. */
 static bool fits(const char *text, char *const *lines, size_t n) {
         size_t length = strcspn(text, "\n");
 
@@ -223,7 +223,7 @@ static void block_fail(size_t line, const char *what, const char *more) {
                      what, transcript.lines[line], more);
 }
 
-/* ---- the whole ---- */
+/* ---- files ---- */
 
 static void play(size_t begin, size_t end) {
         for (size_t i = begin, n; i < end; i += 1 + n) {
@@ -236,7 +236,7 @@ static void play(size_t begin, size_t end) {
                         if (fits(text, transcript.lines + i + 1, n))
                                 continue;
                         if (!transcript.rewritten)
-                                block_fail(i, "other than written, it prints", text);
+                                block_fail(i, "the output differs from the file:", text);
                         transcript.rewritten[i] = TAKE_PTR(text);
                 } else if (*line && *line != '#') {
                         _cleanup_free_ char *text = NULL;
@@ -253,7 +253,7 @@ static void play(size_t begin, size_t end) {
                         objection = world_change(words.we_wordv, words.we_wordc, text);
                         wordfree(&words);
                         if (objection)
-                                block_fail(i, "what is wrong:", objection);
+                                block_fail(i, "invalid directive:", objection);
                 }
         }
 }
