@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The story of drivekeep in one terminal: a file, a boot, what the drives have then, and that it lasts."""
+"""A demonstration of drivekeep: a configuration file, a boot, the values of the drives, and that they last."""
 import argparse
 import pathlib
 import sys
@@ -15,7 +15,7 @@ FILE = (pathlib.Path(__file__).parent / "demo.conf").read_text()
 
 
 class Progress:
-    """A line that counts seconds while something takes its time."""
+    """Prints a line with the seconds that a step takes."""
 
     def __init__(self, text):
         self.text = text
@@ -64,23 +64,23 @@ class Demo(Keeping):
 
     def run(self):
         self.ata = self.new_drives()
-        self.title("The file")
+        self.title("The configuration file")
         print("".join(f"  {line}\n" for line in FILE.splitlines()), end="")
-        self.title("The drives, fresh from the shop: their power-on values, in their own words")
+        self.title("New drives: the power-on values of the drive models")
         self.show_drives()
 
         with self.drives(*self.ata, None) as (hba, arguments), \
              self.machine(disks=[nvme_disk("FAST-1")], files={CONF: FILE}, extra_args=arguments, suspends=True,
                           setup="systemctl enable drivekeep.service") as machine:
-            self.title("A machine with these drives, a slow old one in software, has started; drivekeep.service is enabled")
-            with Progress("drivekeep is at work"):
+            self.title("A virtual machine with these drives has booted; drivekeep.service is enabled")
+            with Progress("drivekeep applies the settings"):
                 self.settle(machine)
             self.show(machine, "systemctl status drivekeep.service --no-pager -n 0")
-            self.title("What became of each setting")
+            self.title("The verdict on each setting")
             self.show(machine, "drivekeep status")
-            self.title("The same in the journal")
+            self.title("The journal of the service")
             self.show(machine, "journalctl -b -u drivekeep -o cat --no-pager")
-            self.title("What other programs say")
+            self.title("The values as other programs read them")
             self.show(machine, f"hdparm -B -A -W {by_id('NAS-1')}")
             self.show(machine, f"smartctl -l scterc {by_id('NAS-1')} | tail -n +4")
             self.show(machine, "nvme get-feature /dev/nvme0 --feature-id=6")
@@ -91,20 +91,20 @@ class Demo(Keeping):
             with Progress("udev, then drivekeep"):
                 machine.wait_until(lambda: new["standby_seconds"] == 1200, 90)
             self.show(machine, "journalctl -b -u drivekeep -o cat --no-pager DRIVEKEEP_SERIAL=NEW-1")
-            self.title("The machine sleeps, and the drives lose their power")
+            self.title("During suspend the drives lose power")
             with Progress("suspend, resume"):
                 machine.suspend(while_asleep=lambda: (hba.power_cycle(), self.show_drives()))
                 machine.wait_until(lambda: all(d["standby_seconds"] == 1200 for d in self.ata), 90)
             self.settle(machine)
-            self.title("… and have it all again when it is awake")
+            self.title("After resume the drives have all values again")
             self.show_drives()
 
-            self.title("Power off, power on: the drives have forgotten …")
+            self.title("After a power cycle the drives have lost all values")
             with Progress("shutting down"):
                 machine.power_off()
             hba.power_cycle()
             self.show_drives()
-            self.title("… and after the boot")
+            self.title("After the boot the drives have all values again")
             with Progress("booting"):
                 machine.power_on()
                 machine.wait_boot()
@@ -112,15 +112,15 @@ class Demo(Keeping):
             self.show_drives()
             self.show(machine, "drivekeep status")
             kept = [(d["apm"], d["lookahead"], d["standby_seconds"]) for d in self.ata]
-            self.equal("everything is there again", kept, [(254, True, 1200), (254, True, 1200), (128, True, 1200), (254, True, 1200)])
+            self.equal("all values are set after the boot", kept, [(254, True, 1200), (254, True, 1200), (128, True, 1200), (254, True, 1200)])
 
 
 def main(scenario, description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--machines", metavar="DIR", type=pathlib.Path, required=True,
-                        help="where build_machine of tests/setup.sh has left what the machine is made of")
+                        help="directory of the machine's parts from build_machine in tests/setup.sh")
     parser.add_argument("--suite", choices=image.SUITES, default=image.USUAL_SUITE,
-                        help=f"Debian's suite in the machine (default: {image.USUAL_SUITE})")
+                        help=f"suite of Debian in the machine (default: {image.USUAL_SUITE})")
     options = parser.parse_args()
     try:
         running = scenario(image.build_machine(options.machines, options.suite, log=lambda text: print(text, flush=True),
@@ -132,4 +132,4 @@ def main(scenario, description):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Demo, "Show drivekeep at work in a virtual machine."))
+    sys.exit(main(Demo, "Demonstrate drivekeep in a virtual machine."))

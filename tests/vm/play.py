@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The demonstration's machine to play in: a shell in the machine, and commands for what happens to its drives and its power."""
+"""An interactive virtual machine with the demonstration's drives: a shell, and commands that change its drives and its power."""
 import cmd
 import os
 import pathlib
@@ -20,7 +20,7 @@ from sampling import Sampling
 
 LEAVE = b"\x1d"     # Ctrl-], as in telnet
 PORTS = 6
-# Of each drive: enough for bench and tune. It is sparse.
+# Size of each drive: enough for bench and tune. The images are sparse.
 SIZE = 64 << 30
 FAULTS = ("abort", "df", "ignore", "hang", "never")
 SUPPLIES = {"mains": (1, 0), "battery": (0, 1)}
@@ -30,7 +30,7 @@ FILES = {
     TO_COPY: FILE,
     "/etc/systemd/system/serial-getty@hvc0.service.d/play.conf":
         "[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin root --noissue hvc0 linux\n",
-    "/etc/motd": "This machine is for playing. Ctrl-] leads back to the commands for its drives and its power.\n"
+    "/etc/motd": "This is a test machine. Ctrl-] returns to the commands for its drives and its power.\n"
                  "'drivekeep edit' edits the configuration, 'man drivekeep' is the manual.\n",
 }
 # The packages are installed over the image's files of the same version, so that apt can remove them.
@@ -43,29 +43,29 @@ systemctl unmask sys-kernel-tracing.mount
 systemctl mask prometheus.service prometheus-node-exporter.service ssh.service exim4.service man-db.timer exim4-base.timer
 """
 INTRO = """
-A shell in the machine is 'shell', and Ctrl-] leads back here. 'help' explains the other commands, and lists things to try."""
-# What to type, and what it shows.
+'shell' opens a shell in the machine, and Ctrl-] returns here. 'help' lists the commands, and things to try."""
+# Things to type, and their effect.
 THINGS = {
     "Things to try in the shell:": (
         ("man drivekeep", "the manual; also 'man drivekeep.conf' and 'drivekeep help'"),
-        ("drivekeep list; drivekeep show sda", "which drives there are, and what one supports and has"),
-        ("drivekeep status; drivekeep explain sda", "what became of each setting, and which rule asks for it"),
-        ("drivekeep edit", "change the configuration; leave out a brace, a quote or a semicolon"),
+        ("drivekeep list; drivekeep show sda", "the drives; the supported settings and present values of one"),
+        ("drivekeep status; drivekeep explain sda", "the verdict on each setting, and the rule that sets it"),
+        ("drivekeep edit", "change the configuration; try it without a brace, a quote or a semicolon"),
         ("drivekeep check; drivekeep plan", "errors in the configuration; what would be written"),
-        ("drivekeep try sda apm=100", "a value until the next boot; end it by 'drivekeep try --undo', or '--keep sda'"),
+        ("drivekeep try sda apm=100", "set a value until the next boot; 'try --undo' ends this, 'try --keep sda' keeps the value"),
         ("hdparm -B 100 /dev/sda", "another program changes a setting; see 'drivekeep status --now'"),
         ("drivekeep standby sda; head -c 1M /dev/sda >/dev/null", "spin a drive down and wake it; see 'drivekeep wakes'"),
-        ("drivekeep bench sda --budget=1min", "measure a drive; do so twice, then 'drivekeep bench --compare'"),
-        ("drivekeep tune sdb read_ahead_kb", "find the best value, which takes minutes; also 'tune sda lookahead'"),
+        ("drivekeep bench sda --budget=1min", "measure a drive; repeat this, then 'drivekeep bench --compare'"),
+        ("drivekeep tune sdb read_ahead_kb", "find the best value, in some minutes; also 'tune sda lookahead'"),
         ("drivekeep show nvme0n1; drivekeep show sr0", "an NVMe drive and an optical drive"),
-        ("drivekeep import -c 'hdparm -S 120 /dev/sda'", "translate another program's command; also its files"),
+        ("drivekeep import -c 'hdparm -S 120 /dev/sda'", "convert another program's command; files work, too"),
         ("systemctl disable --now drivekeep", "stop the service; then 'apt remove drivekeep', 'apt purge drivekeep'"),
         (f"apt install {PACKAGE}", "install it again"),
     ),
     "Things to try here:": (
         ("plug NEW-1, pull NEW-1", "a new SATA drive"),
-        ("plug DOCK-1, plug DOCK-2", "USB docks, for blocks with 'transport = \"usb\"'; the second passes no ATA commands"),
-        ("break NAS-1 abort, mend NAS-1", "a drive that rejects settings; see 'drivekeep apply sda'"),
+        ("plug DOCK-1, plug DOCK-2", "USB docks, for blocks with 'transport = \"usb\"'; DOCK-2 passes no ATA commands"),
+        ("break NAS-1 abort, mend NAS-1", "a drive rejects settings, then works again; see 'drivekeep apply sda'"),
         ("suspend, reboot, cut", "the drives lose their values, and get them again"),
         ("power battery, power mains", "with 'on_battery = { apm = 128; };' in a block"),
     ),
@@ -73,7 +73,7 @@ THINGS = {
 
 
 class Prompt(cmd.Cmd):
-    """The commands. An exception of one is told, and the next command goes on."""
+    """The prompt. Exceptions of a command are printed, and the prompt continues."""
     prompt = "play> "
 
     def __init__(self, play, machine, hba):
@@ -85,14 +85,14 @@ class Prompt(cmd.Cmd):
         try:
             return super().onecmd(line)
         except Exception as error:
-            print(f"That did not work: {error}")
+            print(f"Error: {error}")
             return False
 
     def emptyline(self):
         return False
 
     def default(self, line):
-        print(f"There is no command '{line.split()[0]}'; 'help' lists them, and 'shell' leads into the machine.")
+        print(f"There is no command '{line.split()[0]}'; 'help' lists all commands, and 'shell' opens a shell in the machine.")
 
     def find(self, serial):
         return next((drive for drive in self.play.ata if drive.serial == serial), None)
@@ -123,7 +123,7 @@ class Prompt(cmd.Cmd):
                              f"echo {online} >online; echo {discharging} >discharging")
 
     def do_help(self, command):
-        """help [COMMAND]: this list, or more about one command."""
+        """help [COMMAND]: show this list, or the help of one command."""
         if command:
             super().do_help(command)
             return
@@ -139,36 +139,36 @@ class Prompt(cmd.Cmd):
                 print(f"  {what:{width}}  {shows}")
 
     def do_shell(self, _):
-        """shell: a shell in the machine. Ctrl-] leads back."""
+        """shell: open a shell in the machine. Ctrl-] returns here."""
         size = shutil.get_terminal_size()
         self.machine.run(f"stty -F /dev/hvc0 rows {size.lines} cols {size.columns}")
         talk(self.play.console)
 
     def do_drives(self, _):
-        """drives: what the drives have now, in their own words. The program is not asked."""
+        """drives: show the present values of the drive models, without drivekeep."""
         self.play.show_drives(*(dock.drive for dock in self.play.docks if dock.plugged))
 
     def do_status(self, words):
-        """status: what 'drivekeep status' says."""
+        """status: run 'drivekeep status'."""
         self.play.show(self.machine, f"drivekeep status {words}")
 
     def do_journal(self, _):
-        """journal: what the service has told the journal since the machine was started."""
+        """journal: show the journal of the service since the boot."""
         self.play.show(self.machine, "journalctl -b -u drivekeep -o cat --no-pager")
 
     def do_plug(self, serial):
-        """plug SERIAL: plug a drive or a dock in. A serial number that no drive has yet makes a new SATA drive."""
+        """plug SERIAL: plug in a drive or a dock. A new serial number makes a new SATA drive."""
         if not serial:
-            raise ValueError("say which drive")
+            raise ValueError("name a drive")
         dock = self.dock(serial)
         if dock:
             if dock.plugged:
-                raise ValueError(f"{serial} is plugged in")
+                raise ValueError(f"{serial} is already plugged in")
             dock.plug()
             return
         drive = self.find(serial) or self.play.drive(serial, lookahead=False)
         if self.port(drive) is not None:
-            raise ValueError(f"{serial} is plugged in")
+            raise ValueError(f"{serial} is already plugged in")
         port = self.port(None)
         if port is None:
             raise ValueError("all ports are in use; 'pull' one first")
@@ -177,7 +177,7 @@ class Prompt(cmd.Cmd):
         self.hba.attach(port, drive)
 
     def do_pull(self, serial):
-        """pull SERIAL: pull a drive or a dock out. The kernel looks for a SATA drive for ten seconds before it gives it up."""
+        """pull SERIAL: pull out a drive or a dock. The kernel removes a SATA drive after ten seconds."""
         dock = self.dock(serial)
         port = None if dock else self.port(self.drive(serial))
         if port is None and not (dock and dock.plugged):
@@ -188,55 +188,55 @@ class Prompt(cmd.Cmd):
             self.hba.detach(port)
 
     def do_power(self, supply):
-        """power battery|mains: run the machine on battery, or on mains power. It has no battery before the first."""
+        """power battery|mains: run the machine on battery or on mains power. The first use adds a battery."""
         if supply not in SUPPLIES:
-            raise ValueError(f"say one of {', '.join(SUPPLIES)}")
+            raise ValueError(f"name one of {', '.join(SUPPLIES)}")
         self.supply = supply
         self.switch_supply()
 
     def do_break(self, words):
-        """break SERIAL FAULT: let a SATA drive fail; 'help break' lists the faults."""
+        """break SERIAL FAULT: make a SATA drive fail; 'help break' lists the faults."""
         serial, kind = (*words.split(), "", "")[:2]
         if kind not in FAULTS:
-            raise ValueError(f"say which drive, and one of {', '.join(FAULTS)}")
+            raise ValueError(f"name a drive, and one of {', '.join(FAULTS)}")
         self.drive(serial).inject(kind, command=0xEF, origin="passthrough", times=None, seconds=5)
 
     def help_break(self):
-        print("break SERIAL FAULT: from now on each SET FEATURES that a program sends to this drive")
+        print("break SERIAL FAULT: from now on, each SET FEATURES command of a program to this drive")
         for kind in FAULTS:
             print(f"  {kind:8} {KINDS[kind].replace('`seconds`', 'five seconds')}")
 
     def do_mend(self, serial):
-        """mend SERIAL: end what 'break' has begun."""
+        """mend SERIAL: end the fault of 'break'."""
         self.drive(serial).faults.clear()
 
     def do_suspend(self, _):
-        """suspend: suspend the machine, take the power from its drives, and wake it up."""
+        """suspend: suspend the machine, power-cycle its drives, and resume."""
         with Progress("suspend, resume"):
             self.machine.suspend(while_asleep=self.hba.power_cycle)
 
     def do_reboot(self, _):
-        """reboot: shut the machine down, take the power from its drives, and start it."""
+        """reboot: shut the machine down, power-cycle its drives, and boot."""
         with Progress("shutting down"):
             self.machine.power_off()
         self.hba.power_cycle()
         self.start()
 
     def do_cut(self, _):
-        """cut: cut the power of machine and drives, and start it again."""
+        """cut: cut the power of the machine and its drives, and boot."""
         self.machine.power_cut()
         self.hba.power_cycle()
         self.start()
 
     def do_quit(self, _):
-        """quit: switch the machine off. Nothing of it is kept."""
+        """quit: switch the machine off, and discard all its data."""
         return True
 
     do_EOF = do_quit
 
 
 def talk(console, terminal=0):
-    """Connect the terminal (a file descriptor) with the machine's, until Ctrl-] or the machine goes off."""
+    """Connects the terminal (a file descriptor) to the machine's console, until Ctrl-] or the machine goes off."""
     with socket.socket(socket.AF_UNIX) as there:
         there.connect(str(console))
         before = termios.tcgetattr(terminal)
@@ -267,7 +267,7 @@ class Play(Demo):
         return super().drive(serial, size_mb=SIZE >> 20, mechanics=mechanics or Mechanics(), **features)
 
     def new_drives(self):
-        """As in the demonstration. Besides, the second is slow at reads of less than half a MiB, and the third unloads its heads."""
+        """The drives of the demonstration. NAS-2 is slow at reads of less than 512 KiB, and OLD-1 unloads its heads."""
         return [self.drive("NAS-1", lookahead=False), self.drive("NAS-2", lookahead=False, mechanics=Mechanics(enough=512 << 10)),
                 self.drive("OLD-1", lookahead=False, acoustic=254, erc=None, apm_rests=((127, 4.5, "idle_b"), (128, 60, "idle_b")),
                            wake_seconds={"idle_b": 1.2})]
@@ -288,7 +288,7 @@ class Play(Demo):
                                           "-device", "ahci,id=ahci0", "-device", "ide-cd,bus=ahci0.0,drive=disc,serial=DISC-1",
                                           "-chardev", f"socket,id=play,path={self.console},server=on,wait=off",
                                           "-device", "virtconsole,chardev=play"]) as machine:
-                with Progress("drivekeep is at work"):
+                with Progress("drivekeep applies the settings"):
                     self.settle(machine)
                 self.show(machine, "drivekeep status")
                 print(INTRO)
@@ -298,4 +298,4 @@ class Play(Demo):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Play, "Start the demonstration's machine to play in."))
+    sys.exit(main(Play, "Start an interactive machine with the demonstration's drives."))

@@ -53,12 +53,12 @@ class Playing(Scenario):
     def check_drives(self):
         self.equal("plug: nothing is in the way of a new drive", self.say("plug NEW-1"), "")
         self.wait_kept("and has its settings", self.prompt.drive("NEW-1"))
-        self.match("a drive that is there cannot be plugged in", self.say("plug NEW-1"), "NEW-1 is plugged in")
+        self.match("a drive that is there cannot be plugged in", self.say("plug NEW-1"), "NEW-1 is already plugged in")
         self.say("pull NEW-1")
         self.machine.wait_until(f"! test -e {by_id('NEW-1')}", 60)
         self.claim("pull: it is gone", True)
         self.match("an unknown drive is named, with those that there are", self.say("pull NEW-2"), "no SATA drive 'NEW-2'; there are NAS-1, ")
-        self.match("an unknown command, too", self.say("plugg NEW-1"), "no command 'plugg'; 'help' lists them")
+        self.match("an unknown command, too", self.say("plugg NEW-1"), "no command 'plugg'; 'help' lists all commands")
         self.match("drives: what they have", self.say("drives"), r"^  NAS-1 +254 +on ")
         self.match("status: what the program says", self.say("status"), r" spindown_time +20 min ")
 
@@ -73,7 +73,7 @@ class Playing(Scenario):
                 self.match("a USB dock that passes ATA commands", told, drive)
             else:
                 self.no_match("and one that passes none", told, "USB-")
-            self.match(f"{dock} cannot be plugged in twice", self.say(f"plug {dock}"), f"{dock} is plugged in")
+            self.match(f"{dock} cannot be plugged in twice", self.say(f"plug {dock}"), f"{dock} is already plugged in")
             self.say(f"pull {dock}")
             self.machine.wait_until(f"! test -e {node}", 60)
         self.match("nor one pulled that is not", self.say("pull DOCK-1"), "DOCK-1 is not plugged in")
