@@ -7,5 +7,5 @@
 #include "drive-record.h"
 
 /* Prints the service's statistics of the drive (core/use.h), and its last waker if this user may read the journal. In JSON this is the
- * object "use": null for a NULL record or a drive without a spin-down timer. The table then has no notes. */
+ * object "use". For a NULL record or a drive without a spin-down timer, "use" is null, and no note is printed. */
 void advice_print(Output *o, const DriveRecord *r, uint64_t now);

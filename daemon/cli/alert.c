@@ -17,7 +17,7 @@ const Verb verb_alert = {
         .summary = "Send a mail about settings that are not as wanted",
         .help = "Send root a mail, or run /etc/drivekeep/alert instead, about settings that are refused, ignored, failed, quarantined or "
                 "drifted and have not been reported yet. drivekeep-alert.service runs this command."
-                "\vSends at most one alert an hour per drive; the exit status is 75 if an alert must wait.",
+                "\vSend at most one alert an hour per drive; the exit status is 75 if an alert must wait.",
         .options = OPTION_STATE_DIR | OPTION_CONFIG_ROOT,
         .run = alert_run,
 };

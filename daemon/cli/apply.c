@@ -17,7 +17,7 @@ const Verb verb_apply = {
         .arguments = "[DRIVE...]",
         .help = "Make drivekeep.service apply the settings of the drives now, wait for completion, and show the verdicts."
                 "\v" DRIVE_IS "; without DRIVE: all drives. "
-                "Waits for file system checks that run on a drive. Needs root.",
+                "Wait for file system checks that run on a drive. Needs root.",
         .options = OPTION_PERMANENT | OPTION_VERBOSE | OPTION_JSON | OPTION_STATE_DIR,
         .run = apply_run,
 };

@@ -101,7 +101,7 @@ static int import_run(const Options *o) {
         int r = 0;
 
         if (o->format && kind == _IMPORT_KIND_INVALID) {
-                warn_escaped("there is no format '%s'; 'drivekeep import --help' lists them", o->format);
+                warn_escaped("there is no format '%s'; 'drivekeep import --help' lists all formats", o->format);
                 return EXIT_BAD_INPUT;
         }
 

@@ -30,7 +30,7 @@ static void sample_print(FILE *f, const char *name, double value, const Label *l
                 fputc(l == labels ? '{' : ',', f);
                 label_print(f, l);
         }
-        /* Prints 16 digits, which are enough for sizes in bytes and times in µs. */
+        /* 16 digits are enough for sizes in bytes and times in µs. */
         fprintf(f, "%s %.16g\n", labels->name ? "}" : "", value);
 }
 

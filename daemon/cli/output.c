@@ -149,7 +149,7 @@ static void cell_set(Output *o, size_t column, const char *text) {
                 must_work(scols_cell_set_color(scols_line_get_cell(o->row, column), verdict_colors[v]));
 }
 
-/* Returns true if the table as rendered last fits. */
+/* Returns true if the table, as last rendered, fits into `width` columns; 0: always. */
 static bool table_fits(const Output *o, size_t width) {
         size_t used = 0;
 

@@ -51,7 +51,7 @@ static bool pager_show(const char *command, int text) {
         void (*old)(int);
         pid_t pid;
 
-        /* There are at most this many words, since blanks separate them. */
+        /* n bytes have at most n / 2 + 1 words; one more entry is the NULL. */
         words = must(calloc(strlen(command) / 2 + 2, sizeof *words));
         for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
                 words[n++] = word;

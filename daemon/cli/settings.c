@@ -113,7 +113,7 @@ static void print_rows_of(Output *o, const char *name) {
                 }
 }
 
-/* Prints one line of the list. A pipe has no width, so values are printed in full. */
+/* Prints one line of the list. In a pipe the width is unlimited, so values are printed in full. */
 static void print_brief_row(Output *o, const Setting *s) {
         char values[RANGE_MAX];
 

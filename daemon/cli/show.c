@@ -405,7 +405,7 @@ static int show_run(const Options *o) {
                 return EXIT_BAD_INPUT;
         }
         if ((o->plot || o->svg) && (o->json || o->identify || (o->plot && o->svg))) {
-                warnx("--plot and --svg exclude each other, --json and --identify; 'drivekeep wakes --json' has the same times");
+                warnx("--plot and --svg cannot be combined with each other, --json or --identify; 'drivekeep wakes --json' has the same times");
                 return EXIT_BAD_INPUT;
         }
         if ((o->wear || o->setting) && !o->names) {

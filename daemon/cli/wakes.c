@@ -147,7 +147,7 @@ char *wake_find_command(const char *mountinfo, const char *classdir, const char 
 /* Limits the length of the command. */
 #define INODES_MAX 8U
 
-/* Returns the drive's name if the drive is present under the name in the record, otherwise NULL. */
+/* Returns the present name of the drive of this record; NULL: the drive is not present. */
 static const char *find_here(const Records *here, const WakeRecord *w) {
         for (size_t i = 0; i < here->n_items; i++)
                 if (wake_record_is_of(w, here->items[i]->name, here->items[i]->serial))
