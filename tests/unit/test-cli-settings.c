@@ -71,12 +71,12 @@ static void check_namesakes(const Setting *s) {
         SETTING_TABLE_FOREACH(t, &all_settings) {
                 if (s == t || !streq(s->name, t->name))
                         continue;
-                ck_assert_msg(s->backend != t->backend, "%s: twice in one backend", s->name);
+                ck_assert_msg(s->backend != t->backend, "%s: two rows in one backend", s->name);
                 ck_assert_msg(s->range.type == t->range.type && s->range.min == t->range.min &&
                                               s->range.max == t->range.max && s->range.unit == t->range.unit &&
                                               s->range.step == t->range.step && s->range.off == t->range.off &&
                                               s->range.has_off == t->range.has_off && s->range.words == t->range.words,
-                              "%s: other values on another backend", s->name);
+                              "%s: values differ between backends", s->name);
         }
 }
 
@@ -85,16 +85,19 @@ START_TEST(test_rows) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 bool written = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
 
-                ck_assert_msg(s->brief && strlen(s->brief) <= SETTING_BRIEF_MAX, "%s: not told in brief", s->name);
-                ck_assert_msg(strlen(s->name) <= 31, "%s: no room in a line of 80 columns", s->name);
-                ck_assert_msg(s->summary && s->equivalent && s->source, "%s: no text", s->name);
-                ck_assert_msg(!written || s->lost_by, "%s: not said what loses it", s->name);
-                ck_assert_msg(written || s->instead, "%s: not said why it is never written", s->name);
-                ck_assert_msg(!written || s->alias_of || (s->read && s->write), "%s: no functions", s->name);
-                ck_assert_msg(!s->alias_of || setting_find(&all_settings, s->alias_of), "%s: no such state", s->name);
-                ck_assert_msg(!s->excludes || setting_find(&all_settings, s->excludes), "%s: excludes nothing",
+                ck_assert_msg(s->brief && strlen(s->brief) <= SETTING_BRIEF_MAX, "%s: no brief text, or too long",
                               s->name);
-                ck_assert_msg(!s->unless || setting_find(&all_settings, s->unless), "%s: unless nothing", s->name);
+                ck_assert_msg(strlen(s->name) <= 31, "%s: too long for a line of 80 columns", s->name);
+                ck_assert_msg(s->summary && s->equivalent && s->source, "%s: no text", s->name);
+                ck_assert_msg(!written || s->lost_by, "%s: lost_by is missing", s->name);
+                ck_assert_msg(written || s->instead, "%s: instead is missing", s->name);
+                ck_assert_msg(!written || s->alias_of || (s->read && s->write), "%s: read or write is missing",
+                              s->name);
+                ck_assert_msg(!s->alias_of || setting_find(&all_settings, s->alias_of), "%s: alias_of is unknown",
+                              s->name);
+                ck_assert_msg(!s->excludes || setting_find(&all_settings, s->excludes), "%s: excludes is unknown",
+                              s->name);
+                ck_assert_msg(!s->unless || setting_find(&all_settings, s->unless), "%s: unless is unknown", s->name);
 
                 check_namesakes(s);
         }

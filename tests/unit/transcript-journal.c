@@ -155,7 +155,7 @@ const char *journal_add(char *const *words, size_t n, bool comes) {
         size_t count = 1;
 
         if (n == 0 || !strptime(words[0], "%Y-%m-%dT%H:%M:%SZ", &tm))
-                return "an entry begins with its time, 2025-11-21T02:39:11Z";
+                return "the entry does not begin with a time such as 2025-11-21T02:39:11Z";
         if (n > 1 && !strchr(words[1], '=')) {
                 count = strtoul(words[1], NULL, 10);
                 words++;

@@ -99,7 +99,7 @@ static _printf_(1, 2) void call_log(const char *format, ...) {
 
 /* Only root can change the owner of a file. */
 int fchown(_unused_ int fd, uid_t owner, gid_t group) {
-        call_log("a file is given to %u:%u", owner, group);
+        call_log("chown %u:%u", owner, group);
         return 0;
 }
 
@@ -149,7 +149,7 @@ static const char *image_add(const char *path, const char *text) {
         FILE *f = fopen(path, "we");
 
         (void) fwrite(&image, sizeof image, 1, f);
-        return fclose(f) == 0 ? NULL : "it cannot be written";
+        return fclose(f) == 0 ? NULL : "the file cannot be written";
 }
 
 /* ATA PASS-THROUGH (16) or (12). */
@@ -220,7 +220,7 @@ WRAPPED(int, visit_run, const Visit *v, Plan *ret) {
         ck_assert(v->dry);
         node_read(v->drive, text, sizeof text);
         if (v->work & WORK_PERMANENT)
-                call_log("%s: what it has saved is asked for, too", v->drive->name);
+                call_log("%s: saved values are read, too", v->drive->name);
         return strstr(text, "broken") ? -EIO : __real_visit_run(v, ret);
 }
 
@@ -252,7 +252,7 @@ static const char *drive_add(char *const *words, size_t n) {
                         description = must_format("%s,%s", before, fact);
                 }
         if (world.n_drives == ELEMENTSOF(world.drives) || drive_describe(description, &d) != EXIT_WANTED)
-                return "no drive is like this";
+                return "invalid description of a drive";
         d->name = must(strdup(words[0]));
         d->syspath = must_format("/sys/block/%s", words[0]);
         d->rotational_untold = d->removable_untold = false;
@@ -505,7 +505,7 @@ static const char *answer_add(char *const *words, size_t n, bool is_error, bool 
         FILE *f;
 
         if (world.n_answers == ELEMENTSOF(world.answers) || n == 0 || (is_error && n < 2))
-                return "which method, and what is answered?";
+                return "a method and its reply are missing";
         *a = (Answer){ .method = must(strdup(words[0])), .runs = runs };
         if (is_error)
                 a->error = must_format("%s%s", strchr(words[1], '.') ? "" : "org.freedesktop.DBus.Error.", words[1]);
@@ -574,9 +574,9 @@ static const char *file_add(const char *path, const char *text) {
         make_parents(path);
         f = fopen(path, "we");
         if (!f)
-                return "it cannot be written";
+                return "the file cannot be written";
         (void) fputs(text, f);
-        return fclose(f) == 0 ? NULL : "it cannot be written";
+        return fclose(f) == 0 ? NULL : "the file cannot be written";
 }
 
 /* The service reads the present configuration. */
@@ -590,7 +590,7 @@ static const char *configuration_read(void) {
         must_work(config_format_in_force(c, &text));
         f = fopen(STATE_DIR "/" CONFIG_IN_FORCE_FILE, "we");
         if (!f)
-                return "there is no service that could read it";
+                return "no service runs that could read the file";
         (void) fputs(text, f);
         (void) fclose(f);
         return NULL;
@@ -620,7 +620,7 @@ static const char *record_add(const char *directory, const char *name, char *con
                 n_settings++;
         }
         fprintf(f, "SETTINGS=%zu\n", n_settings);
-        return fclose(f) == 0 ? NULL : "it cannot be written";
+        return fclose(f) == 0 ? NULL : "the file cannot be written";
 }
 
 static const char *service_set(const char *how) {
@@ -639,7 +639,8 @@ static const char *service_set(const char *how) {
         world.is_silent = streq_ptr(how, "silent");
         if (streq_ptr(how, "reads"))
                 return configuration_read();
-        return !how || world.is_silent ? NULL : "service, service reads, service silent, service ends, service stopped";
+        return !how || world.is_silent ? NULL
+                                       : "use service, service reads, service silent, service ends or service stopped";
 }
 
 const char *world_change(char *const *words, size_t n, const char *text) {
@@ -681,6 +682,6 @@ const char *world_change(char *const *words, size_t n, const char *text) {
         else if (streq(what, "fsck") && second)
                 world.fsck = must(strdup(second));
         else
-                return "there is no such directive";
+                return "unknown directive";
         return NULL;
 }
