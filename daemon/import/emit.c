@@ -6,9 +6,9 @@
 #include "reader.h"
 #include "text.h"
 
-/* ---- what stands, and what is held back ---- */
+/* ---- wishes that are commented out ---- */
 
-/* Of two that leave each other no room the last one stands, as with the program that was told both. */
+/* Comments out earlier wishes that the last one excludes: the last one wins, as it does in the program that sets both. */
 static void comment_out_excluded(const SettingTable *table, ImportRule *rule, const ImportWish *last,
                                  const Setting *row, const Value *v) {
         for (ImportWish *w = rule->wishes; w < last; w++) {
@@ -21,7 +21,7 @@ static void comment_out_excluded(const SettingTable *table, ImportRule *rule, co
         }
 }
 
-/* Holds back what drivekeep does not write, or would not take. */
+/* Comments out wishes that drivekeep does not write, or whose value it rejects. */
 static void check_wishes(const SettingTable *table, ImportRule *rule) {
         for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++) {
                 const Setting *row = setting_find(table, w->key);
@@ -41,7 +41,7 @@ static void check_wishes(const SettingTable *table, ImportRule *rule) {
         }
 }
 
-/* May a drive be of both rules? Not where both have kernel names, and other ones. */
+/* Returns true if a drive may match both rules. False only if both rules have kernel names, all of them different. */
 static bool may_overlap(const ImportRule *a, const ImportRule *b) {
         const Criterion *x = import_nodes(&a->match), *y = import_nodes(&b->match);
 
@@ -58,7 +58,7 @@ static bool may_overlap(const ImportRule *a, const ImportRule *b) {
         return false;
 }
 
-/* A rule is held back where a later one that is held back, or its value, may have made an exception to it. */
+/* Comments out a wish if a later, commented-out rule or wish for the same key may have been an exception to it. */
 static void comment_out_general(Import *import) {
         for (size_t i = import->n_rules; i-- > 0;) {
                 const ImportRule *later = &import->rules[i];
@@ -80,7 +80,7 @@ static void comment_out_general(Import *import) {
 
 /* ---- blocks ---- */
 
-/* Its escapes stay as they are written, so only a quote and a backslash that is to be one need another before them. */
+/* Escapes made by text_escape() stay unchanged, so only quotes and literal backslashes get another backslash. */
 void emit_string(FILE *f, const char *s) {
         _cleanup_free_ char *shown = must(text_escape(s, NULL));
 
@@ -109,7 +109,7 @@ static void put_match(FILE *f, const ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
 
         if (rule->drives_unknown || (rule->comment_reason && rule->match.n_criteria == 0)) {
-                fputs("match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n", f); /* which is the name of none */
+                fputs("match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n", f); /* matches no drive */
                 return;
         }
         fputs(nodes ? "match = " : "match = { ", f);
@@ -144,10 +144,10 @@ void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w) {
                 fprintf(f, " // %s", w->comment_reason);
         else if (is_number && v.type != VALUE_BOOL && !w->on_battery &&
                  !streq(value_format(&row->range, &v, buf), w->value))
-                fprintf(f, " // %s", buf); /* the units that people think in */
+                fprintf(f, " // %s", buf); /* the number with its unit */
 }
 
-/* `sign`: before each line of a block of which nothing stands. */
+/* `sign`: "// " if the whole block is commented out, else "". */
 static void put_battery(FILE *f, const SettingTable *table, const ImportRule *rule, const char *sign) {
         bool any = false;
 
@@ -184,7 +184,7 @@ static void put_block(FILE *f, const SettingTable *table, const ImportRule *rule
         fprintf(f, "    %s},\n", sign);
 }
 
-/* "lines 3, 4, 9: SENTENCE" */
+/* Writes "lines 3, 4, 9: SENTENCE". */
 static void put_note(FILE *f, const Note *note) {
         fputs(note->n_lines > 1 ? "    // lines " : "    // line ", f);
         for (size_t i = 0; i < note->n_lines; i++)

@@ -77,7 +77,7 @@ void import_take_note(Import *i, unsigned line, char *sentence) {
         n->lines[n->n_lines++] = line;
 }
 
-/* More would bury the rules. */
+/* More quotes than this would bury the rules. */
 #define QUOTED_MAX 30U
 
 void import_not_understood(Import *i, unsigned line, const char *why, const char *text) {
@@ -119,7 +119,7 @@ void import_drop_wish(ImportRule *r, const char *key, bool on_battery) {
 }
 
 ImportWish *import_add_wish(ImportRule *r, unsigned line, const char *key, char *value, bool on_battery) {
-        /* At the end, as of two that exclude each other the last one counts, too. */
+        /* Appended at the end: of two wishes that exclude each other, the later one wins. */
         import_drop_wish(r, key, on_battery);
         must_grow(r, wishes);
         r->wishes[r->n_wishes] = (ImportWish){ must(strdup(key)), value, NULL, on_battery, line };
@@ -165,7 +165,7 @@ bool import_same_match(const Match *a, const Match *b) {
 
 /* ---- joining ---- */
 
-/* How many wishes of `b` are in `a`, too; `same`: with the same value, and both held back alike. */
+/* Returns the number of wishes of `b` whose key is also in `a`; `same`: count only those with the same value and comment_reason. */
 static size_t count_shared(const ImportRule *a, const ImportRule *b, bool same) {
         size_t n = 0;
 
@@ -193,16 +193,16 @@ static bool same_conditions(const Import *import, const ImportRule *a, const Imp
         return same;
 }
 
-/* Joins the rule to the one before it. False: it stands for itself. */
+/* Merges the rule into the one before it. Returns false if they cannot be merged. */
 static bool join_rule(ImportRule *last, ImportRule *rule) {
         size_t same = count_shared(last, rule, true);
 
         if (!streq_ptr(last->comment_reason, rule->comment_reason) || last->drives_unknown != rule->drives_unknown)
                 return false;
-        /* Two may stand in two branches of a script, or, where they name no drive, be for two drives. */
+        /* Two commented-out rules may be in different branches of a script, or for different unnamed drives. */
         if (rule->comment_reason && last->line != rule->line)
                 return false;
-        /* Of what is held back nothing may be lost. */
+        /* A commented-out rule must not lose a wish by the merge. */
         if (import_same_match(&last->match, &rule->match) &&
             (!rule->comment_reason || same == count_shared(last, rule, false))) {
                 for (ImportWish *w = rule->wishes; w < rule->wishes + rule->n_wishes; w++)
@@ -217,7 +217,7 @@ static bool join_rule(ImportRule *last, ImportRule *rule) {
         return true;
 }
 
-/* Makes one rule of neighbours that are for the same drives, or want the same of theirs. */
+/* Merges adjacent rules for the same drives, or with the same wishes. */
 static void join_rules(Import *i) {
         size_t n = 0;
 
@@ -236,8 +236,8 @@ static void join_rules(Import *i) {
 static const struct {
         const char *name, *title;
         void (*read)(const char *text, Import *ret);
-        const char *glob;   /* extended, of the path with a '/' in front */
-        const char *begins; /* an extended regular expression: how only a text of this kind begins, behind its comments; NULL: as any other */
+        const char *glob;   /* extended glob(7) for the path, which gets a leading '/' */
+        const char *begins; /* extended regular expression for the first text after comments, unique to this kind; NULL: none */
 } kinds[_IMPORT_KIND_MAX] = {
         [IMPORT_HDPARM_CONF] = { "hdparm.conf", "an hdparm.conf", hdparm_conf_read, "*/hdparm.conf",
           "^/dev/[^ \t\n{]+\\s*\\{\\s*(#[^\n]*\\s+)*(quiet|apm|apm_battery|spindown_time|write_cache|lookahead|read_ahead_sect|"
@@ -279,7 +279,7 @@ static ImportKind kind_by_name(const char *file) {
         return _IMPORT_KIND_INVALID;
 }
 
-/* Behind blanks and comments. */
+/* Returns the text after leading blanks and comments. */
 static const char *skip_comments(const char *s) {
         for (;;) {
                 s += strspn(s, " \t\r\n");
@@ -333,7 +333,7 @@ char *import_describe(const char *file, const char *text, size_t size) {
 char *import_describe_line(const char *file, const char *text, unsigned line) {
         static const struct {
                 ImportKind kind;
-                const char *begins; /* as only a line of this kind does */
+                const char *begins; /* the beginning of a line, unique to this kind */
         } lines[] = {
                 { IMPORT_HDPARM_CONF, "^/dev/[^ \t{};\"]+[ \t]*\\{" },
                 { IMPORT_TLP, "^(TLP|DISK|SATA_LINKPWR|AHCI_RUNTIME_PM)_[A-Z0-9_]+=" },

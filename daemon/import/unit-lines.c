@@ -21,7 +21,7 @@ void unit_lines_add(UnitLines *u, const char *file, unsigned line, const char *k
         u->items[u->n_items++] = (UnitLine){ must(strdup(file)), must(strdup(key)), must(strdup(value)), line };
 }
 
-/* Keys that make one list: an empty value of one takes back all of them. */
+/* Returns the list that a key belongs to: an empty value of one key resets all keys of the list. */
 static const char *list_of(const char *key) {
         if (starts_with(key, "Condition"))
                 return "Condition";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The assignments of a systemd unit that no later line takes back (systemd.unit(5)). */
+/* The effective assignments of a systemd unit: an empty assignment resets the earlier ones of its list (systemd.unit(5)). */
 
 #include "words.h"
 
@@ -17,7 +17,7 @@ typedef struct UnitLines {
 #define UNIT_LINES_FOREACH(l, lines) \
         for (const UnitLine *l = (lines)->items; l < (lines)->items + (lines)->n_items; l++)
 
-/* Adds the lines of a unit's file or drop-in, which may take back earlier ones. */
+/* Adds the lines of a unit file or drop-in, which may reset earlier lines. */
 void unit_lines_read(UnitLines *u, const char *file, const char *text);
 
 /* Adds one line; the strings are copied. */

@@ -27,21 +27,21 @@ void words_done(Words *w) {
         *w = (Words){};
 }
 
-/* Adds a part of the braces: what is in front of `open`, the part, and what is behind `close`. */
+/* Adds one alternative of a brace expression: the text before `open`, the alternative, and the text after `close`. */
 static void add_part(Words *w, const char *s, const char *open, const char *close, const char *part, size_t n) {
         _cleanup_free_ char *word = must_format("%.*s%.*s%s", (int) (open - s), s, (int) n, part, close + 1);
 
         words_add_braces(w, word);
 }
 
-/* One end of a range, `n` characters: a letter, or a number of at most three digits. -1: it is neither. */
+/* Reads one end of a range, `n` characters long: a letter, or a number of at most three digits. Returns -1 for anything else. */
 static int read_bound(const char *s, size_t n) {
         if (n == 1 && isalpha((unsigned char) *s))
                 return (unsigned char) *s;
         return n > 0 && n <= 3 && strspn(s, "0123456789") == n ? (int) strtol(s, NULL, 10) : -1;
 }
 
-/* {a..c}, {3..0}, {08..11}. False: it is none of these, or one of too many words. */
+/* Expands {a..c}, {3..0} and {08..11}. Returns false for other forms and for ranges of too many words. */
 static bool add_range(Words *w, const char *s, const char *open, const char *close) {
         const char *first = open + 1, *dots = strstr(open, ".."), *last = dots ? dots + 2 : close;
         size_t n_first, n_last;
@@ -57,7 +57,7 @@ static bool add_range(Words *w, const char *s, const char *open, const char *clo
             !islower((unsigned char) *first) != !islower((unsigned char) *last) ||
             (size_t) abs(to - from) >= EXPANSIONS_MAX - w->n_items)
                 return false;
-        /* With a zero in front all get as many digits. */
+        /* A leading zero pads all numbers to the same width. */
         if ((*first == '0' && n_first > 1) || (*last == '0' && n_last > 1))
                 width = (int) MAX(n_first, n_last);
         for (int i = from, step = from <= to ? 1 : -1; i != to + step; i += step) {
@@ -146,7 +146,7 @@ bool joined_lines_next(Lines *l, LineStyle style, char **ret) {
                 if (style == LINES_SMARTD)
                         line[strcspn(line, "#")] = '\0';
                 n = strlen(text_strip(line));
-                /* Behind blanks only smartd takes a backslash. */
+                /* Only smartd accepts blanks after the backslash. */
                 more = style == LINES_SMARTD ? n > 0 && line[n - 1] == '\\' : raw > 0 && start[raw - 1] == '\\';
                 fprintf(f, "%.*s%s", (int) (n - more), line, more ? " " : "");
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Lists of words, and texts by their lines. */
+/* Lists of words, and iteration over the lines of a text. */
 
 #include "must.h"
 
@@ -10,44 +10,45 @@ typedef struct Words {
 } Words;
 
 void words_add(Words *w, const char *s, size_t n);
-/* Adds the words that a shell makes of {a,b}, {a..c} and {0..3} in `s`; without braces `s` itself. Braces stay as they are behind a
- * hundred words, and in a word of more than 4 KiB. */
+/* Adds the words that a shell expands from {a,b}, {a..c} and {0..3} in `s`, or `s` itself if it has no braces. Braces are not expanded
+ * after a hundred words, nor in a word longer than 4 KiB. */
 void words_add_braces(Words *w, const char *s);
-void words_split(Words *w, const char *s); /* at blanks */
+void words_split(Words *w, const char *s); /* at blanks and tabs */
 bool words_have(const Words *w, const char *word);
-/* The words from the first-th on, with the separator between them; the caller frees it. */
+/* Joins the words from index `first` on with the separator. The caller frees the result. */
 char *words_join(const Words *w, size_t first, const char *separator);
 void words_done(Words *w);
 
-/* Is it the path of a program or of a drive? That these are there drivekeep finds out for itself. */
+/* Returns true if the word is the path of a program or a drive. A test for their presence needs no translation: drivekeep handles
+ * absent drives itself. */
 bool word_is_program_or_drive(const char *word);
 
 typedef struct Lines {
         const char *next;
-        unsigned line; /* where the last one begins, from 1 */
-        unsigned behind;
+        unsigned line;   /* where the last line begins, from 1 */
+        unsigned behind; /* where the last line ends: larger than `line` if the line was continued */
 } Lines;
 
-/* The next line without the blanks around it; with `continued` also those that a backslash joins to it. False: there is none.
- * *ret replaces what it held before; the caller frees it in the end. */
+/* Stores the next line in *ret, without blanks around it; with `continued`, lines that end with a backslash are joined to the next one.
+ * Frees the previous *ret; the caller frees the last one. Returns false at the end of the text. */
 bool lines_next(Lines *l, bool continued, char **ret);
 
 typedef enum LineStyle {
-        LINES_SYSTEMD, /* units, udev rules: lines that are comments are skipped, also amid a continued line */
+        LINES_SYSTEMD, /* units, udev rules: comment lines are skipped, also inside a continued line */
         LINES_SMARTD,  /* '#' begins a comment anywhere; a backslash before it continues the line */
 } LineStyle;
 
-/* The next line, the same way, with those that backslashes join to it. */
+/* Like lines_next() with `continued`, in the given style. */
 bool joined_lines_next(Lines *l, LineStyle style, char **ret);
 
-/* "NAME=VALUE", also with blanks around '=' and quotes around the value: leaves the name in the line. False: it is no such line. */
+/* Splits "NAME=VALUE", also with blanks around '=' and quotes around the value. Truncates the line to the name. Returns false if the line
+ * has another form. */
 bool line_split(char *line, char **ret_value);
 
-/* A line of a text that is no comment, taken apart by line_split(). Where it is no NAME=VALUE, there is no value, and the name is
- * the whole line. */
+/* A line that is not a comment, split by line_split(). For a line without NAME=VALUE, the name is the whole line and the value is NULL. */
 typedef struct Pair {
-        const char *section; /* "disk" for "[disk]" and what stands below it */
-        char *name, *value;  /* in one piece of memory */
+        const char *section; /* "disk" for "[disk]" and the lines below it */
+        char *name, *value;  /* one allocation, freed by its name */
         unsigned line;
 } Pair;
 
@@ -56,6 +57,6 @@ typedef struct Pairs {
 } Pairs;
 
 Pairs pairs_read(const char *text, bool continued); /* as lines_next() */
-/* The one of this name that counts; `section` is that of a pair, or NULL: wherever it stands. NULL: there is none. */
+/* Returns the last pair of this name with a value, which is the effective one, or NULL; `section`: NULL for any section. */
 const Pair *pairs_last(const Pairs *p, const char *section, const char *name);
 void pairs_done(Pairs *p);
