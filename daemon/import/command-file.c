@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Commands, and lines that write below /sys, in the files of those who run them: a shell, systemd, cron, systemd-tmpfiles,
- * sysfsutils, Gentoo's init script. */
+/* Readers of files that contain commands, or values for files below /sys: shell scripts, systemd units, crontabs, tmpfiles.d, sysfs.conf
+ * and Gentoo's /etc/conf.d/hdparm. */
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -15,13 +15,13 @@ void script_file_read(const char *text, Import *ret) {
         commands_read(&place, text, 1);
 }
 
-/* Two of a sign are one to what is run. */
+/* Replaces each doubled character, such as "$$", by a single one. */
 static void undo_double(char *s, const char *two) {
         for (; (s = strstr(s, two)); s++)
                 memmove(s, s + 1, strlen(s));
 }
 
-/* ---- units of systemd ---- */
+/* ---- systemd units ---- */
 
 /* Undoes systemd-escape(1); the caller frees it. */
 static char *unescape(const char *name, size_t n) {
@@ -39,7 +39,8 @@ static char *unescape(const char *name, size_t n) {
         return text;
 }
 
-/* Replaces %i, %I and %f by the instance in the unit's file name. *ret_open: another specifier remains. The caller frees the result. */
+/* Replaces %i, %I and %f by the instance in the unit's file name. Sets *ret_open if another specifier remains. The caller frees the
+ * result. */
 static char *put_specifiers(const char *value, const char *file, bool *ret_open) {
         static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:/-";
         const char *type = strstr(file, ".service"), *at = type ? memrchr(file, '@', (size_t) (type - file)) : NULL;
@@ -68,13 +69,14 @@ static char *put_specifiers(const char *value, const char *file, bool *ret_open)
         return text;
 }
 
-/* `value`: what follows systemd's prefixes of a path or program; `differs`: the last prefix is '!'. */
+/* Returns true if the line decides whether the unit runs. `value`: the path or program without systemd's prefixes; `differs`: the last
+ * prefix is '!'. */
 static bool is_condition(const UnitLine *l, const char *value, bool differs) {
         return streq(l->key, "ExecCondition") || ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
                                                   (differs || !word_is_program_or_drive(value)));
 }
 
-/* A condition that another drive is there narrows the rule as much as any other. */
+/* Comments out rules of a unit that requires the presence of another drive. */
 static void comment_out_conditional(Import *i, const UnitLine *l, const char *path) {
         for (ImportRule *r = i->rules; r < i->rules + i->n_rules; r++)
                 if (!command_is_for(r, path))
@@ -117,7 +119,7 @@ void unit_read(const char *text, Import *ret) {
         }
 }
 
-/* What stands behind the first `n` words. */
+/* Returns the text after the first `n` words. */
 static char *skip_words(char *s, size_t n) {
         for (; n > 0; n--) {
                 s += strcspn(s, " \t");
@@ -137,15 +139,15 @@ void crontab_read(const char *text, Import *ret) {
 
                 size_t n = *line == '@' ? 1 : 5;
 
-                /* Only in some crontabs is there a user behind the times. */
+                /* Only system crontabs have a user after the times. */
                 n += fnmatch("root[ \t]*", skip_words(line, n), 0) == 0;
-                /* Else it is a variable, a comment, or empty. */
+                /* Other lines are variables, comments, or empty. */
                 if (*line && strchr("@*0123456789", *line))
                         commands_read(&place, skip_words(line, n), l.line);
         }
 }
 
-/* Type, path, mode, user, group, age, argument. */
+/* Fields of a line: type, path, mode, user, group, age, argument (tmpfiles.d(5)). */
 void tmpfiles_read(const char *text, Import *ret) {
         const Place place = { .import = ret };
         _cleanup_free_ char *line = NULL;
@@ -165,7 +167,7 @@ void tmpfiles_read(const char *text, Import *ret) {
         }
 }
 
-/* block/sda/queue/scheduler = bfq */
+/* A line of sysfs.conf: block/sda/queue/scheduler = bfq */
 void sysfs_conf_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, false);
         const Place place = { .import = ret };
@@ -187,8 +189,8 @@ static void read_args(const Place *p, const Pair *args, const char *name, size_t
         commands_read(p, command, args->line);
 }
 
-/* NAME_args="FLAGS" for one drive; sata_all_args, or else all_args, for those that have no line of their own. pata_all_args is for
- * drives that no kernel of today calls so. */
+/* NAME_args="FLAGS" is for one drive; sata_all_args, or else all_args, for drives without a line of their own. pata_all_args is ignored:
+ * current kernels have no /dev/hd* drives. */
 void conf_d_read(const char *text, Import *ret) {
         _cleanup_(pairs_done) Pairs pairs = pairs_read(text, true);
         const Pair *all = pairs_last(&pairs, NULL, "sata_all_args");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The rule that is made of one command: which drives it is for, and what it wants. */
+/* The rule that one command becomes: its drives, and its wishes. */
 
 #include <fnmatch.h>
 
@@ -23,7 +23,7 @@ void command_device(Command *c, const char *word) {
         else if (starts_with(word, "/dev/sg") || starts_with(word, "/dev/ng") || starts_with(word, "/dev/bsg/"))
                 import_comment_out_drives(c->rule, "drivekeep matches block devices, and %.60s is not one", word);
         else {
-                /* The controller's node means all of its drives. */
+                /* The node of an NVMe controller means all its namespaces. */
                 const char *number = starts_with(word, "/dev/nvme") ? word + strlen("/dev/nvme") : "";
 
                 (void) import_match(c->rule, MATCH_NODE, "%s%s", word,
@@ -31,7 +31,7 @@ void command_device(Command *c, const char *word) {
         }
 }
 
-/* A command is for what it names: not for the drives below an array, nor for the whole drive of a partition. */
+/* A command applies to the named device only: not to the member drives of an array, nor to the drive of a partition. */
 static void settle_nodes(ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
         size_t arrays = 0, parts = 0;
@@ -95,7 +95,7 @@ bool command_is_for(const ImportRule *r, const char *path) {
                                          : must(strdup(path));
         size_t n = strlen(node);
 
-        /* The controller's node stands for its drives, too. */
+        /* The pattern of a controller's namespaces also matches the controller's node. */
         for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
                 if (fnmatch(nodes->patterns[i], node, 0) == 0 ||
                     (starts_with(nodes->patterns[i], node) && streq(nodes->patterns[i] + n, "n*")))

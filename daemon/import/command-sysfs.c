@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What is written into files below /sys: by echo and tee, by udev's ATTR, by tmpfiles.d. */
+/* Translates writes to files below /sys, from echo and tee, udev's ATTR, tmpfiles.d and sysfs.conf. */
 
 #include <fnmatch.h>
 
 #include "command-rule.h"
 
-/* Ways to a SCSI device beside its block device. */
+/* Paths to a SCSI device other than its block device. */
 #define SCSI_DEVICE "/sys/@(class/scsi_device/*|class/scsi_generic/*|bus/scsi/devices/*|devices/*/target*)/*"
 
 /* clang-format off */
-/* Attributes of a drive's queue, and of its device, NVMe controller or SCSI disk, which are called as drivekeep's keys … */
+/* Attributes of a drive's queue, device, NVMe controller or SCSI disk that have the same name as the drivekeep key. */
 static const char *const same_name[] = {
         "queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "bdi/read_ahead_kb", "queue/max_sectors_kb",
         "queue/wbt_lat_usec", "queue/rotational", "queue/add_random", "queue/rq_affinity", "queue/nomerges",
@@ -19,7 +19,7 @@ static const char *const same_name[] = {
         "max_retries", "manage_start_stop", "manage_system_start_stop", "manage_runtime_start_stop", "manage_shutdown",
         NULL,
 };
-/* … and those with another name, or a unit. */
+/* Attributes whose drivekeep key has another name, or whose value needs a unit. */
 static const struct {
         const char *attribute, *key, *unit;
 } others[] = {
@@ -36,7 +36,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Is it about drives, as far as its path tells? */
+/* Returns true if the path appears to belong to drives. */
 static bool is_about_drives(const char *path) {
         static const char *const parts[] = { "/block/", "/bdi/", "/md/",     "/nvme",      "/scsi",
                                              "/sas_",   "/ata",  "/libata/", "/enclosure/" };
@@ -48,8 +48,8 @@ static bool is_about_drives(const char *path) {
         return false;
 }
 
-/* Takes a path apart: the drive's node, which may be open and which the caller frees, and the attribute as it is called above.
- * NULL: there is no such drive or attribute. */
+/* Splits a path into the drive's node, which is returned, and the attribute as listed above. The node may have variables; the caller frees
+ * it. Returns NULL if the path has no such drive or attribute. */
 static char *split_path(const char *path, const char **ret_attribute) {
         static const char *const directories[] = { "/queue/", "/device/", "/bdi/", "/md/" };
         const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;
@@ -75,8 +75,8 @@ static char *split_path(const char *path, const char **ret_attribute) {
         return must_format("/dev/%.*s", (int) (attribute - name), name);
 }
 
-/* What the path sets of a device that it names by its number, /sys/class/scsi_device/0:0:0:0/device/timeout; NULL: nothing that is
- * known. */
+/* Finds the attribute in a path with a device number, such as /sys/class/scsi_device/0:0:0:0/device/timeout. Returns NULL for unknown
+ * attributes. */
 static const char *find_numbered(const char *path) {
         for (size_t i = 0; i < ELEMENTSOF(others); i++) {
                 size_t n = strlen(path), m = strlen(others[i].attribute);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tools that set drives, but for hdparm: smartctl, sdparm, nvme and blockdev, which read their words as getopt_long(3) does, idle3ctl,
- * powertop and openSeaChest. */
+/* Readers of tools other than hdparm: smartctl, sdparm, nvme and blockdev, which parse options with getopt_long(3), idle3ctl, powertop
+ * and openSeaChest. */
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -10,7 +10,8 @@
 
 #include "command.h"
 
-/* Is word *i the option "-x" or "--name"? *ret is what it is given, in the same word or the next one, to which *i goes. */
+/* Returns true if word *i is the option "-x" or "--name". *ret is the option's argument, from the same word or the next one; in the
+ * latter case *i is advanced. */
 static bool take_option(Command *c, size_t *i, char letter, const char *name, const char **ret) {
         const char *w = c->words[*i];
         size_t n = strlen(name);
@@ -25,7 +26,7 @@ static bool take_option(Command *c, size_t *i, char letter, const char *name, co
         return true;
 }
 
-/* Is all of it a number of 32 bits? */
+/* Returns true if the whole text is a number of 32 bits. */
 static bool read_number(const char *text, int base, unsigned long *ret) {
         char *end;
 
@@ -33,7 +34,7 @@ static bool read_number(const char *text, int base, unsigned long *ret) {
         return isdigit((unsigned char) *text) && *end == '\0' && *ret <= UINT32_MAX;
 }
 
-/* A word that is no option: a drive, or the value of an option that sets nothing. */
+/* Reads a word that is not an option: a drive, or the argument of an option that sets nothing. */
 static void read_operand(Command *c, const char *word) {
         if (word[0] == '/' || (word[0] != '-' && script_is_open(word)))
                 command_device(c, word);
@@ -44,7 +45,7 @@ static void read_operand(Command *c, const char *word) {
 /* clang-format off */
 static const struct {
         const char *name, *key;
-        unsigned max; /* of a number; 0: on and off only */
+        unsigned max; /* largest number; 0: only on and off are valid */
 } settings[] = {
         { "aam",        "acoustic_management",            254 },
         { "apm",        "apm",                            254 },
@@ -78,7 +79,7 @@ static void read_set(Command *c, const char *argument) {
                 import_comment_out(c->rule, "smartctl -s %.40s is not translated", argument);
 }
 
-/* In tenths of a second. */
+/* Adds a time limit of `n` tenths of a second. */
 static void want_limit(Command *c, const char *key, long long n) {
         if (n == 0)
                 command_want(c, key, "off");
@@ -119,10 +120,10 @@ void smartctl_command(Command *c) {
                 else if (STR_IN_SET(c->words[i], "-h", "-V", "--help", "--usage", "--version", "--license",
                                     "--copyright"))
                         command_shows(c);
-                else if (!starts_with(c->words[i], "/dev/nvme")) /* of NVMe drives it sets nothing */
+                else if (!starts_with(c->words[i], "/dev/nvme")) /* smartctl sets nothing on NVMe drives */
                         read_operand(c, c->words[i]);
 
-        /* With other types the node may be a controller's, or that of any drive on it. */
+        /* With other types, the node may be that of a controller, or of any drive behind the controller. */
         if (c->rule->n_wishes > 0 &&
             !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
                 import_comment_out_drives(
@@ -136,7 +137,7 @@ void smartctl_command(Command *c) {
 /* clang-format off */
 static const struct {
         const char *name, *key;
-        const char *words[2]; /* what 0 and 1 mean */
+        const char *words[2]; /* the values for 0 and 1 */
 } fields[] = {
         { "WCE",  "write_cache",           { "off", "on"  } },
         { "RCD",  "read_cache",            { "on",  "off" } },
@@ -145,7 +146,7 @@ static const struct {
         { "ARRE", "auto_reallocate_read",  { "off", "on"  } },
 };
 
-/* Power conditions: a bit that turns the timer on, and its time in tenths of a second; each by its older and newer name. */
+/* Power conditions: the bit that enables the timer, and the time in tenths of a second; each with its older and newer name. */
 static const struct {
         const char *key, *bits[2], *times[2];
 } conditions[] = {
@@ -157,9 +158,9 @@ static const struct {
 };
 /* clang-format on */
 
-/* A field as the command has it. */
+/* A field of the command line. */
 typedef struct Field {
-        const char *name, *text; /* NULL: it is not there; no value is given */
+        const char *name, *text; /* `name` NULL: the field is absent; `text` NULL: the field has no value */
         unsigned long value;
 } Field;
 
@@ -175,7 +176,7 @@ static void note_field(Command *c, const Field *f) {
         command_note(c, "sdparm's %.40s%s%.20s is not translated", f->name, f->text ? "=" : "", f->text ?: "");
 }
 
-/* `bit`: what a field without a value gets. */
+/* `bit`: the value of a field that has none. */
 static void read_field(Command *c, Conditions *found, char *text, unsigned long bit) {
         const char *name = strsep(&text, "=");
         Field f = { name, text, bit };
@@ -198,7 +199,8 @@ static void read_field(Command *c, Conditions *found, char *text, unsigned long 
                 note_field(c, &f);
 }
 
-/* A bit alone takes the time that the drive has, and a time alone may be that of a timer that is off. */
+/* A bit without a time enables the timer with the drive's own time, which is not known here; a time without a bit may belong to a disabled
+ * timer. Neither is translated. */
 static void want_conditions(Command *c, const Conditions *found) {
         for (size_t i = 0; i < ELEMENTSOF(conditions); i++) {
                 const Field *bit = &found->bits[i], *time = &found->times[i];
@@ -215,7 +217,7 @@ static void want_conditions(Command *c, const Conditions *found) {
 }
 
 /* clang-format off */
-/* Options that show something or write nothing, that change nothing of what is set, and those of these that take a value. */
+/* Options that make sdparm print something or write nothing, and options that do not change the settings. */
 static const char sdparm_shows[] = "@(-h|-V|-d|-e|-r|-w|--help|--version|--dummy|--enumerate|--readonly|--wscan)";
 static const char sdparm_plain[] = "@(-[SfqB6vlaHnEiI]|--@(save|flexible|quiet|dbd|six|verbose|long|all|hex|num-desc|examine|inquiry|page=*|transport=*|"
                                    "vendor=*|get=*))";
@@ -296,7 +298,7 @@ void nvme_command(Command *c) {
                 command_want(c, "apst_latency", "off");
         else if (known && feature == 0x0d && !(v & 1))
                 command_want(c, "hmb", "off");
-        else if (known && feature == 0x04 && v >= KELVIN && v <= UINT16_MAX) /* that of the composite temperature */
+        else if (known && feature == 0x04 && v >= KELVIN && v <= UINT16_MAX) /* the composite temperature */
                 command_want(c, "temperature_threshold", "%luC", v - KELVIN);
         else if (known && feature == 0x05 && v <= UINT16_MAX)
                 want_limit(c, "error_recovery", (long long) v);
@@ -321,7 +323,7 @@ void idle3_command(Command *c) {
                         command_note(c, "idle3ctl %s changes the drive permanently and is not a setting", c->words[i]);
 }
 
-/* ---- powertop(8), 2.14: its settings for all disks, and for all SATA ports ---- */
+/* ---- powertop(8), 2.14: --auto-tune sets all disks, and all SATA ports ---- */
 
 void powertop_command(Command *c) {
         bool tunes = false;
@@ -364,13 +366,13 @@ void blockdev_command(Command *c) {
         }
 }
 
-/* ---- Seagate's openSeaChest_PowerControl and openSeaChest_Configure, and SeaChest's (openSeaChest 25.05, their --help) ---- */
+/* ---- Seagate's openSeaChest_PowerControl and openSeaChest_Configure, and the SeaChest tools (--help of openSeaChest 25.05) ---- */
 
 /* clang-format off */
 static const struct {
         const char *option, *key;
-        bool timer; /* it takes milliseconds, too */
-        const char *word; /* what it stands for without an argument */
+        bool timer; /* the argument may also be a number of milliseconds */
+        const char *word; /* the value of an option that has no argument; NULL: the option has one */
 } seachest_options[] = {
         { "--idle_a",               "idle_a",                true  },
         { "--idle_b",               "idle_b",                true  },
@@ -385,7 +387,7 @@ static const struct {
         { "--disableAPM",           "apm",                   false, "off" },
 };
 
-/* Options with an argument that leave out drives, and options that only show, or change how it is shown. */
+/* Options that exclude drives, options that only print something, options that change the output, and options that act once. */
 static const char seachest_narrow[] = "--@(modelMatch|fwMatch|childModelMatch|childFWMatch|onlySeagate|onlyFW|onlyModel)*";
 static const char seachest_shows[] = "@(-h|-V|-s|-S|-F|-i|--help|--version|--license|--scan*|--Scan*|--deviceInfo|--llInfo|--SATInfo|--show*|--check*|"
                             "--testUnitReady|--usbChildInfo)";
@@ -395,7 +397,7 @@ static const char seachest_once[] = "--@(transitionPower|spinDown|transitionPowe
 
 static void seachest_read_value(Command *c, size_t row, const char *value) {
         if (seachest_options[row].timer && *value && !value[strspn(value, "0123456789")])
-                /* The drive counts in tenths of a second. */
+                /* The timers have a resolution of a tenth of a second. */
                 command_want_ms(c, seachest_options[row].key, strtoll(value, NULL, 10) / 100 * 100);
         else if (streq(seachest_options[row].key, "apm") && *value && !value[strspn(value, "0123456789")])
                 command_want(c, "apm", "%s", value);
@@ -425,7 +427,7 @@ void seachest_command(Command *c) {
                         import_comment_out_drives(c->rule, "\"-d %.40s\" is not a drive node", value);
                 else if (value)
                         command_device(c, value);
-                else if (*w == '/' && i > 0) /* a loop's other drives, behind the first one */
+                else if (*w == '/' && i > 0) /* the remaining drives of a loop, after the first one */
                         command_device(c, w);
                 else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
                         import_comment_out_drives(c->rule, "%.40s selects the drives when the command runs", w);

@@ -5,9 +5,9 @@
 
 #include "command.h"
 
-/* ---- programs that no reader is for ---- */
+/* ---- programs without a reader ---- */
 
-/* Shell builtins and usual programs that set nothing that would have to be kept. One that is missing here is quoted. */
+/* Shell builtins and common programs that set no drive setting. Commands that are not listed here are quoted in notes. */
 static const char harmless[] =
                 "@(:|true|false|test|exit|return|break|continue|cd|pwd|shift|set|unset|export|readonly|local|declare|typeset|read|wait|"
                 "type|which|hash|command|umask|ulimit|let|getopts|ls|cat|?([efz])grep|?([gm])awk|cut|tr|sort|uniq|head|tail|wc|mkdir|"
@@ -18,7 +18,7 @@ static const char harmless[] =
                 "service|update-rc.d|apt?(-get)|dpkg|yum|dnf|zypper|pacman|apk|modprobe|rmmod|depmod|sysctl|log_*_msg|dd|cp|mv|"
                 "install|sed|find|xargs|?(f)gconftool|on_ac_power|running_on_ac|iostat|iotop|hddtemp|sensors|fio)";
 
-/* Those that may write into the files they are given. */
+/* Harmless programs that may write to files named in their arguments. */
 static const char writers[] = "@(dd|cp|mv|install|sed|find|xargs|sysctl)";
 
 /* clang-format off */
@@ -30,7 +30,7 @@ static const char *const drive_words[] = {
 };
 /* clang-format on */
 
-/* Does the text name a drive, or a program for drives? */
+/* Returns true if the text names a drive, or a program for drives. */
 static bool text_names_drive(const char *text) {
         for (size_t i = 0; i < ELEMENTSOF(drive_words); i++)
                 if (strstr(text, drive_words[i]))
@@ -39,7 +39,7 @@ static bool text_names_drive(const char *text) {
         return false;
 }
 
-/* Is the i-th word a program that sets nothing of a drive? */
+/* Returns true if the i-th word is a program that sets no drive setting. */
 static bool program_is_harmless(const ScriptCommand *c, size_t i) {
         const char *base = base_name(c->words.items[i]);
 
@@ -56,12 +56,12 @@ static bool program_is_harmless(const ScriptCommand *c, size_t i) {
 
 typedef struct Finder {
         const Place *place;
-        char *echoed;      /* by the echo before a pipe */
-        unsigned recovery; /* the number of the last command that sets error_recovery; 0: there is none */
-        size_t rule;       /* its rule */
+        char *echoed;      /* output of the previous echo, the input of a pipe */
+        unsigned recovery; /* number of the last command that sets error_recovery; 0: none */
+        size_t rule;       /* index of the rule of that command */
 } Finder;
 
-/* The reader of the tool that a word names, also as a variable that is called so: ${HDPARM}. NULL: it names none. */
+/* Finds the reader of the tool that a word names, also by a variable with the tool's name: ${HDPARM}. Returns NULL for other words. */
 static CommandReader find_tool(const char *word) {
         static const struct {
                 const char *name;
@@ -85,7 +85,7 @@ static CommandReader find_tool(const char *word) {
         return NULL;
 }
 
-/* What echo or the plain forms of printf say; the caller frees it. */
+/* Returns the output of echo, or of printf with a simple format. The caller frees the output. */
 static char *echo_text(const Words *w) {
         size_t first = 0;
         char *input;
@@ -104,7 +104,7 @@ static void write_files(const Place *p, unsigned line, const Words *files, const
                 command_write(p, line, files->items[i], input);
 }
 
-/* What a shell is given to run: "-c TEXT", or what it reads from a pipe. NULL: nothing that could be read. */
+/* Returns the script of a shell: the text of "-c TEXT", or `input` from a pipe. Returns NULL if the script is in a file. */
 static const char *shell_text(const Words *w, const char *input) {
         for (size_t i = 0; i + 1 < w->n_items && w->items[i][0] == '-'; i++) {
                 if (strchr(w->items[i], 'c'))
@@ -114,7 +114,7 @@ static const char *shell_text(const Words *w, const char *input) {
         return w->n_items == 0 ? input : NULL;
 }
 
-/* The command for people, in a udev rule with %k again. */
+/* Returns the command as text for a note, with %k for the drive of a udev rule. The caller frees the text. */
 static char *quote(const ScriptCommand *c) {
         _cleanup_free_ char *joined = words_join(&c->words, 0, " ");
         char *text = NULL;
@@ -154,7 +154,7 @@ static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Plac
         return true;
 }
 
-/* A program that only runs what stands behind it, or one of its options or values. */
+/* Returns true if the word is a program that runs the command after it (sudo, nice), or an option or option value of such a program. */
 static bool is_passed(const Words *w, size_t i) {
         const char *word = w->items[i];
 
@@ -165,7 +165,7 @@ static bool is_passed(const Words *w, size_t i) {
                           STR_IN_SET(w->items[i - 1], "-u", "-g", "-s", "-c")));
 }
 
-/* Reads the commands inside $( … ). */
+/* Reads the commands inside $( ... ). */
 static void read_inner(const Place *p, const ScriptCommand *c, const char *word) {
         Place inner = *p;
 
@@ -174,7 +174,7 @@ static void read_inner(const Place *p, const ScriptCommand *c, const char *word)
         for (const char *begin = word; (begin = strstr(begin, "$(")); begin += 2) {
                 size_t depth = 1, n = 2;
 
-                /* In arithmetic there may be more of them. */
+                /* Arithmetic, $((...)), is skipped, but may contain further substitutions. */
                 for (; begin[n] && depth > 0 && begin[2] != '('; n++)
                         depth = depth + (begin[n] == '(') - (begin[n] == ')');
                 if (begin[2] != '(') {
@@ -187,7 +187,7 @@ static void read_inner(const Place *p, const ScriptCommand *c, const char *word)
         }
 }
 
-/* Quotes an unknown command: all of it where it names a drive, else only the program, since a password may follow. */
+/* Notes an unknown command: the whole command if it names a drive, else only the program, as an argument may be a password. */
 static void note_unknown(const Place *p, const ScriptCommand *c, size_t program) {
         _cleanup_free_ char *quoted = quote(c), *short_form = NULL;
         const Words *w = &c->words;
@@ -216,13 +216,13 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 import_not_understood(p->import, c->line, NULL, short_form);
 }
 
-/* Are the rules from the first-th on about the timeout of these drives, and of no other? */
+/* Returns true if the rules from index `first` on set the timeout of exactly these drives. */
 static bool is_timeout_of(const Import *import, size_t first, const ImportRule *drives) {
         const Criterion *nodes = import_nodes(&drives->match);
         size_t n = import->n_rules - first;
 
         for (const ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++)
-                /* A variable in the file's name is for the drive that failed. */
+                /* A variable in the file name stands for the drive whose command failed. */
                 if (!import_find_wish(r, "timeout", false) ||
                     (!r->drives_unknown &&
                      (!match_includes(&drives->match, &r->match) || !nodes || nodes->n_patterns != n)))
@@ -230,7 +230,7 @@ static bool is_timeout_of(const Import *import, size_t first, const ImportRule *
         return n > 0;
 }
 
-/* "smartctl -l scterc,70,70 $d || echo 180 > …/timeout" is one rule. `before`: how many there were before this command. */
+/* Makes one rule of "smartctl -l scterc,70,70 $d || echo 180 > .../timeout". `before`: the number of rules before this command. */
 static void join_fallback(Finder *f, const ScriptCommand *c, size_t before) {
         Import *import = f->place->import;
         const ImportWish *timeout;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Commands that set something of a drive, and the rules that are made of them. One reader for each tool. */
+/* Readers of commands that set drive settings, one for each tool. Each adds rules. */
 
 #include "command-rule.h"
 
-/* Adds a rule for each command in a shell's text that sets something of a drive; `line` is where the text begins. */
+/* Adds a rule for each command in a shell text that sets a drive setting; `line`: the line number where the text begins. */
 void commands_read(const Place *p, const char *text, unsigned line);
 
 void hdparm_command(Command *c);
@@ -17,17 +17,17 @@ void idle3_command(Command *c);
 void powertop_command(Command *c);
 void seachest_command(Command *c);
 
-/* The words behind hd-idle. False: they are known only when it runs, and nothing was added. */
+/* Adds the rules for the arguments of hd-idle. Returns false, adding nothing, if the arguments are known only when hd-idle runs. */
 bool hd_idle_options(const Place *p, unsigned line, const Words *words);
 
-/* The keywords of /etc/hdparm.conf, with hdparm's flags and drivekeep's keys for them. */
+/* A keyword of /etc/hdparm.conf, with the hdparm flag and the drivekeep key for it. */
 typedef struct Keyword {
         const char *name;
-        bool alone;      /* it stands alone on its line; else it is given a value */
-        char letter;     /* hdparm's flag; '\0': it has a long name */
-        unsigned max;    /* of the number that the flag takes; 0: none */
-        const char *key; /* drivekeep's; NULL: none */
+        bool alone;      /* the keyword has no value */
+        char letter;     /* hdparm flag; '\0': no short flag */
+        unsigned max;    /* largest number that the flag accepts; 0: the flag takes no number */
+        const char *key; /* drivekeep key; NULL: none */
 } Keyword;
 
-/* By its name, or where that is NULL by its flag. NULL: there is none. */
+/* Finds a keyword by its name or, if the name is NULL, by its flag. Returns NULL if there is none. */
 const Keyword *keyword_find(const char *name, char letter);

@@ -5,14 +5,14 @@
 
 #include "shell.h"
 
-/* ---- words, with quotes taken away and the values of variables put in ---- */
+/* ---- words: removal of quotes, and expansion of variables ---- */
 
-#define SPLIT "\x1f" /* in a word: the blank of a variable that stands without quotes */
+#define SPLIT "\x1f" /* stands for a blank in the value of an unquoted variable */
 #define VALUE_MAX 4096U
 
 typedef struct ShellText {
         const char *at;
-        Words variables; /* "NAME=VALUE", the last one counts; with '$' in it it is not known */
+        Words variables; /* "NAME=VALUE", the last one wins; a value with '$' is not known */
 } ShellText;
 
 static size_t name_length(const char *s) {
@@ -23,14 +23,14 @@ static size_t name_length(const char *s) {
         return isdigit((unsigned char) *s) ? 0 : n;
 }
 
-/* How long the name is in NAME=VALUE or NAME+=VALUE; 0: it is no assignment. */
+/* Returns the length of the name in NAME=VALUE or NAME+=VALUE; 0: not an assignment. */
 static size_t shell_assignment_length(const char *word) {
         size_t n = name_length(word);
 
         return word[n + (word[n] == '+')] == '=' ? n : 0;
 }
 
-/* "NAME=VALUE"; NULL: nothing was said of it. */
+/* Returns "NAME=VALUE" of a variable; NULL: the variable was not set. */
 static const char *shell_find_variable(const ShellText *s, const char *name, size_t n) {
         for (size_t i = s->variables.n_items; i-- > 0;)
                 if (strncmp(s->variables.items[i], name, n) == 0 && s->variables.items[i][n] == '=')
@@ -45,7 +45,7 @@ static void shell_set_variable(ShellText *s, const char *name, size_t n, const c
         words_add(&s->variables, pair, strlen(pair));
 }
 
-/* $NAME and ${NAME}: the value; of a variable that is not known its name. */
+/* Writes the value of $NAME or ${NAME}, or the name if the value is not known. */
 static void put_variable(ShellText *s, FILE *word, bool quoted) {
         bool braces = s->at[1] == '{';
         const char *name = s->at + 1 + braces, *pair;
@@ -62,7 +62,7 @@ static void put_variable(ShellText *s, FILE *word, bool quoted) {
                 fputc(!quoted && isspace((unsigned char) *p) ? *SPLIT : *p, word);
 }
 
-/* ( … ), ((…)) and $( … ) as they stand, and ` … ` as $( … ). */
+/* Copies ( ... ), (( ... )) and $( ... ) unchanged, and ` ... ` as $( ... ). */
 static void put_substitution(ShellText *s, FILE *word) {
         bool group = *s->at == '(', tick = *s->at == '`';
         const char *begin = s->at + (group || tick ? 1 : 2), *p;
@@ -78,7 +78,7 @@ static void put_substitution(ShellText *s, FILE *word) {
                 depth += *p == '(' && !tick;
                 depth -= *p == (tick ? '`' : ')');
         }
-        /* Arithmetic that sets something. */
+        /* Arithmetic may set any variable, so all variables become unknown. */
         if (*begin == '(' &&
             (group || memchr(begin, '=', (size_t) (p - begin)) || memmem(begin, (size_t) (p - begin), "++", 2) ||
              memmem(begin, (size_t) (p - begin), "--", 2)))
@@ -95,7 +95,7 @@ static void put_word(ShellText *s, FILE *word) {
 
                 if (c == '(' && !quote) {
                         put_substitution(s, word);
-                        return; /* "f(){" */
+                        return; /* "()" ends the word: "f(){" */
                 }
                 if (quote != '\'' && (c == '$' || c == '`')) {
                         (s->at[1] == '(' || c == '`') ? put_substitution(s, word) : put_variable(s, word, quote);
@@ -118,7 +118,7 @@ static void put_word(ShellText *s, FILE *word) {
         }
 }
 
-/* Adds the word that begins here, or the words that its variables make of it; and of paths those that braces make of it. */
+/* Adds the word that begins here. Unquoted variables may split the word; paths with braces are expanded. */
 static void shell_read_words(ShellText *s, Words *to) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -127,7 +127,7 @@ static void shell_read_words(ShellText *s, Words *to) {
         put_word(s, f);
         must_close(f);
 
-        /* A value is expanded where it is used. */
+        /* The value of an assignment is expanded where the variable is used. */
         if (shell_assignment_length(text) > 0) {
                 words_add(to, text, size);
                 return;
@@ -141,45 +141,45 @@ static void shell_read_words(ShellText *s, Words *to) {
 
 /* ---- simple commands ----
  *
- * A branch, a function or a condition is not followed: what stands in it is told with the line that decides. Two are followed,
- * as scripts for drives are full of them: whether a program or drive is there, and `for` over plain words. */
+ * Branches, functions and conditions are not evaluated: their commands are reported with the line of the condition. There are two
+ * exceptions, which are frequent in scripts for drives: tests for the presence of a program or drive, and `for` over plain words. */
 
 #define PRESENCES_MAX 64U
 
-/* What becomes of a command when the script runs, and the programs and drives that it asks for are there. */
+/* What happens to a command when the script runs, provided that the programs and drives that it tests for are present. */
 typedef enum Run {
         RUNS,
         SKIPPED,
-        PASSED, /* it stands behind a branch that runs */
-        OPEN,   /* only that run tells */
-        CALLED, /* the body of a function: it runs where that is called */
+        PASSED, /* skipped: an earlier branch ran */
+        OPEN,   /* known only when the script runs */
+        CALLED, /* in the body of a function: runs where the function is called */
 } Run;
 
 typedef struct Script {
         ShellText shell;
-        const char *counted; /* `line` counts up to here */
+        const char *counted; /* position up to which `line` is counted */
         unsigned line;
-        Words functions;           /* their names */
-        ScriptCommand command;     /* so far */
-        unsigned text;             /* as in a command */
-        bool test, negated;        /* behind "[", and "!" */
-        bool pattern;              /* where `case` has a pattern */
-        Run run;                   /* what becomes of it */
-        Run status;                /* what would have become of one behind the last one and "&&" */
-        unsigned status_line;      /* the line of that one */
-        unsigned status_number;    /* its number; 0: a test */
-        bool inverted;             /* behind a "!" */
-        unsigned count;            /* of commands */
-        ScriptPresences presences; /* as in a command */
+        Words functions;           /* names of the script's functions */
+        ScriptCommand command;     /* the command being read */
+        unsigned text;             /* see ScriptCommand */
+        bool test, negated;        /* the command is a test ("["); the command follows "!" */
+        bool pattern;              /* the position is in a pattern of `case` */
+        Run run;                   /* of the command being read */
+        Run status;                /* of a command that would follow the last one and "&&" */
+        unsigned status_line;      /* line of the last command */
+        unsigned status_number;    /* number of the last command; 0: a test */
+        bool inverted;             /* the last command followed "!" */
+        unsigned count;            /* number of commands */
+        ScriptPresences presences; /* see ScriptCommand */
         bool begins_list;          /* the next command begins a list of "&&" and "||" */
 
-        /* As in a command: of this one, of those in a block, and of those behind its "else". */
+        /* ScriptCommand.unless of the command being read, of commands in each block, and of commands after the block's "else". */
         unsigned unless, inside[64], otherwise[64];
 
-        unsigned depth;  /* of the blocks: "if", "for", "case", "{", "(" … */
-        char blocks[64]; /* how those begin, with one letter for each, the outermost one's in [1] */
-        /* The outermost one that need not run. */
-        unsigned condition_line; /* the line that decides; 0: there is none */
+        unsigned depth;  /* nesting of blocks: "if", "for", "case", "{", "(" */
+        char blocks[64]; /* first letter of each block's keyword, the outermost block's in [1] */
+        /* The outermost block that may not run. */
+        unsigned condition_line; /* the line that decides; 0: no such block */
         unsigned condition_depth;
         Run condition_run;
 
@@ -195,7 +195,7 @@ static void command_done(ScriptCommand *c) {
 
 /* ---- variables ---- */
 
-/* "for NAME in WORD…": in the loop its value is "{WORD,…}". */
+/* Reads "for NAME in WORD...": in the loop, the variable has the value "{WORD,...}". */
 static void begin_for(Script *s) {
         const Words *w = &s->command.words;
         _cleanup_(words_done) Words list = {};
@@ -214,7 +214,7 @@ static void begin_for(Script *s) {
                 shell_set_variable(&s->shell, w->items[1], strlen(w->items[1]), plain ? value : "$");
 }
 
-/* Behind it only the last of its words would be the value. */
+/* Marks loop variables as unknown after the loop. */
 static void end_for(Script *s) {
         for (size_t i = 0; i < s->shell.variables.n_items; i++) {
                 char *list = strchr(s->shell.variables.items[i], '{');
@@ -224,7 +224,7 @@ static void end_for(Script *s) {
         }
 }
 
-/* Returns how many words are assignments. */
+/* Reads leading assignments and returns their number. */
 static size_t read_assignments(Script *s) {
         const Words *w = &s->command.words;
         size_t n = 0;
@@ -234,13 +234,13 @@ static size_t read_assignments(Script *s) {
         if (n < w->n_items && STR_IN_SET(w->items[n], ".", "source", "eval", "read", "unset", "let", "getopts",
                                          "mapfile", "readarray", "declare", "typeset"))
                 words_done(&s->shell.variables);
-        /* "T=1 command" is for the command alone. */
+        /* An assignment before a command, "T=1 command", applies to that command only. */
         for (size_t i = 0; i < n && n == w->n_items; i++) {
                 const char *word = w->items[i], *value = strchr(word, '=') + 1, *before;
                 size_t length = shell_assignment_length(word);
 
                 before = shell_find_variable(&s->shell, word, length);
-                /* A list, and what a function may set, or only a subshell. */
+                /* The value is unknown if it is a list, or set in a condition, a function or a subshell. */
                 if (s->command.condition_line > 0 || word[length] == '+' || *value == '(' ||
                     memchr(s->blocks, '(', MIN(s->depth + 1, sizeof s->blocks)) || (before && script_is_open(before)))
                         value = "$";
@@ -249,20 +249,20 @@ static size_t read_assignments(Script *s) {
         return n;
 }
 
-/* ---- what has to be there ---- */
+/* ---- tests for the presence of programs and drives ---- */
 
 static void add_presence(Script *s, const char *path) {
         must_grow(&s->presences, items);
         s->presences.items[s->presences.n_items++] = (ScriptPresence){ must(strdup(path)), s->command.line, UINT_MAX };
 }
 
-/* All that was asked for holds to the end of the blocks that are so deep; of 0: to the end of the script. */
+/* Makes all tests apply up to the end of the block of this depth; 0: to the end of the script. */
 static void extend_presences(Script *s, unsigned depth) {
         for (size_t i = 0; i < s->presences.n_items; i++)
                 s->presences.items[i].depth = MIN(s->presences.items[i].depth, depth);
 }
 
-/* Only what holds in blocks of this depth remains. */
+/* Drops tests that do not apply to blocks of this depth. */
 static void drop_presences(Script *s, unsigned depth) {
         size_t n = 0;
 
@@ -280,9 +280,9 @@ static void begin_list(Script *s) {
         s->begins_list = false;
 }
 
-/* ---- what decides ---- */
+/* ---- conditions ---- */
 
-/* Does the command only test for a program or drive, or always succeed? */
+/* Returns true if the command only tests for programs or drives, or always succeeds. Records the tests. */
 static bool tests_presence(Script *s) {
         const Words *w = &s->command.words;
         bool tests = STR_IN_SET(w->items[0], "-x", "-e", "-f", "-b", "-d", "-L") &&
@@ -298,8 +298,8 @@ static bool tests_presence(Script *s) {
         return tests;
 }
 
-/* What is behind need not run, to the end of the blocks that are so deep; of 0: to the end of the script. The first line that
- * decides is told. */
+/* Makes the following commands conditional, up to the end of the block of this depth; 0: to the end of the script. The first condition's
+ * line is the one reported. */
 static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         if (run == RUNS)
                 return;
@@ -308,7 +308,7 @@ static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         s->condition_line = s->condition_line ?: line;
 }
 
-/* The shell's own words at the beginning of a command. False: it is none, or it is read with those behind it. */
+/* Reads a reserved word at the beginning of a command. Returns false for other words, and for words that are read with their arguments. */
 static bool read_control(Script *s, const char *word) {
         size_t inner = (s->depth + 1) % ELEMENTSOF(s->inside), outer = s->depth % ELEMENTSOF(s->inside);
         bool begins = STR_IN_SET(word, "if", "for", "while", "until", "select", "case", "{", "(");
@@ -395,7 +395,7 @@ static void run_command(Script *s) {
                                  : s->depth > 0 && STR_IN_SET(c.words.items[n], "break", "continue");
                 if (s->run != SKIPPED && (s->condition_line == 0 || s->condition_run == OPEN || (called && !returns)))
                         set_condition(s, OPEN, c.line, depth);
-                else if (!called || !returns) /* it is for the case that something is not there */
+                else if (!called || !returns) /* the script ends if a program or drive is absent */
                         extend_presences(s, depth);
         }
         c.calls_function = words_have(&s->functions, c.words.items[n]);
@@ -406,7 +406,7 @@ static void run_command(Script *s) {
 
 /* ---- the text ---- */
 
-/* "> FILE", "2>&1", "<<END", with the `digits` before it. */
+/* Reads "> FILE", "2>&1" or "<<END"; `digits`: the number of digits before the operator. */
 static void read_redirection(Script *s, size_t digits) {
         const char *sign = s->shell.at + digits;
         size_t n = strspn(sign, "<>&|");
@@ -420,14 +420,14 @@ static void read_redirection(Script *s, size_t digits) {
                 s->command.outputs = files;
         } else
                 words_done(&files);
-        /* The text of a here-document is read as if it were commands, and from there on nothing is certain. */
+        /* The text of a here-document is read like commands, so all following commands are uncertain. */
         if (n == 2 && starts_with(sign, "<<")) {
                 set_condition(s, OPEN, s->command.line, 0);
                 s->text = s->text ?: s->command.line;
         }
 }
 
-/* At what ends a command: "&", "|", both also doubled, ";", ")", a line's end. */
+/* Ends a command at "&", "&&", "|", "||", ";", ")" or the end of the line. */
 static void end_command(Script *s) {
         char c = *s->shell.at;
         bool any = s->command.words.n_items > 0, piped = s->command.piped;
@@ -444,7 +444,7 @@ static void end_command(Script *s) {
         if (doubled) {
                 s->unless = (c == '|') != s->inverted ? s->status_number : 0;
                 s->run = c == '&' || s->status == OPEN ? s->status : s->status == RUNS ? SKIPPED : RUNS;
-        } else if (!pipe && (any || c != '\n')) { /* behind "||" the rest may stand in the next line */
+        } else if (!pipe && (any || c != '\n')) { /* after "||" the list may continue on the next line */
                 s->run = RUNS;
                 s->unless = 0;
                 s->begins_list = true;
@@ -455,7 +455,7 @@ static void end_command(Script *s) {
         s->command.piped = any ? pipe : piped;
 }
 
-/* "NAME()", "NAME ()", "function NAME" */
+/* Returns true for "NAME()", "NAME ()" and "function NAME". */
 static bool is_function(const Words *w) {
         return (w->n_items == 1 && ends_with(w->items[0], "()")) ||
                (w->n_items == 2 && (streq(w->items[1], "()") || streq(w->items[0], "function")));
@@ -478,7 +478,7 @@ static void read_one(Script *s) {
                         s->command.line = s->line;
                 if (s->pattern && *s->shell.at == '(')
                         s->shell.at++;
-                /* A subshell: not "((", nor the "()" of a function. */
+                /* A subshell, but neither "((" nor the "()" of a function. */
                 else if (w->n_items == 0 && !s->test && *s->shell.at == '(' && s->shell.at[1] != '(' &&
                          s->shell.at[1 + strspn(s->shell.at + 1, " \t")] != ')')
                         words_add(w, s->shell.at++, 1);
@@ -490,7 +490,7 @@ static void read_one(Script *s) {
                         words_add(&s->functions, name, strcspn(name, "("));
                         set_condition(s, CALLED, s->command.line, s->depth + 1);
                 }
-                /* "fi)" may be a word of `case`. */
+                /* A word such as "fi)" may be a pattern of `case`. */
                 if (is_function(w) ||
                     (w->n_items == 1 && (*s->shell.at != ')' || s->blocks[s->depth % sizeof s->blocks] != 'c') &&
                      (!s->pattern || streq(w->items[0], "esac")) && read_control(s, w->items[0])))
@@ -504,7 +504,7 @@ void script_read(const char *text, unsigned line, void (*each)(void *userdata, c
 
         while (*s.shell.at)
                 read_one(&s);
-        end_command(&s); /* the command is empty then */
+        end_command(&s); /* the text may end without a newline */
         for (size_t i = 0; i < s.presences.n_items; i++)
                 free(s.presences.items[i].path);
         free(s.presences.items);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The simple commands of a shell script, read line by line: quotes taken away, plain variables and the words of a `for` put
- * in. Nothing is run, and nothing of what depends on the run is guessed. */
+/* Reads the simple commands of a shell script: removes quotes, and expands plain variables and the words of `for` loops. Runs nothing, and
+ * makes no guess about values that are known only when the script runs. */
 
 #include "words.h"
 
-/* A program or drive that has to be there for a command to run. */
+/* A program or drive whose presence a script tests before it runs a command. */
 typedef struct ScriptPresence {
         char *path;
         unsigned line;
-        unsigned depth; /* of the blocks with the end of which it ends; UINT_MAX: with the list of "&&" and "||" */
+        unsigned depth; /* the test applies up to the end of the block of this depth; UINT_MAX: of the list of "&&" and "||" */
 } ScriptPresence;
 
 typedef struct ScriptPresences {
@@ -19,21 +19,21 @@ typedef struct ScriptPresences {
 
 typedef struct ScriptCommand {
         Words words;
-        Words outputs; /* the files that its standard output goes to */
+        Words outputs; /* files that the standard output is redirected to */
         unsigned line;
-        unsigned condition_line; /* the line that decides whether it runs; 0: it runs whenever the script does */
-        unsigned text;   /* the line of a here-document, the end of which is not looked for; 0: there is none before */
-        unsigned number; /* from 1 on, in the order of the text */
-        unsigned unless; /* it runs where the command with this number has failed; 0: that is not so */
+        unsigned condition_line; /* the line that decides whether the command runs; 0: it always runs */
+        unsigned text;           /* the line of an earlier here-document, whose end is not searched; 0: none */
+        unsigned number;         /* from 1, in the order of the text */
+        unsigned unless;         /* the command runs only if the command of this number fails; 0: not so */
         ScriptPresences presences;
-        bool piped;          /* it reads what the command before it writes */
-        bool calls_function; /* it calls a function of the script */
-        bool assigns;        /* it only sets variables */
+        bool piped;          /* the command reads the output of the previous command */
+        bool calls_function; /* the command is a function of the script */
+        bool assigns;        /* the command only sets variables */
 } ScriptCommand;
 
-/* Calls `each` for every command, in the order of the text, in a loop once with all of its words. `line` is the number of the
+/* Calls `each` for every command, in the order of the text; for a command in a loop once, with all words of the loop. `line`: number of the
  * first line. */
 void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c), void *userdata);
 
-/* Is a word known only when the script runs? */
+/* Returns true if the word is known only when the script runs. */
 bool script_is_open(const char *word);
