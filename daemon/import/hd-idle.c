@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* hd-idle's options, on its command line and in /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21): -a names a drive, and -i is the
- * idle time of the one named before it, or of all others. */
+/* Reads hd-idle's options from its command line and from /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21): -a names a drive, and -i sets
+ * the idle time of the drive named before it, or of all other drives. */
 
 #include "command.h"
 
-/* Adds the rules; `open`: why not all options are known, NULL: they are. */
+/* Adds the rules; `open`: why some options are not known, NULL: all are known. */
 static void read_options(Import *import, unsigned line, const Words *words, const char *open) {
         size_t first = import->n_rules;
         const char *reason = open;
         ImportRule *rule;
 
-        /* The rule for all others comes first, so that those of drives win; 600 is the default. */
+        /* The rule for all other drives comes first, so that the rules for named drives win; 600 s is hd-idle's default. */
         rule = import_add_rule(import, line);
         (void) import_match(rule, MATCH_ROTATIONAL, "true");
         rule->spindown_by_service = true;
@@ -23,7 +23,7 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 if (letter && strchr("aicslpt", letter) && !*value && i + 1 < words->n_items)
                         value = words->items[++i];
                 if (letter == 'h' || (letter && !strchr("aicslptdI", letter)) || letter == 't') {
-                        /* It shows its help, or puts one drive into standby, and ends. */
+                        /* hd-idle prints help, or puts one drive into standby, and exits. */
                         if (letter == 't')
                                 import_note(import, line,
                                             "hd-idle -t acts once and is not a setting: see spindown_time");
@@ -48,7 +48,7 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 } else if (!letter)
                         reason = reason ?: "some options of hd-idle are known only when hd-idle runs";
         }
-        /* Without its exceptions the rule for all others would be for too many drives. */
+        /* Without its exceptions, the rule for all other drives would match too many drives. */
         for (size_t i = first; i < import->n_rules && reason; i++)
                 import_comment_out_drives(&import->rules[i], "%s", reason);
 }
@@ -77,7 +77,7 @@ void hd_idle_read(const char *text, Import *ret) {
         if (starts && !streq(starts->value, "true"))
                 return;
 
-        /* A loop or a variable needs a shell, and systemd reads the file without one. */
+        /* A loop or a variable needs a shell; systemd reads the file without one. */
         for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;

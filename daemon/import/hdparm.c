@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* hdparm: its hdparm.conf and its commands. */
+/* Readers of hdparm commands and of hdparm.conf. */
 
 #include <ctype.h>
 #include <strings.h>
@@ -9,7 +9,7 @@
 #include "text.h"
 
 /* clang-format off */
-/* hdparm.8 and hdparm.conf.5 of 9.65 */
+/* From hdparm(8) and hdparm.conf(5) of hdparm 9.65. */
 static const Keyword keywords[] = {
         { "read_ahead_sect",          false, 'a', 2048, "read_ahead_sect"          },
         { "lookahead",                false, 'A', 1,    "lookahead"                },
@@ -54,9 +54,9 @@ const Keyword *keyword_find(const char *name, char letter) {
         return NULL;
 }
 
-/* ---- hdparm's flags, as its main() reads them (9.65): letters may stand together, a number behind its letter or alone ---- */
+/* ---- hdparm's flags, parsed like its main() (9.65): flags may be combined, and a number may be in the same word or the next ---- */
 
-/* Without a number the others only show. */
+/* Flags that require a number. Other flags without a number print the present value. */
 #define NEED_NUMBER "DEKLPsS"
 
 static void read_long(Command *c, const char *name, size_t *i) {
@@ -65,7 +65,7 @@ static void read_long(Command *c, const char *name, size_t *i) {
         else if (streq(name, "security-freeze"))
                 command_want(c, "security_freeze", "on");
         else if (strncasecmp(name, "security-", strlen("security-")) == 0 || strcasecmp(name, "user-master") == 0) {
-                /* Its argument may be a password. */
+                /* The argument may be a password. */
                 if (*i + 1 < c->n_words && !starts_with(c->words[*i + 1], "/dev/"))
                         ++*i;
                 command_note(c, "drivekeep sends no security commands and keeps no passwords");
@@ -73,8 +73,8 @@ static void read_long(Command *c, const char *name, size_t *i) {
                 command_note(c, "hdparm --%.40s is not a setting that can be kept", name);
 }
 
-/* A flag that takes a number, `s` being what is behind its letter. Returns what is behind the number; NULL: it is not one that
- * hdparm takes. */
+/* Reads the number of a flag; `s`: the text after the flag's letter. Returns the text after the number, or NULL if hdparm rejects the
+ * number. */
 static const char *read_number(Command *c, const Keyword *k, const char *s, size_t *i) {
         const char *next = *i + 1 < c->n_words ? c->words[*i + 1] : "", *end;
         unsigned long number;
@@ -99,7 +99,7 @@ static const char *read_number(Command *c, const Keyword *k, const char *s, size
         return end;
 }
 
-/* At what it does not take, hdparm ends: of the command nothing is set. */
+/* hdparm exits at a flag that it rejects, so such a command sets nothing. */
 static void read_letters(Command *c, const char *letters, size_t *i) {
         for (const char *s = letters; s && *s;) {
                 char letter = *s++;
@@ -112,7 +112,7 @@ static void read_letters(Command *c, const char *letters, size_t *i) {
                 else if (strchr("hV", letter)) {
                         command_shows(c);
                         return;
-                } else if (strchr("yY", letter)) /* a rule would do it each time that the drive comes */
+                } else if (strchr("yY", letter)) /* a rule would repeat it each time the drive appears */
                         command_note(c, "hdparm -%c acts once and is not a setting: see spindown_time", letter);
                 else if (!strchr("fFtTwzCgHiIqv", letter))
                         s = NULL;
@@ -142,16 +142,16 @@ void hdparm_command(Command *c) {
         }
 }
 
-/* ---- an hdparm.conf as its writer meant it. Debian's own parser takes less (hdparm 9.65, hdparm_options in hdparm-functions): where
- * that matters a note says so ---- */
+/* ---- hdparm.conf, read as its writer intended. Debian's parser accepts less (hdparm_options in hdparm-functions, hdparm 9.65); a note
+ * marks such lines ---- */
 
 #define IGNORED "Debian ignores this form and never applied it"
 
 typedef struct Reader {
         Import *import;
         unsigned line;
-        size_t block; /* the open one's rule; 0: none, and what stands here is for all drives */
-        bool named;   /* the block's names have been there, and its brace has not */
+        size_t block; /* rule of the open block; 0: no block is open, and lines are for all drives */
+        bool named;   /* the names of a block were read, its opening brace was not */
 } Reader;
 
 #define note(r, ...) import_note((r)->import, (r)->line, __VA_ARGS__)
@@ -161,7 +161,7 @@ static ImportRule *begin_block(Reader *r) {
         return import_add_rule(r->import, r->line);
 }
 
-/* What comes next is meant for some drive, and not for all. */
+/* Begins a block for an unknown drive: the following lines are not for all drives. */
 static void begin_nameless(Reader *r) {
         ImportRule *rule = begin_block(r);
 
@@ -187,7 +187,8 @@ static void read_names(Reader *r, char *s) {
         }
 }
 
-/* Is the block a second one for its drive, and the key set before? To Debian what stands there, or for all drives, counts. */
+/* Returns true if the block is a second one for its drive, and the first block or the lines for all drives set the key: Debian uses that
+ * value. */
 static bool is_set_before(const Reader *r, const char *key) {
         const ImportRule *global = r->import->rules, *block = global + r->block, *first = global + 1;
 
@@ -207,19 +208,19 @@ static void want(Reader *r, const Keyword *k, const char *value) {
                 note(r, "Debian uses the value from the first block of this drive, or from the lines for all drives");
                 return;
         }
-        /* With a brace too many it may be for one drive. */
+        /* A surplus brace may have closed the block too early: the line may be for one drive. */
         if (rule == global && r->import->n_rules > 1) {
                 note(r, "Debian ignores lines after a block");
                 return;
         }
 
         import_want(rule, r->line, k->key, "%s", value);
-        /* For Debian the apm of a block leaves the apm_battery for all drives as it is. */
+        /* In Debian, the apm of a block does not override the apm_battery for all drives. */
         if (rule != global && streq(k->key, "apm") && battery && !import_find_wish(rule, battery->key, false))
                 import_want(rule, battery->line, battery->key, "%s", battery->value);
 }
 
-/* What stands before, between or behind braces: names, "KEY = VALUE", or a word alone. */
+/* Reads the text before, between or after braces: names, "KEY = VALUE", or a single word. */
 static void read_part(Reader *r, char *s) {
         char *value = s;
         const Keyword *k;
@@ -240,9 +241,9 @@ static void read_part(Reader *r, char *s) {
         if (k && k->alone != is_assigned && !strpbrk(value, " \t"))
                 want(r, k, k->alone ? "on" : value);
         else {
-                /* Of the value nothing is shown: it may be a password. */
+                /* The value is not printed: it may be a password. */
                 note(r, "\"%.*s\" is not imported in this form", (int) MIN(strcspn(s, " \t=:\"'"), 40U), s);
-                /* It may be a name. */
+                /* The word may be the name of a drive. */
                 if (!is_assigned && r->block == 0)
                         begin_nameless(r);
         }
@@ -258,7 +259,7 @@ static void read_line(Reader *r, char *s) {
                 return;
         s = text_strip(s);
 
-        /* To Debian "NAME {" and "}" stand alone on their lines. */
+        /* Debian requires "NAME {" and "}" on lines of their own. */
         brace = strpbrk(s, "{}");
         if (brace && (brace[1] || (*brace == '{') == (brace == s)))
                 note(r, IGNORED);
@@ -287,8 +288,8 @@ static bool has_pattern(const ImportRule *rule) {
         return false;
 }
 
-/* hdparm.conf uses the first block of a drive, drivekeep the last one: a block with a pattern, which Debian never applied, moves before
- * all others. An empty block before it may be an exception. */
+/* Debian uses the first block of a drive, drivekeep the last one. So a block with a pattern, which Debian never applied, is moved before
+ * all others. An empty block before it may have been an exception. */
 static void order_patterns(Import *import) {
         for (size_t i = 2; i < import->n_rules; i++) {
                 ImportRule rule = import->rules[i];
@@ -309,7 +310,7 @@ void hdparm_conf_read(const char *text, Import *ret) {
         Reader r = { .import = ret };
         Lines l = { .next = text };
 
-        /* The first rule is for all drives of Debian's udev rule, so that the blocks win. */
+        /* The first rule is for all drives of Debian's udev rule: the rules of the blocks come later and win. */
         (void) import_match(import_add_rule(ret, 1), MATCH_NODE, "/dev/[sh]d[a-z]");
         while (lines_next(&l, true, &line)) {
                 r.line = l.line;

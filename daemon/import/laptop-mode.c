@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Disk settings of laptop-mode-tools with and without laptop mode, by power source (laptop-mode.conf(8), modules hdparm, laptop-mode and
- * intel-sata-powermgmt of 1.74). Its values for a critical battery level are left out. */
+/* Reads the disk settings of laptop-mode-tools with and without laptop mode, by power source (laptop-mode.conf(8), modules hdparm,
+ * laptop-mode and intel-sata-powermgmt of 1.74). Values for a critical battery level are not imported. */
 
 #include "reader.h"
 #include "words.h"
@@ -35,14 +35,14 @@ static const struct {
 };
 /* clang-format on */
 
-/* The last assignment of the variable, as a shell uses it. NULL: there is none, or it is empty. */
+/* Returns the last assignment of the variable, which is the one a shell uses. NULL: there is none, or the value is empty. */
 static const Pair *find_value(const Pairs *pairs, const char *name) {
         const Pair *p = pairs_last(pairs, NULL, name);
 
         return p && *p->value && *p->value != '#' ? p : NULL;
 }
 
-/* A comment may stand behind a value without quotes. */
+/* Removes comments after values without quotes. */
 static void cut_comments(Pairs *pairs) {
         for (Pair *p = pairs->items; p < pairs->items + pairs->n_items; p++)
                 if (p->value && !strchr("\"'", p->value[-1]))
@@ -127,7 +127,7 @@ static void add_links_rules(const Pairs *pairs, Import *import) {
         import_add_wish(rule, suspends->line, "runtime_pm", must(strdup("auto")), true);
 }
 
-/* Lists variables about drives that are not imported. */
+/* Notes variables about drives that are not imported. */
 static void note_unknown_variables(const Pairs *pairs, Import *import) {
         static const char *const words[] = { "HD", "DISK", "SATA", "AHCI", "CONTROL_RUNTIME_AUTOSUSPEND" };
         static const char *const known[] = { "HD", "ASSUME_SCSI_IS_SATA", "CONTROL_AHCI_RUNTIME_PM",

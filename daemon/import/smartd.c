@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* smartd.conf: -e and -l scterc of a line are smartctl's -s and -l scterc for its drive, which smartd polls (smartd.conf(5), 7.3). */
+/* Reads smartd.conf: the directives -e and -l scterc equal smartctl's options -s and -l scterc. Each line also is a drive that smartd polls
+ * (smartd.conf(5), 7.3). */
 
 #include "command.h"
 
-/* Directives that only watch a drive; and those that take a value. */
+/* Directives that only monitor a drive, and directives that have a value. */
 static const char watching[] = "aHfpuntTlsmMiIrRCUWFvPdc", with_value[] = "dnToSlesmMiIrRCUWFvPc";
 
-/* Adds what a directive asks for to smartctl's options. */
+/* Translates a directive into options of smartctl. */
 static void read_directive(Import *import, unsigned line, Words *options, const char *option, const char *value) {
         _cleanup_free_ char *shown = must_format("%s%s%s", option, *value ? " " : "", value);
 
@@ -20,7 +21,7 @@ static void read_directive(Import *import, unsigned line, Words *options, const 
                 import_not_understood(import, line, NULL, shown);
 }
 
-/* `named`: by the lines before, which a scan leaves out. */
+/* `named`: drives named by earlier lines, which DEVICESCAN excludes. */
 static void read_directives(Import *import, unsigned line, const char *directives, const char *device, Match *named) {
         bool scans = streq(device, "DEVICESCAN"), skips_standby = false;
         _cleanup_(words_done) Words words = {}, options = {};
@@ -28,7 +29,7 @@ static void read_directives(Import *import, unsigned line, const char *directive
         Place place = { .import = import };
 
         if (scans) {
-                /* -e and -l scterc are for ATA drives. */
+                /* -e and -l scterc apply to ATA drives only. */
                 for (size_t i = 0; i < 3; i++)
                         (void) import_match_add(&ata, MATCH_TRANSPORT, NULL,
                                                 ((const char *[]){ "sata", "pata", "usb" })[i]);
@@ -79,7 +80,7 @@ void smartd_read(const char *text, Import *ret) {
                 size_t n;
 
                 n = strcspn(line, " \t");
-                /* The line's own directive counts, where a default says something else. */
+                /* Directives of the line override those of DEFAULT. */
                 directives = must_format("%s %s", starts_with(line, "DEFAULT") ? "" : defaults ?: "", line + n);
                 line[n] = '\0';
                 if (scanned && n > 0)

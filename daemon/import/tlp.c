@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* TLP's disk settings: lists of values go by the order of DISK_DEVICES, the last value for the rest, except of schedulers
- * (tlp.conf, func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
+/* Reads TLP's disk settings. Lists of values are in the order of DISK_DEVICES; the last value also applies to the remaining drives,
+ * except for schedulers (tlp.conf, func.d/15-tlp-func-disk of TLP 1.5 to 1.9). */
 
 #include "reader.h"
 #include "words.h"
 
-/* Those of LINK are for all SATA ports, the others for the drives in DISK_DEVICES. */
+/* LINK parameters apply to all SATA ports, the others to the drives in DISK_DEVICES. */
 typedef enum Scope {
-        APM,  /* one value per drive, and none for the classes in DISK_APM_CLASS_DENYLIST */
+        APM,  /* one value per drive, except for classes in DISK_APM_CLASS_DENYLIST */
         LIST, /* one value per drive */
-        ONE,  /* one value for all of them */
+        ONE,  /* one value for all drives */
         LINK,
 } Scope;
 
@@ -29,7 +29,7 @@ static const struct {
         { "SATA_LINKPWR_ON_BAT", "link_power_management", LINK },
 };
 
-/* Does TLP take the line? */
+/* Returns true if TLP accepts the line. */
 static bool is_accepted(const Pair *p) {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789+";
 
@@ -37,7 +37,7 @@ static bool is_accepted(const Pair *p) {
                (p->value[-1] == '"' || !strpbrk(p->value, "# "));
 }
 
-/* The words of the last NAME=, and of each NAME+= behind it; *ret_line is that of the last one, 0: there is none. */
+/* Collects the words of the last NAME= and of each later NAME+=; *ret_line: the line of the last one, 0: none. */
 static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigned *ret_line) {
         size_t n = strlen(name);
 
@@ -54,7 +54,7 @@ static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigne
         }
 }
 
-/* The same with a default, and with an older name. Returns the line. */
+/* Like find_words(), with an older name and a default. Returns the line. */
 static unsigned find_list(const Pairs *pairs, const char *name, const char *older, const char *otherwise, Words *ret) {
         unsigned line;
 
@@ -68,7 +68,7 @@ static unsigned find_list(const Pairs *pairs, const char *name, const char *olde
 
 /* ---- rules ---- */
 
-/* TLP writes both, or neither; an empty timeout leaves drives alone. */
+/* TLP writes both power/control and the autosuspend delay, or with an empty timeout neither. */
 static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line, const char *value, bool on_battery) {
         _cleanup_(words_done) Words timeout = {};
         unsigned timeout_line = find_list(pairs, "AHCI_RUNTIME_PM_TIMEOUT", NULL, "15", &timeout);
@@ -81,7 +81,7 @@ static void want_runtime_pm(const Pairs *pairs, ImportRule *rule, unsigned line,
                                 on_battery);
 }
 
-/* The values in this place of the lists that are of the scopes from `from` to `to`. */
+/* Adds the wishes of parameters with scopes from `from` to `to`; `place`: index of the drive in DISK_DEVICES. */
 static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, size_t place, bool nvme, Scope from,
                         Scope to) {
         for (size_t i = 0; i < ELEMENTSOF(parameters); i++) {
@@ -95,11 +95,11 @@ static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, si
                 find_words(pairs, name, &values, &line);
                 if (values.n_items == 0 || (scheduler && place >= values.n_items))
                         continue;
-                /* Of several link policies TLP takes the first that the kernel knows. */
+                /* With several link policies, TLP uses the first one that the kernel knows. */
                 value = values.items[parameters[i].scope <= LIST ? MIN(place, values.n_items - 1) : 0];
                 if (nvme && parameters[i].scope == ONE)
                         import_note(import, line, "drivekeep does not set %s of NVMe drives", key);
-                /* TLP's words for leaving it alone. */
+                /* "keep" and "_": TLP does not change the setting. */
                 else if (STR_IN_SET(value, "keep", "_") || (nvme && !scheduler))
                         continue;
                 else if (parameters[i].scope == ONE)
@@ -114,12 +114,12 @@ static void want_values(const Pairs *pairs, Import *import, ImportRule *rule, si
 static ImportRule *add_rule(Import *import, const char *device) {
         ImportRule *rule = import_add_rule(import, 1);
 
-        /* All of /dev/disk/by-id have a '-'. */
+        /* All names in /dev/disk/by-id have a '-'. */
         (void) import_match(rule, MATCH_NODE, "/dev/%s%s", strchr(device, '-') ? "disk/by-id/" : "", device);
         return rule;
 }
 
-/* APM is only for drives of some classes; TLP has others than "ata", "sata" and "usb", of drives without APM. */
+/* Limits APM to the classes of drives that are not denied. TLP's classes other than "ata", "sata" and "usb" have no APM. */
 static void match_classes(ImportRule *rule, const Words *denied, unsigned line) {
         static const char *const classes[][2] = { { "sata", "sata" }, { "ata", "pata" }, { "usb", "usb" } };
         bool any = false;
@@ -143,11 +143,11 @@ static void add_link_rule(const Pairs *pairs, Import *import) {
         want_values(pairs, import, rule, 0, false, LINK, LINK);
 }
 
-/* Lines that TLP does not take, and those about disks that are not taken over. */
+/* Notes lines that TLP rejects, and disk parameters that are not imported. */
 static void note_unknown_variables(const Pairs *pairs, Import *import) {
         static const char *const known[] = { "DISK_DEVICES",
                                              "DISK_APM_CLASS_DENYLIST",
-                                             "DISK_IDLE_SECS_ON_AC", /* of the page cache, and of no drive */
+                                             "DISK_IDLE_SECS_ON_AC", /* sets the page cache, not a drive */
                                              "DISK_IDLE_SECS_ON_BAT",
                                              "SATA_LINKPWR_DENYLIST",
                                              "SATA_LINKPWR_BLACKLIST",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A profile of tuned: the options of its disk and scsi_host plug-ins (tuned 2.20, plugins/plugin_disk.py and
+/* Reads a tuned profile: the options of the disk and scsi_host plug-ins (tuned 2.20, plugins/plugin_disk.py and
  * plugin_scsi_host.py), and files in /sys. */
 
 #include "command.h"
 
-/* Words like "sd*", and "!sda" or "-sda" for those that are left out; where there are only such, of `all`. */
+/* Adds devices such as "sd*", and excludes devices such as "!sda" or "-sda". A list with exclusions only applies to `all`. */
 static void add_devices(ImportRule *rule, const char *list, const char *all) {
         _cleanup_free_ char *words = must(strdup(list));
         bool any = false;
@@ -24,7 +24,7 @@ static void add_devices(ImportRule *rule, const char *list, const char *all) {
 
 static const struct {
         const char *type, *option, *key;
-        const char *devices; /* those that have it, where the section names none; NULL: the adapters of SATA drives */
+        const char *devices; /* the default devices of a section; NULL: the adapters of SATA drives */
 } options[] = {
         { "disk", "apm", "apm", "sd*" },
         { "disk", "spindown", "spindown_time", "sd*" },
@@ -33,7 +33,7 @@ static const struct {
         { "scsi_host", "alpm", "link_power_management", NULL },
 };
 
-/* What decides whether a section counts, or for which devices. NULL: nothing does. */
+/* Finds the option that decides whether a section applies, or to which devices. NULL: none. */
 static const Pair *find_condition(const Pairs *pairs, const char *section) {
         static const char *const names[] = { "devices_udev_regex", "uname_regex", "cpuinfo_regex", "enabled" };
         const Pair *found = NULL;
@@ -43,7 +43,7 @@ static const Pair *find_condition(const Pairs *pairs, const char *section) {
         return found;
 }
 
-/* Of the other options: files in /sys, and what may be about drives, too. */
+/* Reads other options: files in /sys. Notes options that may set drives. */
 static void read_other(const Pairs *pairs, const Pair *p, const char *type, Import *import) {
         static const char *const plain[] = { "type", "devices", "priority", "replace", "drop", NULL };
         _cleanup_free_ char *shown = must_format("[%s] %s=%s", p->section, p->name, p->value), *reason = NULL;
@@ -79,13 +79,13 @@ static void read_option(const Pairs *pairs, const Pair *p, Import *import) {
                 (void) import_match(rule, MATCH_TRANSPORT, "sata");
         else if (!devices || !strchr(devices->value, '$'))
                 add_devices(rule, devices ? devices->value : "", options[i].devices);
-        /* "sd*, !sda", or some of the adapters. */
+        /* No match can express a list with exclusions ("sd*, !sda"), or a list of adapters. */
         if (devices && (rule->except.n_criteria > 0 || strchr(devices->value, '$') || !options[i].devices))
                 open = devices;
         open = open ?: find_condition(pairs, p->section);
         if (open)
                 import_comment_out_drives(rule, "drivekeep has no match for %s=%.60s", open->name, open->value);
-        /* "4096 s": sectors of 512 bytes, not KiB. */
+        /* A value such as "4096 s" is in sectors of 512 bytes, others are in KiB. */
         if (streq(p->name, "readahead") && value[n + strspn(value + n, " \t")] == 's')
                 import_want(rule, p->line, options[i].key, "%lu", strtoul(value, NULL, 10) / 2);
         else

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* udev rules that run a command for a drive or write an attribute of it: their conditions become the match (udev(7)). */
+/* Reads udev rules that run a command for a drive or write its attributes. The rule's conditions become the match (udev(7)). */
 
 #include <fnmatch.h>
 
 #include "command.h"
 
-#define RUNS_MAX 100 /* a RUN= may take back whatever stands further above */
-#define JUMPS_MAX 64 /* each is looked for in all that stands behind it */
+#define RUNS_MAX 100 /* rules further back than this are always treated as cancelled by RUN= */
+#define JUMPS_MAX 64 /* bounds the search for labels, which reads the rest of the file for each GOTO */
 
-/* One KEY{ATTRIBUTE}OP"VALUE" of a rule; all of it is in the line. Behind the last one stands one without a key. */
+/* One KEY{ATTRIBUTE}OP"VALUE" of a rule; the strings are parts of the line. An item without a key ends the array. */
 typedef struct Item {
         const char *key, *attribute, *value;
         char op[3];
         bool any_case; /* i"VALUE" */
 } Item;
 
-/* Cuts the next one out of the line; false: what is left is none, or a comment. */
+/* Cuts the next item out of the line. Returns false if the rest is not an item, or a comment. */
 static bool read_item(char **p, Item *ret) {
         char *key = *p + strspn(*p, " \t,\r"), *key_end = key + strcspn(key, "{=!+-:\" \t");
         char *attribute = key_end + (*key_end == '{'), *attribute_end = attribute, *op, *s, *to;
@@ -60,7 +60,7 @@ static bool value_fits(const Item *i, const char *word) {
         return import_condition_fits(i->value, word);
 }
 
-/* Does every drive meet the condition when drivekeep visits it, with this operator? */
+/* Returns true if every drive meets the condition when drivekeep visits the drive; `op`: the operator to assume. */
 static bool is_met(const Item *i, const char *op) {
         bool same = streq(op, "==");
 
@@ -73,13 +73,13 @@ static bool is_met(const Item *i, const char *op) {
         return false;
 }
 
-/* What drivekeep matches by for a condition; NULL: it has no match like it. */
+/* Returns the drivekeep match key for a condition; NULL: none. */
 static const char *find_match(const Item *i) {
         const char *name = base_name(i->attribute);
 
         if (streq(i->key, "KERNEL"))
                 return "node";
-        /* Below a host's "usb3" there are no drives but USB drives. Of other buses that cannot be said. */
+        /* Drives below a USB bus are USB drives. Other buses do not determine the transport. */
         if (streq(i->key, "SUBSYSTEMS") && streq(i->value, "usb"))
                 return "transport";
         if (streq(i->key, "ENV") && match_key_from_string(name) == MATCH_PROPERTY && !streq(name, "DEVTYPE"))
@@ -91,7 +91,7 @@ static const char *find_match(const Item *i) {
         return streq(name, "idVendor") ? "ID_VENDOR_ID" : streq(name, "idProduct") ? "ID_MODEL_ID" : NULL;
 }
 
-/* False: there is no match like it. */
+/* Adds a condition to the match. Returns false if no match key exists for the condition. */
 static bool add_condition(const Item *i, Match *m) {
         _cleanup_free_ char *values = must(strdup(i->value));
         const char *name = find_match(i);
@@ -106,11 +106,11 @@ static bool add_condition(const Item *i, Match *m) {
                 if (!import_match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern))
                         return false;
         }
-        /* Of two conditions both must hold; of two patterns of one key, one must. */
+        /* Two udev conditions must both be met, but of two patterns of one match key only one: a second condition for a key fails. */
         return m->n_criteria > before;
 }
 
-/* With OWN for the words for the drive that udev and its environment have. */
+/* Replaces udev's substitutions and variables for the drive by RULE_DRIVE. */
 static char *substitute_drive(const char *command) {
         static const char *const words[][2] = {
                 { "$$DEVPATH", "/block/" RULE_DRIVE },
@@ -147,7 +147,7 @@ static char *substitute_drive(const char *command) {
         return text;
 }
 
-/* RUN+="…", or ATTR{…}="…" of what the rule is for: a drive, or something of another subsystem that a drive hangs on. */
+/* Reads RUN+="..." or ATTR{...}="...". The rule may be for a drive, or for a parent device in another subsystem. */
 static void read_action(const Place *p, unsigned line, const Item *i, const char *subsystem) {
         _cleanup_free_ char *command = NULL, *path = NULL;
         bool scsi = streq(subsystem, "scsi"), block = scsi || streq(subsystem, "block");
@@ -168,9 +168,9 @@ static void read_action(const Place *p, unsigned line, const Item *i, const char
                                       i->value);
 }
 
-/* ---- conditions and jumps, for those who know the drives ---- */
+/* ---- conditions and jumps, for udev_applies(), which knows the drives ---- */
 
-/* May it hold for a drive, or must it, at one of the events at which udev applies rules to drives? */
+/* Returns true if a drive may meet the condition at an event "add" or "change". */
 static bool may_be_met(const Item *i) {
         bool add = value_fits(i, "add"), change = value_fits(i, "change");
 
@@ -197,7 +197,7 @@ static void copy_condition(ImportConditions *to, const char *key, const Item *i)
         };
 }
 
-/* `parent`: the rule is for what the drive hangs on (a SCSI device, its host). */
+/* `parent`: the rule is for a parent of the drive (a SCSI device, its host). */
 static void add_conditions(ImportConditions *to, const Item *items, bool parent) {
         for (const Item *i = items; i->key; i++) {
                 bool named = parent && STR_IN_SET(i->key, "ATTR", "KERNEL", "DRIVER");
@@ -208,7 +208,7 @@ static void add_conditions(ImportConditions *to, const Item *items, bool parent)
         }
 }
 
-/* May a drive fit both? */
+/* Returns true if a drive may match both. */
 static bool may_share(const Match *a, const Match *b) {
         for (const Criterion *x = a->criteria; x < a->criteria + a->n_criteria; x++)
                 for (const Criterion *y = b->criteria; y < b->criteria + b->n_criteria; y++) {
@@ -226,7 +226,7 @@ static bool may_share(const Match *a, const Match *b) {
         return true;
 }
 
-/* RUN= empties the list of what udev runs for a drive (udev(7)). `own`: the first rule of the same line. */
+/* RUN= empties the list of programs that udev runs for a drive (udev(7)). `own`: index of the first rule of the same line. */
 static void clear_runs(Import *import, size_t own, const Match *match, unsigned line) {
         for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
                 if (r->runs && !r->never &&
@@ -245,7 +245,7 @@ static void add_jump(Import *import, const Item *items, ImportJump jump) {
         import->jumps[import->n_jumps++] = jump;
 }
 
-/* The line of a label further down; 0: there is none, and udev ignores the GOTO. */
+/* Returns the line of a label further down; 0: none, and udev ignores the GOTO. */
 static unsigned find_label(Lines l, const char *label) {
         _cleanup_free_ char *line = NULL;
         Item i;
@@ -257,8 +257,8 @@ static unsigned find_label(Lines l, const char *label) {
         return 0;
 }
 
-/* The line of a GOTO that may leave out this one; 0: there is none. A label that is not in the text may be anywhere, and of more jumps
- * than are kept nothing is known. */
+/* Returns the line of a GOTO that may skip this line; 0: none. A GOTO without a label in the text may skip any line, as may any GOTO if
+ * there are more than JUMPS_MAX. */
 static unsigned find_jump(const Import *import, unsigned line) {
         for (const ImportJump *j = import->jumps; j < import->jumps + import->n_jumps; j++)
                 if (!j->runs && (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX))
@@ -269,7 +269,7 @@ static unsigned find_jump(const Import *import, unsigned line) {
 
 /* ---- the rules ---- */
 
-/* `rest` is what stands behind it. */
+/* `rest`: the lines after the rule. */
 static void read_rule(char *text, const Lines *rest, Import *import) {
         _cleanup_(match_done) Match match = {};
         _cleanup_free_ char *reason = NULL;
@@ -289,7 +289,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
 
         for (const Item *i = items; i->key; i++) {
                 label = streq(i->key, "GOTO") ? i->value : label;
-                /* No drive meets the condition. */
+                /* No drive meets the conditions. */
                 unmet = unmet || (is_condition(i) && !may_be_met(i));
                 never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
                 if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {
@@ -318,7 +318,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         for (ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++) {
                 bool parent = !place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme");
 
-                /* Of a command that names another drive nothing is known. */
+                /* Conditions of the rule say nothing about a command that names another drive. */
                 r->jumps = place.match && import_same_match(&r->match, &match);
                 r->never = r->never || (r->jumps && unmet);
                 if (r->jumps || parent)
@@ -331,8 +331,8 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
                 add_jump(import, items, (ImportJump){ .line = line, .until = find_label(*rest, label) });
 }
 
-/* Import holds back all that stands behind a GOTO that a drive may take; check, which knows the drives, finds out who takes it, and
- * how far it goes. */
+/* For `drivekeep import`, rules that a GOTO may skip are commented out. `drivekeep check` knows the drives, and finds out which drives meet
+ * the conditions of a GOTO, and which rules it skips. */
 void udev_rules_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* udisks2's drive files, /etc/udisks2/VENDOR-MODEL-SERIAL.conf: the name of the file is the drive's (udisks(8); the keys are
- * those of its udiskslinuxdriveata.c, 2.10). */
+/* Reads udisks2's drive files, /etc/udisks2/VENDOR-MODEL-SERIAL.conf. The file name identifies the drive (udisks(8); keys from
+ * udiskslinuxdriveata.c of udisks 2.10). */
 
 #include "reader.h"
 #include "words.h"
 
-/* udisks writes blanks in model and serial number as '-', udev's links as '_', and both keep a '-'. */
+/* For a blank in model or serial number, udisks has '-' and udev's links have '_'; both keep a '-'. */
 static void add_match(ImportRule *rule, const char *file) {
         const char *name = base_name(file);
         _cleanup_free_ char *pattern = must(strdup(name));
