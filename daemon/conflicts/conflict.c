@@ -6,8 +6,8 @@
 #include "tree.h"
 #include "udev-fit.h"
 
-/* Whether the rule may be for this drive. A rule that is held back may be for any drive, but for tuned's, whose conditions only narrow
- * its devices. */
+/* Returns true if the rule may apply to this drive. A rule with unknown drives may apply to any drive; except in tuned, where the
+ * conditions only narrow the list of devices. */
 static bool may_apply(const ConflictCheck *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
                 return udev_applies(r->root, &s->import, rule, d);
@@ -16,7 +16,7 @@ static bool may_apply(const ConflictCheck *r, const Source *s, const ImportRule 
         return (rule->drives_unknown && s->row->kind != IMPORT_TUNED) || match_drive(&rule->match, d, NULL);
 }
 
-/* Does a later rule say something else for this drive? Debian's package sets no apm where there is an apm_battery. */
+/* Returns true if a later rule overrides the wish for this drive. Debian's package does not set apm if apm_battery is set. */
 static bool is_overridden(const Import *import, size_t i, const ImportWish *w, const Drive *d) {
         for (i++; i < import->n_rules; i++) {
                 const ImportRule *rule = &import->rules[i];
@@ -29,7 +29,7 @@ static bool is_overridden(const Import *import, size_t i, const ImportWish *w, c
         return false;
 }
 
-/* Which line of which file is that, and where does its text begin? The joined texts are read as the lines of one. */
+/* Maps a line of the joined texts to the line and column in its file, which is returned. */
 static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_line, unsigned *ret_column) {
         const char *text = s->lines ? NULL : s->texts.items[0];
         size_t file = 0;
@@ -51,7 +51,7 @@ static const char *find_line(const Source *s, unsigned wanted, unsigned *ret_lin
         return s->files[file];
 }
 
-/* A package's own default is worth a notice only: nobody has asked for it. */
+/* Defaults of a package get a notice, lines of the administrator a warning. */
 static ComplaintLevel find_level(const ConflictCheck *r, const Source *s, const char *file) {
         _cleanup_free_ char *mode =
                         s->row->kind == IMPORT_TUNED ? tree_read(r->root, "/etc/tuned/profile_mode", false) : NULL;
@@ -74,7 +74,7 @@ static void conflict_complain(const ConflictCheck *r, const Source *s, const Imp
         unsigned line, column;
         Value v;
 
-        /* As ours would be written, where it is one. */
+        /* A valid value is shown in drivekeep's format. */
         if (value_parse(&setting->range, theirs, &v) >= 0)
                 theirs = value_format(&setting->range, &v, their_buf);
         ours = value_format(&row->range, &wish->value, our_buf);
@@ -86,14 +86,15 @@ static void conflict_complain(const ConflictCheck *r, const Source *s, const Imp
                            s->row->remedy ?: "remove the line; 'drivekeep import' translates this file"));
 }
 
-/* ---- suspending by the kernel, which stops a drive ---- */
+/* ---- runtime PM, by which the kernel stops a drive ---- */
 
-/* Does the other program, or whoever did, give the kernel a time after which it suspends the drive? Without one it never does. */
+/* Returns true if an autosuspend delay is set for the drive, by the other program or in sysfs. Without a delay the kernel never suspends
+ * the drive. */
 static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         _cleanup_free_ char *path = must_format("%s/device/power/autosuspend_delay_ms", strna(d->syspath));
         _cleanup_free_ char *text = d->syspath ? tree_read(r->root, path, false) : NULL;
 
-        /* TLP sets one, of which it has a default. */
+        /* TLP sets a delay, which has a default. */
         if (s->row->kind == IMPORT_TLP || (text && *text != '-'))
                 return true;
         for (const ImportRule *rule = s->import.rules; rule < s->import.rules + s->import.n_rules; rule++)
@@ -104,7 +105,7 @@ static bool has_delay(const ConflictCheck *r, const Source *s, const Drive *d) {
         return false;
 }
 
-/* The wish that a stop by the kernel disturbs: apm, or a time to spin down. NULL: none. */
+/* Finds a wish that conflicts with a stop by the kernel: apm, or a spin-down time. NULL: none. */
 static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) {
         for (size_t i = 0; i < wishes->n_items; i++) {
                 const Wish *w = &wishes->items[i];
@@ -116,7 +117,7 @@ static const Wish *find_disturbed(const ConflictCheck *r, const Wishes *wishes) 
         return NULL;
 }
 
-/* Returns false where the kernel would not stop the drive, or disturbs no wish. */
+/* Adds a complaint about runtime PM. Returns false if the kernel would not stop the drive, or no wish conflicts. */
 static bool check_suspending(const ConflictCheck *r, const Source *s, const ImportWish *w, const Drive *d,
                              const Wishes *wishes) {
         const Wish *wish = streq(w->key, "runtime_pm") && streq(w->value, "auto") ? find_disturbed(r, wishes) : NULL;
@@ -142,7 +143,7 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
         const ImportRule *rule = &s->import.rules[i];
         ImportKind kind = s->row->kind;
 
-        /* What its own program does not take. */
+        /* Commented-out lines of these files are rejected by their own program. */
         if (!setting || !*w->value ||
             ((rule->comment_reason || w->comment_reason) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
                 return;

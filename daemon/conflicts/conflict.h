@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One wish of another program against the configuration. */
+/* Compares one wish of another program with the configuration, for `drivekeep check`. */
 
 #include "config.h"
 #include "reader.h"
 #include "unit.h"
 
-/* The check under way. */
+/* The state of one run of the check. */
 typedef struct ConflictCheck {
         const char *root;
         Config *config;
@@ -15,38 +15,38 @@ typedef struct ConflictCheck {
         Drive *const *drives;
         size_t n_drives;
         Units units;
-        Words seen; /* the files that were looked at */
+        Words seen; /* files that were read */
 } ConflictCheck;
 
-/* What may set something of a drive. */
+/* A program or kind of file that may set drive settings. */
 typedef struct OtherProgram {
         const char *program_name, *when;
-        const char *remedy; /* NULL: to take out the line, which can be imported */
+        const char *remedy; /* advice; NULL: to remove the line, which can be imported */
         ImportKind kind;
-        const char *files;  /* a glob; NULL: what its command says */
-        const char *below;  /* paths that are the same from here on: the first one counts; NULL: all count */
-        const char *active; /* it does something only if tree_is_active() says so of this; NULL: it does */
-        const char *program; /* it does something only if a unit that is started runs this, with these options; NULL: it does */
-        const char *variable; /* it does nothing where this is "false" in its environment */
-        bool joined;          /* its files are read as if they were one: what stands further down counts */
+        const char *files; /* a glob; NULL: the command line of the program */
+        const char *below; /* of paths that are equal from this part on, the first one masks the others; NULL: none is masked */
+        const char *active;   /* argument for tree_is_active(), false: the program does nothing; NULL: always active */
+        const char *program;  /* glob of a program that a started unit must run; NULL: no such requirement */
+        const char *variable; /* a variable of the unit's environment that disables the program if "false"; NULL: none */
+        bool joined;          /* the files are read as one, where later lines win */
 } OtherProgram;
 
-/* One file of it, or all that are joined, or lines that each come from elsewhere. */
+/* The input for one check: a file, or several joined files, or lines from several places. */
 typedef struct Source {
         const OtherProgram *row;
         char *const *files;
-        Words texts;           /* of these files */
-        const UnitLine *lines; /* where each line of the text comes from; NULL: from the files */
-        const char *options;   /* the command of its program */
+        Words texts;           /* contents of the files */
+        const UnitLine *lines; /* the origin of each line; NULL: the files */
+        const char *options;   /* command line of the program */
         Import import;
 } Source;
 
-/* Complains of a wish of rule `i` at the first drive for which the configuration wants that setting, too. */
+/* Adds a complaint about a wish of rule `i`, for the first drive for which the configuration also has that setting. */
 void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const ImportWish *w);
 
-/* wakers.c: the other programs on this machine that wake the drives which the configuration has spin down, or keep them from it. Looks
- * at files only. Adds a warning to the complaints for each line of theirs that has this effect on a drive. */
+/* wakers.c: finds programs on this machine that wake drives with a spin-down time in the configuration, or keep such drives active. Reads
+ * files only. Adds a warning for each line that has this effect on a drive. */
 void wakers_check(const ConflictCheck *r);
 
-/* Of lines of smartd.conf; `command`: smartd's, with its interval; NULL: as it is without options. */
+/* Adds such warnings for lines of smartd.conf; `command`: command line of smartd, with the interval; NULL: the default interval. */
 void polls_check(const ConflictCheck *r, const char *file, const char *command, const Import *import);

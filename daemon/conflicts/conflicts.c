@@ -10,7 +10,7 @@
 
 #define DEBIAN_RULES LIBS "udev/rules.d/85-hdparm.rules"
 
-/* power-profiles-daemon is none: it sets nothing of a drive. */
+/* power-profiles-daemon is not listed: it sets no drive settings. */
 /* clang-format off */
 static const OtherProgram conflicts[] = {
         { "udisks2", "by this line, when the drive appears and after suspend",
@@ -54,7 +54,7 @@ static const OtherProgram conflicts[] = {
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files);
 
-/* The files of the machine's owner that the lines of a file name, where these are run. */
+/* Checks the local scripts that the commands in a file name: paths outside the directories of packages. */
 static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) {
         static const char own[] = "@(/usr/local|/opt|/etc|/root|/srv|/home|/var)/*", ends[] = " \t\"'`=;&|()<>";
         _cleanup_free_ char *line = NULL;
@@ -68,7 +68,7 @@ static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) 
                 for (char *p, *w = strtok_r(line, ends, &p); w && *w != '#'; w = strtok_r(NULL, ends, &p)) {
                         _cleanup_(words_done) Words found = {};
 
-                        w += strspn(w, "@-+!:"); /* systemd's */
+                        w += strspn(w, "@-+!:"); /* systemd's prefixes of commands */
                         if (fnmatch(own, w, FNM_EXTMATCH) == 0 && !strpbrk(w, "*?[{$"))
                                 found = tree_glob(r->root, w, parts, "");
                         for (size_t i = 0; i < found.n_items; i++)
@@ -91,7 +91,7 @@ static void check_text(ConflictCheck *r, Source *s, const char *file, const char
         import_done(&s->import);
 }
 
-/* `options`: as in Source. */
+/* `options`: see Source. */
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];
@@ -101,7 +101,7 @@ static void check_files(ConflictCheck *r, const OtherProgram *row, const char *o
         size_t size;
         FILE *f;
 
-        /* One that another masks; and two scripts that call each other would go on for ever. */
+        /* Skips masked files, and ends the recursion of scripts that call each other. */
         if (words_have(&r->seen, key))
                 return;
         words_add(&r->seen, key, strlen(key));
@@ -109,7 +109,7 @@ static void check_files(ConflictCheck *r, const OtherProgram *row, const char *o
         f = must(open_memstream(&text, &size));
         for (size_t i = 0; i < n_files; i++) {
                 _cleanup_free_ char *found = tree_read(r->root, files[i], script);
-                /* What Debian's rule does, unasked. */
+                /* Debian's udev rule sets apm = 254 without a line in hdparm.conf. */
                 const char *part = debian && ends_with(files[i], ".rules") ? "apm = 254" : found ?: "";
 
                 fprintf(f, "%s\n", part);
@@ -120,7 +120,7 @@ static void check_files(ConflictCheck *r, const OtherProgram *row, const char *o
         words_done(&s.texts);
 }
 
-/* Is it a row of its own? */
+/* Returns true if the command runs a program that has a row in the table. */
 static bool is_known_program(const char *command) {
         for (size_t i = 0; i < ELEMENTSOF(conflicts); i++)
                 if (conflicts[i].program && command_runs(command, conflicts[i].program))
@@ -128,7 +128,7 @@ static bool is_known_program(const char *command) {
         return false;
 }
 
-/* The commands that a unit runs when it is started. */
+/* Checks the commands that a unit runs when it starts. */
 static void check_unit(ConflictCheck *r, const OtherProgram *row, const Unit *u) {
         _cleanup_(unit_lines_done) UnitLines from = {};
         _cleanup_free_ char *text = NULL;
@@ -161,7 +161,7 @@ static bool has_option(const char *command, const char *const *options) {
         return has;
 }
 
-/* What its command says, or what stands in its files. */
+/* Checks the command line of a program, or its configuration files. */
 static void check_program(ConflictCheck *r, const OtherProgram *row) {
         static const char *const shows[] = { "-h", "--help", "--usage", "-V", "--version", NULL };
         UnitLine command = {};
@@ -173,7 +173,7 @@ static void check_program(ConflictCheck *r, const OtherProgram *row) {
 
         if (!unit)
                 return;
-        /* With an option that only says something it ends. */
+        /* With one of these options the program prints something and exits. */
         acts = !has_option(command.value, shows) && !(variable && streq(variable->value, "false"));
         if (acts && row->files) {
                 own = command_option(command.value, "-c", "--configfile");
@@ -188,7 +188,7 @@ static void check_program(ConflictCheck *r, const OtherProgram *row) {
         unit_line_done(&command);
 }
 
-/* The profiles of these names, and before each those that it includes; `left`: of how many. */
+/* Adds the files of these profiles, each after the profiles that it includes; `left`: how many more may be read. */
 static void add_profiles(const ConflictCheck *r, char *names, int *left, Words *ret) {
         static const char ends[] = " \t\n,;";
 

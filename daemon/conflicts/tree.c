@@ -11,7 +11,7 @@
 
 char *tree_read(const char *root, const char *path, bool executable) {
         _cleanup_free_ char *below_root = must_format("%s%s", root, path);
-        /* Opens nothing but the name: a pipe or a device is not touched. */
+        /* O_PATH does not open the file itself: pipes and devices are not affected. */
         _cleanup_close_ int node = open(below_root, O_PATH | O_CLOEXEC), fd = -EBADF;
         _cleanup_free_ char *text = NULL;
         const char *objection;
@@ -34,7 +34,7 @@ Words tree_glob(const char *root, const char *before, const char *name, const ch
         glob_t found = {};
         Words paths = {};
 
-        /* Units' names have backslashes. */
+        /* Names of units may have backslashes, so GLOB_NOESCAPE. */
         if (n < PATH_MAX && glob(pattern, GLOB_BRACE | GLOB_NOESCAPE, NULL, &found) == GLOB_NOSPACE)
                 (void) must(NULL);
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -61,12 +61,12 @@ bool tree_is_active(const char *root, const char *name, const char *type) {
         bool unit = !strchr(name, '/');
         _cleanup_(words_done) Words found = tree_glob(root, unit ? UNITS : "", name, unit ? type : ""), wanted = {};
         _cleanup_free_ char *text = found.n_items > 0 ? tree_read(root, found.items[0], false) : NULL;
-        /* "name@.service" is wanted as "name@sda.service". */
+        /* The template "name@.service" is enabled as "name@sda.service". */
         _cleanup_free_ char *link = must_format("%s%s%s", name, ends_with(name, "@") ? "*" : "", type);
 
         if (!text || !*text)
                 return false;
-        /* A unit that nothing could enable is started by something else. */
+        /* A unit without [Install] cannot be enabled: another unit starts it. */
         if (!unit || !strstr(text, "\n[Install]"))
                 return true;
         wanted = tree_glob(root, UNITS "*.{wants,requires}/", link, "");

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The files of a machine, below `root`, which is "" outside tests. */
+/* Reads files of a machine; `root` is a prefix for all paths, "" outside tests. */
 
 #include "words.h"
 
 #define LIBS "{/etc,/run,/usr/local/lib,/usr/lib,/lib}/" /* in the order of their precedence */
 #define UNITS LIBS "systemd/system/"
 
-/* The text of a regular file, without a NUL inside, which the caller frees. NULL: there is none, or it cannot be read,
- * or not be run where it has to be `executable`. */
+/* Returns the text of a regular file, which the caller frees. NULL: there is no such file, the file cannot be read, has a NUL byte, or is
+ * not executable although `executable` requires it. */
 char *tree_read(const char *root, const char *path, bool executable);
 
-/* The paths that fit a glob(7) of three parts, in the order of what its braces have. The caller frees them. */
+/* Returns the paths that match a glob(7) of three parts, in the order of the alternatives in braces. The caller frees them. */
 Words tree_glob(const char *root, const char *before, const char *name, const char *behind);
 
-/* What a link leads to, which the caller frees; NULL: it is none. */
+/* Returns the target of a symbolic link, which the caller frees; NULL: not a link. */
 char *tree_target(const char *root, const char *path);
 
-/* Does a unit's file mask what has the same name further down? Also an empty one does. */
+/* Returns true if a unit file masks the unit: a link to /dev/null, or an empty file. */
 bool tree_masks(const char *root, const char *path);
 
-/* Is a unit, named without its type (".service"), ever started? Or is there a file with such a path? Both are globs; the first
- * one that fits tells, and one that is masked is not active. */
+/* Returns true if a unit, named without its type (".service"), is ever started, or if a file with this path exists. Both are globs, and the
+ * first match decides; a masked unit is not active. */
 bool tree_is_active(const char *root, const char *name, const char *type);

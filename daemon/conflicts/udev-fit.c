@@ -19,7 +19,7 @@ static Answer answer(const ImportCondition *c, const char *value) {
         return import_condition_fits(c->value, value) != c->negated ? YES : NO;
 }
 
-/* Of an attribute that is not there udev says no to both == and !=. `device`: below /sys. */
+/* Compares an attribute of a device. For a missing attribute, neither == nor != is met in udev. `device`: path below /sys. */
 static Answer query_attribute(const Query *a, const char *device) {
         _cleanup_free_ char *path = must_format("%s/%s", device, a->condition->attribute);
         _cleanup_free_ char *below_root = must_format("%s%s", a->root, path), *text = NULL;
@@ -34,14 +34,14 @@ static Answer query_attribute(const Query *a, const char *device) {
         return answer(a->condition, text);
 }
 
-/* The name of what a link of a device leads to: its driver, its subsystem. */
+/* Compares the name of a link's target: the driver or subsystem of a device. */
 static Answer query_link(const Query *a, const char *device, const char *link) {
         _cleanup_free_ char *path = must_format("%s/%s", device, link), *target = tree_target(a->root, path);
 
         return target ? answer(a->condition, base_name(target)) : NO;
 }
 
-/* The drive's device itself, or else one above it. */
+/* Compares the drive's device, and then its parents. */
 static Answer query_parents(const Query *a) {
         _cleanup_free_ char *device = must(strdup(a->drive->syspath));
         const char *key = a->condition->key;
@@ -50,7 +50,7 @@ static Answer query_parents(const Query *a) {
         for (char *end; result != YES && (end = strrchr(device, '/')) && end != device; *end = '\0') {
                 _cleanup_free_ char *uevent = must_format("%s%s/uevent", a->root, device);
 
-                /* Directories between devices are none. */
+                /* Skips directories that are not devices. */
                 if (access(uevent, F_OK) < 0)
                         continue;
                 r = streq(key, "KERNELS")      ? answer(a->condition, base_name(device))
@@ -70,7 +70,7 @@ static Answer query_file(const Query *a) {
         return (found.n_items > 0) != a->condition->negated ? YES : NO;
 }
 
-/* What is known of the drive without its files in /sys. */
+/* Compares facts about the drive that are known without sysfs. */
 static Answer query_facts(const Query *a) {
         const Drive *d = a->drive;
 
@@ -83,7 +83,7 @@ static Answer query_facts(const Query *a) {
         return UNKNOWN;
 }
 
-/* By what udev's database has of the drive. What is set with a '.' in front stands nowhere. */
+/* Compares a property in udev's database. Properties that begin with '.' are not stored there. */
 static Answer query_property(const Query *a) {
         const char *name = a->condition->attribute;
 
@@ -111,7 +111,7 @@ static Answer query_condition(const Query *a) {
                                        : query_parents(a);
 }
 
-/* Do all hold? `some`: at one of udev's events for drives, "add" or "change", or else at all of them. */
+/* Returns YES if all conditions are met. `some`: at one of the events "add" and "change" for drives; else at both. */
 static Answer query_conditions(const char *root, const ImportConditions *c, const Drive *d, bool some) {
         Answer result = YES;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Which drives a udev rule is for: its conditions, and the GOTOs before it, against what udev and the kernel say of a drive
- * (udev(7)). Reads files of /sys, and sends no command. */
+/* Decides which drives a udev rule applies to: compares its conditions, and the GOTOs before it, with udev's database and sysfs (udev(7)).
+ * Sends no command. */
 
 #include "reader.h"
 
-/* Does udev apply the rule to the drive, as far as can be told? What cannot be told counts for a condition, and against a GOTO. */
+/* Returns true if udev applies the rule to the drive. Unknown conditions of the rule count as met, unknown conditions of a GOTO as not
+ * met. */
 bool udev_applies(const char *root, const Import *i, const ImportRule *r, const Drive *d);

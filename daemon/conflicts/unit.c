@@ -19,7 +19,7 @@ void unit_done(Unit *u) {
 /* A drop-in: "/usr/lib/systemd/system/a-b.service.d/x.conf". */
 typedef struct DropIn {
         const char *path, *directory, *base;
-        size_t n; /* how long the directory's name is, without ".d" */
+        size_t n; /* length of the directory's name, without ".d" */
 } DropIn;
 
 static DropIn drop_in_split(const char *path) {
@@ -31,14 +31,15 @@ static DropIn drop_in_split(const char *path) {
         return d;
 }
 
-/* Is it for all units of this type? */
+/* Returns true if the drop-in is for all units of this type: "service.d". */
 static bool is_for_type(const DropIn *d, const char *name) {
         const char *type = strrchr(name, '.') + 1;
 
         return strncmp(d->directory, type, d->n) == 0 && type[d->n] == '\0';
 }
 
-/* Also as one for a template, which is for its instances; one that ends with '-' is for all names that begin so. */
+/* Returns true if the drop-in is for the unit: by its name, by its template ("a@.service.d"), or by a prefix that ends with '-'
+ * ("a-.service.d"). */
 static bool is_for_name(const DropIn *d, const char *name) {
         const char *type = strrchr(name, '.') ?: "";
         size_t stem = d->n > strlen(type) ? d->n - strlen(type) : 0;
@@ -48,8 +49,8 @@ static bool is_for_name(const DropIn *d, const char *name) {
                 strncmp(d->directory, name, stem) == 0 && strchr("-@", name[stem - 1]));
 }
 
-/* Of two with one name: the one of /etc before others, the one of a longer name before others of the same place, and what is for a whole
- * type behind all. `other` comes behind in the order of places. */
+/* Compares two drop-ins with the same file name. Returns true if `other` has precedence: drop-ins for a type come last, and in the same
+ * place the longer directory name wins. `other` is in the same or a later place, such as /usr/lib after /etc. */
 static bool is_behind(const DropIn *d, const DropIn *other, const char *name) {
         size_t place = (size_t) (d->directory - d->path);
 
@@ -80,7 +81,7 @@ static void add_drop_in(DropIns *to, const DropIn *d, const char *name) {
         to->items[to->n_items++] = *d;
 }
 
-/* Adds those of the unit's names in the order in which they are read. */
+/* Adds the drop-ins for all names of the unit, in the order in which systemd reads them. */
 static void add_drop_ins(const Units *units, Unit *u, const Words *names) {
         DropIns found = {};
 
@@ -103,7 +104,7 @@ static void add_drop_ins(const Units *units, Unit *u, const Words *names) {
         free(found.items);
 }
 
-/* Another name of a unit is a link to it. */
+/* Returns true if the path is an alias: a link to a unit of another name. */
 static bool is_alias(const char *root, const char *path) {
         _cleanup_free_ char *target = tree_target(root, path);
 
@@ -132,9 +133,9 @@ const UnitLine *unit_last(const UnitLines *lines, const char *key) {
         return last;
 }
 
-/* ---- is it started? ---- */
+/* ---- units that are started ---- */
 
-/* By itself, or by a unit of the same name. */
+/* Returns true if the unit is enabled, or started by a timer, path or socket of the same name. */
 static bool is_wanted(const char *root, const char *name) {
         static const char *const starters[] = { ".timer", ".path", ".socket" };
         const char *type = strrchr(name, '.');
@@ -148,7 +149,7 @@ static bool is_wanted(const char *root, const char *name) {
         return false;
 }
 
-/* 'A=b "C=d e"' */
+/* Adds the variables of Environment=, as in: A=b "C=d e" */
 static void unit_add_variables(UnitLines *e, const UnitLine *l) {
         _cleanup_free_ char *text = must(strdup(l->value));
 
@@ -166,7 +167,8 @@ static void unit_add_variables(UnitLines *e, const UnitLine *l) {
         }
 }
 
-/* Reads Environment= and EnvironmentFile= into u->variables. False: a file is missing without which systemd does not start the unit. */
+/* Reads Environment= and EnvironmentFile= into u->variables. Returns false if a required file is missing: systemd does not start the
+ * unit. */
 static bool unit_read_variables(const char *root, Unit *u) {
         UnitLines *ret = &u->variables;
 
@@ -180,7 +182,7 @@ static bool unit_read_variables(const char *root, Unit *u) {
                 if (!streq(l->key, "EnvironmentFile"))
                         continue;
                 files = tree_glob(root, l->value + may_miss, "", "");
-                /* What is below /run may be made until then. */
+                /* Files below /run may be created before the unit starts. */
                 if (files.n_items == 0 && !may_miss && !starts_with(l->value, "/run/") && !strchr(l->value, '%'))
                         return false;
                 for (size_t i = 0; i < files.n_items; i++) {
@@ -195,7 +197,7 @@ static bool unit_read_variables(const char *root, Unit *u) {
         return true;
 }
 
-/* Conditions of a path; what else has to be so is not known. */
+/* Returns false if a condition on a path is not met. Other conditions are not evaluated. */
 static bool is_possible(const char *root, const Unit *u) {
         UNIT_LINES_FOREACH(l, &u->lines) {
                 bool not = *l->value == '!';
@@ -211,7 +213,7 @@ static bool is_possible(const char *root, const Unit *u) {
         return true;
 }
 
-/* The file of a unit that is wanted and not masked. NULL: there is none. The caller frees it. */
+/* Returns the file of a unit that is started and not masked. NULL: none. The caller frees the path. */
 static char *find_started(const Units *u, const char *name) {
         _cleanup_(words_done) Words found = tree_glob(u->root, UNITS, name, "");
         const char *path = found.n_items > 0 ? found.items[0] : NULL;
@@ -233,7 +235,7 @@ bool unit_read_started(const Units *u, const char *name, Unit *ret) {
         return path && read_possible(u, path, base_name(path), ret);
 }
 
-/* Adds the unit, or the instances of a template that links name; without such links the template itself. */
+/* Adds the unit, or the enabled instances of a template; a template without enabled instances is added itself. */
 static void add_services(Units *u, const char *name) {
         _cleanup_free_ char *path = find_started(u, name), *instances = NULL;
         _cleanup_(words_done) Words links = {}, seen = {};
@@ -288,7 +290,7 @@ void units_done(Units *u) {
 
 /* ---- commands ---- */
 
-/* The length of a variable here, as systemd takes it: "${NAME}" anywhere, "$NAME" as a word of its own; 0: there is none. */
+/* Returns the length of the variable at this position: "${NAME}" anywhere, "$NAME" as a separate word; 0: no variable. */
 static size_t take_variable(const char *text, const char *at, const char **ret_name, size_t *ret_n) {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
         bool braces = at[0] == '$' && at[1] == '{';

@@ -12,32 +12,32 @@
 #define FSTAB "/etc/fstab"
 #define UPDATEDB_CONF "/etc/updatedb.conf"
 
-/* A line of another program, and what it does to the drives that it is for. */
+/* A line of another program that wakes or polls drives. */
 typedef struct Waker {
         const char *file;
         unsigned line;
         Match match, except;
         const char *program_name, *remedy;
         char activity[PATH_MAX];
-        /* It asks drives that are not in standby after as many seconds each, and leaves the others asleep; 0: it wakes them. */
+        /* Polling interval in seconds of a program that does not poll drives in standby; 0: the program wakes drives. */
         uint64_t interval;
 } Waker;
 
 /* ---- the drives ---- */
 
-/* Is this a time after which a drive spins down, and does what is done to the drive keep it from that, or wake it? */
+/* Returns true if the wish is a spin-down time that a waker with this interval keeps from expiring, or whose standby the waker ends. */
 static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interval) {
         const Setting *s = setting_find(r->table, w->name);
         uint64_t ms = s && !w->withheld ? setting_spin_down_ms(s, &w->value) : UINT64_MAX;
 
         if (ms == UINT64_MAX)
                 return false;
-        /* The service goes by what the kernel counts as reads and writes: commands such as smartctl's are none. */
+        /* Spin-down by the service uses the kernel's counters of reads and writes, which do not include commands such as smartctl's. */
         return interval == 0 ||
                (ms / 1000 >= interval && (w->spindown_by != SPINDOWN_BY_SERVICE || w->commands_are_use));
 }
 
-/* Complains at the first drive that it disturbs. */
+/* Adds a complaint for the first drive whose spin-down is disturbed. */
 static void waker_check(const ConflictCheck *r, const Waker *waker) {
         /* Each drive on mains, or else on battery. */
         for (size_t n = 0; n < 2 * r->n_drives; n++) {
@@ -64,9 +64,9 @@ static void waker_check(const ConflictCheck *r, const Waker *waker) {
         }
 }
 
-/* ---- what asks drives again and again ---- */
+/* ---- programs that poll drives ---- */
 
-/* "1h30m" (Go's) or "15min" (systemd.time(7)). False: it is something else. */
+/* Reads "1h30m" (Go) or "15min" (systemd.time(7)). Returns false for other forms. */
 static bool interval_read(Waker *w, const char *text) {
         static const ValueRange range = { .type = VALUE_DURATION, .min = 1000, .max = INT64_MAX, .unit = 1000 };
         char time[VALUE_TEXT_MAX];
@@ -79,8 +79,8 @@ static bool interval_read(Waker *w, const char *text) {
         return true;
 }
 
-/* Debian's timer for node_exporter's textfile collector. Its smartmon.sh leaves alone what is in standby (smartctl -n standby); a
- * drive that answers it counts its idle time from there. */
+/* Checks Debian's timer for node_exporter's textfile collector. Its smartmon.sh skips drives in standby (smartctl -n standby); in other
+ * drives, each poll restarts the standby timer. */
 static void collector_check(const ConflictCheck *r) {
         Waker w = {
                 .program_name = COLLECTOR ".timer",
@@ -100,14 +100,14 @@ static void collector_check(const ConflictCheck *r) {
         unit_done(&u);
 }
 
-/* Takes smartctl_exporter's options. False: what it does is not known. */
+/* Reads the options of smartctl_exporter. Returns false if their effect is not known. */
 static bool exporter_read(char *options, Waker *w) {
         const char *interval = "60s", *mode = "standby";
         char *next;
 
-        /* An option may be NAME=VALUE, or have its value in the next word. */
+        /* The value of an option is in the same word (NAME=VALUE) or in the next one. */
         for (char *o = strtok_r(options, " \t\"'=", &next); o; o = strtok_r(NULL, " \t\"'=", &next)) {
-                /* By regular expressions, of a grammar that nothing here has. */
+                /* These options are regular expressions of Go, which are not supported here. */
                 if (starts_with(o, "--smartctl.device-"))
                         return false;
                 if (streq(o, "--smartctl.interval"))
@@ -117,7 +117,7 @@ static bool exporter_read(char *options, Waker *w) {
                 else if (streq(o, "--smartctl.device")) {
                         char *node = strtok_r(NULL, " \t\"'=;", &next);
 
-                        /* "/dev/sda;sat" */
+                        /* The value may have a type: "/dev/sda;sat". */
                         if (!node || must_not_fail(match_add(&w->match, MATCH_NODE, NULL, node)) < 0)
                                 return false;
                 }
@@ -131,8 +131,8 @@ static bool exporter_read(char *options, Waker *w) {
         return true;
 }
 
-/* It asks each drive when Prometheus asks it, if what it knows is older than the interval, and gives smartctl -n standby unless
- * it is told otherwise (0.8 to 0.14). */
+/* Checks smartctl_exporter: when Prometheus scrapes it, it polls each drive whose data are older than the interval, by default with
+ * smartctl -n standby (0.8 to 0.14). */
 static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
@@ -169,9 +169,9 @@ void polls_check(const ConflictCheck *r, const char *file, const char *command, 
         }
 }
 
-/* ---- what reads and writes file systems ---- */
+/* ---- programs that read and write file systems ---- */
 
-/* Debian's job of plocate leaves it to the timer where systemd runs. */
+/* Returns true if updatedb runs daily. Debian's cron job of plocate does nothing under systemd, where a timer runs updatedb. */
 static bool updatedb_runs(const ConflictCheck *r) {
         _cleanup_(words_done) Words jobs = tree_glob(r->root, "/etc/cron.daily/", "{m,p,}locate", "");
 
@@ -184,7 +184,7 @@ static bool updatedb_runs(const ConflictCheck *r) {
         return tree_is_active(r->root, "{plocate-,mlocate-,}updatedb", ".timer");
 }
 
-/* Is it one of these words, in which only paths have an upper case, or a path below one of them? */
+/* Returns true if the list has the word, or a parent directory of the word. The comparison ignores case except for paths. */
 static bool has_word_or_parent(const Pair *words, const char *word) {
         _cleanup_(words_done) Words w = {};
 
@@ -201,7 +201,7 @@ static bool has_word_or_parent(const Pair *words, const char *word) {
         return false;
 }
 
-/* mount(8)'s tags are links of udev's. */
+/* Adds the source of a mount to the match. Tags such as UUID= (mount(8)) become udev's links. */
 static int match_source(Match *m, const char *source) {
         static const char tags[][2][24] = {
                 { "UUID=", "by-uuid" },
@@ -221,14 +221,14 @@ static int match_source(Match *m, const char *source) {
         return must_not_fail(match_add(m, MATCH_NODE, NULL, link ?: source));
 }
 
-/* `pruned`: what updatedb leaves out; NULL: it does not run. */
+/* `pruned`: updatedb's lists of exclusions; NULL: updatedb does not run. */
 static void file_system_check(const ConflictCheck *r, const struct mntent *m, unsigned line, const Pairs *pruned) {
         const Pair *paths = pruned ? pairs_last(pruned, NULL, "PRUNEPATHS") : NULL;
         const Pair *types = pruned ? pairs_last(pruned, NULL, "PRUNEFS") : NULL;
         Waker w = { .file = UPDATEDB_CONF, .line = paths ? paths->line : 0 };
         bool known = match_source(&w.match, m->mnt_fsname) >= 0 && *m->mnt_dir == '/';
 
-        /* Nobody wants to leave out all, and what is not mounted is not searched. */
+        /* No warning for "/", which nobody would exclude, nor for file systems that are not mounted, which updatedb does not search. */
         if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") &&
             !has_word_or_parent(paths, m->mnt_dir) && !has_word_or_parent(types, m->mnt_type)) {
                 w.program_name = "updatedb";
@@ -236,7 +236,7 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
                 (void) snprintf(w.activity, sizeof w.activity, "searching %s", m->mnt_dir);
                 waker_check(r, &w);
         }
-        /* "atime" means what the kernel does by itself, and that is relatime. */
+        /* The option "atime" means the kernel's default, which is relatime. */
         if (known && hasmntopt(m, "strictatime") && !hasmntopt(m, "relatime") && !hasmntopt(m, "noatime") &&
             !hasmntopt(m, "lazytime") && !hasmntopt(m, "ro")) {
                 w.file = FSTAB;
@@ -262,7 +262,7 @@ static void file_systems_check(const ConflictCheck *r) {
                 FILE *f = must(fmemopen(line, size, "r"));
                 struct mntent m;
 
-                /* getmntent(3) tells no lines: each is a file for it. */
+                /* getmntent(3) does not report line numbers, so each line is parsed as a file. */
                 if (getmntent_r(f, &m, buffer, (int) size + 1))
                         file_system_check(r, &m, l.line, conf ? &pairs : NULL);
                 (void) fclose(f);
