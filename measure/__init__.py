@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep bench` and `drivekeep tune`: fio measures a drive, and the service sets it meanwhile. And what `drivekeep show` draws.
+"""Implements `drivekeep bench` and `drivekeep tune`, which measure drives with fio, and the plots of `drivekeep show`.
 
-What there is to know of drives, settings and configuration comes from the command's JSON (command.py) and from sysfs
-(sysfs.py); only the service writes to drives (service.py).
+Facts about drives, settings and configuration come from the command's JSON (command.py) and from sysfs (sysfs.py). Only the service
+changes settings of drives (service.py).
 """

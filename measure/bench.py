@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The measurement of one drive as it is: jobs in turn, round after round, so that what changes meanwhile is in all figures alike, until
-a time is spent. Only reads, but for what is done to a file of its own."""
+"""Measures one drive with its present settings: runs all jobs in rounds, so that changes over time affect all figures alike, until the time
+budget is spent. Only reads from the drive, except for jobs that write to a file of their own."""
 from __future__ import annotations
 
 import contextlib
@@ -17,31 +17,31 @@ ZONES = 32
 ZONE_OF = {Place.START: 0, Place.MIDDLE: ZONES // 2, Place.END: ZONES - 1}
 MIB = 1 << 20
 PAGE = 4096
-FRESH_ZONES = 2         # the second and the third, …
-FRESH_LENGTHS = 8       # … of which a sample may read such a part, …
-FRESH_SPARES = 8        # … or so many times more than what is read ahead
-READ_AHEAD_WINDOWS = 4  # the kernel has two under way at most, each no larger than read_ahead_kb
-SETTLE_TRIES = 500      # ms, for what is under way still
-REST_PART = 30          # s; the service leaves the drive alone for a minute after it was asked
+FRESH_ZONES = 2         # jobs at Place.FRESH use the second and the third zone
+FRESH_LENGTHS = 8       # a sample reads one eighth of these zones
+FRESH_SPARES = 8        # or eight times the read-ahead, if that is larger
+READ_AHEAD_WINDOWS = 4  # twice the two windows that the kernel has in flight at most, each of read_ahead_kb
+SETTLE_TRIES = 500      # ms to wait for requests in flight
+REST_PART = 30          # s; a read permission of the service lasts for a minute
 FILE_SIZE = 128 * MIB
-FILE_SPARE = MIB        # a file system may read for what is written in a file
-SIZE_MIN = 4 << 30      # in less, a zone has no room for what is to be read there
+FILE_SPARE = MIB        # bytes that a file system may read when the file is written
+SIZE_MIN = 4 << 30      # bytes; zones of smaller drives are too small for a sample
 
-GOLDEN = 0x9E3779B97F4A7C15     # 0.618 of 2^64, beyond which the whole turns are lost
+GOLDEN = 0x9E3779B97F4A7C15     # golden section (0.618) of 2^64; products wrap at 2^64
 
-# Tests have a clock of their own.
+# Replaced by tests.
 monotonic: typing.Callable[[], float] = time.monotonic
 
 
 @dataclasses.dataclass
 class Measured:
-    """What was measured of one figure."""
+    """The samples of one figure."""
     figure: Figure
-    samples: list[float] = dataclasses.field(default_factory=list)      # that are kept, in the order in which they were taken
-    others: int = 0                 # left out: others used the drive, …
-    cached: int = 0                 # … part of it was in the page cache, …
-    errors: int = 0                 # … or fio or the drive failed
-    complaint: str | None = None    # of the last one that failed
+    samples: list[float] = dataclasses.field(default_factory=list)      # valid samples, in the order in which they were taken
+    others: int = 0                 # samples left out because other programs used the drive
+    cached: int = 0                 # samples left out because the page cache served part of the read
+    errors: int = 0                 # samples left out because fio or the drive failed
+    complaint: str | None = None    # message of the last failure
 
     def estimate(self) -> samples.Estimate:
         return samples.estimate(self.samples, self.figure.error)
@@ -58,24 +58,24 @@ class Meter:
     node: str
     size: int               # bytes
     budget: float           # s
-    stop_fd: int            # readable: the user wants an end
-    check_ready: typing.Callable[[], None]    # called before each sample; what it raises ends the measurement
-    report_progress: typing.Callable[[float], None]    # so many seconds are spent
-    below: list[str] = dataclasses.field(default_factory=list)      # the disks below an array
-    file: int = -1          # for what writes, FILE_SIZE large; negative: nothing does
+    stop_fd: int            # becomes readable when the user interrupts the program
+    check_ready: typing.Callable[[], None]      # called before each sample; an exception ends the measurement
+    report_progress: typing.Callable[[float], None]     # called with the seconds spent
+    below: list[str] = dataclasses.field(default_factory=list)      # the member disks of an array
+    file: int = -1          # descriptor of a file of FILE_SIZE for jobs that write; negative: no such jobs
     samples_max: int = samples.MAX
-    counted: bool = False   # the kernel has counted all that was done, so that others' use was seen
+    counted: bool = False   # the kernel counts all I/O, so that I/O of other programs is noticed
 
-    # ---- where ----
+    # ---- places on the drive ----
 
     def _read_ahead(self, place: Place, size: int = 0) -> int:
-        """How much the kernel may have read of its own accord, beside so much that was asked for, or for an earlier sample."""
+        """Returns the bytes that the kernel may have read ahead, in addition to the requested `size`."""
         window = 1024 * sysfs.number(self.name, "queue/read_ahead_kb")
         return READ_AHEAD_WINDOWS * window if place == Place.FRESH else size // PAGE * window if place == Place.MAPPED else 0
 
     def _drop_cache(self, offset: int, size: int) -> None:
-        """The page cache is to have nothing of it. The kernel also writes out what is changed there; where a file system lies on the whole
-        device it would do so for a direct read, too."""
+        """Drops the range from the page cache. The kernel writes dirty pages of the range to the drive, as it also does before a direct
+        read if a file system uses the whole device."""
         with contextlib.suppress(OSError), open(self.node, "rb", 0) as node:
             os.posix_fadvise(node.fileno(), offset, size, os.POSIX_FADV_DONTNEED)
 
@@ -83,16 +83,16 @@ class Meter:
         return f"--filename=/proc/{os.getpid()}/fd/{self.file} --size={FILE_SIZE} --time_based"
 
     def _place(self, place: Place, step: int) -> str:
-        """As options of fio, which reads on from an offset for no longer than the size."""
+        """Returns the place as options of fio."""
         zone = self.size // ZONES // MIB * MIB
         if place == Place.FILE:
             return self._own_file()
         if place in ZONE_OF:
-            # Each sample begins elsewhere in the first half.
+            # Each sample begins at another offset in the first half of the zone.
             size = self.size // ZONES // 2 // MIB * MIB
             offset = 2 * size * ZONE_OF[place] + spread(step, size)
         elif place == Place.FRESH:
-            # Each begins elsewhere, as a drive has a cache, too, and where there is more than what the kernel reads ahead.
+            # Each sample begins at another offset, as the drive has a cache too, and reads more than the kernel reads ahead.
             whole, ahead = FRESH_ZONES * zone, self._read_ahead(place)
             size = min(max(whole // FRESH_LENGTHS, ahead * FRESH_SPARES) // MIB * MIB, whole)
             offset = zone + spread(step, whole - size)
@@ -106,7 +106,7 @@ class Meter:
     # ---- one sample ----
 
     def _run(self, job: Job, step: int) -> dict:
-        # What is told in a group is told of all its jobs as of one.
+        # fio reports the jobs of a group as one: the reads are those of the measured job, the writes those of the background job.
         background = f" --group_reporting --name=beside --group_reporting {self._own_file()} {job.background}" if job.background else ""
         words = (f"--output-format=json --thread --runtime={job.milliseconds}ms --randseed={step + 1} --norandommap --invalidate=0 "
                  f"--fadvise_hint=0 --allow_file_create=0{'' if job.writes else ' --readonly'} --name={job.name} "
@@ -114,8 +114,8 @@ class Meter:
         return fio.run(words.split(" "), self.stop_fd)
 
     def _count_io(self) -> tuple[int, int, int] | None:
-        """Bytes read from the device and from the disks below an array, and changes of all of these; None: not all of it is counted. What
-        is read ahead still belongs to the sample before."""
+        """Returns the bytes read from the device, the bytes read from the member disks of an array, and the number of writes to all of
+        them. None: the kernel does not count all I/O. Waits for read-ahead in flight, which belongs to the previous sample."""
         for _ in range(SETTLE_TRIES):
             if not sysfs.is_in_flight(self.name):
                 break
@@ -126,17 +126,17 @@ class Meter:
         return own.read_bytes, sum(t.read_bytes for t in below), own.changes + sum(t.changes for t in below)
 
     def _classify(self, job: Job, before: tuple[int, int, int] | None, size: int) -> str:
-        """Of a sample in which so many bytes were read: "samples", "others" or "cached"."""
-        # What a file system writes by itself for a file of ours is ours, too.
+        """Returns the counter for a sample of `size` bytes: "samples", "others" or "cached"."""
+        # I/O of the file system for the file of this program is part of the sample.
         if not self.counted or job.place == Place.FILE:
             return "samples"
         after, spare = self._count_io(), self._read_ahead(job.place, size)
-        # It may have been switched off meanwhile.
+        # iostats may have been switched off during the sample.
         self.counted = before is not None and after is not None
         if not self.counted:
             return "samples"
         read, below, changes = (now - then for now, then in zip(after, before))
-        # Beside writes this is all that can be told: disks of an array may be read for these, too.
+        # During background writes only excess reads of the device show other I/O: writes to an array may cause reads of its disks.
         if job.background:
             return "others" if read > size + FILE_SPARE else "samples"
         if max(read, below) > size + spare or changes:
@@ -145,7 +145,7 @@ class Meter:
         return "cached" if read < least else "samples"
 
     def _idle(self, idle: float) -> None:
-        """In a longer time without use the service is asked again."""
+        """Waits for `idle` seconds and renews the service's permission meanwhile. Raises fio.Stopped."""
         while idle > 0:
             part = min(idle, REST_PART)
             if wait(self.stop_fd, part):
@@ -155,8 +155,9 @@ class Meter:
                 self.check_ready()
 
     def sample(self, job: Job, items: list[Measured], step: int, idle: float = 0) -> None:
-        """One item for each figure of the job. `step` says where: no two samples may have the same. Before the job the drive is left
-        alone for `idle` seconds, which belong to the sample where others' use is looked for. What fails in fio is told in the items."""
+        """Takes one sample. `items`: one for each figure of the job; failures of fio are counted there. `step`: determines the place, and
+        must differ for each sample. Before the job, the drive is idle for `idle` seconds, during which I/O of other programs counts,
+        too."""
         before, output, complaint = self._count_io(), {}, None
         self._idle(idle)
         try:
@@ -165,7 +166,7 @@ class Meter:
             complaint = str(failed)
         size = fio.number(output, "read/io_bytes")
         verdict = self._classify(job, before, int(size)) if size >= 0 else "samples"
-        # Before anything else is measured, what was written here is on the drive.
+        # The written data must be on the drive before the next measurement.
         if job.writes:
             with contextlib.suppress(OSError):
                 os.fsync(self.file)
@@ -182,7 +183,7 @@ class Meter:
                 setattr(m, verdict, getattr(m, verdict) + 1)
 
     def warm_up(self) -> None:
-        """Heads move, a drive in a low-power state comes out of it. It also shows whether the kernel counts."""
+        """Reads once, so that a drive leaves a low-power state and moves its heads. Also finds out whether the kernel counts I/O."""
         before, failed = self._count_io(), False
         try:
             self._run(JOBS[0], 0)
@@ -191,10 +192,10 @@ class Meter:
         after = self._count_io()
         self.counted = before is not None and after is not None and (failed or after[0] != before[0])
 
-    # ---- all of them ----
+    # ---- rounds ----
 
     def run(self, figures: dict[str, Measured]) -> None:
-        """Until the budget is spent or the user wants an end. What was measured by then is in `figures` also where it raises."""
+        """Measures until the budget is spent or the user interrupts. `figures` has all samples even if this raises an exception."""
         start = monotonic()
         jobs = [job for job in JOBS if not job.for_settings and (not job.writes or self.file >= 0)]
         items = {job.name: [measured(figures, figure) for figure in job.figures] for job in jobs}
@@ -215,19 +216,19 @@ class Meter:
                 self.report_progress(monotonic() - start)
 
 
-# Tests let no time pass.
+# Replaced by tests.
 wait = fio.wait_for_stop
 
 
 def spread(step: int, size: int) -> int:
-    """A place in so many bytes for each step, in whole MiB: at multiples of the golden section, which spread evenly however many there
-    are, and of which two that follow each other are far apart."""
+    """Returns an offset below `size` for each step, in whole MiB. Multiples of the golden section are spread evenly for any number of
+    steps, and consecutive ones are far apart."""
     return ((step * GOLDEN & 0xFFFFFFFFFFFFFFFF) >> 32) * (size // MIB) // (1 << 32) * MIB
 
 
 def find_fault(output: dict, job: Job, figure: Figure, value: float) -> str | None:
-    """Why what fio tells of this figure is not used."""
-    # In too short a time fio has finished nothing.
+    """Returns why fio's result for this figure is not valid; None: it is valid."""
+    # fio may not have finished any request in a very short time.
     if math.isnan(value) or value <= 0:
         return "fio measured nothing"
     ms = fio.number(output, "read/runtime")

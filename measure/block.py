@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is picked, as configuration: a block, and the file that has the blocks of all drives that were measured. The file is made of
-lines that have a form, so that what stands in it of other drives and settings stays as it is, with its comments.
+"""Writes the picked values as configuration: a block for a drive, and the file with the blocks of all measured drives. All lines of the
+file have a fixed form, so that lines about other drives and settings, and their comments, are preserved.
 
-`drivekeep check` reads what stands in a comment between "measured DATE, " and the colon (daemon/cli/tune-evidence.c).
+`drivekeep check` reads the part of a comment between "measured DATE, " and the colon (daemon/cli/tune-evidence.c).
 """
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ END = ");\n"
 HEAD = "    { match = "
 BLOCK_END = "    },\n"
 EVIDENCE = "      // "
-DRAFT_DIR = "/run"      # where nobody but root can exchange it
+DRAFT_DIR = "/run"      # only root can replace files there
 
 
-# ---- this drive's block ----
+# ---- the block of one drive ----
 
 def head(drive: dict) -> str:
-    """The beginning, up to the settings."""
+    """Returns the beginning of the block, up to the settings."""
     return f"{HEAD}{drive['match']};\n"
 
 
@@ -45,15 +45,15 @@ def assignment(setting: str, value: str) -> str:
 
 
 def evidence(drive: dict, setting: str) -> str:
-    """What a value that was measured depends on. A firmware's name that has what ends it would not be known again. In which order the
-    kernel has schedulers depends on which is in force (elv_iosched_show())."""
+    """Returns the conditions of a measurement. The firmware is cut at a comma or colon, which end the part. Schedulers are sorted, as the
+    kernel's order depends on the active one (elv_iosched_show())."""
     firmware = escape(drive["firmware"] or "not known").partition(",")[0].partition(":")[0]
     names = f", schedulers {' '.join(sorted(tunables.schedulers(drive['name'])))}" if setting == "scheduler" else ""
     return f"firmware {firmware}{names}"
 
 
 def _estimates(t: Tuning, goal: bool) -> str:
-    """Of the value that is picked, and of the present one where that is another one."""
+    """Returns the estimates of the picked value and, if different, of the present value."""
     figure = t.goal if goal else t.cost
     parts = [figure.title]
     for i in dict.fromkeys([t.tune.pick.index, t.tune.current]):
@@ -68,20 +68,20 @@ def _lines(s: Subject, t: Tuning) -> str:
 
 
 def _block(s: Subject, tunings: list[Tuning], kept: str = "") -> str:
-    """With what an earlier block of the drive says of other settings."""
+    """Returns the block; `kept`: lines about other settings from an earlier block of the drive."""
     return head(s.drive) + kept + "".join(_lines(s, t) for t in tunings if t.changes) + BLOCK_END
 
 
 def format_block(s: Subject, tunings: list[Tuning]) -> str | None:
-    """None: all stays as it is."""
+    """Returns the configuration for the changed settings; None: no setting changes."""
     return f"drives = (\n{_block(s, tunings)}{END}" if any(t.changes for t in tunings) else None
 
 
 # ---- the file ----
 
 def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, bool]:
-    """Of the lines of an earlier block those of settings that are not picked anew; a comment goes with the setting below it. One that
-    stays as it is has that from this measurement: and is there any such?"""
+    """Returns the lines of an earlier block to keep: settings that do not change, each with the comment above it. A setting that this
+    measurement confirmed gets a new comment; the second value is true if there is such a setting."""
     known = {t.setting: t for t in tunings if not t.lacking and t.tune.pick.reason != pick.UNKNOWN}
     kept, comment, renewed = "", "", False
     for line in lines:
@@ -98,8 +98,8 @@ def _keep(lines: list[str], s: Subject, tunings: list[Tuning]) -> tuple[str, boo
 
 
 def format_file(s: Subject, tunings: list[Tuning], old: str | None) -> tuple[str, bool] | None:
-    """The text of the file, with this drive's block anew, and last; and whether what stays as it is has that from this measurement now.
-    None: the file is not as this made it, so that something that somebody has written there would be lost."""
+    """Returns the text of the file with the drive's block rewritten and moved to the end, and whether an unchanged setting got a new
+    comment. None: the file has lines that this program did not write, and that would be lost."""
     blocks, mine = re.findall(f"{re.escape(HEAD)}.*?\n{BLOCK_END}", old or "", re.DOTALL), head(s.drive)
     own = [block for block in blocks if block.startswith(mine)]
     if len(own) > 1 or old not in (None, BEGIN + "".join(blocks) + END):
@@ -113,7 +113,7 @@ def _path(s: Subject) -> str:
 
 
 def _read(path: str) -> str | None:
-    """None: there is no such file. Only what nobody but root could have written is believed."""
+    """Returns the text of the file, or None if there is none. Raises Trouble if other users than root could have written the file."""
     try:
         return "" if os.path.realpath(path) == os.devnull else files.read(path, mode=0o022)
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def _read(path: str) -> str | None:
 
 
 def check_file(s: Subject) -> str | None:
-    """The text of the file, where nothing of it would be lost."""
+    """Returns the text of the file. Raises Trouble if rewriting it would lose lines."""
     path = _path(s)
     old = _read(path)
     if old is not None and format_file(s, [], old) is None:
@@ -136,12 +136,12 @@ def check_file(s: Subject) -> str | None:
 
 
 def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
-    """Without an error in it and in other files, and no later file in the way. The draft stands in a directory of its own, where it masks
-    the file of that name."""
+    """Raises Trouble if the new file or another file has an error, or if a later file overrides the new values. The draft is in a temporary
+    configuration root, where it masks the present file."""
     path = _path(s)
     with tempfile.TemporaryDirectory(prefix="drivekeep-", dir=DRAFT_DIR) as root:
         os.makedirs(os.path.dirname(f"{root}/{NAME}"))
-        os.chmod(root, 0o755)   # the service's user has to be able to read it, too
+        os.chmod(root, 0o755)   # the service's user must be able to read it
         with open(f"{root}/{NAME}", "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
         roots = [f"--config-root={each}" for each in [root, *s.options.config_root]]
@@ -162,13 +162,13 @@ def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
 
 
 def _is_safe(path: str) -> bool:
-    """Nobody but root, or oneself, can exchange a directory on the way."""
+    """Returns true if only root and the current user can replace a directory of the path."""
     found = [os.stat(above) for above in pathlib.Path(os.path.abspath(path)).parents if above.exists()]
     return not any(status.st_uid not in (0, os.geteuid()) or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX) for status in found)
 
 
 def write(s: Subject, tunings: list[Tuning]) -> None:
-    """Puts the block into its file, where the blocks of other drives stay as they are, and has the service read that."""
+    """Writes the block to its file, preserving the blocks of other drives, and makes the service reload."""
     path, old = _path(s), check_file(s)
     text, renewed = format_file(s, tunings, old) or ("", False)
     if not renewed and not any(t.changes for t in tunings):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The drivekeep command, whose JSON has what is known of drives; and what is said to the user."""
+"""Runs the drivekeep command and reads its JSON output; prints messages and tables for the user."""
 from __future__ import annotations
 
 import dataclasses
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import typing
 
-# Of the command (drivekeep(1)).
+# Exit statuses of the command (drivekeep(1)).
 WANTED, BAD_INPUT, NOT_WANTED, NO_SERVICE, LATER = 0, 1, 2, 3, 75
 
 STATE_DIR = "/run/drivekeep/drives"
@@ -20,7 +20,7 @@ COMMAND = "drivekeep"
 
 
 class Trouble(Exception):
-    """The measurement ends, or does not begin. Without a sentence the user has been told why."""
+    """Ends or prevents the measurement. Without a sentence, the cause was printed before."""
 
     def __init__(self, sentence: str = "", status: int = BAD_INPUT, of_service: bool = False):
         super().__init__(sentence)
@@ -33,7 +33,7 @@ class Trouble(Exception):
 
 
 def escape(text: str) -> str:
-    """A model's name may hold anything; a terminal shows it and does not obey it."""
+    """Escapes unprintable characters, so that the model name of a drive cannot control the terminal."""
     return "".join(c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape")) for c in text)
 
 
@@ -69,7 +69,7 @@ class Table:
 # ---- the command ----
 
 def begin(verb: str, *words: str, stderr: int | None = subprocess.PIPE) -> subprocess.Popen:
-    # It inherits the mask: what ends us, on a terminal or in a unit, does not keep it from answering.
+    # The child inherits the signal mask: signals that end this program do not interrupt the command.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         return subprocess.Popen([COMMAND, verb, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr)
@@ -78,8 +78,8 @@ def begin(verb: str, *words: str, stderr: int | None = subprocess.PIPE) -> subpr
 
 
 def end(child: subprocess.Popen) -> dict:
-    """What it has printed. What it notes beside that is of no use here, nor is it any trouble that some setting is not as wanted; without
-    JSON it has said what is wrong."""
+    """Returns the JSON document that the command printed, whatever its exit status. Without JSON, prints the command's messages and raises
+    Trouble."""
     text, messages = child.communicate()
     try:
         return json.loads(text)
@@ -89,12 +89,12 @@ def end(child: subprocess.Popen) -> dict:
 
 
 def read(verb: str, *words: str, show_messages: bool = False) -> dict:
-    """`aloud`: what it notes is for the user."""
+    """Runs the command and returns its JSON document. `show_messages`: pass the command's messages on to the user."""
     return end(begin(verb, "--json", *words, stderr=None if show_messages else subprocess.PIPE))
 
 
 def document() -> dict:
-    """How every JSON document of the command's begins."""
+    """Returns the members that each JSON document of the command begins with."""
     return {"version": 2, "host": os.uname().nodename, "boot_id": boot_id()}
 
 

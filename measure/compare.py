@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep bench --compare`: whether two measurements differ, as far as their samples can tell, and what else has changed."""
+"""`drivekeep bench --compare`: compares the samples of two measurements, and lists settings that differ."""
 from __future__ import annotations
 
 import argparse
@@ -13,7 +13,7 @@ from measure.samples import Difference
 
 
 def describe(kind: Kind, d: Difference, n: int) -> str:
-    """ "4.1 % faster (2.0 to 6.2 %)", or that `n` samples could show none."""
+    """Returns a text such as "4.1 % faster (2.0 to 6.2 %)", or that `n` samples show no difference."""
     if not d.known:
         return f"not known: {samples.MIN} samples of each are needed"
     if not d.differs:
@@ -32,13 +32,13 @@ def load_kept(options: argparse.Namespace) -> list[Result]:
 
 
 def _find_key(options: argparse.Namespace, kept: list[Result], argument: str) -> str:
-    """By which results know the drive that this means: as they have it, or else one that is here."""
+    """Returns the key of the drive in results. The argument is a serial number or key in the results, or names a present drive."""
     known = [r.key for r in kept if argument in (r.texts["serial"], r.key)]
     return known[-1] if known else command.read("show", f"--state-dir={options.state_dir}", "--", argument)["drives"][0]["key"]
 
 
 def _find_last_two(options: argparse.Namespace) -> tuple[Result, Result]:
-    """The last one, of the drive that is named, if one is; and the last one before it of the same drive."""
+    """Returns the last two measurements of the named drive, or of the drive that was measured last."""
     kept, name = load_kept(options), options.names[0] if options.names else None
     key = _find_key(options, kept, name) if name else kept[-1].key if kept else None
     found = [r for r in kept if r.key == key][-2:]
@@ -58,7 +58,7 @@ def _load_named(options: argparse.Namespace, name: str) -> Result:
 
 
 def _changes(before: Result, after: Result) -> list[dict]:
-    """Settings of drives, and what else is told of the two."""
+    """Returns the differences in settings, firmware, host and kernel."""
     texts = [(None, "drive" if key == "key" else key, before.texts[key], after.texts[key]) for key in ("key", "firmware", "host", "kernel")]
     old = {(s["key"], s["name"]): s for s in before.settings}
     new = {(s["key"], s["name"]): s for s in after.settings}

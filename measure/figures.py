@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is measured: jobs, each of which is a run of fio for a second or less, and the figures that each tells."""
+"""Defines the jobs, each a run of fio for a second or less, and the figures that each job measures."""
 from __future__ import annotations
 
 import dataclasses
@@ -8,8 +8,8 @@ import enum
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    unit: str               # for programs
-    words: tuple[str, str]  # of a smaller figure and of a larger one
+    unit: str               # in JSON
+    words: tuple[str, str]  # for a smaller figure and for a larger one
     less_is_better: bool = False
 
 
@@ -19,54 +19,54 @@ RATE = Kind("1/s", ("fewer", "more"))     # reads, or reads and writes
 
 
 class Place(enum.IntEnum):
-    """Where on the drive a job reads. A zone is a thirty-second of it."""
-    START = 0       # the outer zone of a disk that turns
+    """Where on the drive a job reads. A zone is a thirty-second of the drive."""
+    START = 0       # the outer zone of a rotational disk
     MIDDLE = 1
     END = 2         # the inner zone
-    FRESH = 3       # beside the start, where nothing was read before: most likely not in the page cache
-    ANYWHERE = 4    # places drawn by fio from all of it
-    ONCE = 5        # one such place, and then it is over
-    MAPPED = 6      # the same, through the page cache, which reads more than what is asked for
-    FILE = 7        # a file of its own
+    FRESH = 3       # after the start, at offsets not read before, which are most likely not in the page cache
+    ANYWHERE = 4    # random places on the whole drive, drawn by fio
+    ONCE = 5        # a single random place
+    MAPPED = 6      # random places, read through the page cache with read-ahead
+    FILE = 7        # a separate file
 
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    key: str        # in files and JSON: it stays as it is
+    key: str        # used in files and JSON, and never changed
     title: str
     kind: Kind
-    paths: tuple[str, ...]      # where fio has it, in the object of its job; several are added up
-    unit: float     # what fio counts in, in the kind's own unit
-    error: float    # how coarse fio tells it, as a part of it
+    paths: tuple[str, ...]      # paths in the job object of fio's JSON; several are added up
+    unit: float     # fio's unit, as a multiple of the kind's unit
+    error: float    # resolution of fio's value, as a part of the value
 
 
 @dataclasses.dataclass(frozen=True)
 class Job:
     name: str
     place: Place
-    milliseconds: int           # that a sample takes: figures may depend on it
-    arguments: str              # of fio
+    milliseconds: int           # duration of a sample; figures may depend on it
+    arguments: str              # for fio
     figures: tuple[Figure, ...]
-    for_settings: bool = False  # tells what a setting does, and not how fast a drive is
-    background: str = ""            # of fio: what is done in a file of its own meanwhile
+    for_settings: bool = False  # measures the effect of a setting, and is not part of `drivekeep bench`
+    background: str = ""        # fio arguments of a job that writes to a separate file meanwhile
 
     @property
     def writes(self) -> bool:
-        """In a file of its own."""
+        """True if the job writes, which it does to a separate file only."""
         return self.place == Place.FILE or bool(self.background)
 
 
 SHORT = 500
-LONG = 1000         # a disk that turns does some eighty random reads in it
+LONG = 1000         # a rotational disk does about eighty random reads in this time
 LONGEST = 60000     # more than a disk needs to spin up
 
-# fio tells time in ms, and latencies as one of 64 parts of a power of two, whose middle it is (stat.h, FIO_IO_U_PLAT_BITS). A drive
-# that is fast and small has read all of a place before the time is over.
+# fio reports times in ms, and a latency as the middle of one of 64 parts of a power of two (stat.h, FIO_IO_U_PLAT_BITS). A small and fast
+# drive may finish reading a place early.
 ERROR_OF_TIME = 2 / SHORT
 ERROR_OF_LATENCY = 1 / 128
 
-# No job has fio empty the page cache ("invalidate" is BLKFLSBUF), as that would write out what others have changed, nor give a hint
-# of how it reads ("fadvise_hint"), as that would double the read-ahead that is to be measured (fio(1)).
+# No job uses "invalidate" (BLKFLSBUF), which would write dirty pages of other programs, nor "fadvise_hint", which would double the
+# read-ahead being measured (fio(1)).
 SEQUENTIAL = "--rw=read --bs=1M --direct=1 --ioengine=libaio --iodepth=4"
 RANDOM = "--rw=randread --bs=4k --direct=1"
 
@@ -83,7 +83,7 @@ def rate(key: str, title: str, *paths: str) -> Figure:
     return Figure(key, title, RATE, paths or ("read/iops",), 1, ERROR_OF_TIME)
 
 
-# Those that need a file of their own come last.
+# Jobs that need a separate file come last.
 JOBS = (
     Job("start", Place.START, SHORT, SEQUENTIAL, (speed("sequential_start", "sequential, start (outer zone)"),)),
     Job("middle", Place.MIDDLE, SHORT, SEQUENTIAL, (speed("sequential_middle", "sequential, middle"),)),
@@ -100,8 +100,7 @@ JOBS = (
         (rate("deep_rate", "random 4 KiB, 256 at once"), latency("deep_latency_p99", "256 at once, 99 % latency", 99)), for_settings=True),
     Job("first", Place.ONCE, LONGEST, f"{RANDOM} --ioengine=psync",
         (Figure("first_read", "first read after idle time", LATENCY, ("read/clat_ns/max",), 1e-9, 0),), for_settings=True),
-    # What is in the page cache is written out without waiting for it: only such writes are throttled. How fast the drive writes fio
-    # does not know then.
+    # sync_file_range starts writeback without waiting for it: the kernel throttles only such writes. fio cannot measure their speed.
     Job("throttled", Place.ANYWHERE, LONG, f"{RANDOM} --ioengine=psync",
         (latency("throttled_latency", "random 4 KiB during writes, median latency"),), for_settings=True,
         background="--rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"),
@@ -126,28 +125,28 @@ def _unit(kind: Kind, value: float) -> tuple[float, str]:
 
 
 def _fraction_digits(n: float, all_digits: int) -> int:
-    """How many digits behind the point make so many in all, of a number that is printed with them."""
+    """Returns how many digits after the decimal point a number needs to be printed with `all_digits` digits."""
     return min(max(all_digits - 1 - int(f"{n:.{all_digits - 1}e}".partition("e")[2]), 0), all_digits - 1)
 
 
 def format_value(kind: Kind, value: float) -> str:
-    """Three digits, which is more than most samples carry: "187 MB/s", "8.13 ms", "1230 /s"."""
+    """Formats a value with three digits, more than most samples support: "187 MB/s", "8.13 ms", "1230 /s"."""
     one, unit = _unit(kind, value)
     return f"{value / one:.{_fraction_digits(value / one, 3)}f} {unit}"
 
 
 def format_estimate(kind: Kind, e) -> tuple[str | None, str | None]:
-    """The median of a samples.Estimate and its bounds; None: they are not known."""
+    """Formats the median and the bounds of a samples.Estimate; None: not known."""
     return format_value(kind, e.median) if e.n else None, format_range(kind, e.low, e.high) if e.bounded else None
 
 
 def caption(kind: Kind, e) -> str:
-    """ "187 MB/s (185.2 to 189.1 MB/s)"."""
+    """Formats an estimate as in "187 MB/s (185.2 to 189.1 MB/s)"."""
     return format_value(kind, e.median) + (f" ({format_range(kind, e.low, e.high)})" if e.bounded else "")
 
 
 def format_range(kind: Kind, low: float, high: float) -> str:
-    """Four, which tell the bounds apart: "185.2 to 189.1 MB/s"."""
+    """Formats bounds with four digits, enough to distinguish them: "185.2 to 189.1 MB/s"."""
     one, unit = _unit(kind, high)
     digits = _fraction_digits(high / one, 4)
     return f"{low / one:.{digits}f} to {high / one:.{digits}f} {unit}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files that root reads and writes where others may write, too."""
+"""Reads and writes files as root in directories that other users may write to."""
 from __future__ import annotations
 
 import errno
@@ -21,7 +21,7 @@ def others_can_write(status: os.stat_result) -> bool:
 
 
 def open_directory(path: str, above: int | None = None, links: int = LINKS_MAX) -> int:
-    """Follows no symbolic link that another user may have put there."""
+    """Opens a directory without following symbolic links that another user may have created."""
     fd = os.open("/" if path.startswith("/") else ".", os.O_PATH | os.O_CLOEXEC, dir_fd=above)
     for name in filter(None, path.split("/")):
         above, fd = fd, os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
@@ -35,7 +35,8 @@ def open_directory(path: str, above: int | None = None, links: int = LINKS_MAX) 
 
 
 def read(path: str, *owners: int, above: int | None = None, mode: int = 0) -> str:
-    """ValueError: it is no file, is too large, is not root's, one's own or that of these owners, or has one of these bits of the mode."""
+    """Returns the text of a file. Raises ValueError if it is not a regular file, is too large, has another owner than root, the current
+    user or `owners`, or has a bit of `mode` set."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if above is None else os.O_NOFOLLOW), dir_fd=above)
     with open(fd, encoding="utf-8", errors="surrogateescape") as file:
         status = os.fstat(fd)
@@ -46,7 +47,7 @@ def read(path: str, *owners: int, above: int | None = None, mode: int = 0) -> st
 
 
 def replace(path: str, content: bytes) -> None:
-    """The file as a whole, on stable storage."""
+    """Replaces the file atomically, and writes it to stable storage."""
     directory, name = open_directory(os.path.dirname(path)), os.path.basename(path)
     draft = f".{name}.{os.urandom(4).hex()}"
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=directory)
@@ -66,8 +67,8 @@ def replace(path: str, content: bytes) -> None:
 
 
 def save_picture(path: str, picture: bytes) -> None:
-    """To this file, which is replaced as a whole, or to standard output ("-"). What is no file, such as /dev/stdout, is not replaced by
-    one."""
+    """Writes the picture to a file, which is replaced atomically, or to standard output ("-"). Does not replace other kinds of files, such
+    as /dev/stdout."""
     if path == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(picture)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""fio(1), which does the reading and the timing. It is asked for JSON."""
+"""Runs fio(1), which does the I/O and measures the times, and reads its JSON output."""
 from __future__ import annotations
 
 import json
@@ -9,15 +9,15 @@ import select
 import shutil
 import subprocess
 
-STOP_SECONDS = 3    # for an end once it was asked for
+STOP_SECONDS = 3    # how long fio may take to end after SIGTERM
 
 
 class Stopped(Exception):
-    """The user wants an end."""
+    """The user interrupted the program."""
 
 
 class Failed(Exception):
-    """fio or the drive has failed: in fio's own words, or the kernel's."""
+    """fio or the drive failed; the message is that of fio or the kernel."""
 
 
 def is_installed() -> bool:
@@ -25,14 +25,16 @@ def is_installed() -> bool:
 
 
 def wait_for_stop(stop_fd: int, seconds: float) -> bool:
-    """Waits for so long, or until the user wants an end: then this descriptor is readable, and stays so."""
+    """Waits for `seconds`, or until the user interrupts: then `stop_fd` becomes readable, and stays readable. Returns true if
+    interrupted."""
     return bool(stop_fd >= 0 and select.select([stop_fd], [], [], seconds)[0])
 
 
 def run(arguments: list[str], stop_fd: int) -> dict:
-    """What fio tells of these jobs. When the user wants an end fio is told to end, and what it tells is not used; one that has not
-    ended then, for want of an answer of the drive's, is left behind."""
-    # Nothing is written to a drive. In a process group of its own: the terminal's Ctrl-C is for us alone, and we tell it.
+    """Returns fio's results for these jobs. Terminates fio when the user interrupts, and raises Stopped. If fio waits for a drive that does
+    not answer, it is killed and not waited for."""
+    # The output goes to memory, not to a drive. In a session of its own fio does not get Ctrl-C from the terminal; this program terminates
+    # fio.
     with open(os.memfd_create("fio"), "w+b", 0) as out:
         child = subprocess.Popen(["fio", *arguments], stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
         with open(os.pidfd_open(child.pid), "rb", 0) as ends:
@@ -40,7 +42,7 @@ def run(arguments: list[str], stop_fd: int) -> dict:
                 child.terminate()
                 if not select.select([ends], [], [], STOP_SECONDS)[0]:
                     child.kill()
-                child.poll()    # one that waits for the drive dies once that has answered
+                child.poll()    # a process that waits for the drive dies when the drive answers
                 raise Stopped
         status = child.wait()
         out.seek(0)
@@ -53,7 +55,7 @@ def run(arguments: list[str], stop_fd: int) -> dict:
 
 
 def _parse(text: str) -> dict | None:
-    """Before the JSON it may say other things."""
+    """Returns the JSON object in fio's output, which may have messages before it."""
     at = 0 if text.startswith("{") else text.find("\n{") + 1
     try:
         output = json.JSONDecoder().raw_decode(text, at)[0]
@@ -63,7 +65,7 @@ def _parse(text: str) -> dict | None:
 
 
 def _first_line(text: str, status: int) -> str:
-    """What it says beside JSON, which is no sentence."""
+    """Returns the first line of fio's messages, or its exit status if there is none."""
     line = text.partition("\n")[0]
     if line and not line.startswith("{"):
         return line
@@ -71,7 +73,7 @@ def _first_line(text: str, status: int) -> str:
 
 
 def number(output: dict, path: str) -> float:
-    """Of its first job. NaN: there is none."""
+    """Returns a number from fio's first job. NaN: there is no such number."""
     found = output
     try:
         for key in ("jobs", 0, *path.split("/")):

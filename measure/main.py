@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The program. `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot` start it: the command has parsed the options, and knows
-their help."""
+"""The main program, started by `drivekeep bench`, `drivekeep tune` and `drivekeep show --plot`. The command validates the options and has
+their help texts."""
 from __future__ import annotations
 
 import argparse
@@ -27,7 +27,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{flag}", action="store_true")
     for option in "budget", "file", "svg":
         parser.add_argument(f"--{option}")
-    parser.add_argument("--plot", nargs="?", const=True)    # of tune a file
+    parser.add_argument("--plot", nargs="?", const=True)    # `tune` has a file name here
     parser.add_argument("--results", default=RESULTS)
     parser.add_argument("--state-dir", default=command.STATE_DIR)
     parser.add_argument("--config-root", action="append")
@@ -56,14 +56,14 @@ def _bench_list(options: argparse.Namespace) -> int:
 
 
 def _short_time(when: int) -> str | None:
-    """The time of today, the day of this year, or the year."""
+    """Returns the time if it is today, the day if it is this year, or else the year."""
     then, now = time.localtime(when / 1e6), time.localtime()
     form = "%H:%M" if then[:3] == now[:3] else "%b %e" if then.tm_year == now.tm_year else "%Y"
     return time.strftime(form, then) if when else None
 
 
 def _left_out(m) -> str | None:
-    """ "2 (others used the drive), 1 (in the page cache)"."""
+    """Returns the numbers of samples that were left out: "2 (others used the drive), 1 (in the page cache)"."""
     reasons = [(m.others, "others used the drive"), (m.cached, "in the page cache"), (m.errors, m.complaint or "errors")]
     return ", ".join(f"{n} ({why})" for n, why in reasons if n) or None
 
@@ -90,7 +90,7 @@ def _bench_drive(options: argparse.Namespace) -> int:
     meter = s.meter(s.budget)
     try:
         meter.run(r.figures)
-    except Trouble as trouble:      # what there is by then is shown and kept
+    except Trouble as trouble:      # the samples taken before are shown and saved
         s.hide_progress()
         trouble.report()
     s.hide_progress()
@@ -128,7 +128,7 @@ def tune(options: argparse.Namespace) -> int:
     if s.service is None:
         raise service.missing()
     tunings = tuning.choose(options.names[1:], options.file is not None)
-    # Before ten minutes are spent.
+    # Fails early, before the measurement.
     if options.write:
         block.check_file(s)
     tuning.prepare(s, tunings)
@@ -138,7 +138,7 @@ def tune(options: argparse.Namespace) -> int:
     if status != WANTED:
         return status
 
-    # The one may fail without the other.
+    # The pictures are saved even if the configuration cannot be written.
     try:
         if options.write and s.is_stopped():
             raise Trouble("the measurement was interrupted: nothing is written")
@@ -156,9 +156,9 @@ def tune(options: argparse.Namespace) -> int:
 
 
 def run(words: list[str]) -> int:
-    # Until somebody waits for them.
+    # SIGINT ends the program, instead of raising KeyboardInterrupt, until open_stop() handles it.
     signal.signal(signal.SIGINT, signal.SIG_DFL if signal.getsignal(signal.SIGINT) != signal.SIG_IGN else signal.SIG_IGN)
-    os.umask(0o022)     # others may read what is kept
+    os.umask(0o022)     # all users may read the results
     options = parse(words)
     if options.quiet:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
@@ -170,6 +170,6 @@ def run(words: list[str]) -> int:
         return trouble.report()
     except OSError as error:
         warn(f"'drivekeep {options.verb}' failed: {error.strerror or error}")
-        # What is left of the output could not be written at the end, either, which Python would complain of.
+        # The rest of the output cannot be written either: Python would print another error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return BAD_INPUT
