@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which value of a setting is picked, by what was measured with each of them in turns. Pure. What was not shown to be better is not
-picked: then the setting stays as it is."""
+"""Picks the best value of a setting from samples that were taken in turns. Pure functions. A value that was not shown to be better than the
+present one is not picked: then the setting does not change."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,18 +11,18 @@ from measure.samples import Difference
 
 MARGIN = 0.03
 
-# Why: there are too few samples to show any difference; none was shown to be better than the present one; the goal is better; it costs
-# less, and the goal was shown to be no worse than by MARGIN.
+# Reasons: too few samples to show any difference; no value was shown to be better than the present one; a better goal; a lower cost, with a
+# goal that is worse by at most MARGIN.
 UNKNOWN, PRESENT, BETTER, CHEAPER = "unknown", "present", "better", "cheaper"
 
 
 @dataclasses.dataclass(frozen=True)
 class Contest:
-    """Of values, a list for each: a sample for each round."""
+    """The samples of all values: a list for each value, with a sample for each round."""
     goals: list[list[float]]
-    costs: list[list[float]] | None     # None: it costs nothing that is measured
-    current: int        # the value that the drive has
-    ordered: bool       # from the smallest value to the largest, of which a smaller one that is as good is preferred
+    costs: list[list[float]] | None     # None: no cost is measured
+    current: int        # index of the drive's present value
+    ordered: bool       # values are in ascending order, and of equally good ones the smallest is preferred
     goal: Figure
     cost: Figure | None = None
 
@@ -32,15 +32,15 @@ def _is_better(figure: Figure, d: Difference) -> bool:
 
 
 def _is_as_good(figure: Figure, d: Difference) -> bool:
-    """Is it shown to be no worse than by so much?"""
+    """Returns true if the figure was shown to be worse by at most MARGIN."""
     return d.known and (d.high <= 1 + MARGIN if figure.kind.less_is_better else d.low >= 1 - MARGIN)
 
 
 @dataclasses.dataclass(frozen=True)
 class Pick:
     reason: str
-    index: int          # the present one where it stays
-    goal: Difference = Difference()     # from the present one to the one that is picked; corrected as below
+    index: int          # of the picked value, or of the present value
+    goal: Difference = Difference()     # from the present to the picked value, corrected as in _compare_all()
     cost: Difference = Difference()
 
     @property
@@ -49,13 +49,13 @@ class Pick:
 
 
 def _find_best(c: Contest) -> int | None:
-    """The one with the best median; None: there are too few samples of all."""
+    """Returns the index of the value with the best median; None: all values have too few samples."""
     levels = {i: level for i, level in enumerate(map(samples.level, c.goals)) if level is not None}
     return (min if c.goal.kind.less_is_better else max)(levels, key=levels.__getitem__) if levels else None
 
 
 def _find_knee(c: Contest, best: int) -> int:
-    """The smallest that was not shown to be worse than the best."""
+    """Returns the index of the smallest value that was not shown to be worse than the best one."""
     for i in range(best if c.ordered else 0):
         d = samples.compare_pairs(c.goals[best], c.goals[i], c.goal.error, 1)
         if d.known and (not d.differs or _is_better(c.goal, d)):
@@ -64,8 +64,8 @@ def _find_knee(c: Contest, best: int) -> int:
 
 
 def _compare_all(c: Contest) -> tuple[list[Difference], list[Difference]]:
-    """All values' goals with the present one's, and costs. By Holm's steps: each comparison is corrected for all that have not shown a
-    difference yet, until none shows one any more."""
+    """Compares goals and costs of all values with those of the present value, by Holm's procedure: each comparison is corrected for the
+    number of comparisons without a difference so far, until no further difference is found."""
     families = [(c.goal, c.goals)] + ([(c.cost, c.costs)] if c.costs else [])
     found = [[Difference()] * len(c.goals) for _ in families]
     left, n_before = [(f, i) for f in range(len(families)) for i in range(len(c.goals)) if i != c.current], 0
@@ -78,9 +78,8 @@ def _compare_all(c: Contest) -> tuple[list[Difference], list[Difference]]:
 
 
 def decide(c: Contest) -> Pick:
-    """The chance that anything but the present value is picked where all are the same is 5 % or less: the picked one's differences are
-    among those of all values, of which all together are corrected for (S. Holm, "A simple sequentially rejective multiple test
-    procedure", 1979)."""
+    """Picks a value. If all values are equal, the probability of picking another value than the present one is at most 5 %: all comparisons
+    are corrected together (S. Holm, "A simple sequentially rejective multiple test procedure", 1979)."""
     best = _find_best(c)
     if best is None or len(c.goals) < 2:
         return Pick(UNKNOWN, c.current)
@@ -90,7 +89,7 @@ def decide(c: Contest) -> Pick:
     def take(reason: str, i: int) -> Pick:
         return Pick(reason, i, goals[i], costs[i] if costs else Difference())
 
-    # Of those from the knee to the best the first that is shown to be better.
+    # Takes the first value from the knee to the best one that was shown to be better than the present value.
     for i in range(knee, best + 1):
         if i != c.current and _is_better(c.goal, goals[i]):
             return take(BETTER, i)

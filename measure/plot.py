@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What was measured as a picture: a panel for each setting, each value against what the setting is for, with its interval."""
+"""Draws the measurements of `drivekeep tune`: a panel for each setting, with the goal and its interval for each value."""
 from __future__ import annotations
 
 import importlib.util
@@ -15,7 +15,7 @@ from measure.tuning import Tuning
 
 KINDS = "svg", "png", "pdf"
 PICKED, OTHERS = "#1a7f37", "#3b6fb6"
-INCHES = 7.5, 2.8   # of a panel
+INCHES = 7.5, 2.8   # width and height of a panel
 
 
 def kind_of(path: str) -> str:
@@ -23,7 +23,7 @@ def kind_of(path: str) -> str:
 
 
 def check(path: str, kind: str) -> None:
-    """Before anything is measured."""
+    """Raises Trouble if the picture cannot be drawn. Called before the measurement."""
     if kind not in KINDS:
         raise Trouble(f"'{path}' is not a picture file: --plot needs a name that ends with .svg, .png or .pdf")
     if importlib.util.find_spec("matplotlib") is None:
@@ -31,10 +31,10 @@ def check(path: str, kind: str) -> None:
 
 
 def draw(s: Subject, tunings: list[Tuning], kind: str) -> bytes:
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)     # of its cache, which it makes anew where there is no home
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)     # suppresses warnings about a cache without a home directory
     import matplotlib
     matplotlib.use("Agg")
-    # Text stays text, which one can search for; the same measurement makes the same file.
+    # Text is stored as text, so that it can be searched; equal measurements make equal files.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "drivekeep", "font.size": 9})
     from matplotlib import pyplot
     shown = [t for t in tunings if t.is_measured]
@@ -70,13 +70,13 @@ def _draw_values(axes, t: Tuning) -> None:
 
 
 def _draw_curves(axes, t: Tuning) -> None:
-    """A line for each value, over the times without use; one that is known after one time only is a point."""
+    """Draws a line for each value over the idle times; a value with a single idle time is a point."""
     times = t.tune.idle_times
     for i, trial in enumerate(t.tune.trials):
         points = [(k, samples.median(kept)) for k, kept in enumerate(trial.after) if kept]
         line, = axes.plot([k for k, _ in points], [level for _, level in points], "o-", markersize=4)
         label = escape(trial.value) + (" (now)" if i == t.tune.current else "")
-        # One above the other, in the order of the values: curves may end at the same place.
+        # Labels are stacked in the order of the values, as curves may end at the same point.
         axes.text(1.02, 0.95 - 0.1 * i, label, transform=axes.transAxes, color=line.get_color(), va="top")
     axes.set_xticks(range(len(times)), [f"{time} s" for time in times])
     axes.set_xlim(-0.5, len(times) - 0.5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What was measured with each value: a table for each setting and a sentence about what is picked; or JSON with every sample."""
+"""Prints the results of `drivekeep tune`: a table for each setting with a sentence about the picked value; or JSON with every sample."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,7 @@ from measure.tuning import Tuning
 PLOT_WIDTH = 20
 
 
-# ---- a table for people ----
+# ---- table ----
 
 def _note_pick(table: Table, t: Tuning) -> None:
     picked, name, used = t.tune.pick, t.setting, t.tune.used
@@ -37,7 +37,7 @@ def _note_pick(table: Table, t: Tuning) -> None:
 
 
 def _print(table: Table, s: Subject, t: Tuning) -> None:
-    """With the samples and values that are left out."""
+    """Prints the table with notes about samples and values that were left out."""
     m = t.tune.seen
     if m.others + m.cached + m.errors > 0:
         table.note(f"samples left out: {m.others} because others used the drive, {m.cached} from the page cache, {m.errors} because of errors"
@@ -98,7 +98,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
     for i in range(len(t.tune.trials)):
         _note_slow(table, t, i)
     table.note(f"no value is best, as saving more power makes the first read slower: the setting is not changed ({t.present})")
-    # The times that the budget has no room for.
+    # The budget does not allow all idle times.
     if len(times) < len(tune.IDLE_TIMES):
         hours = next(h for h in range(1, 1000) if tune.fit_idle_times(h * 3600, len(t.values), t.wake_seconds) == tune.IDLE_TIMES)
         table.note(f"with {t.setting} alone, --budget={hours}h is enough for idle times up to {tune.IDLE_TIMES[-1]} s")

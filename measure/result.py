@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a measurement has left behind: of which drive, with which settings, and every sample. Kept as JSON, a file each."""
+"""The result of a measurement: the drive, its settings, and every sample. Each result is saved as a JSON file."""
 from __future__ import annotations
 
 import contextlib
@@ -23,16 +23,16 @@ COUNTS = "others", "cached", "errors"
 
 @dataclasses.dataclass
 class Result:
-    name: str               # of its file, without ".json"
-    texts: dict[str, str | None]    # TEXTS: of the drive, and of the machine where it was measured
+    name: str               # name of the file, without ".json"
+    texts: dict[str, str | None]    # the TEXTS, about the drive and the machine
     when: int               # µs since 1970
-    settings: list[dict[str, str]] = dataclasses.field(default_factory=list)    # drive, key, name, value; of an array also its disks'
+    settings: list[dict[str, str]] = dataclasses.field(default_factory=list)    # drive, key, name, value; for an array also of its disks
     figures: dict[str, Measured] = dataclasses.field(default_factory=dict)
-    counted: bool = False   # as in bench.Meter
+    counted: bool = False   # see bench.Meter
 
     @property
     def key(self) -> str:
-        """By which the same drive, or an array of the same drives, is known again."""
+        """Identifies the drive, or an array of the same drives, across measurements."""
         return self.texts["key"]
 
     @property
@@ -41,7 +41,7 @@ class Result:
 
 
 def make(drive: dict, shown: list[dict], when: float) -> Result:
-    """Of what the command shows of the drive, and of it and its disks."""
+    """Makes a result. `drive`, `shown`: the command's JSON about the drive, and about the drive and its disks."""
     system = os.uname()
     texts = {"host": system.nodename, "boot_id": command.boot_id(), "drive": drive["name"], "key": drive["key"], "model": drive["model"],
              "serial": drive["serial"], "firmware": drive["firmware"], "kernel": system.release}
@@ -72,7 +72,7 @@ def _items(document: dict, key: str) -> list[dict]:
 
 
 def from_json(text: str, name: str) -> Result:
-    """Figures that this version does not know are left out. ValueError: this is no measurement."""
+    """Reads a result from JSON, ignoring unknown figures. Raises ValueError if the text is not a measurement."""
     try:
         document = json.loads(text)
     except RecursionError as error:
@@ -96,11 +96,11 @@ def from_json(text: str, name: str) -> Result:
 # ---- as files ----
 
 def save(directory: str, r: Result) -> None:
-    """As a new file in this directory, which is made if it is not there."""
+    """Saves the result as a new file, creating the directory if necessary."""
     with contextlib.suppress(FileExistsError):
         os.makedirs(directory, 0o755)
-    # The directory above is the service's user's, who is not to lead root elsewhere: neither is a link followed, nor a file opened that
-    # is there.
+    # The parent directory belongs to the service's user, which must not redirect root: links are not followed, and existing files are not
+    # opened.
     with _opened(directory, os.O_NOFOLLOW) as above:
         name = r.name + SUFFIX
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=above)
@@ -122,18 +122,19 @@ def _opened(directory: str, flags: int = 0) -> typing.Iterator[int]:
 
 
 def _load_at(above: int, name: str) -> Result:
-    # Others than root, oneself and who has the directory have no business here.
+    # Accepts only files of root, the current user, and the owner of the directory.
     return from_json(files.read(name, os.fstat(above).st_uid, above=above), name.removesuffix(SUFFIX))
 
 
 def load(directory: str, name: str) -> Result:
-    """By the name in the directory, or by a file's path, which has a slash. Raises OSError, or ValueError: it is no measurement."""
+    """Loads a result by its name in the directory, or by a path with a slash. Raises OSError, or ValueError if the file is not a
+    measurement."""
     with _opened((os.path.dirname(name) or "/") if "/" in name else directory) as above:
         return _load_at(above, os.path.basename(name).removesuffix(SUFFIX) + SUFFIX)
 
 
 def load_all(directory: str) -> list[Result]:
-    """All that can be read, oldest first; without the directory there is none."""
+    """Loads all readable results, oldest first. Returns an empty list if there is no directory."""
     found = []
     with contextlib.suppress(FileNotFoundError), _opened(directory) as above:
         for name in os.listdir(above):

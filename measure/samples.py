@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What samples carry: a median with its interval, and whether two sets of samples differ. Pure.
+"""Statistics of samples: a median with its confidence interval, and comparisons of two sets of samples. Pure functions.
 
-All samples are positive, and stand in the order in which they were taken; NaN is one that is missing.
+Samples are positive, in the order in which they were taken; NaN stands for a missing sample.
 """
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ import typing
 
 import numpy as np
 
-LEVEL = 0.05    # of being wrong, on both sides together
+LEVEL = 0.05    # two-sided error probability
 
-# With fewer, even the smallest and the largest sample are no 95 % interval of a median: 1 - 2^(1 - n).
+# With fewer samples, even the interval from the smallest to the largest one has less than 95 %: 1 - 2^(1 - n).
 MIN = 6
-# More take long to compute, and tell hardly more.
+# More samples take long to compute and hardly narrow the interval.
 MAX = 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """Of the median, at 95 %. The bounds are those of the bootstrap's distribution of the median, which is computed and not drawn
-    (B. Efron, "Bootstrap methods: another look at the jackknife", 1979), and on either side half of the samples' trend, as what
-    changed while it was measured is not known any better, and the error that each sample may have."""
-    n: int                  # samples that are not missing
+    """The median with its 95 % interval. The bounds come from the bootstrap distribution of the median, computed exactly instead of drawn
+    (B. Efron, "Bootstrap methods: another look at the jackknife", 1979). They are widened on each side by half of the samples' trend, which
+    covers changes during the measurement, and by the error of a sample."""
+    n: int                  # number of samples, without missing ones
     median: float = 0
-    bounded: bool = False   # there are MIN or more, and the bounds hold
+    bounded: bool = False   # there are at least MIN samples, and the bounds are valid
     low: float = 0
     high: float = 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How much larger the second set is, as a factor."""
-    before: float = 0       # medians; without a sample 0
-    after: float = 0
-    known: bool = False     # there are enough samples
+    """The factor by which the second set is larger than the first, with its interval."""
+    before: float = 0       # median of the first set; 0 without samples
+    after: float = 0        # median of the second set
+    known: bool = False     # there are enough samples for an interval
     factor: float = 0
     low: float = 0
     high: float = 0
@@ -57,7 +57,7 @@ def median(samples: typing.Sequence[float]) -> float:
 
 
 def level(samples: typing.Sequence[float]) -> float | None:
-    """The median of those that are not missing; None: there are too few of them."""
+    """Returns the median without missing samples; None: fewer than MIN samples."""
     present = _present(samples)
     return median(present) if len(present) >= MIN else None
 
@@ -66,20 +66,20 @@ _pairs = functools.lru_cache(maxsize=64)(lambda n: np.triu_indices(n, 1))
 
 
 def _trend(samples: np.ndarray) -> float:
-    """How far the level has moved from the first sample to the last, by Theil's and Sen's line."""
+    """Returns the change of the level from the first to the last sample, by the Theil-Sen line."""
     first, second = _pairs(len(samples))
     return abs(median((samples[second] - samples[first]) / (second - first))) * (len(samples) - 1)
 
 
 @functools.lru_cache(maxsize=64)
 def _median_chances(n: int) -> np.ndarray:
-    """The chance of each sample, from the smallest, to be the median of n that are drawn with replacement. Of an even number it is the
-    one below the middle as often as the one above."""
+    """Returns the probability of each sample, in ascending order, to be the median of n draws with replacement. For an even n, the lower
+    and the upper middle sample count equally."""
     log_factorial = np.concatenate(([0], np.cumsum(np.log(np.arange(1, n + 1)))))
     part = np.arange(1, n)[:, None] / n
 
     def among_smallest(least: int) -> np.ndarray:
-        """For each k: the chance that of n samples that are drawn at least so many are among the k smallest."""
+        """Returns for each k the probability that at least `least` of n draws are among the k smallest samples."""
         j = np.arange(least, n + 1)
         ways = log_factorial[n] - log_factorial[j] - log_factorial[n - j]
         return np.exp(ways + j * np.log(part) + (n - j) * np.log1p(-part)).sum(axis=1)
@@ -89,7 +89,7 @@ def _median_chances(n: int) -> np.ndarray:
 
 
 def _bounds(values: np.ndarray, chances: np.ndarray, wrong: float) -> tuple[float, float]:
-    """The values that are passed on either side with half of this chance."""
+    """Returns the values below and above which half of the probability `wrong` lies."""
     order = np.argsort(values, kind="stable")
     until, last = np.cumsum(chances[order]), len(order) - 1
     low, high = np.searchsorted(until, (wrong / 2, 1 - wrong / 2))
@@ -97,7 +97,7 @@ def _bounds(values: np.ndarray, chances: np.ndarray, wrong: float) -> tuple[floa
 
 
 def estimate(samples: typing.Sequence[float], error: float = 0) -> Estimate:
-    """`error` is a part of each sample: how coarse it is."""
+    """Estimates the median. `error`: resolution of a sample, as a part of the sample."""
     present = _present(samples)
     if len(present) < MIN:
         return Estimate(len(present), median(present))
@@ -107,8 +107,8 @@ def estimate(samples: typing.Sequence[float], error: float = 0) -> Estimate:
 
 
 def compare(before: typing.Sequence[float], after: typing.Sequence[float], error: float, n_compared: int) -> Difference:
-    """`n_compared` of such comparisons are told of together, and the chance that any of them calls a difference where there is none
-    is 5 % (Bonferroni)."""
+    """Compares two independent sets. `n_compared`: number of comparisons reported together; the probability that any of them reports a
+    false difference is 5 % (Bonferroni)."""
     x, y = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     levels = median(x), median(y)
     if len(x) < MIN or len(y) < MIN:
@@ -121,18 +121,18 @@ def compare(before: typing.Sequence[float], after: typing.Sequence[float], error
 
 @functools.lru_cache(maxsize=1024)
 def _median_rank(n: int, wrong: float) -> int:
-    """From which of the smallest samples to which of the largest the interval of their median reaches: how many are below the median is
-    told by tosses of a coin, whatever they are like. The bootstrap is wrong more often than it says where there are few samples and many
-    comparisons: of 9 samples and 12 comparisons in 4 of 100 cases, and not in 0.4. Of the outermost step half counts (mid-p), as the
-    trend makes the interval wider."""
+    """Returns the rank of the bounds of the median's interval, counted from the smallest and from the largest sample (sign test): the
+    number of samples below the median has a binomial distribution, whatever that of the samples. The bootstrap would be wrong too often
+    with few samples and many comparisons: with 9 samples and 12 comparisons in 4 % of cases instead of 0.4 %. The outermost step counts
+    half (mid-p), as the trend widens the interval."""
     chances = [math.comb(n, below) * 0.5 ** n for below in range(n // 2)]
     return next((rank for rank in range(1, n // 2) if sum(chances[:rank]) + chances[rank] / 2 > wrong / 2), max(n // 2, 1))
 
 
 def compare_pairs(before: typing.Sequence[float], after: typing.Sequence[float], error: float, n_compared: int) -> Difference:
-    """The same of samples that were taken in turns, so that what changed meanwhile is in both: each is compared with the one beside it.
-    The bounds are those of the sign test, wider by half of the trend and by the error. Known is a difference that so many pairs can show
-    at all: no interval of a median of n samples is wrong less often than in 2^(1 - n), not even from the smallest to the largest."""
+    """Compares two sets whose samples were taken in turns, pair by pair, so that changes over time affect both alike. The bounds are those
+    of the sign test, widened by half of the trend and by the error. The difference is known only if n pairs can reach the level at all:
+    even the interval from the smallest to the largest sample is wrong with a probability of 2^(1 - n)."""
     x, y = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The way to drivekeep.service: a connection of our own at its socket. What it holds or leaves alone for us ends with the connection,
+"""Calls drivekeep.service through a private connection to its socket. Temporary values and read permissions end with the connection,
 however this program ends."""
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from jeepney.low_level import Parser
 
 from measure.command import NO_SERVICE, Trouble
 
-VISIT_SECONDS = 3600    # a visit may wait for an fsck, and the service bounds that wait itself; this only keeps us from waiting for ever
+VISIT_SECONDS = 3600    # a visit may wait for an fsck, for a time that the service limits; this is a last resort
 CALL_SECONDS = 25
 
 
 class Refused(Exception):
-    """The service has answered with an error, and says why."""
+    """The service answered with an error; the message is the cause."""
 
     def __init__(self, name: str, sentence: str):
         super().__init__(sentence)
@@ -30,7 +30,7 @@ class Service:
         self._socket, self._parser, self._serials = prep_socket(path), Parser(), itertools.count(1)
 
     def call(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
-        """Returns what the answer holds. Raises Refused, or OSError: there is no answer."""
+        """Calls a method and returns the arguments of the reply. Raises Refused, or OSError if there is no reply."""
         manager, serial = DBusAddress("/org/drivekeep1", "org.drivekeep1", "org.drivekeep1.Manager"), next(self._serials)
         self._socket.settimeout(seconds)
         self._socket.sendall(new_method_call(manager, member, signature or None, arguments).serialise(serial=serial))
@@ -47,18 +47,19 @@ class Service:
         return answer.body
 
     def request(self, member: str, signature: str = "", *arguments: typing.Any, seconds: float = CALL_SECONDS) -> tuple:
-        """The same, where nothing can go on without the answer."""
+        """Like call(), but raises Trouble on errors."""
         try:
             return self.call(member, signature, *arguments, seconds=seconds)
         except (OSError, Refused) as error:
             raise explain(error) from None
 
     def read(self, name: str) -> None:
-        """Returns when the visit to this drive is over that a call before this one has begun."""
+        """Waits for the end of the visit to this drive that an earlier call requested."""
         self.request("Read", "as", [name], seconds=VISIT_SECONDS)
 
     def request_permission(self, name: str) -> str | None:
-        """Asks for permission to read the drive, which no visit comes to from then on for a minute. None: we have it."""
+        """Requests permission to read the drive; for a minute, the service does not visit the drive. Returns None if permitted, or else the
+        cause."""
         try:
             self.call("GetReadPermission", "s", name)
         except socket.timeout:
@@ -71,7 +72,7 @@ class Service:
 
 
 def connect(state_dir: str) -> Service | None:
-    """None: the service does not run."""
+    """Connects to the service. Returns None if the service is not running."""
     try:
         return Service(f"{state_dir}/.private")
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):

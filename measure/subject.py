@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The drive or array that is measured: which one it is, what speaks against that now, and that no visit and no file system check comes
-between."""
+"""The drive or array that is measured: identifies it, checks that it can be measured now, and keeps visits and file system checks away
+during the measurement."""
 from __future__ import annotations
 
 import argparse
@@ -21,14 +21,14 @@ from measure import bench, command, fio, service, sysfs
 from measure.bench import Meter
 from measure.command import LATER, Trouble
 
-TOO_WARM = 60       # C; the makers of hard disks allow no more in use
+TOO_WARM = 60       # C; the usual operating limit of hard disks
 SLEEPING = "standby", "suspended", "sleep"
 BAR = 30
 UNITS = {"ms": 0.001, "msec": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hr": 3600, "hour": 3600, "minute": 60, "second": 1}
 
 
 def parse_budget(text: str) -> float | None:
-    """Seconds, of "90s" or "1h 30min"; None: it is no time, or not from 10 s to 12 h."""
+    """Returns the seconds of "90s" or "1h 30min"; None: not a time from 10 s to 12 h."""
     part = r" *(\d+\.?\d*|\.\d+) *([a-z]+) *"
     parts = re.findall(part, text.lower()) if re.fullmatch(f"({part})+", text.lower()) else []
     seconds = sum(float(n) * (UNITS.get(unit) or UNITS.get(unit.removesuffix("s"), math.nan)) for n, unit in parts)
@@ -36,14 +36,14 @@ def parse_budget(text: str) -> float | None:
 
 
 def format_duration(seconds: float) -> str:
-    """ "1 h 30 min", "2 min 5 s"."""
+    """Formats seconds as in "1 h 30 min" or "2 min 5 s"."""
     whole = int(seconds)
     parts = [(whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60 if whole < 3600 else 0, "s")]
     return " ".join(f"{n} {unit}" for n, unit in parts if n) or "0 s"
 
 
 class Subject:
-    """Raises Trouble, having asked no drive anything that wakes it."""
+    """Raises Trouble if the drive cannot be measured. Sends no command that wakes a drive."""
 
     def __init__(self, options: argparse.Namespace, verb: str, budget: str):
         seconds = parse_budget(options.budget or budget)
@@ -54,23 +54,23 @@ class Subject:
         if not fio.is_installed():
             raise Trouble(f"drivekeep {verb} needs fio: install the package 'fio'")
         self.options, self.budget = options, seconds
-        self.spent = 0.0        # of the budget, before what is measured now
-        self.file = -1          # for what writes; negative: nothing does
+        self.spent = 0.0        # seconds of the budget that earlier measurements took
+        self.file = -1          # descriptor for jobs that write; negative: no such jobs
         self.progress = sys.stderr.isatty() and not options.quiet
         self.stop_fd = open_stop()
         self.service = service.connect(options.state_dir)
         self.when = time.time()
 
-        # The command knows which drive is meant, and asks it nothing that wakes it.
+        # The command finds the drive by any of its names, and does not wake it.
         self.drive, = self._show("--", options.names[0])
         self.name, self.size = self.drive["name"], self.drive["size"]
-        self.changes_states = is_nvme(self.drive)    # by itself
+        self.changes_states = is_nvme(self.drive)    # an NVMe drive changes power states by itself
         self.diskseq = sysfs.attribute(self.name, "diskseq")
         self.below = sysfs.disks_below(self.name)
         self.is_array = self.name not in self.below
         known = {drive["name"] for drive in command.read("list", *self.state())["drives"]} if self.is_array else {self.name}
         self.disks = [name for name in self.below if name in known]
-        # Without the service the command makes sure that no file system check is queued or running.
+        # Without the service, the command itself refuses drives with a queued or running file system check.
         if self.service:
             self.service.request("Settle")
         for name, why in self._refusals():
@@ -78,23 +78,23 @@ class Subject:
         self.shown = self._examine()
 
     def state(self) -> list[str]:
-        """For the command."""
+        """Returns the options of the command that name the service's state."""
         return [f"--state-dir={self.options.state_dir}"]
 
     def _show(self, *words: str) -> list[dict]:
         return command.read("show", *self.state(), *words)["drives"]
 
     def _refusals(self) -> typing.Iterator[tuple[str, str]]:
-        """Asks for permission to read all disks: those that may not be read now, and why."""
+        """Requests permission to read all disks. Yields each disk that may not be read now, with the cause."""
         for name in self.disks if self.service else []:
             why = self.service.request_permission(name)
             if why:
                 yield name, why
 
-    # ---- what speaks against it ----
+    # ---- obstacles ----
 
     def _examine(self) -> list[dict]:
-        """Of the drive and its disks, what they have now."""
+        """Returns the settings and wear of the drive and its disks. Raises Trouble if the drive cannot be measured now."""
         if any(row["transport"] == "optical" for row in self.drive["settings"]):
             raise self._objection("it is an optical drive")
         if self.size < bench.SIZE_MIN:
@@ -114,11 +114,11 @@ class Subject:
     def _objection(self, why: str) -> Trouble:
         return Trouble(f"{self.name} is not measured: {why}")
 
-    # ---- what the drive has ----
+    # ---- settings of the drive ----
 
     def read_settings(self, setting: str | None = None) -> dict:
-        """The drive's settings, or one of them, and wear now. An NVMe controller may be in a power state of its own choice, and tells the one that was set
-        only behind a read: it is read until the command has asked it."""
+        """Returns the present settings of the drive, or one of them, and its wear. An NVMe controller that is idle may report a power state
+        of its own choice; so the drive is read from until the command has finished."""
         child = command.begin("show", "--json", "--wear", *([f"--setting={setting}"] if setting else []), *self.state(), self.name)
         done = threading.Event()
         reader = threading.Thread(target=self._keep_awake, args=(done,), daemon=True)
@@ -136,15 +136,15 @@ class Subject:
             self.read_anywhere()
 
     def read_anywhere(self) -> None:
-        """Reads anywhere: a drive may have one place in its cache."""
+        """Reads from a changing offset, as a fixed one may be in the drive's cache."""
         with contextlib.suppress(OSError), open(self.drive["node"], "rb", 0, opener=open_direct) as node, mmap.mmap(-1, mmap.PAGESIZE) as block:
             node.seek(time.monotonic_ns() % (self.size // mmap.PAGESIZE) * mmap.PAGESIZE)
             node.readinto(block)
 
-    # ---- meanwhile ----
+    # ---- during the measurement ----
 
     def is_here(self) -> bool:
-        """Is it still the drive that it was in the beginning? Its name may be another one's by now. Where the kernel does not tell: true."""
+        """Returns true if the name still belongs to the same drive, or if the kernel has no sequence numbers of disks."""
         return not self.diskseq or sysfs.attribute(self.name, "diskseq") == self.diskseq
 
     def check_here(self) -> None:
@@ -160,7 +160,7 @@ class Subject:
         return fio.wait_for_stop(self.stop_fd, 0)
 
     def meter(self, budget: float) -> Meter:
-        """With a progress bar."""
+        """Returns a meter that shows a progress bar."""
         return Meter(self.name, self.drive["node"], self.size, budget, self.stop_fd, self.check_ready, self._show_progress,
                      self.below if self.is_array else [], self.file)
 
@@ -180,7 +180,7 @@ class Subject:
     # ---- the file of --file ----
 
     def make_file(self) -> None:
-        """On this drive, where the user wants one, and has not ended it meanwhile."""
+        """Creates the file of --file on this drive. Without --file, or after an interrupt, there is no file."""
         directory = self.options.file
         if directory is None:
             return
@@ -195,7 +195,8 @@ class Subject:
             raise Trouble(f"no file of {bench.FILE_SIZE >> 20} MiB can be written in '{directory}': {error.strerror}") from None
 
     def _find_fault(self, directory: str) -> str | None:
-        """What is wrong with the directory. btrfs has numbers of its own, so that it is believed."""
+        """Returns why the directory cannot be used; None: it can. Directories on btrfs, which has device numbers of its own, are not
+        checked."""
         if not os.path.isdir(directory):
             return f"'{directory}' is not a directory: --file needs a directory on {self.name}"
         kind = subprocess.run(["stat", "-f", "-c", "%T", "--", directory], capture_output=True, text=True, check=False).stdout.strip()
@@ -215,7 +216,8 @@ def is_nvme(drive: dict) -> bool:
 
 
 def find_obstacle(drive: dict) -> str | None:
-    """Why the drive is not to be read for minutes now, as a sentence's end. An array is asked nothing."""
+    """Returns why the drive must not be read for minutes now, as the end of a sentence; None: it may be read. For arrays, only the disks
+    have obstacles."""
     if drive["state"] in SLEEPING:
         return "is in a low-power state and is not woken for this; read from it first to wake it"
     wear = drive["wear"]
@@ -234,7 +236,8 @@ def open_direct(path: str, flags: int) -> int:
 
 
 def open_stop() -> int:
-    """Readable once the user wants an end, which then does not end the program. What is ignored, as by nohup(1), stays so."""
+    """Returns a descriptor that becomes readable when a signal asks the program to end; the signal itself no longer ends the program.
+    Signals that are ignored, as by nohup(1), stay ignored."""
     read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     for each in command.SIGNALS:
         if signal.getsignal(each) != signal.SIG_IGN:
@@ -243,8 +246,8 @@ def open_stop() -> int:
 
 
 def make_scratch_file(directory: str, stop_fd: int) -> int:
-    """A file for what writes. It has no name: it is gone when the last one closes it, however that ends. It is filled, until it is on the
-    drive, with nothing that a file system or a drive could make smaller."""
+    """Creates a file for jobs that write, and returns its descriptor. The file has no name, so it disappears with the last descriptor. Its
+    random content, written to the drive, cannot be compressed by a file system or a drive."""
     with tempfile.TemporaryFile(buffering=0, dir=directory) as file:
         while file.tell() < bench.FILE_SIZE:
             file.write(os.urandom(1 << 20))

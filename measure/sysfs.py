@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the kernel tells of block devices: attributes, what was read and written, and what lies on what."""
+"""Reads the kernel's information about block devices from sysfs: attributes, counters of I/O, and relations between devices."""
 from __future__ import annotations
 
 import glob
@@ -8,12 +8,12 @@ import typing
 
 BLOCK = "/sys/class/block"
 DEVICES = "/sys/dev/block"
-SECTOR = 512        # in stat, whatever the drive's are
+SECTOR = 512        # bytes; unit of `stat`, independent of the drive's sectors
 PAGE = 4096
 
 
 def attribute(name: str, path: str) -> str:
-    """The text of a file; "" where there is none."""
+    """Returns the text of an attribute; "": there is none."""
     try:
         with open(f"{BLOCK}/{name}/{path}", errors="replace") as file:
             return file.read().strip()
@@ -22,12 +22,12 @@ def attribute(name: str, path: str) -> str:
 
 
 def number(name: str, path: str) -> int:
-    """0 where there is none."""
+    """Returns an attribute as a number; 0: there is none."""
     text = attribute(name, path)
     return int(text) if text.isdigit() else 0
 
 
-# ---- what was done ----
+# ---- counters of I/O ----
 
 class Traffic(typing.NamedTuple):
     read_bytes: int
@@ -35,10 +35,10 @@ class Traffic(typing.NamedTuple):
 
 
 def traffic(name: str) -> Traffic | None:
-    """None: the kernel does not count it. A request that begins while iostats holds 0 changes no counter, also when it ends
-    (blk_do_io_stat() in block/blk-mq.h)."""
-    # Requests, merges, sectors and milliseconds of reading, then the same of writing; what is under way and for how long; then the same
-    # four of discards, and two of flushes (Documentation/block/stat.rst).
+    """Returns the I/O counters of a device; None: the kernel does not count. A request that begins while iostats is 0 changes no counter,
+    even when it ends (blk_do_io_stat() in block/blk-mq.h)."""
+    # Fields: requests, merges, sectors and milliseconds of reads, then of writes; requests in flight and two times; then the same four of
+    # discards, and two of flushes (Documentation/block/stat.rst).
     fields = [int(field) for field in attribute(name, "stat").split()]
     if len(fields) < 11 or attribute(name, "queue/iostats") == "0":
         return None
@@ -49,10 +49,10 @@ def is_in_flight(name: str) -> bool:
     return any(map(int, attribute(name, "inflight").split()))
 
 
-# ---- what lies on what ----
+# ---- relations between devices ----
 
 def device_name(number: int) -> str | None:
-    """Of a device by its number, as stat(2) has it."""
+    """Returns the name of a device by its number, as in stat(2); None: no such device."""
     link = f"{DEVICES}/{os.major(number)}:{os.minor(number)}"
     return os.path.basename(os.path.realpath(link)) if os.path.exists(link) else None
 
@@ -62,7 +62,7 @@ def _find(name: str, pattern: str) -> list[str]:
 
 
 def above(name: str) -> list[str]:
-    """Partitions, arrays, volumes: what lies on the device, however indirectly."""
+    """Returns all devices on top of this one: partitions, arrays and volumes, also indirectly."""
     found = [name]
     for each in found:
         found += [other for other in _find(each, "*[0-9]/partition") + _find(each, "holders/*/.") if other not in found]
@@ -70,10 +70,11 @@ def above(name: str) -> list[str]:
 
 
 def disks_below(name: str) -> list[str]:
-    """The disks that the device lies on; of a disk itself."""
+    """Returns the disks below a device; for a disk, the disk itself."""
     seen, disks = [name], []
     for each in seen:
-        # A partition's directory is in its disk's, as is that of an eMMC's boot partition. No other disk's is in that of a block device.
+        # The directory of a partition, or of an eMMC boot partition, is inside that of its disk. Directories of other disks are not inside
+        # those of block devices.
         parent = os.path.dirname(os.path.realpath(f"{BLOCK}/{each}"))
         below = [os.path.basename(parent)] * os.path.exists(f"{parent}/holders") + _find(each, "slaves/*/.")
         disks += [] if below else [each]
@@ -82,6 +83,6 @@ def disks_below(name: str) -> list[str]:
 
 
 def stripe(name: str) -> int:
-    """Of an array that has stripes, in bytes; 0: it has none. What disks tell in these files is something else."""
+    """Returns the stripe size of an array in bytes; 0: no stripes. For single disks, these attributes have another meaning."""
     chunk, row = number(name, "queue/minimum_io_size"), number(name, "queue/optimal_io_size")
     return row if row > chunk > 0 and row % chunk == 0 and row % PAGE == 0 else 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a drive has while one of its settings is measured, and has again afterwards. The service sets it, and gives it back when this
-program is gone."""
+"""Sets a temporary value of a setting while it is measured, and restores the old value afterwards. The service sets both, and restores the
+old value if this program ends."""
 from __future__ import annotations
 
 import typing
@@ -16,12 +16,12 @@ RULE_OF_TUNE = "drivekeep tune"
 
 class Reading(typing.NamedTuple):
     value: str | None
-    why: str = ""       # the value is not known
-    exact: bool = True  # it can be set back to that text
+    why: str = ""       # why the value is not known
+    exact: bool = True  # the value can be restored from this text
 
     @classmethod
     def of(cls, shown: dict, setting: str) -> Reading | None:
-        """None: it is no setting of this kind of drive."""
+        """Returns the reading of a setting; None: this kind of drive does not have the setting."""
         for row in (row for row in shown["settings"] if row["name"] == setting):
             if row["supported"] and row["value"] is not None:
                 return cls(row["value"], exact=row["exact"])
@@ -30,35 +30,35 @@ class Reading(typing.NamedTuple):
 
 
 class Temporary:
-    """Of one setting. `beside`: what its change may reset, which is held from the beginning."""
+    """The temporary value of one setting. `related`: settings that its change may reset, with their values; these become temporary values
+    too, from the beginning."""
 
     def __init__(self, subject: Subject, setting: str, present: str, related: dict[str, str], saves_power: bool):
         self.subject, self.setting, self.present, self.related, self.saves_power = subject, setting, present, related, saves_power
-        self.value: str | None = None   # the one that the drive holds now; None: none for this
-        self.is_lost = False            # the drive has not kept it
-        self.left_out: list[str] = []   # values that cannot be had, and why
+        self.value: str | None = None   # the present temporary value; None: not set yet
+        self.is_lost = False            # the drive has not kept the value
+        self.left_out: list[str] = []   # unavailable values, each with the cause
 
     def _set_temporary(self, setting: str, value: str, before: str) -> None:
         self.subject.service.request("SetTemporary", "ssss", self.subject.name, setting, value, before)
 
     def _records(self) -> dict[str, dict]:
-        """What the service has told of the last visit, by the settings' names."""
-        # The command says by its status what is not as wanted, which is no matter here.
+        """Returns the service's records of the last visit, by name of the setting."""
         drives = command.read("status", *self.subject.state(), "--", self.subject.name)["drives"]
         return {row["name"]: row for drive in drives for row in drive["settings"]}
 
     def _leave_out(self, value: str, why: str, first: bool) -> ValueUnavailable:
-        # Later it is one round that lacks it.
+        # In later rounds only this round lacks the value.
         self.left_out += [f"{value}: {why}"] if first else []
         return ValueUnavailable()
 
     def set(self, value: str, first: bool) -> None:
-        """Raises NotHad: it cannot be had."""
+        """Sets the temporary value. Raises ValueUnavailable."""
         if value == self.value and not self.is_lost:
             return
         self.subject.check_here()
         begins, self.is_lost = self.value is None, False
-        # From here on it has to be set back.
+        # From here on the old value must be restored.
         self.value = value
         if begins:
             for setting, text in self.related.items():
@@ -73,8 +73,8 @@ class Temporary:
             raise self._leave_out(value, ", ".join(filter(None, (record["verdict"], record["reason"]))), first)
 
     def check_kept(self, first: bool) -> int | None:
-        """Behind a read, so that the drive is awake. Returns how often it has unloaded its heads; None: it does not tell. What cannot be
-        read just now may be as it was."""
+        """Raises ValueUnavailable if the drive has lost the value. To be called after a read, so that the drive is active. Returns the
+        drive's number of load cycles; None: not known. A value that cannot be read now counts as kept."""
         try:
             shown = self.subject.read_settings(self.setting)
         except Trouble:
@@ -86,7 +86,7 @@ class Temporary:
         return shown["wear"]["load_cycles"] if shown["wear"] else None
 
     def _is_restored(self, shown: dict, records: dict[str, dict], setting: str, before: str) -> bool:
-        """Has the drive this value again, or that which the files want in its place? That may be written otherwise: "default",
+        """Returns true if the drive has the old value again, or the value from the configuration, which may have another form: "default",
         "2 stripes"."""
         now, record = Reading.of(shown, setting) or Reading(None, "the drive does not answer"), records.get(setting)
         of_files = record and record["rule"] not in (None, RULE_OF_TUNE) and record["verdict"] != "deferred" and record["actual"] == now.value
@@ -97,15 +97,15 @@ class Temporary:
         return False
 
     def restore(self, service_is_lost: bool) -> int:
-        """The drive gets what it had. Returns WANTED when it has; NOT_WANTED, having said what it has; or raises Trouble. That the service
-        is lost was said already."""
+        """Restores the old value. Returns WANTED on success; or NOT_WANTED after a message with the present value; or raises Trouble.
+        `service_is_lost`: a message about the service was printed before."""
         subject, records, trouble = self.subject, {}, None
         if self.value is None:
             return command.WANTED
-        # Another drive that has its name has held nothing.
+        # A new drive with the same name has no temporary value.
         if not subject.is_here():
             raise Trouble(f"{subject.name} is gone, and its {self.setting} could not be restored: it was {self.present}")
-        # The user may have ended it in a time without use. The drive was awake before, and one that sleeps would be left as it is.
+        # The user may have interrupted idle time. The drive was active before the measurement, and the service does not wake drives.
         if self.saves_power:
             subject.read_anywhere()
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Settings that have a value which is best: what each is for, what it may cost, and which values are tried. And settings that save
-power: none of their values is best, but what each costs who reads first after a time without use can be measured.
+"""The settings that `drivekeep tune` measures: for each, the figure to improve (goal), the figure that may get worse (cost), and the values
+to try. For settings that save power no value is best; for these, the latency of the first read after idle times is measured.
 
-Values are texts, as the command shows them: "512 KiB".
+Values are texts in the command's format: "512 KiB".
 """
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from measure.figures import JOB_OF
 class Tunable:
     setting: str
     goal: str                   # key of a figure
-    cost: str | None = None     # the same; None: nothing that is measured
-    ordered: bool = False       # more of it is no better than enough
-    ladder: tuple[str, ...] = ()    # values that are tried; none: the names that the kernel lists …
-    attribute: str | None = None    # … in this file of the queue's. With a ladder: the greatest value, in KiB
-    stripes: bool = False       # of an array that has stripes also so many of these
-    resets: tuple[str, ...] = ()    # other settings that its change may reset
-    saves_power: bool = False   # measured after times without use
-    spins_down: bool = False    # the first read behind one may have to spin the drive up
-    caution: str | None = None  # of its being on, where that is picked
+    cost: str | None = None     # key of a figure; None: no cost is measured
+    ordered: bool = False       # of equally good values the smallest is preferred
+    ladder: tuple[str, ...] = ()    # values to try; empty: the names listed in `attribute`
+    attribute: str | None = None    # queue attribute with the names, or with a ladder the largest possible value, in KiB
+    stripes: bool = False       # for an array with stripes, multiples of the stripe are tried, too
+    resets: tuple[str, ...] = ()    # other settings that a change may reset
+    saves_power: bool = False   # measured by the first read after idle times
+    spins_down: bool = False    # the first read may have to spin the drive up
+    caution: str | None = None  # printed if a value other than "off" is picked
 
     @property
     def writes(self) -> bool:
-        """It is measured in a file of its own, and not by reads alone."""
+        """True if the measurement writes to a separate file."""
         return JOB_OF[self.goal].writes
 
 
@@ -41,7 +41,7 @@ def _saves_power(setting: str, ladder: tuple[str, ...], spins_down: bool = False
     return Tunable(setting, "first_read", ordered=True, ladder=ladder, saves_power=True, spins_down=spins_down)
 
 
-# What they reset: elevator_switch(), scsi_change_queue_depth() and queue_limits_commit_update().
+# Source of `resets`: elevator_switch(), scsi_change_queue_depth() and queue_limits_commit_update() in the kernel.
 TUNABLES = {t.setting: t for t in (
     Tunable("read_ahead_kb", "buffered", "mapped_latency", ordered=True, stripes=True,
             ladder=("128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB", "8 MiB")),
@@ -66,12 +66,12 @@ UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1
 
 
 def format_size(size: int) -> str:
-    """In the largest unit that divides it, as the command shows it."""
+    """Formats a size in the largest unit that divides it, like the command."""
     return next(f"{size // UNITS[unit]} {unit}" for unit in ("TiB", "GiB", "MiB", "KiB", "B") if size % UNITS[unit] == 0 and (size or unit == "B"))
 
 
 def rank(setting: str, value: str) -> float:
-    """By which values of the same setting rise. "1 min 30 s" is a sum; a word that is no number comes first."""
+    """Returns the sort key of a value among values of the same setting. "1 min 30 s" is a sum; words that are not numbers come first."""
     if value in SWITCH:
         return math.inf if setting == "apm" else SWITCH.index(value)
     words = value.split()
@@ -82,7 +82,7 @@ def rank(setting: str, value: str) -> float:
 
 
 def values(t: Tunable, name: str, present: str, is_array: bool) -> list[str]:
-    """All that are to be tried on this drive, the present one among them; those of an ordered setting rise."""
+    """Returns the values to try on this drive, including the present one; those of an ordered setting in ascending order."""
     if t.ladder:
         limit = 1024 * sysfs.number(name, f"queue/{t.attribute}") if t.attribute else math.inf
         tried = [value for value in t.ladder if rank(t.setting, value) <= limit]
@@ -95,5 +95,5 @@ def values(t: Tunable, name: str, present: str, is_array: bool) -> list[str]:
 
 
 def schedulers(name: str) -> list[str]:
-    """The words of "none [mq-deadline] bfq"."""
+    """Returns the names in an attribute such as "none [mq-deadline] bfq"."""
     return sysfs.attribute(name, "queue/scheduler").replace("[", " ").replace("]", " ").split()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The measurement of one setting: each value in turn, forth and back, until the samples tell which is to be picked or the time is
-spent. Of a setting that saves power no value is picked: how long the first read takes after times without use is measured with each."""
+"""Measures one setting: tries the values in turn, in alternating order, until the samples decide for a value or the time is spent. For a
+setting that saves power no value is picked: the latency of the first read after idle times is measured with each value."""
 from __future__ import annotations
 
 import dataclasses
@@ -17,66 +17,67 @@ NARROW = 0.03       # an interval of this part of its median is narrow enough
 BUSY_ROUNDS = 2
 STEPS = 1 << 20
 
-SLOW = 3            # times what is usual; where a disk has to seek to makes less of a difference
+SLOW = 3            # times the usual latency; differences between seeks of a disk are smaller
 IDLE_ROUNDS = 2
-CURVE_ROUNDS_MAX = 4    # each time without use may wear the drive
+CURVE_ROUNDS_MAX = 4    # each idle time may wear the drive
 TURN_EXTRA = 3      # s, for setting a value
 
-# Times without use, in seconds.
+# Idle times before the first read, in seconds.
 IDLE_TIMES = (1, 2, 5, 10, 20, 30, 60, 120, 300)
 
 
 def fit_idle_times(budget: float, n_values: int, wake: float) -> tuple[int, ...]:
-    """Those that there is time for, with two rounds of so many values, where the first read behind them takes so many seconds; one at
-    least."""
+    """Returns the idle times that fit into the budget with two rounds of `n_values` values, but at least one. `wake`: seconds for the first
+    read."""
     seconds = budget // IDLE_ROUNDS // n_values - TURN_EXTRA
     return IDLE_TIMES[:max(sum(turn <= seconds for turn in itertools.accumulate(idle + wake for idle in IDLE_TIMES)), 1)]
 
 
 class Busy(Exception):
-    """Others use the drive too much."""
+    """Other programs use the drive too much."""
 
 
 class ValueUnavailable(Exception):
-    """The drive does not have this value, or does not keep it: it is left out, in the first round for good."""
+    """The drive rejects the value or does not keep it. In the first round, the value is left out for the whole measurement."""
 
 
 class PresentUnavailable(Exception):
-    """The value that cannot be had is the present one: nothing can be measured."""
+    """The unavailable value is the present one: the setting cannot be measured."""
 
 
 @dataclasses.dataclass(eq=False)
 class Trial:
-    """What was measured with one value: a sample for each round, NaN where it is missing; or one for each time without use."""
+    """The samples of one value: one for each round, NaN for a missing one; or lists for each idle time."""
     value: str
     goal: list[float] = dataclasses.field(default_factory=list)
     cost: list[float] = dataclasses.field(default_factory=list)
     after: list[list[float]] = dataclasses.field(default_factory=list)
-    waits: int = 0                  # how often there was such a time, …
-    cycles: int | None = 0          # … and how often heads were unloaded meanwhile, as the drive counts it; None: it does not
+    waits: int = 0                  # number of idle times
+    cycles: int | None = 0          # load cycles of the drive during the idle times; None: the drive does not count them
 
 
 @dataclasses.dataclass(eq=False)
 class Tune:
-    """Whatever it has set last stays set. What was measured is here also where run() raises: Busy, NoPresent, Trouble."""
-    meter: Meter                # its budget is that of this setting
+    """The measurement of one setting. The last value stays set: the caller restores the old one. The samples are available even if run()
+    raises Busy, PresentUnavailable or Trouble."""
+    meter: Meter                # with the budget of this setting
     goal: Figure
-    cost: Figure | None         # None: nothing is measured of it
+    cost: Figure | None         # None: no cost is measured
     values: dataclasses.InitVar[list[str]]
-    present: str                # the value that the drive has
-    set: typing.Callable[[str, bool], None]     # has the drive hold it; whether it is the first round
-    check_kept: typing.Callable[[bool], int | None] | None = None     # is it kept? And what the drive counts of load cycles
-    ordered: bool = False       # values rise
-    among_others: bool = False  # goes on where others use the drive most of the time
-    idle_times: tuple[int, ...] = ()    # are waited for before the goal's job; none: a value is picked
+    present: str                # the present value of the drive
+    set: typing.Callable[[str, bool], None]     # sets a value; the flag: first round
+    check_kept: typing.Callable[[bool], int | None] | None = None     # checks that the drive keeps the value; returns its load cycles
+    ordered: bool = False       # values are in ascending order
+    among_others: bool = False  # continue although other programs use the drive most of the time
+    idle_times: tuple[int, ...] = ()    # seconds to wait before the goal's job; empty: a value is picked
 
     rounds: int = 0
 
     def __post_init__(self, values: list[str]):
-        self.seen = Measured(self.goal)     # of all values together
+        self.seen = Measured(self.goal)     # samples of all values together
         self.trials = [Trial(value, after=[[] for _ in self.idle_times]) for value in values]
         self.pick = pick.Pick(pick.UNKNOWN, self.current)
-        # Where earlier samples were, the cache of the drive may have something. Of a greater number sample() makes a few places only.
+        # Starts at a new place, as the drive's cache may have those of earlier samples. sample() maps larger steps to few places only.
         self._step = int(time.time() * 1e6) % STEPS
         self._start = self._longest = 0.0
 
@@ -123,15 +124,15 @@ class Tune:
         goal, cost = JOB_OF[self.goal.key], JOB_OF[self.cost.key] if self.cost else None
         self._step += 1
         self._sample(trial, goal, self._step)
-        # Each has steps of its own, so that it reads all places.
+        # Goal and cost have different steps, so that each job reads all places.
         if cost and cost is not goal:
             self._sample(trial, cost, self._step + STEPS)
 
     def _run_curve(self, trial: Trial) -> None:
-        """One after the other, so that each time without use ends with the read that the next one begins with. Raises NotHad: the drive
-        has not kept the value, and what was measured is of another one."""
+        """Measures the first read after each idle time, one after the other: the read that ends one idle time begins the next. Raises
+        ValueUnavailable if the drive has not kept the value; the samples are invalid then."""
         job, seconds = JOB_OF[self.goal.key], []
-        # Whatever state the drive is in, it comes out of it.
+        # The first read brings the drive out of any low-power state.
         self.meter.check_ready()
         self._step += 1
         self.meter.sample(job, [Measured(self.goal)], self._step)
@@ -149,7 +150,7 @@ class Tune:
         trial.waits += len(self.idle_times)
         trial.cycles = None if None in (trial.cycles, before, after) else trial.cycles + after - before
 
-    # ---- all of them ----
+    # ---- rounds ----
 
     def _contest(self) -> pick.Contest:
         costs = [t.cost for t in self.trials] if self.cost else None
@@ -166,8 +167,8 @@ class Tune:
         return self.seen.others > self.used and not self.among_others
 
     def _round(self) -> bool:
-        """False: the time is spent, or the user wants an end. In every other round the order is turned round, so that what comes before
-        what makes no difference, nor does what changes slowly."""
+        """Runs one round. Returns false if the time is spent or the user interrupts. Every other round has the reverse order, so that
+        neither the order nor slow changes favor a value."""
         meter = self.meter
         self.rounds += 1
         for trial in self.trials:
@@ -184,7 +185,7 @@ class Tune:
                 else:
                     self._run_jobs(trial)
             except ValueUnavailable:
-                # Later, what was had before is had again, perhaps.
+                # In later rounds the value may become available again.
                 if self.rounds == 1 and trial.value == self.present:
                     raise PresentUnavailable from None
                 if self.rounds == 1:
@@ -196,18 +197,19 @@ class Tune:
             meter.report_progress(bench.monotonic() - self._start)
         return True
 
-    # ---- what is slow ----
+    # ---- slow first reads ----
 
     @property
     def slow_limit(self) -> float:
-        """A first read that takes so many seconds or more is slow: three times what is usual. That is the least of these medians: of all
-        samples of each value, and of all values after each time."""
+        """Returns the seconds from which on a first read is slow: three times the usual latency, which is the smallest of the medians for
+        each value and for each idle time."""
         groups = [[s for kept in trial.after for s in kept] for trial in self.trials]
         groups += [[s for trial in self.trials for s in trial.after[k]] for k in range(len(self.idle_times))]
         return SLOW * min((samples.median(group) for group in groups if group), default=math.nan)
 
     def find_slow(self, trial: Trial) -> int:
-        """The first time without use from which on every first read was slow, of two or more; their number: there is none."""
+        """Returns the index of the shortest idle time from which on all first reads (at least two for each time) were slow; the number of
+        idle times: none."""
         limit, first = self.slow_limit, len(trial.after)
         while first > 0 and len(trial.after[first - 1]) >= 2 and all(s >= limit for s in trial.after[first - 1]):
             first -= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One setting of a drive: prepared, measured with each of its values, and set back."""
+"""Prepares and measures one setting of a drive, and restores its value."""
 from __future__ import annotations
 
 from measure import bench, command, samples, tunables
@@ -11,7 +11,7 @@ from measure.temporary import Reading, Temporary
 from measure.tunables import Tunable
 from measure.tune import Busy, PresentUnavailable, Tune, fit_idle_times
 
-WAKE_SECONDS, SPIN_UP_SECONDS = 1, 10   # for the first read, as far as the times without use are planned by it
+WAKE_SECONDS, SPIN_UP_SECONDS = 1, 10   # assumed duration of the first read, for planning idle times
 
 
 class Tuning:
@@ -20,12 +20,12 @@ class Tuning:
         self.goal, self.cost = FIGURES[tunable.goal], FIGURES.get(tunable.cost)
         self.values: list[str] = []
         self.present = ""
-        self.lacking: str | None = None     # why nothing was measured: a sentence's end
+        self.lacking: str | None = None     # why nothing was measured, as the end of a sentence
         self.temporary: Temporary | None = None
         self.tune: Tune | None = None
 
     def prepare(self, s: Subject, shown: dict) -> None:
-        """By what the command shows of the drive."""
+        """Reads the present value from the command's output."""
         now = Reading.of(shown, self.setting) or Reading(None, "it is not a setting of this kind of drive")
         if now.value is None or not now.exact:
             self.lacking = now.why or f"it is '{now.value}', which could not be restored"
@@ -44,15 +44,15 @@ class Tuning:
 
     @property
     def share(self) -> int:
-        """Its part of the time, beside those of others: how long all its values take once. 0: there is nothing to measure."""
+        """The setting's share of the time: milliseconds for one sample of each value. 0: nothing to measure."""
         if self.lacking:
             return 0
         jobs = {JOB_OF[figure.key].name: JOB_OF[figure.key] for figure in (self.goal, self.cost) if figure}
-        # A first read is allowed more than a second, and as a rule needs less.
+        # A first read may take more than a second, but usually takes less.
         return len(self.values) * sum(min(job.milliseconds, 1000) for job in jobs.values())
 
     def run(self, s: Subject, budget: float) -> int:
-        """Returns an exit status, having said why. The drive has its own value again in any case, as far as that can be had."""
+        """Measures the setting. Returns an exit status after printing the cause. The old value is restored in any case, if possible."""
         idle_times = fit_idle_times(budget, len(self.values), self.wake_seconds) if self.tunable.saves_power else ()
         self.tune = Tune(s.meter(budget), self.goal, self.cost, self.values, self.present, self.temporary.set,
                          self.temporary.check_kept, self.tunable.ordered, s.options.force, idle_times)
@@ -77,11 +77,11 @@ class Tuning:
             return BAD_INPUT
         return trouble.status if trouble else restored
 
-    # ---- what came of it ----
+    # ---- results ----
 
     @property
     def left_out(self) -> str | None:
-        """Values that cannot be had, and why."""
+        """The unavailable values, each with the cause."""
         return "; ".join(self.temporary.left_out) or None if self.temporary else None
 
     @property
@@ -98,7 +98,7 @@ class Tuning:
 
     @property
     def caution(self) -> str | None:
-        """Of what is picked."""
+        """The caution for the picked value."""
         return self.tunable.caution if self.changes and self.picked != "off" else None
 
     def mark(self, trial: int) -> str | None:
@@ -114,7 +114,7 @@ class Tuning:
 # ---- which settings ----
 
 def why_unmeasured(row: dict) -> str:
-    """Of what the command tells of a setting."""
+    """Returns why a setting cannot be measured; `row`: the command's JSON about the setting."""
     reasons = ((row["transport"] == "none", "drivekeep never sets it"), (row["once"], "it is a one-time command and not a value of the drive"),
                (not row["readable"], "it cannot be read, so it could not be restored"),
                (not row["volatile"], "the drive saves it over power cycles, so it is not set temporarily"),
@@ -123,10 +123,10 @@ def why_unmeasured(row: dict) -> str:
 
 
 def choose(names: list[str], has_file: bool) -> list[Tuning]:
-    """Those that are named, or else all that have a best value."""
+    """Returns the named settings, or else all settings that have a best value."""
     if not names:
         return [Tuning(t) for t in tunables.TUNABLES.values() if not t.saves_power and (not t.writes or has_file)]
-    # Of rows with the same name the first one counts.
+    # The first of several rows with the same name is used.
     rows = {row["name"]: row for row in reversed(command.read("settings", "--", *names)["settings"])}
     chosen = []
     for name in names:
@@ -145,7 +145,7 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
 
 
 def prepare(s: Subject, tunings: list[Tuning]) -> None:
-    # An NVMe controller that was at rest when it was shown has told the state of its own choice.
+    # An idle NVMe controller may have reported a power state of its own choice before.
     shown = s.read_settings() if s.changes_states else s.shown[0]
     for t in tunings:
         t.prepare(s, shown)
@@ -154,7 +154,7 @@ def prepare(s: Subject, tunings: list[Tuning]) -> None:
 
 
 def run(s: Subject, tunings: list[Tuning]) -> int:
-    """Each has a share of the time that is left. What keeps one from being measured may not keep the next."""
+    """Measures the settings, each with its share of the remaining time. Continues after a failure that concerns one setting only."""
     shares, status = sum(t.share for t in tunings), WANTED
     for t in [t for t in tunings if t.share]:
         if s.is_stopped():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep show --plot` and `--svg`: when drives were asleep, awake and woken in the last seven days, as far as the records of their
-wakes tell. The local time zone says what a day is. Times are seconds since 1970."""
+"""`drivekeep show --plot` and `--svg`: shows when drives were in standby, active, and woken in the last seven days, from the service's
+records of wakes. Days are those of the local time zone. Times are seconds since 1970."""
 from __future__ import annotations
 
 import argparse
@@ -17,19 +17,19 @@ from measure import command, files
 from measure.command import escape
 
 DAYS = 7
-KEPT = (DAYS + 2) * 24 * 3600   # s; a day may have 25 hours, and today is one
-CELLS = 96              # of a day, each a quarter of an hour on the clock
+KEPT = (DAYS + 2) * 24 * 3600   # s; two days more, as days may have 25 hours and today is not over
+CELLS = 96              # per day, each a quarter of an hour of local time
 CELL = 24 * 3600 // CELLS
-TOGETHER = 60           # s, in which the service records a wake and notes the drive's state: it is the same wake
+TOGETHER = 60           # s; within this time, a recorded wake and a change of the drive's state are the same event
 UNKNOWN, ACTIVE, STANDBY, WOKEN = range(4)
 
-Cell = list[int]        # the seconds in each state, up to now; and how often it was woken
+Cell = list[int]        # seconds in each state, up to now, and the number of wakes
 
 
 class Day(typing.NamedTuple):
     label: str          # "Fri 20 Nov"
     cells: list[Cell]
-    wakes: list[tuple[int, dict]]   # with the second of the day
+    wakes: list[tuple[int, dict]]   # second of the day, and the record
 
 
 def add(cells: list[Cell]) -> Cell:
@@ -37,14 +37,14 @@ def add(cells: list[Cell]) -> Cell:
 
 
 def state_of(cell: Cell) -> int | None:
-    """Not known where of any time in it nothing is known, or else what the drive was for most of the time; None: it has no time."""
+    """Returns UNKNOWN if any part of the cell is not known, or else the state for most of the time; None: the cell has no time."""
     if cell[UNKNOWN] or not any(cell[:WOKEN]):
         return UNKNOWN if cell[UNKNOWN] else None
     return STANDBY if cell[STANDBY] > cell[ACTIVE] else ACTIVE
 
 
 def standby_hours(cell: Cell) -> str | None:
-    """How long the drive was asleep, rounded down: "7.5 h"; None: nothing is known of this time."""
+    """Returns the time in standby, rounded down: "7.5 h"; None: not known."""
     return f"{cell[STANDBY] // 3600}.{cell[STANDBY] % 3600 // 360} h" if cell[ACTIVE] or cell[STANDBY] else None
 
 
@@ -55,7 +55,7 @@ def parse_time(text: str) -> int:
 
 
 def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> bytes:
-    """Of each second up to now. `boot`: the present one, of which the service tells."""
+    """Returns the state for each of the last KEPT seconds. `boot`: ID of the boot that the drive's present state belongs to."""
     states, last, end = bytearray(KEPT), None, 0
 
     def fill(begin: int, end: int, state: int) -> None:
@@ -64,9 +64,9 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
 
     for w in wakes:
         woken, standby = parse_time(w["time"]), w["standby_seconds"]
-        # Not before the wake before it, whatever the record says; the clock may have been set.
+        # Standby cannot begin before the previous wake, even if the record says so, as the clock may have been set.
         begin = max(woken - (standby or 0), end)
-        # In another boot the machine was off between, and nobody knows what the drive did.
+        # If the boot changed, the machine was off in between, and the drive's state is not known.
         if last and standby is not None and last["boot_id"] == w["boot_id"]:
             fill(end, begin, ACTIVE)
         fill(begin, woken, STANDBY)
@@ -74,7 +74,7 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
     if drive["power_since"]:
         since, until, follows = parse_time(drive["power_since"]), parse_time(drive["power_until"]), last is not None and last["boot_id"] == boot
         if drive["power"] == "active/idle":
-            # Much later than the wake: it slept between, and what woke it then is in no record.
+            # If the drive became active much later than the recorded wake, it was in standby in between, and that wake has no record.
             fill(end if follows and since <= end + TOGETHER else max(since, end), until, ACTIVE)
         elif since >= end:
             fill(end if follows else since, since, ACTIVE)
@@ -83,9 +83,9 @@ def find_states(wakes: list[dict], drive: dict, boot: str | None, now: int) -> b
 
 
 def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
-    """The local day that was `ago` days before that of `now`."""
+    """Returns the local day `ago` days before today."""
     year, month, today = time.localtime(now)[:3]
-    # Some days have no midnight, as summer time begins then.
+    # Days on which summer time begins at midnight have no midnight.
     begin, noon = (int(time.mktime((year, month, today - ago, hour, 0, 0, 0, 0, -1))) for hour in (0, 12))
 
     def second(at: int) -> int | None:
@@ -93,8 +93,8 @@ def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
         return (local[3] * 60 + local[4]) * 60 + min(local[5], 59) if local[:3] == time.localtime(noon)[:3] and at <= now else None
 
     cells = [[0, 0, 0, 0] for _ in range(CELLS)]
-    # An hour that comes twice adds to its cells twice, and one that is skipped leaves them empty. Days have up to 25 hours, and mktime()
-    # may be off by one where there is no midnight.
+    # A repeated hour adds to its cells twice, and a skipped hour leaves its cells empty. Days have up to 25 hours, and mktime() may be off
+    # by an hour if there is no midnight.
     for quarter in range(begin - 3600, min(begin + 26 * 3600, now), CELL):
         at, part = second(quarter), states[quarter - now + KEPT:quarter + CELL - now + KEPT]
         for state in range(WOKEN) if at is not None else ():
@@ -106,7 +106,7 @@ def make_day(wakes: list[dict], states: bytes, now: int, ago: int) -> Day:
 
 
 def make_weeks(document: dict, now: int, named: bool) -> dict[str, list[Day]]:
-    """Today last, of the drives that are named, or else of those of which anything is known."""
+    """Returns the last DAYS days, today last, of the named drives, or else of all drives with known states."""
     weeks = {}
     for d in document["drives"]:
         wakes = [w for w in document["wakes"] if (w["serial"] == d["serial"] if w["serial"] and d["serial"] else w["drive"] == d["name"])]
@@ -122,13 +122,13 @@ LABEL_WIDTH, SUMS_WIDTH = 12, 15
 
 
 def show(weeks: dict[str, list[Day]], legend: bool) -> None:
-    """A line for each day, as wide as the terminal has room for."""
+    """Prints a line for each day, as wide as the terminal allows."""
     with contextlib.suppress(locale.Error):
         locale.setlocale(locale.LC_CTYPE, "")
     glyphs = "░█▁↑" if locale.nl_langinfo(locale.CODESET) == "UTF-8" else "?#_|"
     width = shutil.get_terminal_size().columns
     each = next((n for n in (1, 2, 4) if LABEL_WIDTH + CELLS // n + SUMS_WIDTH <= width), 8)
-    step = 6 if each == 8 else 3    # a number of two digits and a blank have room
+    step = 6 if each == 8 else 3    # hours between labels, leaving room for two digits and a blank
     for i, (title, days) in enumerate(weeks.items()):
         print(("\n" if i else "") + escape(title))
         if legend:
@@ -144,9 +144,9 @@ def show(weeks: dict[str, list[Day]], legend: bool) -> None:
 
 # ---- as a picture ----
 
-LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD is a drive's name and the hours
+LEFT, HOUR, BAR, ROW, HEAD, GAP, LEGEND = 100, 30, 14, 22, 46, 14, 34    # in pixels; HEAD: the drive's name and the hours
 RIGHT = LEFT + 24 * HOUR
-# Told apart by height and pattern, too.
+# States also differ by height and pattern, not only by color.
 STYLES = ("not known", "url(#unknown)", BAR), ("active", "#e08a1e", BAR), ("standby", "#3b6fb6", 4)
 BEGIN = """<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="sans-serif" font-size="12">
@@ -185,7 +185,7 @@ def _draw_day(day: Day, y: int) -> str:
 
 
 def draw(weeks: dict[str, list[Day]]) -> str:
-    """As SVG."""
+    """Returns the picture as SVG."""
     drive_height = HEAD + DAYS * ROW + GAP
     bottom = len(weeks) * drive_height
     drawn = BEGIN.format(RIGHT + 190, bottom + LEGEND)
