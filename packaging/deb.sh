@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by packaging/build: the packages for Debian, from packaging/debian.
+# Sourced by packaging/build: builds the packages for Debian from packaging/debian.
 
 case $suite in
 bookworm) release=~deb12u1 ;;
@@ -12,7 +12,7 @@ esac
 tools="build-essential ccache debhelper lintian"
 format_files='\./usr/share/doc/drivekeep(-tune)?/(copyright|changelog\.Debian)|\./usr/share/python3/runtime\.d/drivekeep-tune\.rtupdate'
 
-# Upstream's release with debian/ beside it.
+# Makes the source tree: the upstream release, with debian/ added.
 make_debian_source() { # DIRECTORY
         local tree=$1/drivekeep-$version date
         make_source "$1/drivekeep_$version.orig.tar.xz"
@@ -28,14 +28,14 @@ make_debian_source() { # DIRECTORY
         fi
 }
 
-build_in() { # DIRECTORY SHELL COMMAND TO BEGIN WITH
+build_in() { # DIRECTORY INITIAL-SHELL-COMMAND
         make_debian_source "$scratch/written$1"
         inside "$2; cd $1/drivekeep-$version && DEB_BUILD_OPTIONS='${nocheck:+nocheck}' dpkg-buildpackage -us -uc" \
                 "the package for $suite could not be built"
 }
 
-# All that decides over whether two builds give the same bytes: the tools, and how they are called. Of the program's own files none
-# asks for the time, see tests/unit/structure.
+# Prints a hash of everything that reproducibility depends on: the tools and how they are called. The program's own files do not use
+# the time of the build, see tests/unit/structure.
 layout() {
         {
                 cat "$root/var/lib/dpkg/status"
@@ -49,7 +49,7 @@ build_packages() {
         layout >"$scratch/layout"
         build_in /build 'export CCACHE_DIR=/cache CCACHE_MAXSIZE=200M'
         if [ -n "$twice" ] && [ -n "$cache" ] && cmp -s "$scratch/layout" "$cache/same"; then
-                echo "Two builds were the same when this was built in the same way before."
+                echo "Two builds with the same tools and options were identical before."
         elif [ -n "$twice" ]; then
                 build_in /srv/another/place 'export CCACHE_DISABLE=1; umask 002; export TZ=Asia/Kathmandu LC_ALL=C'
                 for package in "$first"/*.deb "$first"/*.tar.xz "$first"/*.dsc; do
@@ -57,7 +57,7 @@ build_packages() {
                 done
                 [ -z "$cache" ] || cp "$scratch/layout" "$cache/same"
         fi
-        # No bug of Debian's asks for this package, as Debian does not have it yet.
+        # Debian does not have the package yet, and no bug that requests it.
         inside 'cd /build && lintian --pedantic --display-info --fail-on error,warning --allow-root \
                 --suppress-tags initial-upload-closes-no-bugs *.changes' \
                 "lintian of $suite has complaints"

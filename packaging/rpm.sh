@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by packaging/build: the packages for Fedora, from packaging/rpm. Debian's rpm knows nothing of the packages that are
-# installed: what the spec requires for a build is not looked at.
+# Sourced by packaging/build: builds the packages for Fedora from packaging/rpm. Build dependencies in the spec are not checked, as Debian's
+# rpm does not know the installed packages.
 
 tools="gcc file rpm rpmlint debugedit elfutils xz-utils"
 format_files='\./usr/share/(doc/drivekeep/README\.md|licenses/drivekeep(-tune)?/LICENSE)|\./usr/lib/\.build-id/.*'

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests/setup.sh and packaging/build: roots with other suites of Debian, made by mmdebstrap and kept where the system
-# tests keep theirs. Needs root, and a Debian host whose archive has these suites.
+# Sourced by tests/setup.sh and packaging/build: makes roots of Debian suites with mmdebstrap, and keeps them in the cache of the system
+# tests. Needs root, and a Debian host whose archive has these suites.
 
 suite_cache=${DRIVEKEEP_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/drivekeep-test}
 mkdir -p "$suite_cache"
 
-# Where the root of a suite with these packages is, or will be.
+# Prints the directory for a root of a suite with these packages.
 suite_directory() { # SUITE PACKAGE…
         printf '%s/suite-%s-%s' "$suite_cache" "$1" "$(printf '%s' "$*" | sha256sum | cut -c 1-16)"
 }
 
-# Removes what an interrupted run left. mmdebstrap mounts /proc, /sys and devices of the host there, in which nothing must be removed.
+# Removes the files of an interrupted run. Unmounts first: mmdebstrap mounts /proc, /sys and devices of the host there.
 suite_clear() { # DIRECTORY
         local mounted
         while read -r mounted; do umount --lazy "$mounted"; done < <(awk -v below="$1/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)
         rm -rf --one-file-system "$1"
 }
 
-# Makes it, unless it is there. From where the host gets its own packages, and as it does: for the host's own suite with the updates that
-# the host gets, too; failing that, from where mmdebstrap thinks.
+# Makes the root unless it exists. Uses the host's package sources and apt options, including updates for the host's own suite. Without such
+# sources, mmdebstrap uses its default.
 suite_make() { # SUITE PACKAGE…
         local suite=$1 root options=() targets sources
         root=$(suite_directory "$@"); shift
@@ -33,9 +33,9 @@ suite_make() { # SUITE PACKAGE…
                 mv "$root.new" "$root"
 }
 
-# Runs a shell command in it, in mount, process and network namespaces of its own. Nothing of the host is seen in there but its kernel's
-# /proc and /sys, the latter read-only. The root stays as it is: what the command writes is in SCRATCH/written afterwards, and what is
-# there before, the command finds. A cache of the host is its /cache.
+# Runs a shell command in the root, in separate mount, process and network namespaces. Of the host, the command sees only /proc and
+# /sys, the latter read-only. The root is not modified: it is the lower layer of an overlay, and SCRATCH/written is the upper layer, which may have
+# files before. CACHE, a directory of the host, is mounted on /cache.
 suite_run() { # ROOT SCRATCH COMMAND [CACHE]
         mkdir -p "$2/written" "$2/overlay" "$2/root"
         unshare --mount --pid --net --fork --kill-child -- /bin/bash -c '

@@ -4,7 +4,7 @@
 let
   cfg = config.services.drivekeep;
 
-  # With an error or a warning in it the system is not built.
+  # An error or a warning in the file prevents the build of the system.
   checked = name: text:
     let file = pkgs.writeText "${name}.conf" text;
     in pkgs.runCommand "checked-${name}.conf" { } ''
@@ -18,14 +18,14 @@ in
 
     package = lib.mkOption {
       type = lib.types.package;
-      description = "The package of drivekeep, built with -Dprefix=$out and -Dsysconfdir=$out/etc. There is none yet.";
+      description = "The package of drivekeep, built with -Dprefix=$out and -Dsysconfdir=$out/etc. Nixpkgs does not have it yet.";
     };
 
     files = lib.mkOption {
       type = lib.types.attrsOf lib.types.lines;
       default = { };
       example = { "50-disks" = ''drives = ( { match = { transport = "sata"; }; apm = 128; } );''; };
-      description = "Files below /etc/drivekeep/drivekeep.conf.d, without .conf, and what is in them.";
+      description = "Files in /etc/drivekeep/drivekeep.conf.d: names without .conf, and contents.";
     };
   };
 
@@ -51,11 +51,11 @@ in
           reloadTriggers = lib.mapAttrsToList checked cfg.files;
         };
       }
-      # The units name sleep, rm, touch, mkdir, rmdir, nsenter and sh without their directory.
+      # The units run sleep, rm, touch, mkdir, rmdir, nsenter and sh without absolute paths.
       (lib.genAttrs [ "drivekeep" "drivekeep-tracer" "drivekeep-metrics" "drivekeep-alert" ] (_: {
         serviceConfig.ExecSearchPath = lib.makeBinPath [ pkgs.coreutils pkgs.util-linux pkgs.bash ];
       }))
-      # What its script runs.
+      # A program that the alert script runs.
       { drivekeep-alert.path = [ pkgs.jq ]; }
     ];
   };

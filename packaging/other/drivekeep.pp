@@ -7,9 +7,9 @@ class drivekeep (
     ensure => installed,
   }
 
-  # What is taken out of the hash stays on the machine: say ensure => absent of its file.
+  # A file removed from the hash stays on the machine: remove it with ensure => absent.
   $files.each |$file, $content| {
-    # With an error or a warning in it the file that is there stays.
+    # If the new file has an error or a warning, the old file is kept.
     file { "/etc/drivekeep/drivekeep.conf.d/${file}.conf":
       content      => $content,
       owner        => 'root',
@@ -28,7 +28,7 @@ class drivekeep (
     require => Package['drivekeep'],
   }
 
-  # Fails, in each run, with what has not come true.
+  # Fails in each run while settings are not as wanted.
   exec { '/usr/bin/drivekeep status --wait --failed':
     logoutput => on_failure,
     timeout   => 900,

@@ -10,7 +10,7 @@ drivekeep:
     - watch:
       - file: /etc/drivekeep/drivekeep.conf.d/50-disks.conf
 
-# With an error or a warning in it the file that is there stays: check_cmd gets the new one's name as its last argument.
+# If the new file has an error or a warning, the old file is kept. check_cmd gets the name of the new file as its last argument.
 /etc/drivekeep/drivekeep.conf.d/50-disks.conf:
   file.managed:
     - user: root
@@ -25,7 +25,7 @@ drivekeep:
     - require:
       - pkg: drivekeep
 
-# Fails, in each run, with what has not come true.
+# Fails in each run while settings are not as wanted.
 drivekeep status --wait --failed:
   cmd.run:
     - unless: drivekeep status
