@@ -148,7 +148,7 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
             ((rule->comment_reason || w->comment_reason) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
                 return;
 
-        /* Each drive on mains, or else on battery. */
+        /* Tries each drive with the settings for mains, then with those for battery. */
         for (size_t n = 0; n < 2 * r->n_drives; n++) {
                 _cleanup_(wishes_done) Wishes wishes = {};
                 const Drive *d = r->drives[n / 2];

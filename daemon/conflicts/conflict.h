@@ -48,5 +48,6 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
  * files only. Adds a warning for each line that has this effect on a drive. */
 void wakers_check(const ConflictCheck *r);
 
-/* Adds such warnings for lines of smartd.conf; `command`: command line of smartd, with the interval; NULL: the default interval. */
+/* wakers.c: adds warnings for lines of smartd.conf that keep drives active. `command`: command line of smartd, which may have an interval;
+ * NULL: the default interval. */
 void polls_check(const ConflictCheck *r, const char *file, const char *command, const Import *import);

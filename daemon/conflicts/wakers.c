@@ -23,7 +23,7 @@ typedef struct Waker {
         uint64_t interval;
 } Waker;
 
-/* ---- the drives ---- */
+/* ---- drives with a spin-down time ---- */
 
 /* Returns true if the wish is a spin-down time that a waker with this interval keeps from expiring, or whose standby the waker ends. */
 static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interval) {
@@ -39,7 +39,7 @@ static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interva
 
 /* Adds a complaint for the first drive whose spin-down is disturbed. */
 static void waker_check(const ConflictCheck *r, const Waker *waker) {
-        /* Each drive on mains, or else on battery. */
+        /* Tries each drive with the settings for mains, then with those for battery. */
         for (size_t n = 0; n < 2 * r->n_drives; n++) {
                 _cleanup_(wishes_done) Wishes wishes = {};
                 const Drive *d = r->drives[n / 2];

@@ -161,7 +161,7 @@ const Criterion *import_nodes(const Match *m);
 /* The readers, one for each kind: each adds the rules and notes of the text. */
 void hdparm_conf_read(const char *text, Import *ret);
 void conf_d_read(const char *text, Import *ret);
-void udisks_read(const char *text, Import *ret); /* ret->file: the name of the file is the drive's */
+void udisks_read(const char *text, Import *ret); /* the file name in `ret` identifies the drive */
 void tlp_read(const char *text, Import *ret);
 void laptop_mode_read(const char *text, Import *ret);
 void tuned_read(const char *text, Import *ret);
