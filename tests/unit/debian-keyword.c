@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* From hdparm_options in Debian's /lib/hdparm/hdparm-functions (9.65+ds-1). */
+/* Source: hdparm_options in Debian's /lib/hdparm/hdparm-functions (9.65+ds-1). */
 
 #include "debian-keyword.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The keywords of Debian's /etc/hdparm.conf, with hdparm's flags and our keys for them. */
+/* The keywords of Debian's /etc/hdparm.conf, with their hdparm flags and drivekeep settings. */
 
 #include "macro.h"
 
@@ -9,7 +9,7 @@ typedef enum KeywordForm {
         KEYWORD_FLAG,    /* alone on its line */
         KEYWORD_BOOLEAN, /* = on, off, 1, 0 */
         KEYWORD_TEXT,    /* = anything; Debian checks nothing */
-        KEYWORD_SECRET,  /* = a password or what belongs to one: never copied */
+        KEYWORD_SECRET,  /* = a password or a parameter of one: never copied */
 } KeywordForm;
 
 typedef enum KeywordPower {
@@ -21,10 +21,10 @@ typedef enum KeywordPower {
 typedef struct DebianKeyword {
         const char *name;
         KeywordForm form;
-        const char *option; /* what Debian's parser makes of it; NULL: nothing */
-        const char *key;    /* our setting; NULL: none */
-        KeywordPower power; /* when Debian reads it */
+        const char *option; /* hdparm option from Debian's parser; NULL: none */
+        const char *key;    /* drivekeep setting; NULL: none */
+        KeywordPower power; /* power source on which Debian applies it */
 } DebianKeyword;
 
-/* NULL: Debian knows no such keyword. */
+/* Returns NULL if Debian has no such keyword. */
 const DebianKeyword *debian_keyword(const char *name);

@@ -9,12 +9,12 @@ void shell_line_done(ShellLine *l) {
         *l = (ShellLine){};
 }
 
-/* IFS as it is by default. */
+/* The default value of IFS. */
 static bool is_blank(char c) {
         return c == ' ' || c == '\t';
 }
 
-/* At the beginning of a line: goes behind those that grep takes out. */
+/* Skips the lines that grep removes, at the beginning of a line. */
 static void skip_lines(ShellReader *r) {
         while (r->i < r->size) {
                 size_t i = r->i;
@@ -31,7 +31,7 @@ static void skip_lines(ShellReader *r) {
         }
 }
 
-/* A byte of what is read; with a backslash before it, it is neither blank nor the end of a line. */
+/* A byte of the line; a byte after a backslash is neither a blank nor the end of the line. */
 typedef struct Byte {
         char c;
         bool escaped;
@@ -61,7 +61,7 @@ static int bytes_add(Bytes *b, char c, bool escaped) {
         return 0;
 }
 
-/* One byte of the text; grep ends the last line even where the file does not. */
+/* Reads one byte of the text; grep adds a missing newline at the end of the file. */
 static char take(ShellReader *r) {
         char c = r->i < r->size ? r->text[r->i++] : '\n';
 
@@ -70,7 +70,7 @@ static char take(ShellReader *r) {
         return c;
 }
 
-/* The next line as it is after joining. 1, or 0 when the text ends in the middle of one. */
+/* Reads the next line, joined with continuation lines. Returns 1, or 0 if the text ends within a line. */
 static int join_line(ShellReader *r, Bytes *ret) {
         for (;;) {
                 char c = take(r);
@@ -113,8 +113,8 @@ static bool splits(const Byte *b) {
         return !b->escaped && is_blank(b->c);
 }
 
-/* The end of the value that begins at `i`: without blanks behind it, and without words there that are one byte with a
- * backslash before it, which dash loses. */
+/* Returns the end of the value that begins at `i`, without trailing blanks, and without trailing words of a backslash and one byte, which
+ * dash drops. */
 static size_t value_end(const Byte *bytes, size_t i, size_t n) {
         for (;;) {
                 while (n > i && splits(&bytes[n - 1]))

@@ -10,7 +10,7 @@
 #define OPTIONS_MAX 8192U /* bytes */
 #define PATTERN_MAX 256U
 
-/* The variables of the shell function, by their names there. */
+/* The variables of the shell function, with the same names. */
 typedef struct Function {
         const DebianDrive *drive;
         char *disc, *options, *defaults;
@@ -43,7 +43,7 @@ static int string_set(char **s, const char *value) {
         return 0;
 }
 
-/* dash's echo takes backslashes for itself. Without the newline. */
+/* Prints like dash's echo, which interprets backslashes, but without the newline. */
 static void echo_unescape(char *s) {
         static const char from[] = "abefnrtv\\", to[] = "\a\b\033\f\n\r\t\v\\";
         char *out = s;
@@ -76,7 +76,7 @@ static void echo_unescape(char *s) {
         *out = '\0';
 }
 
-/* Ends the function, as `return` and `exit` both do behind a pipe. */
+/* Ends the function: after a pipe, both `return` and `exit` do. */
 static int function_end(Function *f, int status, unsigned line, const char *output, const char *error) {
         f->ended = true;
         f->answer.status = status;
@@ -102,12 +102,12 @@ static int function_fail(Function *f, unsigned line, bool on_stdout, const char 
         return function_end(f, 1, line, on_stdout ? said : "", on_stdout ? "" : said);
 }
 
-/* ${i%${i#??}}: what comes behind the first two bytes, as a pattern, taken from the end. */
+/* ${i%${i#??}}: removes from the end the text after the first two bytes, used as a pattern. */
 static size_t head_length(const char *i) {
         size_t n = strlen(i), n_backslashes = 0;
         char pattern[PATTERN_MAX + 2];
 
-        /* fnmatch(3) may take a time that grows with the product of both lengths. */
+        /* The time of fnmatch(3) may grow with the product of both lengths. */
         if (n <= 2 || n > PATTERN_MAX || !strpbrk(i + 2, "*?[\\"))
                 return MIN(n, 2U);
 
@@ -115,7 +115,7 @@ static size_t head_length(const char *i) {
         while (n_backslashes < n - 2 && i[n - 1 - n_backslashes] == '\\')
                 n_backslashes++;
         if (n_backslashes % 2 == 1)
-                strcat(pattern, "\\"); /* with nothing behind it, it means itself */
+                strcat(pattern, "\\"); /* a trailing backslash is literal */
 
         for (size_t k = n + 1; k > 0; k--)
                 if (fnmatch(pattern, i + k - 1, 0) == 0)
@@ -162,7 +162,7 @@ static int set_option(Function *f, const char *option) {
         return 0;
 }
 
-/* The field of an unquoted "$VALUE", malloc'ed; NULL: there are fewer. */
+/* Returns a field of an unquoted $VALUE, malloc'ed; NULL: there are fewer fields. */
 static char *value_field(const char *value, size_t n) {
         for (;; n--) {
                 size_t length;
@@ -185,12 +185,12 @@ static int set_joined(Function *f, const char *option, const char *value) {
                 return -ENOMEM;
         }
 
-        /* "-B $VALUE" without quotes: the shell takes its first word only. */
+        /* "-B $VALUE" is unquoted: only the first word is used. */
         joined[strcspn(joined, " \t\n")] = '\0';
         return set_option(f, joined);
 }
 
-/* hdparm_eval_value $VALUE -W: a second word in the value takes the flag's place. */
+/* hdparm_eval_value $VALUE -W: a second word in the value replaces the flag. */
 static int eval_value(Function *f, const ShellLine *l, const DebianKeyword *k) {
         _cleanup_free_ char *first = value_field(l->value, 0), *second = value_field(l->value, 1);
         const char *value = first ?: k->option, *option = first ? (second ?: k->option) : "";
@@ -200,7 +200,7 @@ static int eval_value(Function *f, const ShellLine *l, const DebianKeyword *k) {
         if (streq(value, "on") || streq(value, "1"))
                 return set_joined(f, option, "1");
 
-        /* The function that is to say so does not exist. */
+        /* The function that should print the error does not exist. */
         return function_fail(f, l->line, false, "log_failure_msg: not found", "");
 }
 
@@ -220,7 +220,7 @@ static int read_assignment(Function *f, const ShellLine *l) {
                 return eval_value(f, l, k);
         case KEYWORD_TEXT:
                 return set_joined(f, k->option, l->value);
-        case KEYWORD_SECRET: /* $1 only: the password is lost on the way */
+        case KEYWORD_SECRET: /* only $1 is used: the password is dropped */
                 return set_option(f, k->option);
         case KEYWORD_FLAG:
                 break;
@@ -316,7 +316,7 @@ static int read_line(Function *f, const ShellLine *l) {
         return f->command_line ? 0 : function_fail(f, l->line, false, "unknown separator ", l->sep);
 }
 
-/* What it wants of every drive with APM before it has read a line. */
+/* The default for all drives with APM, set before any line is read. */
 static int set_unasked(Function *f) {
         int r;
 

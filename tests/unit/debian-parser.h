@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* What Debian 12 would have done with an /etc/hdparm.conf: its own parser's rules, accidents included (the shell function
- * hdparm_options of hdparm 9.65+ds-1). Any bytes without a NUL are fine as input. */
+/* Emulates Debian 12's parser of /etc/hdparm.conf, including its errors (the shell function hdparm_options of hdparm 9.65+ds-1). Accepts
+ * any bytes except NUL. */
 
 #include "macro.h"
 
 typedef struct DebianDrive {
-        const char *node; /* $DEVNAME: /dev/sda; "": no drive that a file can name */
-        bool apm;         /* udev says that it has APM, and it is not on USB or FireWire */
-        bool on_battery;  /* the machine */
+        const char *node; /* $DEVNAME: /dev/sda; "": a drive that no file can name */
+        bool apm;         /* udev reports APM, and the drive is not on USB or FireWire */
+        bool on_battery;  /* the machine runs on battery */
 
         /* Where the symbolic link `path` leads (as readlink -m has it), malloc'ed in *ret; 0 when it is no link, or a
          * negative errno. */
@@ -18,10 +18,10 @@ typedef struct DebianDrive {
 } DebianDrive;
 
 typedef struct DebianAnswer {
-        int status;       /* the function's: 1 when it gave up */
-        char *output;     /* what it prints: the options, or why it gave up; without a newline; "": nothing */
-        char *error;      /* what it prints on standard error */
-        unsigned gave_up; /* in this line; 0: it did not */
+        int status;       /* exit status of the function: 1 after an error */
+        char *output;     /* standard output without newline: the options, or an error; "": none */
+        char *error;      /* standard error */
+        unsigned gave_up; /* line of the error; 0: no error */
 } DebianAnswer;
 
 /* -E2BIG: more than 8 KiB of options. */

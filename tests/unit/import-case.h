@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Directories of hdparm.conf files with what Debian 12's own parser makes of each: EXPECTED-debian12.json, an array of
- * {conf, disk, link, apm_supported, on_battery, exit, stdout, stderr}. Ours, and other people's where it is here. */
+/* Directories of hdparm.conf files, each with the recorded output of Debian 12's parser: EXPECTED-debian12.json, an array of {conf, disk,
+ * link, apm_supported, on_battery, exit, stdout, stderr}. The project's directory, and a corpus of real-world files if present. */
 
 #include <check.h>
 #include <json-c/json.h>
@@ -36,7 +36,7 @@ static inline int case_number(json_object *o, const char *key) {
         return json_object_get_int(value);
 }
 
-/* Calls `each` for every case of the directory; their number, or 0 with a word when other people's files are not here. */
+/* Calls `each` for every case of the directory. Returns the number of cases, or 0 with a message if the corpus is absent. */
 static inline size_t import_cases(const char *directory, void (*each)(const ImportCase *c)) {
         char path[256];
         json_object *cases;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The other programs of a made-up machine, each with its file, its line and its setting. */
+/* Finds conflicting programs on a simulated machine: each complaint has the file, the line and the setting. */
 
 #include "conflicts.h"
 #include "settings.h"
@@ -49,8 +49,8 @@ static Drive *drives[] = { &sda, &nvme };
 
 typedef struct Case {
         const char *conf;
-        const char *tree[30]; /* kind, path, text or target; … */
-        const char *expected; /* the lines, without what follows the ": " of what to do */
+        const char *tree[30]; /* the machine's files: kind, path, and text or link target of each */
+        const char *expected; /* beginning of the complaint; the advice may be missing */
 } Case;
 
 static void make_tree(const char *const *tree) {
@@ -104,7 +104,7 @@ static const Case cases[] = {
         { WANTS_APM, { UDISKS_UNIT, MASKED("udisks2.service"), "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END },
           NULL },
-        /* another drive, here or not */
+        /* Another drive, present or not. */
         { RULE("\"/dev/nvme0n1\"", "scheduler = \"none\"; apm = 1"),
           { UDISKS_UNIT, "FILE", UDISKS_FILE, "[ATA]\nAPMLevel=128\n", END }, NULL },
         { WANTS_APM, { UDISKS_UNIT, "FILE", "etc/udisks2/OTHER-1.conf", "[ATA]\nAPMLevel=128\n", END }, NULL },
@@ -116,10 +116,10 @@ static const Case cases[] = {
 #define HDPARM_RULES "FILE", "usr/lib/udev/rules.d/85-hdparm.rules", \
         "ACTION==\"add\", SUBSYSTEM==\"block\", KERNEL==\"[sh]d[a-z]\", RUN+=\"/lib/udev/hdparm\"\n"
 #define DEBIAN_WHEN "by this line, when a drive appears (apm and spindown_time also after suspend)"
-#define UNASKED "/usr/lib/udev/rules.d/85-hdparm.rules:1:1: notice: Debian's hdparm package sets apm to 254 " DEBIAN_WHEN \
+#define DEFAULT_APM "/usr/lib/udev/rules.d/85-hdparm.rules:1:1: notice: Debian's hdparm package sets apm to 254 " DEBIAN_WHEN \
         ", and f.conf:1 wants 127 for /dev/sda: remove the package"
-        { WANTS_APM, { HDPARM_RULES, END }, UNASKED },
-        { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "# nothing\n", END }, UNASKED },
+        { WANTS_APM, { HDPARM_RULES, END }, DEFAULT_APM },
+        { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "# nothing\n", END }, DEFAULT_APM },
         { RULE("{}", "lookahead = true"), { HDPARM_RULES, END }, NULL },
         { WANTS_APM, { HDPARM_RULES, "LINK", "etc/udev/rules.d/85-hdparm.rules", "/dev/null", END }, NULL },
         { WANTS_APM, { HDPARM_RULES, "LINK", "etc/udev/rules.d/85-hdparm.rules", "/dev/null",
@@ -127,12 +127,11 @@ static const Case cases[] = {
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "\n/dev/sda {\n\tapm = 200\n\twrite_cache = off\n}\n", END },
           "/etc/hdparm.conf:3:2: warning: Debian's hdparm package sets apm to 200 " DEBIAN_WHEN
           ", and f.conf:1 wants 127 for /dev/sda" },
-        /* Of two blocks for one drive the second has no say where something is for all drives, and that is here what the
-         * package does unasked. */
+        /* A second block for a drive does not override values for all drives, such as the package's default apm. */
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf",
                        "/dev/sda {\nwrite_cache = off\n}\n/dev/sda {\napm = 200\n}\n", END },
-          UNASKED },
-        /* What a block says counts for its drive, and not what stands before it for all. */
+          DEFAULT_APM },
+        /* A block overrides the lines for all drives. */
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "apm = 254\n/dev/sda {\napm = 200\n}\n", END },
           "/etc/hdparm.conf:3:1: warning: Debian's hdparm package sets apm to 200" },
         { WANTS_APM, { HDPARM_RULES, "FILE", "etc/hdparm.conf", "/dev/sda {\napm_battery = 128\n}\n", END },
@@ -170,7 +169,7 @@ static const Case cases[] = {
           "/usr/share/tlp/defaults.conf:4:1: notice: TLP sets link_power_management to max_performance by this line, at "
           "boot, after suspend and when the power source changes, and f.conf:1 wants medium_power for /dev/sda" },
 
-        /* The kernel stops the drive. */
+        /* Runtime PM of the kernel stops the drive. */
 #define SUSPENDS(file_line, who, rest) file_line ": warning: " who " sets runtime_pm to auto" rest
 #define STOPS(wanted) ": runtime PM of the kernel stops the idle drive, and f.conf:1 wants " wanted " for /dev/sda: "
 #define CONTROL_RULE "SUBSYSTEM==\"block\", KERNEL==\"sd?\", ATTR{device/power/control}=\"auto\"\n"
@@ -197,7 +196,7 @@ static const Case cases[] = {
           "source changes, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { LMT("CONTROL_HD_POWERMGMT=0\nNOLM_AC_HD_POWERMGMT=254\n"), END }, NULL },
         { WANTS_APM, { "FILE", "etc/laptop-mode/laptop-mode.conf", "HD=/dev/sda\nCONTROL_HD_POWERMGMT=1\nNOLM_AC_HD_POWERMGMT=254\n", END }, NULL },
-        /* Files in conf.d come first. */
+        /* Files in conf.d are read first. */
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
           { LMT("CONTROL_INTEL_SATA_POWER=0\n"), "FILE", "etc/laptop-mode/conf.d/intel.conf", "CONTROL_INTEL_SATA_POWER=1\nNOLM_AC_SATA_POLICY=max_performance\n", END }, NULL },
         { RULE("\"/dev/sda\"", "link_power_management = \"min_power\";"),
@@ -229,7 +228,7 @@ static const Case cases[] = {
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf",
                        "[main]\ninclude=base\n[disk]\napm=64\ndevices=sd*\n", END },
           "/etc/tuned/mine/tuned.conf:4:1: warning: tuned sets apm to 64 by this line" },
-        /* Which drives it is for, in a section that has one part in each profile. */
+        /* The devices of a section that is split over two profiles. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=!sda\n", END }, NULL },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=sd*, -sda\n", END }, NULL },
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\ninclude=base\n[disk]\ndevices=sdb\n", END }, NULL },
@@ -244,10 +243,10 @@ static const Case cases[] = {
           "/usr/lib/tuned/base/tuned.conf:4:1: warning: tuned sets read_ahead_kb by this line of its active profile, when tuned "
           "starts and when a drive appears, and f.conf:1 wants 128 KiB for /dev/sda" },
         { WANTS_APM, { TUNED("other"), BASE, END }, NULL },
-        /* A profile that tuned chose by itself. */
+        /* A profile that tuned chose automatically. */
         { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "auto\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: notice: tuned sets apm" },
         { WANTS_APM, { TUNED("base"), BASE, "FILE", "etc/tuned/profile_mode", "manual\n", END }, "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm" },
-        /* No line goes on in the next; of two profiles the later counts, wherever it is. */
+        /* Lines are not continued; the later of two profiles wins, wherever it is. */
         { WANTS_APM, { TUNED("mine"), BASE, "FILE", "etc/tuned/mine/tuned.conf", "[main]\nsummary=x \\\ninclude=base\n", END },
           "/usr/lib/tuned/base/tuned.conf:2:1: warning: tuned sets apm to 128 by this line" },
         { WANTS_APM, { TUNED("base mine"), BASE, "FILE", "etc/tuned/profiles/mine/tuned.conf", "[disk]\napm=64\n", END },
@@ -338,28 +337,28 @@ static const Case cases[] = {
           "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 3 min" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { HD_IDLE("-i 0 -a sdb -i 300"), END }, NULL },
 #define SLEEPS RULE("{}", "spindown_time = \"20min\"")
-#define HD_IDLE_SAYS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " in effect"
+#define HD_IDLE_WARNS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " in effect"
 #define DROP_IN(path, lines) "FILE", path, "[Service]\n" lines
-        /* as Debian's package is after its installation */
+        /* Debian's package directly after its installation. */
         { SLEEPS, { HD_IDLE("-h"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 600 --version"), END }, NULL },
         { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=false\n#HD_IDLE_OPTS=\"-i 180\"\n", END }, NULL },
         { SLEEPS, { HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", "START_HD_IDLE=true\n#HD_IDLE_OPTS=\"-i 180\"\n", END },
-          HD_IDLE_SAYS("/usr/lib/systemd/system/hd-idle.service", "4", "10 min") },
+          HD_IDLE_WARNS("/usr/lib/systemd/system/hd-idle.service", "4", "10 min") },
         { SLEEPS, { HD_IDLE("-i 180\"\nSTART_HD_IDLE=\"false"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 300\n"), END }, NULL },
-        /* What its unit has in force. */
+        /* Effective lines of the unit. */
         { SLEEPS, { HD_IDLE("-h"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a sda -i 300\n"), END },
-          HD_IDLE_SAYS("/etc/systemd/system/hd-idle.service.d/o.conf", "3", "5 min") },
+          HD_IDLE_WARNS("/etc/systemd/system/hd-idle.service.d/o.conf", "3", "5 min") },
         { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("run/systemd/system/hd-idle.service.d/o.conf", "ExecStart=\nExecStart=/usr/sbin/hd-idle -i 0\n"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("etc/systemd/system/hd-idle.service.d/o.conf", "EnvironmentFile=\nEnvironmentFile=-/etc/hd-idle.env\n"),
-                    "FILE", "etc/hd-idle.env", "HD_IDLE_OPTS='-i 0 -a sda -i 240'\n", END }, HD_IDLE_SAYS("/etc/hd-idle.env", "1", "4 min") },
+                    "FILE", "etc/hd-idle.env", "HD_IDLE_OPTS='-i 0 -a sda -i 240'\n", END }, HD_IDLE_WARNS("/etc/hd-idle.env", "1", "4 min") },
         { SLEEPS, { HD_IDLE("-i 300"), DROP_IN("etc/systemd/system/service.d/o.conf", "Environment=\"HD_IDLE_OPTS=-i 0\" A=B\nEnvironmentFile=\n"), END }, NULL },
         { SLEEPS, { HD_IDLE("-i 0"), DROP_IN("etc/systemd/system/hd-.service.d/o.conf", "Environment=A=B \"HD_IDLE_OPTS=-i 180\"\nEnvironmentFile=\n"), END },
-          HD_IDLE_SAYS("/etc/systemd/system/hd-.service.d/o.conf", "2", "3 min") },
-        { SLEEPS, { HD_IDLE_UNIT, END }, NULL }, /* Without its file systemd does not start it. */
+          HD_IDLE_WARNS("/etc/systemd/system/hd-.service.d/o.conf", "2", "3 min") },
+        { SLEEPS, { HD_IDLE_UNIT, END }, NULL }, /* Without the EnvironmentFile systemd does not start the unit. */
         { SLEEPS, { HD_IDLE("-i 300"), MASKED("hd-idle.service"), END }, NULL },
         { SLEEPS, { "FILE", "etc/systemd/system/nas.service", "[Service]\nExecStart=-/opt/hd-idle \\\n -i 120\n[Install]\nWantedBy=multi-user.target\n", ENABLED("nas.service"), END },
-          HD_IDLE_SAYS("/etc/systemd/system/nas.service", "2", "2 min") },
+          HD_IDLE_WARNS("/etc/systemd/system/nas.service", "2", "2 min") },
         { SLEEPS, { "FILE", "etc/systemd/system/nas.service", "[Service]\nExecStart=/opt/hd-idle -i 120\n[Install]\nWantedBy=multi-user.target\n", END }, NULL },
         { SLEEPS, { "FILE", "etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 120\"\n", END }, NULL },
 
@@ -386,58 +385,58 @@ static const Case cases[] = {
           "/usr/local/bin/disk.sh:2:1: warning: this line sets apm to 1 when udev runs it, and f.conf:1 wants 127 for "
           "/dev/sda" },
 
-        /* Conditions that no match has, and a GOTO: which drive they are for. */
+        /* Conditions without a drivekeep match, and GOTO, are evaluated for the drive. */
 #define ZONED "SUBSYSTEM!=\"block\", GOTO=\"end\"\nACTION!=\"add|change\", GOTO=\"end\"\nENV{ID_FS_TYPE}!=\"btrfs\", GOTO=\"end\"\n" \
         "ATTR{queue/zoned}==\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n"
 #define BFQ RULE("\"/dev/sda\"", "scheduler = \"bfq\"")
 #define LIB_RULES "FILE", "usr/lib/udev/rules.d/64.rules"
-#define SAYS(file_line) "/usr/lib/udev/rules.d/64.rules:" file_line ": warning: this line sets scheduler to mq-deadline when udev runs it"
+#define WARNS(file_line) "/usr/lib/udev/rules.d/64.rules:" file_line ": warning: this line sets scheduler to mq-deadline when udev runs it"
 #define SDA_SYS "FILE", SDA "/block/sda/uevent", "", "FILE", SDA "/block/sda/queue/zoned", "none\n", "FILE", SDA "/vendor", "ATA     \n", \
         "FILE", SDA "/uevent", "", "LINK", SDA "/subsystem", "/sys/bus/scsi"
         { BFQ, { LIB_RULES, ZONED, END }, NULL },
         { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
-        { BFQ, { LIB_RULES, "ATTR{queue/zoned}!=\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ATTR{queue/zoned}!=\"host-managed\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ATTR{queue/gone}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
         { BFQ, { LIB_RULES, "KERNEL==\"sd*\", ATTR{queue/rotational}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
-        { BFQ, { LIB_RULES, "KERNEL!=\"nvme*\", ATTR{removable}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "KERNEL!=\"nvme*\", ATTR{removable}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ENV{ID_ATA_FEATURE_SET_APM}!=\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
-        { BFQ, { LIB_RULES, "ENV{ID_FS_TYPE}==\"\", KERNEL!=\"nvme*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "ENV{ID_FS_TYPE}==\"\", KERNEL!=\"nvme*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ATTRS{vendor}!=\"ATA\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
         { BFQ, { LIB_RULES, "SUBSYSTEMS==\"usb\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
-        { BFQ, { LIB_RULES, "SUBSYSTEMS==\"scsi\", KERNELS==\"0:*\", ATTRS{vendor}==\"A*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "SUBSYSTEMS==\"scsi\", KERNELS==\"0:*\", ATTRS{vendor}==\"A*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "KERNELS==\"1:*\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
         { BFQ, { LIB_RULES, "DRIVERS==\"sd\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
         { BFQ, { LIB_RULES, "DRIVERS==\"sd\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS,
-                 "LINK", SDA "/driver", "../../../bus/sd", END }, SAYS("1:1") },
+                 "LINK", SDA "/driver", "../../../bus/sd", END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "TEST==\"queue/gone\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, NULL },
-        { BFQ, { LIB_RULES, "TEST!=\"/sys/gone\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
+        { BFQ, { LIB_RULES, "TEST!=\"/sys/gone\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, WARNS("1:1") },
         { BFQ, { LIB_RULES, "ACTION==\"remove\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
         { BFQ, { LIB_RULES, "ENV{DEVTYPE}==\"partition\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, NULL },
-        { BFQ, { LIB_RULES, "ACTION!=\"add\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
-        /* Nobody knows. */
-        { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, SAYS("1:1") },
-        { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, SAYS("2:1") },
-        { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"none\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
-        { BFQ, { LIB_RULES, "ENV{.own}==\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, SAYS("1:1") },
-        { BFQ, { LIB_RULES, "ACTION==\"change\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, SAYS("2:1") },
-        /* Behind its label, or without one, a GOTO skips nothing. */
+        { BFQ, { LIB_RULES, "ACTION!=\"add\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
+        /* Conditions that cannot be evaluated. */
+        { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", ATTR{queue/scheduler}=\"mq-deadline\"\n", SDA_SYS, END }, WARNS("1:1") },
+        { BFQ, { LIB_RULES, "PROGRAM==\"/bin/x\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
+        { BFQ, { LIB_RULES, "ATTR{queue/zoned}==\"none\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
+        { BFQ, { LIB_RULES, "ENV{.own}==\"1\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END }, WARNS("1:1") },
+        { BFQ, { LIB_RULES, "ACTION==\"change\", GOTO=\"end\"\nATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
+        /* A GOTO skips nothing after its label, or without a label. */
         { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"end\"\nATTR{queue/scheduler}=\"none\"\nLABEL=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\n", END },
-          SAYS("4:1") },
-        { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, SAYS("2:1") },
+          WARNS("4:1") },
+        { BFQ, { LIB_RULES, "KERNEL==\"sd?\", GOTO=\"gone\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, WARNS("2:1") },
         { BFQ, { LIB_RULES, "SUBSYSTEM==\"block\", GOTO=\"end\"\nKERNEL==\"sd?\", ATTR{queue/scheduler}=\"mq-deadline\"\nLABEL=\"end\"\n", END }, NULL },
-        /* What the drive hangs on. */
+        /* Parents of the drive. */
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", ATTR{vendor}==\"VMware*\", ATTR{timeout}=\"180\"\n", SDA_SYS, END }, NULL },
         { RULE("\"/dev/sda\"", "timeout = \"30s\""), { LIB_RULES, "SUBSYSTEM==\"scsi\", KERNEL==\"0:*\", ATTR{vendor}==\"ATA\", ATTR{timeout}=\"180\"\n", SDA_SYS, END },
           "/usr/lib/udev/rules.d/64.rules:1:1: warning: this line sets timeout to 3 min when udev runs it" },
 
-        /* Scripts of one name in two places. */
+        /* Two scripts of the same name in different directories. */
         { WANTS_APM, { "FILE", "etc/udev/rules.d/69.rules",
                        "KERNEL==\"sd?\", RUN+=\"/opt/udev/disk\"\nKERNEL==\"sd?\", RUN+=\"/etc/udev/disk\"\n",
                        "EXEC", "opt/udev/disk", "#!/bin/sh\n",
                        "EXEC", "etc/udev/disk", "#!/bin/sh\nhdparm -B 1 /dev/sda\n", END },
           "/etc/udev/disk:2:1: warning: this line sets apm to 1 when udev runs it" },
 
-        /* What runs for another machine. */
+        /* Commands that run for another machine. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\nssh nas hdparm -B 1 /dev/sda\n", END }, NULL },
 
         /* units */
@@ -470,25 +469,25 @@ static const Case cases[] = {
                        "LINK", "lib", "usr/lib", END },
           "/usr/lib/systemd/system/x.service:2:1: warning: this line sets apm to 1 whenever" },
 
-        /* Drop-ins, as systemd reads them: by their names, and one of /etc in the place of others of its name. */
+        /* Drop-ins are read in the order of their names; one in /etc replaces others of the same name. */
 #define DISK_UNIT "FILE", "usr/lib/systemd/system/disk-a.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"), ENABLED("disk-a.service")
-#define DISK_SAYS(file, value) file ": warning: this line sets apm to " value " whenever this unit starts"
+#define DISK_WARNS(file, value) file ": warning: this line sets apm to " value " whenever this unit starts"
         { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"), END }, NULL },
         { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
                        DROP_IN("etc/systemd/system/disk-a.service.d/w.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"), END }, NULL },
         { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
                        DROP_IN("usr/lib/systemd/system/disk-a.service.d/y.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"), END },
-          DISK_SAYS("/usr/lib/systemd/system/disk-a.service.d/y.conf:2:1", "2") },
+          DISK_WARNS("/usr/lib/systemd/system/disk-a.service.d/y.conf:2:1", "2") },
         { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"),
                        DROP_IN("etc/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"), END }, NULL },
         { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
                        "LINK", "etc/systemd/system/disk-a.service.d/x.conf", "/dev/null", END },
-          DISK_SAYS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
+          DISK_WARNS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
         { WANTS_APM, { DISK_UNIT, DROP_IN("usr/lib/systemd/system/disk-a.service.d/x.conf", "ExecStart=\n"),
                        DROP_IN("usr/lib/systemd/system/disk-.service.d/x.conf", "ExecStart=/sbin/hdparm -B 2 /dev/sda\n"),
                        DROP_IN("etc/systemd/system/service.d/x.conf", "ExecStart=/sbin/hdparm -B 3 /dev/sda\n"), END }, NULL },
         { WANTS_APM, { DISK_UNIT, DROP_IN("etc/systemd/system/disk.service.d/x.conf", "ExecStart=\n"), DROP_IN("etc/systemd/system/disk-a.timer.d/x.conf", "ExecStart=\n"),
-                       DROP_IN("etc/systemd/system/dis-.service.d/x.conf", "ExecStart=\n"), END }, DISK_SAYS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
+                       DROP_IN("etc/systemd/system/dis-.service.d/x.conf", "ExecStart=\n"), END }, DISK_WARNS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk@.service", SERVICE("/sbin/hdparm -B 1 /dev/%i"), ENABLED("disk@sda.service"),
                        DROP_IN("etc/systemd/system/disk@.service.d/x.conf", "ExecStart=\n"), END }, NULL },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Service]\nEnvironmentFile=-/etc/disk\nExecStart=/sbin/hdparm -B ${LEVEL} $DISK\n",
@@ -498,17 +497,17 @@ static const Case cases[] = {
           "/etc/systemd/system/disk.service:2:1: warning: this line sets apm to 5 whenever" },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n", END }, NULL },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=!/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n", END },
-          DISK_SAYS("/etc/systemd/system/disk.service:4:1", "1") },
+          DISK_WARNS("/etc/systemd/system/disk.service:4:1", "1") },
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", "[Unit]\nConditionPathExists=/etc/gone\n[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n",
                        "FILE", "etc/systemd/system/disk.service.d/x.conf", "[Unit]\nConditionUser=\n", END },
-          DISK_SAYS("/etc/systemd/system/disk.service:4:1", "1") },
-        /* Started by its timer, and once under its two names. */
+          DISK_WARNS("/etc/systemd/system/disk.service:4:1", "1") },
+        /* A unit started by its timer; a unit with two names gives one complaint. */
         { WANTS_APM, { "FILE", "etc/systemd/system/disk.service", SERVICE("/sbin/hdparm -B 1 /dev/sda"),
                        "FILE", "etc/systemd/system/disk.timer", "[Timer]\n[Install]\nWantedBy=timers.target\n",
                        "LINK", "etc/systemd/system/timers.target.wants/disk.timer", "../disk.timer", END },
-          DISK_SAYS("/etc/systemd/system/disk.service:2:1", "1") },
+          DISK_WARNS("/etc/systemd/system/disk.service:2:1", "1") },
         { WANTS_APM, { DISK_UNIT, "LINK", "etc/systemd/system/other.service", "/usr/lib/systemd/system/disk-a.service", END },
-          DISK_SAYS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
+          DISK_WARNS("/usr/lib/systemd/system/disk-a.service:2:1", "1") },
 
         /* hooks, rc.local, cron */
         { WANTS_APM, { "EXEC", "usr/lib/systemd/system-sleep/disk", "#!/bin/sh\ncase $1 in post)\n  hdparm -B 1 /dev/sda\nesac\n", END },
@@ -519,7 +518,7 @@ static const Case cases[] = {
           NULL },
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh -e\nhdparm -B 1 /dev/sda\nexit 0\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
-        /* Not as what the unit that calls it does. */
+        /* A script called by a unit is reported once. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh -e\nhdparm -B 1 /dev/sda\nexit 0\n",
                        "FILE", "usr/lib/systemd/system/rc-local.service", "[Service]\nExecStart=/etc/rc.local start\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
@@ -528,7 +527,7 @@ static const Case cases[] = {
           "/etc/rc.local:2:1: warning: this line sets read_ahead_kb to 1 MiB at boot, and f.conf:1 wants 128 KiB for /dev/sda" },
         { RULE("{}", "read_ahead_kb = 128"), { "EXEC", "etc/rc.local", "#!/bin/sh\necho 1024 > /sys/block/sda/queue/read_ahead_kb 2>/dev/null\n", END },
           "/etc/rc.local:2:1: warning: this line sets read_ahead_kb to 1 MiB at boot, and f.conf:1 wants 128 KiB for /dev/sda" },
-        /* A branch can fight too, for its own drives. */
+        /* Commands in branches conflict, too, for the drives that they name. */
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\non_ac_power && hdparm -B 1 /dev/sda\n", END },
           "/etc/rc.local:2:1: warning: this line sets apm to 1 at boot, and f.conf:1 wants 127 for /dev/sda" },
         { WANTS_APM, { "EXEC", "etc/rc.local", "#!/bin/sh\non_ac_power && hdparm -B 1 /dev/sdb\n", END }, NULL },
@@ -592,21 +591,21 @@ static const Case cases[] = {
 #define EXPORTER(name, options) "FILE", "usr/lib/systemd/system/" name ".service", \
         SERVICE("/usr/bin/" name options "\nEnvironmentFile=-/etc/default/" name), ENABLED(name ".service")
 #define OPTIONS(options) EXPORTER("smartctl_exporter", options)
-#define EXPORTER_SAYS "/usr/lib/systemd/system/smartctl_exporter.service:2:1: warning: smartctl_exporter disturbs spindown_time " \
+#define EXPORTER_WARNS "/usr/lib/systemd/system/smartctl_exporter.service:2:1: warning: smartctl_exporter disturbs spindown_time " \
         "by polling the drive every "
         { SLEEPS, { OPTIONS(""), END },
-          EXPORTER_SAYS "1 min, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.interval longer than that time" },
+          EXPORTER_WARNS "1 min, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.interval longer than that time" },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h30m"), END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h --smartctl.powermode-check=standby"), END }, NULL },
-        { SLEEPS, { OPTIONS(" --smartctl.interval 10m --smartctl.powermode-check idle"), END }, EXPORTER_SAYS "10 min, and" },
+        { SLEEPS, { OPTIONS(" --smartctl.interval 10m --smartctl.powermode-check idle"), END }, EXPORTER_WARNS "10 min, and" },
         { SLEEPS, { OPTIONS(" --smartctl.interval=1h \\\n  --smartctl.powermode-check=\"never\""), END },
-          EXPORTER_SAYS "1 h, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.powermode-check=standby, and --smartctl.interval longer" },
+          EXPORTER_WARNS "1 h, and f.conf:1 wants 20 min for /dev/sda: set --smartctl.powermode-check=standby, and --smartctl.interval longer" },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { OPTIONS(""), END }, NULL },
-        { RULE("{}", "spindown_by = \"service\"; commands_are_use = true; spindown_time = \"20min\""), { OPTIONS(""), END }, EXPORTER_SAYS },
+        { RULE("{}", "spindown_by = \"service\"; commands_are_use = true; spindown_time = \"20min\""), { OPTIONS(""), END }, EXPORTER_WARNS },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""),
-          { OPTIONS(" --smartctl.powermode-check=never"), END }, EXPORTER_SAYS },
+          { OPTIONS(" --smartctl.powermode-check=never"), END }, EXPORTER_WARNS },
         { SLEEPS, { OPTIONS(" --smartctl.device=/dev/nvme0n1"), END }, NULL },
-        { SLEEPS, { OPTIONS(" --smartctl.device=/dev/nvme0n1 --smartctl.device=/dev/sda;sat"), END }, EXPORTER_SAYS },
+        { SLEEPS, { OPTIONS(" --smartctl.device=/dev/nvme0n1 --smartctl.device=/dev/sda;sat"), END }, EXPORTER_WARNS },
         { SLEEPS, { OPTIONS(" --smartctl.device-exclude=sda"), END }, NULL },
         { SLEEPS, { OPTIONS(" --smartctl.interval=often"), END }, NULL },
         { SLEEPS, { "FILE", "usr/lib/systemd/system/smartctl_exporter.service", SERVICE("/usr/bin/smartctl_exporter"), END }, NULL },
@@ -627,27 +626,27 @@ static const Case cases[] = {
 #define SRV FSTAB("# <fs> <dir>\nUUID=1-2 /srv ext4 defaults 0 2\n")
 #define PRUNES(text) TIMED("plocate-updatedb.timer", "OnCalendar=daily\n"), "FILE", "etc/updatedb.conf", text
 #define PRUNES_SOME PRUNES("# PRUNEPATHS=\"/srv\"\nPRUNEPATHS = \"/tmp /media /sr\"\nPRUNEFS=\"NFS tmpfs\"\n")
-#define UPDATEDB_SAYS "/etc/updatedb.conf:2:1: warning: updatedb disturbs spindown_time by searching /"
+#define UPDATEDB_WARNS "/etc/updatedb.conf:2:1: warning: updatedb disturbs spindown_time by searching /"
         { SLEEPS, { PRUNES_SOME, SRV, END },
-          UPDATEDB_SAYS "srv, and f.conf:1 wants 20 min for /dev/sda: add its mount point to PRUNEPATHS" },
-        { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { PRUNES_SOME, SRV, END }, UPDATEDB_SAYS },
+          UPDATEDB_WARNS "srv, and f.conf:1 wants 20 min for /dev/sda: add its mount point to PRUNEPATHS" },
+        { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { PRUNES_SOME, SRV, END }, UPDATEDB_WARNS },
         { WANTS_APM, { PRUNES_SOME, SRV, END }, NULL },
         { SLEEPS, { PRUNES("PRUNEPATHS=\"/tmp /srv/\"\n"), SRV, END }, NULL },
-        { SLEEPS, { PRUNES("\nPRUNEPATHS=\"/SRV\"\n"), SRV, END }, UPDATEDB_SAYS },
+        { SLEEPS, { PRUNES("\nPRUNEPATHS=\"/SRV\"\n"), SRV, END }, UPDATEDB_WARNS },
         { SLEEPS, { PRUNES("PRUNEFS = \"EXT4\"\n"), SRV, END }, NULL },
         { SLEEPS, { PRUNES("PRUNEFS=\"nfs\"\n"), SRV, END }, "/etc/updatedb.conf: warning: updatedb disturbs" },
         { SLEEPS, { PRUNES("PRUNEFS=\"nfs\"\n"), SRV, MASKED("plocate-updatedb.timer"), END }, NULL },
         { SLEEPS, { "FILE", "etc/updatedb.conf", "PRUNEPATHS=\"/tmp\"\n", SRV, END }, NULL },
         { SLEEPS, { "FILE", "etc/updatedb.conf", "\nPRUNEPATHS=\"/tmp\"\n", SRV,
-                    "EXEC", "etc/cron.daily/mlocate", "#!/bin/sh\n/usr/bin/updatedb.mlocate\n", END }, UPDATEDB_SAYS "srv" },
+                    "EXEC", "etc/cron.daily/mlocate", "#!/bin/sh\n/usr/bin/updatedb.mlocate\n", END }, UPDATEDB_WARNS "srv" },
         { SLEEPS, { "FILE", "etc/updatedb.conf", "PRUNEPATHS=\"/tmp\"\n", SRV,
                     "EXEC", "etc/cron.daily/plocate", "#!/bin/sh\n[ -d /run/systemd/system ] && exit 0\nupdatedb.plocate\n", END },
           NULL },
         { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /media/disk ext4 defaults 0 2\n"), END }, NULL },
-        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /\\040x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS " x, and" },
-        { SLEEPS, { PRUNES_SOME, FSTAB("LABEL=my\\040files /x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS "x, and" },
-        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/md0 /x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS "x, and" },
-        { SLEEPS, { PRUNES_SOME, FSTAB("UUID=\"1-2\" /x ext4 defaults 0 2\n"), END }, UPDATEDB_SAYS "x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /\\040x ext4 defaults 0 2\n"), END }, UPDATEDB_WARNS " x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("LABEL=my\\040files /x ext4 defaults 0 2\n"), END }, UPDATEDB_WARNS "x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("/dev/md0 /x ext4 defaults 0 2\n"), END }, UPDATEDB_WARNS "x, and" },
+        { SLEEPS, { PRUNES_SOME, FSTAB("UUID=\"1-2\" /x ext4 defaults 0 2\n"), END }, UPDATEDB_WARNS "x, and" },
         { SLEEPS, { PRUNES_SOME, FSTAB("UUID=3-4 /x ext4 defaults 0 2\nnas:/x /y nfs4 defaults\n/dev/sda1\n"), END }, NULL },
         { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 none swap sw 0 0\n/dev/sda1 / ext4 defaults\n"), END }, NULL },
         { SLEEPS, { PRUNES_SOME, FSTAB("/dev/sda1 /x ext4 noauto 0 2\n"), END }, NULL },
@@ -663,13 +662,13 @@ static const Case cases[] = {
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 relatime\nUUID=1-2 /x ext4 noatime,nostrictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=1-2 /srv ext4 ro,strictatime\nUUID=1-2 /x ext4 lazytime,strictatime\n"), END }, NULL },
 
-        /* Nothing is wanted, nothing is there. */
+        /* An empty configuration, and an empty machine. */
         { "drives = ();", { HDPARM_RULES, END }, NULL },
         { WANTS_APM, { END }, NULL },
 };
 /* clang-format on */
 
-/* Exactly the one complaint, or none. */
+/* Asserts exactly one complaint, or none. */
 static void assert_complaint(const char *out, const char *expected) {
         if (!expected) {
                 ck_assert_str_eq(out, "");
@@ -687,7 +686,7 @@ START_TEST(test_conflict) {
 }
 END_TEST
 
-/* What is sent without being asked for stands in no line of it, and there is a sentence for that. */
+/* Debian's default apm has no line in hdparm.conf: the complaint names the udev rule. */
 START_TEST(test_block_without_apm) {
         static const char *const tree[] = { HDPARM_RULES, "FILE", "etc/hdparm.conf", "/dev/sda {\nlookahead = on\n}\n",
                                             END };
@@ -706,7 +705,7 @@ START_TEST(test_without_drives) {
 }
 END_TEST
 
-/* Whatever lies there: it is left out, and nobody waits for it. */
+/* Pipes, devices and other unusable files are skipped without waiting. */
 START_TEST(test_hostile) {
         static const char *const tree[] = { "FILE", "etc/tlp.conf/x", "", "FILE", "etc/udisks2/x/y", "", TLP, END };
         static const char nul[] = "[ATA]\nAPMLevel=1\0\n";

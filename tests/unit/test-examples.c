@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Every example of a file in the documentation is one that drivekeep reads without a word. */
+/* All examples of configuration in the documentation are read without complaints. */
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 static const struct {
         const char *file;
-        const char *from, *to; /* the lines around an example; NULL: the whole file is one */
+        const char *from, *to; /* the lines before and after an example; NULL: the whole file is an example */
         unsigned n_examples, n_blocks;
 } documents[] = {
         { "README.md", "```", "```", 1, 2 },
@@ -36,10 +36,10 @@ static char *slurp(const char *path) {
         return text;
 }
 
-/* Not even a notice. */
+/* No complaint is tolerated, not even a notice. */
 #define NOTHING (COMPLAINT_NOTICE + 1)
 
-/* As `drivekeep check` does. What is worse than `tolerated` fails the test. */
+/* Checks a text like `drivekeep check`. Complaints worse than `tolerated` fail the test. */
 static Config *check_text(const char *file, const char *text, ComplaintLevel tolerated) {
         Config *c;
 
@@ -77,7 +77,7 @@ START_TEST(test_document) {
                                 example[0] = '\0';
                         } else if (strncmp(line, documents[_i].to, strlen(documents[_i].to)) == 0) {
                                 inside = false;
-                                /* A block alone stands for a file with it. */
+                                /* A block without "drives" is checked as a file with this block. */
                                 if (strncmp(example, "  { match", 9) == 0) {
                                         snprintf(whole, sizeof whole, "drives = (\n%s);\n", example);
                                         memcpy(example, whole, strlen(whole) + 1);
@@ -97,7 +97,7 @@ START_TEST(test_document) {
 }
 END_TEST
 
-/* The installed file asks for nothing. Its lines are there to be taken out of their comments. */
+/* The installed file sets nothing. Its commented-out lines are valid configuration. */
 START_TEST(test_installed_file) {
         _cleanup_free_ char *text = slurp("conf/drivekeep.conf");
 
@@ -110,8 +110,8 @@ START_TEST(test_installed_file) {
 }
 END_TEST
 
-/* Where a line offers something, the byte behind "//"; else NULL. Prose has a blank there. */
-static char *find_offer(char *line) {
+/* Returns the text after "//" of a commented-out setting; NULL: another line. Prose has a blank after "//". */
+static char *find_commented_setting(char *line) {
         char *name, *end;
 
         if (strncmp(line, "//", 2) != 0)
@@ -121,7 +121,7 @@ static char *find_offer(char *line) {
         return name != line + 3 && end > name && strncmp(end, " = ", 3) == 0 ? line + 2 : NULL;
 }
 
-static bool has_offer(const char *text, const char *name) {
+static bool has_commented_setting(const char *text, const char *name) {
         char needle[128];
 
         snprintf(needle, sizeof needle, "\n//    %s = ", name);
@@ -135,14 +135,14 @@ START_TEST(test_every_setting_appears) {
         SETTING_TABLE_FOREACH(s, &all_settings) {
                 bool known = !(s->flags & (SETTING_DEAD | SETTING_EXCLUDED));
 
-                ck_assert_msg(has_offer(text, s->name) == known, "%s", s->name);
+                ck_assert_msg(has_commented_setting(text, s->name) == known, "%s", s->name);
                 n += known;
         }
         ck_assert_uint_gt(n, 50);
 }
 END_TEST
 
-START_TEST(test_every_setting_can_be_had) {
+START_TEST(test_every_setting_is_valid) {
         _cleanup_free_ char *text = slurp(EVERY_SETTING), *copy = strdup(text);
         _cleanup_(config_freep) Config *as_it_is = check_text(EVERY_SETTING, text, COMPLAINT_WARNING);
         unsigned n = 0;
@@ -151,7 +151,7 @@ START_TEST(test_every_setting_can_be_had) {
                 ck_assert_uint_eq(as_it_is->blocks[i].n_assignments, 0);
 
         for (char *saved, *line = strtok_r(copy, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved)) {
-                char *offer = find_offer(line);
+                char *offer = find_commented_setting(line);
                 _cleanup_(config_freep) Config *c = NULL;
                 size_t n_assignments = 0;
 
@@ -163,7 +163,7 @@ START_TEST(test_every_setting_can_be_had) {
                 c = check_text(EVERY_SETTING, text, COMPLAINT_WARNING);
                 for (size_t i = 0; i < c->n_blocks; i++)
                         n_assignments += c->blocks[i].n_assignments;
-                /* An option of the file or of a block sets nothing by itself. */
+                /* Options of the file or of a block are not settings. */
                 ck_assert_msg(n_assignments > 0 || !setting_find(&all_settings, strtok(offer, " =")), "%s", line);
                 text[line - copy] = text[line - copy + 1] = '/';
         }
@@ -178,7 +178,7 @@ int main(void) {
         tcase_add_loop_test(t, test_document, 0, ELEMENTSOF(documents));
         tcase_add_test(t, test_installed_file);
         tcase_add_test(t, test_every_setting_appears);
-        tcase_add_test(t, test_every_setting_can_be_had);
+        tcase_add_test(t, test_every_setting_is_valid);
         suite_add_tcase(suite, t);
 
         return suite_run(suite);

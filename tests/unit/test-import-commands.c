@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Commands and drive files of other programs as drivekeep configuration. */
+/* Imports commands and configuration files of other programs: expected output for each input. */
 
 #include "suite.h"
 #include "written-case.h"
@@ -8,10 +8,10 @@
 /* clang-format off */
 static const WrittenCase cases[] = {
 #define RUN_OPEN "is known only when"
-#define HELD_BY(reason) "// line 1: " reason
+#define COMMENTED_BY(reason) "// line 1: " reason
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
 #define NOTHING "the file sets nothing"
-        /* hdparm: letters together, numbers behind or apart, and what only shows. */
+        /* hdparm: combined flags, numbers in the same word or the next one, and flags that only print. */
         { "rc.local", "/sbin/hdparm -B 254 -S 120 /dev/sda\n", { "match = \"/dev/sda\";", "apm = 254;", "spindown_time = 120; // 10 min" } },
         { "x.sh", "hdparm -qS12W0A1 /dev/sda /dev/sdb\n",
           { "( \"/dev/sda\", \"/dev/sdb\" )", "spindown_time = 12;", "write_cache = false;", "lookahead = true;" } },
@@ -26,7 +26,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -y /dev/sda; hdparm -S6 -Y /dev/sdb\n",
           { "hdparm -y acts once and is not a setting", "hdparm -Y acts once", "match = \"/dev/sdb\";", "spindown_time = 6;" }, "standby =" },
         { "x.sh", "hdparm -W 0 --idle-immediate --prefer-ata12 /dev/sda\n", { "--idle-immediate is not a setting", "\n        write_cache = false;" } },
-        /* A flag that hdparm does not know, or a value: of the command nothing is set. */
+        /* With an unknown flag or value, hdparm sets nothing. */
 #define NO_FLAG "is not understood, or changes"
         { "x.sh", "hdparm -S=12 /dev/sda\n", { "hdparm -S=12 " NO_FLAG }, "\n        match" },
         { "x.sh", "hdparm -B 127 -S 0xf0 /dev/sda\n", { "hdparm -S " NO_FLAG }, "\n        match" },
@@ -59,12 +59,12 @@ static const WrittenCase cases[] = {
         { "x.sh", "for d in sda nvme0; do smartctl -l scterc,70,70 /dev/$d; done\n",
           { "\n        match = \"/dev/sda\";", "\n        error_recovery = \"7s\";" } },
         { "x.sh", "smartctl -d usbjmicron,1 -s apm,128 /dev/sda\n", { BEHIND_RAID }, "\n        match" },
-        /* What smartctl does not take. */
+        /* Values that smartctl rejects. */
         { "x.sh", "smartctl -s apm,128 -s standby,10min /dev/sda; smartctl -s wcache,1 /dev/sdb; smartctl -s apm,$L /dev/sdc\n",
-          { "-s wcache,1 is not translated", "-s apm,$L is not translated", HELD_BY("smartctl -s standby,10min"), "//     apm = 128;" },
+          { "-s wcache,1 is not translated", "-s apm,$L is not translated", COMMENTED_BY("smartctl -s standby,10min"), "//     apm = 128;" },
           "\n        match" },
         { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "are out of range or" }, "{" },
-        /* Of settings that exclude each other the last one stands, as with the tool. */
+        /* Of settings that exclude each other the last one wins, as in the tool. */
         { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
           { "// error_recovery_read = \"4200ms\"; // error_recovery comes later and excludes it", "// error_recovery_write = \"7s\";",
             "\n        error_recovery = \"7s\";" } },
@@ -90,7 +90,7 @@ static const WrittenCase cases[] = {
           { "interrupt_coalescing_threshold = 8;", "interrupt_coalescing_time = \"100us\";" } },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 4 -v 0x157; nvme set-feature /dev/nvme0 -f 5 -v 70 -n 1; nvme set-feature /dev/nvme0 -f 0xd -v 0\n",
           { "temperature_threshold = \"70C\";", "error_recovery = \"7s\";", "hmb = false;" } },
-        /* Of another sensor, with DULBE, below 0 C. */
+        /* Temperature of another sensor; error recovery with DULBE; a temperature below 0 C. */
         { "x.sh", "nvme set-feature /dev/nvme0 -f 4 -v 0x10157; nvme set-feature /dev/nvme0 -f 5 -v 0x10046; nvme set-feature /dev/nvme0 -f 0x10 -v 0x1\n",
           { "-f 4 -v 0x10157 is not translated", "-f 5 -v 0x10046 is not", "-f 0x10 -v 0x1 is not" }, "{" },
         { "x.sh", "nvme set-feature /dev/nvme0 -f 0x0c -v 0; nvme set-feature /dev/nvme1 -f 0xc -v 1 -d table\n",
@@ -99,7 +99,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "nvme set-feature /dev/nvme0n[1-9] -f 6 -v 0\n", { "match = \"/dev/nvme0n[1-9]\";" } },
         { "x.sh", "sdparm --set WCE=1 /dev/sg2\n", { "/dev/sg2 is not one", NOWHERE, "//     write_cache = true;" } },
 
-        /* The command is for the array alone, and a match by its name for the drives below, too. */
+        /* The command sets the array only, but a match by the array's name also includes its member drives. */
         { "x.sh", "blockdev --setra 4096 /dev/md0\n",
           { "match = { node = \"/dev/md0\"; transport = \"virtual\"; };", "\n        read_ahead_sect = 4096; // 2 MiB" } },
         { "x.sh", "blockdev --setra 4KiB /dev/sda; blockdev --setra $R /dev/sdb\n", { "the value of --setra is not a number or" }, "{" },
@@ -134,14 +134,14 @@ static const WrittenCase cases[] = {
         { "x.sh", "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy\n",
           { "the number of an adapter or device", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
-        /* What is about drives, and has no row: a note in every form. */
+        /* Drive attributes without a drivekeep setting get a note. */
 #define NO_ROW(line, name) "line " line ": drivekeep does not keep " name
         { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
           "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
           { NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{max_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
           { "lines 1, 2: drivekeep does not keep max_ratio" }, "{" },
-        /* Of the kernel's page cache, and of an array. */
+        /* Attributes of the page cache, and of an array. */
 #define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",
           { OF_ARRAY, "\n        match = \"/dev/sda\";\n        strict_limit = true;" } },
@@ -157,7 +157,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/usr/local/bin/disk-setup %k\"\nKERNEL==\"sg?\", RUN{builtin}+=\"kmod load sg\"\n",
           { "line 1: not understood: /usr/local/bin/disk-setup %k" }, "kmod" },
 
-        /* Units, crontabs, and files that are written at boot. */
+        /* Units, crontabs, tmpfiles.d and sysfs.conf. */
         { "a.service", "[Service]\nExecStart=-/sbin/hdparm -S 12 \\\n /dev/sda\nExecStop=/sbin/hdparm -S 99 /dev/sda\n",
           { "{ // line 2", "\"/dev/sda\"", "spindown_time = 12;" }, "99" },
         { "a.service", "[Service]\n ExecStart=-@/bin/sh sh -c 'hdparm -S 12 /dev/sda'\nExecStartPost=+:!!/sbin/hdparm -B 254 /dev/sda\n",
@@ -172,7 +172,7 @@ static const WrittenCase cases[] = {
           { "\n        spindown_time = 12;" } },
         { "a.service", "[Unit]\nConditionPathExists=!/usr/sbin/tlp\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },
-        /* An empty value empties the list. */
+        /* An empty value resets the list. */
         { "a.service", "[Service]\nExecStart=/sbin/hdparm -S 6 /dev/sda\nExecStartPre=/sbin/hdparm -B 1 /dev/sda\nExecStart=\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "apm = 1;", "spindown_time = 12;" }, "= 6" },
         { "hd-idle.service.d/x.conf", "[Service]\nExecStart=\nExecStart=/usr/sbin/hd-idle -i 0 -a disk/by-id/ata-X -i 600\n",
@@ -197,7 +197,7 @@ static const WrittenCase cases[] = {
           { "match = \"/dev/sd*\";", "scheduler = \"none\";", "nr_requests = 64;" } },
         { "/etc/sysfs.conf", "block/sda/device/timeout = 30\nblock/sda/queue/iostats=0\n", { "timeout = \"30s\";", "iostats = false;" } },
 
-        /* udev rules: conditions become the match. */
+        /* udev rules: the conditions become the match. */
         { "69.rules", "ACTION==\"add\", KERNEL==\"sd[a-z]\", ATTR{queue/rotational}==\"1\", RUN+=\"/sbin/hdparm -B 254 /dev/%k\"\n",
           { "match = { node = \"/dev/sd[a-z]\"; rotational = true; };", "apm = 254;" } },
         { "69.rules", "SUBSYSTEM==\"block\", ENV{ID_SERIAL_SHORT}==\"WD-1\", \\\n RUN+=\"/bin/sh -c 'hdparm -S 12 $devnode'\"\n",
@@ -216,7 +216,7 @@ static const WrittenCase cases[] = {
           { "\n        match = \"/dev/sd[a-z]\";", "\n        scheduler = \"bfq\";", "\n        nr_requests = 64;", "\n        timeout = \"180s\";" } },
         { "69.rules", "KERNEL==\"sd?\", ATTR{device/scsi_disk/*/manage_runtime_start_stop}=\"1\", ATTR{device/power/autosuspend_delay_ms}=\"15000\"\n",
           { "\n        match = \"/dev/sd?\";", "\n        manage_runtime_start_stop = true;", "\n        autosuspend_delay = \"15s\"" } },
-        /* Those that drivekeep has no match for: whoever takes the comment away hits no drive. */
+        /* Conditions without a match in drivekeep: the rule is commented out, and would match no drive if it were not. */
 #define NO_MATCH(condition) "line 1: drivekeep has no match for " condition, NOWHERE
         { "69.rules", "SUBSYSTEMS==\"pci\", KERNEL==\"sd?\", RUN+=\"/sbin/hdparm -S 120 /dev/%k\"\n", { NO_MATCH("SUBSYSTEMS==\"pci\"") }, "\n        match" },
         { "69.rules", "ENV{ID_MODEL}!=\"Foo\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\n", { NO_MATCH("ENV{ID_MODEL}!=\"Foo\"") }, "\n        match" },
@@ -243,7 +243,7 @@ static const WrittenCase cases[] = {
           { "udev passes shell operators as plain words", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep does not keep low_latency" }, "{\n" },
         { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },
-        /* A GOTO: one that none of our drives takes, and one that decides. */
+        /* GOTO: without effect on drives, and with a condition that a drive may meet. */
         { "69.rules", "ACTION!=\"add|change\", GOTO=\"end\"\nSUBSYSTEM!=\"block\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
         { "69.rules", "\nENV{ID_BUS}!=\"usb\", GOTO=\"a\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
@@ -254,10 +254,10 @@ static const WrittenCase cases[] = {
           { "line 4: the GOTO in line 2 may skip this rule", "\n        match = \"/dev/sdb\";" }, "\n        match = \"/dev/sda\";" },
         { "69.rules", "KERNEL==\"sda\", ENV{A}==\"1\", GOTO=\"b\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"a\"\nKERNEL==\"sda\", ATTR{queue/nr_requests}=\"64\"\n",
           { "line 2: the GOTO in line 1 may skip this rule", "//     nr_requests = 64;" }, "\n        match" },
-        /* udev does not take it, or takes only what stands before. */
+        /* Lines that udev ignores, as a whole or from an error on. */
         { "69.rules", "KERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\" # fast\n", { "the rule is not understood from \"# fast\" on", NOWHERE }, "\n        match" },
 
-        /* A value that no drive takes is an exception to what is for all. */
+        /* An invalid value for one drive is still an exception to the rule for all drives. */
         { "/etc/hdparm.conf", "apm = 254\nspindown_time = 12\n/dev/sda {\n apm = 300\n}\n",
           { "// apm = 254; // line 4 may apply to some of these drives", "\n        spindown_time = 12;", "// apm = 300;" } },
 
@@ -284,7 +284,7 @@ static const WrittenCase cases[] = {
         { "tlp.conf", "DISK_DEVICES=sda\nDISK_DEVICES=sdb # not sdc\nDISK_SPINDOWN_TIMEOUT_ON_AC=12\n", { "match = \"/dev/sda\";", "spindown_time = 12;" }, "sdc" },
         { "tlp.conf", "TLP_ENABLE=0\nDISK_APM_LEVEL_ON_AC=\"254\"\n", { NOTHING } },
         { "tlp.conf", "TLP_ENABLE=1\nDISK_DEVICES=sda\nDISK_IDLE_SECS_ON_AC=0\nSATA_LINKPWR_ON_AC=\"\"\nRUNTIME_PM_DENYLIST=\"11:22.3\"\n", { NOTHING } },
-        /* The drives that a setting is for, and those that it leaves out. */
+        /* Drives that a setting applies to, and excluded drives. */
         { "tlp.conf", "SATA_LINKPWR_ON_AC=\"med_power_with_dipm max_performance\"\nAHCI_RUNTIME_PM_ON_AC=on\n",
           { "line 2: drivekeep does not set runtime_pm of NVMe drives", "match = \"/dev/sda\";", "runtime_pm = \"on\";", "autosuspend_delay = \"15s\";",
             "match = { transport = \"sata\"; };", "link_power_management = \"med_power_with_dipm\";" } },
@@ -332,7 +332,7 @@ static const WrittenCase cases[] = {
 #define ATA_DRIVES "match = { transport = ( \"sata\", \"pata\", \"usb\" ); };"
         { "smartd.conf", "DEVICESCAN -n standby -e lookahead,on\n/dev/sda -e apm,128\n", { ATA_DRIVES, "lookahead = true;" }, "apm" },
         { "smartd.conf", "DEVICESCAN -d removable -e lookahead,on\n", { "\n        " ATA_DRIVES } },
-        /* Scanning is to the drives that no line names, and that are of the type. */
+        /* DEVICESCAN applies to drives that no earlier line names, and that have the type. */
         { "smartd.conf", "/dev/sda -a\n/dev/sdb -e apm,128\nDEVICESCAN -e apm,254\n",
           { "match = \"/dev/sdb\";", "to the drives that no line names", NOWHERE, "//     apm = 254;" } },
         { "smartd.conf", "/dev/sda -a\nDEVICESCAN -e apm,254\n", { "to the drives that no line names", NOWHERE }, "\n        match" },
@@ -348,7 +348,7 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-h\"\n", { NOTHING } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 --help -a sda -i 0\"\n", { NOTHING } },
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 300 -t sda\"\n", { "hd-idle -t acts once" }, "{" },
-        /* A rule for all others is held back with the drives that it leaves out. */
+        /* If the excluded drives are not known, the rule for all other drives is commented out, too. */
 #define OPEN_OPTIONS(line) "HD_IDLE_OPTS is known only after line " line " runs: "
         { "/etc/default/hd-idle", "T=3600\nfor d in $(ls /dev/disk/by-id); do\nHD_IDLE_OPTS=\"$HD_IDLE_OPTS -a $d -i ${T}\"\ndone\n",
           { OPEN_OPTIONS("2") "for d in", NOWHERE, "//     spindown_time = \"600s\";" }, "\n        match" },
@@ -358,7 +358,7 @@ static const WrittenCase cases[] = {
         { "/etc/default/hd-idle", "HD_IDLE_OPTS=\"-i 600 -a\"\n", { "the drives of hd-idle -a", NOWHERE }, "\n        match" },
         { "/etc/default/hd-idle", "START_HD_IDLE=false\nHD_IDLE_OPTS=\"-i 600\"\n", { NOTHING } },
 
-        /* Gentoo: a line for all is for drives without one of their own, which only the user can name. */
+        /* Gentoo: the line for all drives applies to drives without a line of their own, which only the user can name. */
         { "/etc/conf.d/hdparm", "all_args=\"-A1\"\nsda_args=\"-B254 -S60\"\n",
           { "match = \"/dev/sda\";\n        apm = 254;\n        spindown_time = 60;", "line 1: applies to the drives without a line of their own", "//     lookahead = true;" } },
         { "/etc/conf.d/hdparm", "pata_all_args=\"-d1\"\nsata_all_args=\"\"\nall_args=\"-W0\"\n", { "match = \"/dev/sd[a-z]\";", "write_cache = false;" }, "never writes" },
@@ -373,16 +373,16 @@ END_TEST
 /* clang-format off */
 static const struct {
         const char *file, *text;
-        const char *says; /* why it is refused, or … */
-        const char *has;  /* … what is written */
+        const char *objection; /* why the file is not read; NULL: it is read */
+        const char *has;  /* a part of the output */
 } kinds[] = {
 #define MAYBE "unknown kind of file: name the kind with --format=KIND"
-        /* By name and place. */
+        /* The kind follows from the name or the directory. */
         { "/etc/hdparm.conf",   "apm = 254\n", NULL, "apm = 254;" },
         { "/x/tuned.conf",      "[disk]\napm=254\n", NULL, "apm = 254;" },
         { "/etc/default/tlp",   "DISK_DEVICES=sda\nDISK_APM_LEVEL_ON_AC=254\n", NULL, "apm = 254;" },
         { "/var/spool/cron/crontabs/me", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
-        /* By what stands first in it. */
+        /* The kind follows from the first lines. */
         { "f", "",                              NULL, NOTHING },
         { "f", "# only this\n",                 NULL, NOTHING },
         { "f", "# x\n/dev/sda {\n apm = 254\n}\n", NULL, "\n        apm = 254;" },
@@ -396,9 +396,9 @@ static const struct {
         { "f", "hdparm -B 254 /dev/sda\n",      NULL, "apm = 254;" },
         { "f", "@reboot hdparm -B 254 /dev/sda\n", NULL, "apm = 254;" },
         { "f", "hdparm - get/set parameters\nhdparm -S 240 /dev/sda\n", MAYBE, NULL },
-        /* A rule for all drives, in a file that need not be one, holds for none. */
+        /* A file of an uncertain kind must not become a rule for all drives. */
         { "f", "/dev/sda {\n apm = 254\n}\nlookahead = on\n", NULL, "Debian ignores lines after a block" },
-        /* Whatever else it is, a word that hdparm.conf knows, too, makes no rule of it. */
+        /* A keyword of hdparm.conf in another kind of file makes no rule. */
         { "f", "apm = 254\n",                   MAYBE, NULL },
         { "f", "standby\n",                     MAYBE, NULL },
         { "x.po", "msgid \"\"\nmsgstr \"\"\nstandby\n", MAYBE, NULL },
@@ -427,7 +427,7 @@ START_TEST(test_kind) {
                 return;
         }
         ck_assert_int_eq(import_read(kinds[_i].file, text, strlen(text), _IMPORT_KIND_INVALID, &import, &objection), 1);
-        ck_assert_msg(strstr(objection, kinds[_i].says), "%s", objection);
+        ck_assert_msg(strstr(objection, kinds[_i].objection), "%s", objection);
 }
 END_TEST
 
@@ -440,7 +440,7 @@ START_TEST(test_nul) {
 }
 END_TEST
 
-/* A lot of what nobody means, as every kind. */
+/* Large meaningless inputs, read as each kind. */
 static const char *const hostile[] = {
         "{",
         "}",

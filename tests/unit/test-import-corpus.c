@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What other people's files become when they are imported is configuration that a person keeps: without error, and with no more
- * comment lines than settings. */
+/* Importing real-world files gives configuration without errors, and with no more comment lines than settings. */
 
 #include <glob.h>
 
@@ -9,7 +8,7 @@
 #include "suite.h"
 #include "written-case.h"
 
-/* Ours, and other people's where they are here. */
+/* Files of the project, and real-world files if present. */
 static const struct {
         const char *pattern;
         ImportKind kind;
@@ -55,7 +54,7 @@ START_TEST(test_imported_is_valid) {
         n_comments = n_settings = 0;
         for (size_t i = 0; i < found.gl_pathc; i++)
                 check_one(found.gl_pathv[i], files[_i].kind);
-        /* Our own are made of what goes wrong. */
+        /* Files of the project consist of errors, so they may have more comments. */
         ck_assert_msg(_i == 0 || n_comments <= n_settings, "%zu comment lines for %zu settings", n_comments,
                       n_settings);
         globfree(&found);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What Debian 12 would do with an hdparm.conf, against what its own shell function printed. */
+/* Compares debian-parser.c with the recorded output of Debian 12's shell function for hdparm.conf. */
 
 #include <stdio.h>
 #include <time.h>
@@ -46,16 +46,16 @@ END_TEST
 static const struct {
         const char *text, *output;
 } shell[] = {
-        /* What the shell's own rules do with bytes; taken from dash 0.5.12. */
+        /* Special bytes, as dash 0.5.12 treats them. */
         { "apm = 12\\\n3\nlookahead = on",          "-B123 -A1" },
         { "apm = \\\n# not a line\n5",              "-B5"       },
-        { "apm = 5\nlookahead = on\\",              "-B5"       }, /* joined to nothing: lost */
-        { "apm = 1\\\\2",                           "-B1\x02"   }, /* echo's own backslashes */
-        { "read_only = 1 \\c",                      "-r1"       }, /* read loses it */
+        { "apm = 5\nlookahead = on\\",              "-B5"       }, /* a continued last line is lost */
+        { "apm = 1\\\\2",                           "-B1\x02"   }, /* echo interprets backslashes */
+        { "read_only = 1 \\c",                      "-r1"       }, /* the shell's `read` drops it */
         { "read_only = 1 \\cd",                     "cd1"       },
         { "apm = 5\nquiet\napm = 6\nquiet\napm = 7", "-q -B7"   },
         { "spindown_time = 25\\\\\nspindown_time = 1", "-S1"    },
-        { "apm = *\napm = 1",                       "-B* -B1"   }, /* the value is a pattern in its own comparison */
+        { "apm = *\napm = 1",                       "-B* -B1"   }, /* the value is used as a pattern when options are compared */
         { "lookahead = on -B9\napm = 1",            "-B1"       },
         { "\t apm\t=\t5\t\n \v\n",                  "-B5"       },
         { "ROOTFS = /dev/sda\nforce_spindown_time = 3\nspindown_time = 4", "force_spindown_time3 -S4" },
@@ -71,7 +71,7 @@ START_TEST(test_shell) {
 }
 END_TEST
 
-/* A megabyte of what nobody means. */
+/* Meaningless input of a megabyte. */
 static const char *const hostile[] = {
         "{",
         "{ ",
@@ -108,7 +108,7 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* Every word before the flag is an option of its own: at some length it is enough. */
+/* Every word before the flag is an option: the list of options has a maximum length. */
 START_TEST(test_too_many) {
         const DebianDrive drive = { .node = "/dev/sda" };
         _cleanup_(debian_answer_done) DebianAnswer a = {};

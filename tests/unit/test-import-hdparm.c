@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* An imported hdparm.conf asks for what Debian has set, and is without error; where Debian did something else, a comment
- * says so. */
+/* An imported hdparm.conf has no errors and the same settings as in Debian. A comment marks lines that Debian treats differently. */
 
 #include <stdio.h>
 
@@ -10,7 +9,7 @@
 #include "suite.h"
 #include "written-case.h"
 
-/* What Debian's options of the case are in our settings; NULL: none of them. */
+/* Returns the drivekeep setting for one of the case's options in Debian; NULL: none. */
 static const char *debian_value(const ImportCase *c, const char *name, char buf[static 64]) {
         const char *found = NULL;
         _cleanup_free_ char *options = strdup(c->output);
@@ -55,7 +54,7 @@ static void check_same(const ImportCase *c) {
         };
         _cleanup_(wishes_done) Wishes wishes = {};
 
-        /* Where Debian took less, or other things, than what was meant; and a comment in the middle of a value. */
+        /* Lines that Debian reads differently from what was meant, and a comment inside a value. */
         if (streq(c->conf, "joined.conf") || c->status != 0 || strstr(c->text, "command_line {") ||
             c->disk[strlen(c->disk) - 1] == '/')
                 return;
@@ -70,8 +69,8 @@ static void check_same(const ImportCase *c) {
                 Value v;
 
                 if (!value || value_parse(&row->range, value, &v) < 0)
-                        continue; /* nothing, or what hdparm refuses: check_meant() */
-                /* Debian reads apm on mains only, and has its own idea on battery; who names one means it always. */
+                        continue; /* no setting, or a value that hdparm rejects: see test_meant() */
+                /* Debian applies apm on mains only, and a default on battery; an imported apm applies always. */
                 if (is_unasked(c, names[i], value) && (!wish || c->on_battery))
                         continue;
                 ck_assert_msg(wish && value_equal(&wish->value, &v), "%s %s, battery %d: %s is %s, not %s\n%s", c->conf,
@@ -91,18 +90,18 @@ END_TEST
 static const WrittenCase cases[] = {
 #define CONF "/etc/hdparm.conf"
 #define IGNORED "Debian ignores this form and never applied it"
-#define KNOWS_NO(word) "\"" word "\" is not imported in this form"
+#define NOT_IMPORTED(word) "\"" word "\" is not imported in this form"
 #define NO_DRIVE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n    //     apm = 254;"
         { CONF, "/dev/sda {\n\tapm = 254\n\tspindown_time = 240\n}\n",
           { "match = \"/dev/sda\";\n", "apm = 254;\n", "spindown_time = 240; // 20 min\n" }, IGNORED },
-        /* As people write it. */
+        /* Common forms. */
         { CONF, "/dev/sda{apm=254;}", { "line 1: " IGNORED, "// apm = \"254;\"; // \"254;\" is not a valid value" } },
         { CONF, "/dev/sda\n{\n apm = 254\n}\n", { "line 2: " IGNORED, "\n        apm = 254;\n" } },
         { CONF, "/dev/sda {\r\n apm = 254\r\n}\r\n", { "\n        apm = 254;\n" } },
-        { CONF, "/dev/sda { apm = 254 lookahead = off }", { IGNORED, KNOWS_NO("apm") }, "254" },
+        { CONF, "/dev/sda { apm = 254 lookahead = off }", { IGNORED, NOT_IMPORTED("apm") }, "254" },
         { CONF, "/dev/sda {\n apm = 254}\n", { "line 2: " IGNORED, "\n        apm = 254;\n" } },
-        { CONF, "sda {\n apm = 254\n}\n", { KNOWS_NO("sda"), "this block names no drive", NO_DRIVE } },
-        { CONF, "dev/sdc {\n apm = 254\n}\n", { KNOWS_NO("dev/sdc"), "this block names no drive", NO_DRIVE } },
+        { CONF, "sda {\n apm = 254\n}\n", { NOT_IMPORTED("sda"), "this block names no drive", NO_DRIVE } },
+        { CONF, "dev/sdc {\n apm = 254\n}\n", { NOT_IMPORTED("dev/sdc"), "this block names no drive", NO_DRIVE } },
         { CONF, "/dev/sda/ {\n apm = 254\n}\n", { "line 1: " IGNORED, "match = \"/dev/sda\"" } },
         { CONF, "\"/dev/sda\" {\n apm = 254\n}\n", { "line 1: \"\" is not imported", "this block names no drive", NO_DRIVE } },
         { CONF, "/dev/sd[ab] {\n apm = 254\n}\n", { "line 1: " IGNORED, "match = \"/dev/sd[ab]\"" } },
@@ -110,22 +109,22 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/disk/by-id/ata-A\\x20B {\n apm = 254\n}\n", { "match = \"/dev/disk/by-id/ata-A\\x20B\";" }, IGNORED },
         { CONF, "/dev/sda {\n apm = \"254\"\n write_cache = off,\n}\n", { "\n        apm = 254;\n", "// write_cache = \"off,\"; // \"off,\" is not a valid value" } },
         { CONF, "/dev/sda {\n write_cache = off # x\n spindown_time = 6 # apm = 9\n}\n", { "\n        write_cache = false;\n        spindown_time = 6; // 30 s\n    }" } },
-        { CONF, "/dev/sda {\n spindown_time = 6 two hours\n}\n", { KNOWS_NO("spindown_time") }, "hours" },
-        { CONF, "/dev/sda { spindown_time = 120; apm = 254 }\n", { KNOWS_NO("spindown_time") }, "apm" },
-        { CONF, "/dev/sda { apm = 254 ; spindown_time = 6 ;lookahead = on }", { KNOWS_NO("apm") }, "spindown_time" },
+        { CONF, "/dev/sda {\n spindown_time = 6 two hours\n}\n", { NOT_IMPORTED("spindown_time") }, "hours" },
+        { CONF, "/dev/sda { spindown_time = 120; apm = 254 }\n", { NOT_IMPORTED("spindown_time") }, "apm" },
+        { CONF, "/dev/sda { apm = 254 ; spindown_time = 6 ;lookahead = on }", { NOT_IMPORTED("apm") }, "spindown_time" },
         { CONF, "/dev/sda, /dev/sdb {\n apm = 254\n}\n", { IGNORED, "( \"/dev/sda\", \"/dev/sdb\" )", "\n        apm = 254;" } },
         { CONF, "/dev/sda,/dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "\n        apm = 254;" } },
         { CONF, "/dev/sda\n/dev/sdb\n{\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )" } },
         { CONF, "/dev/sda {\n ; apm = 4\n lookahead = on\n // apm = 5\n}\n", { "lookahead = true;" }, "apm =" },
         { CONF, "// caf\xe9\n/dev/sda {\n apm = 254\n}\n", { "\n        apm = 254;" } },
-        /* One block for a class of drives; of one drive the last word. */
+        /* One block for a class of drives; the last value for a drive wins. */
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" } },
         { CONF, "/dev/sda {\n apm = 200\n apm = 254\n}\n", { "\n        apm = 254;" }, "200" },
         { CONF, "/dev/sda {\n force_spindown_time = 36\n}\n", { "\n        spindown_time = 36; // 3 min\n" } },
         { CONF, "lookahead = on\n/dev/sda {\n apm = 254\n}\n", { "\"/dev/[sh]d[a-z]\"", "lookahead = true", "\"/dev/sda\"", "apm = 254;" } },
         { CONF, "apm_battery = 254\n/dev/sda {\n apm = 200\n}\n", { "apm_battery = 254;", "apm = 200;\n        apm_battery = 254;" } },
         { CONF, "/dev/sda {\n standby\n sleep\n}\n", { "standby = true;", "// sleep = \"on\"; // dangerous" } },
-        /* For Debian the first block of a drive counts, and what stands behind a block is lost. */
+        /* Debian uses the first block of a drive, and ignores lines after a block. */
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n apm = 200\n spindown_time = 3\n}\n",
           { "line 5: Debian uses the value from the first block", "\n        apm = 254;", "\n        spindown_time = 3;" }, "200" },
         { CONF, "/dev/sda {\n apm = 254\n}\n/dev/sda {\n lookahead = on\n}\n", { "\n        apm = 254;", "\n        lookahead = true;" } },
@@ -133,49 +132,49 @@ static const WrittenCase cases[] = {
         { CONF, "/dev/sda {\n apm = 254\n}\n spindown_time = 6\n}\n", { "line 4: Debian ignores lines after a block", "\n        apm = 254;" }, "spindown" },
         { CONF, "/dev/sda {\n {\n }\n apm = 254\n}\n", { "line 4: Debian ignores lines after a block" }, "{ //" },
         { CONF, "apm = 200\n/dev/sda {\n}\napm = 254\n", { "line 4: Debian ignores lines after a block", "\n        apm = 200;" }, "254" },
-        /* Values and words that cannot be taken over. */
+        /* Values and words that cannot be imported. */
         { CONF, "/dev/sda {\n spindown_time = 340\n lookahead = ON\n}\n", { "// spindown_time = 340; // \"340\" is not a valid value", "lookahead = true;" } },
         { CONF, "/dev/sda {\n apm =\n write_cache = on\n}\n", { "// apm = \"\";", "write_cache = true;" } },
         { CONF, "/dev/sda {\n mult_sect_io = 16\n poweron_standby = on\n}\n", { "// mult_sect_io = 16; // dangerous", "// poweron_standby = \"on\"; // dangerous" } },
         { CONF, "/dev/sda {\n dma = on\n io32_support = 1\n apm = 254\n}\n", { "// dma = \"on\"; // drivekeep never", "// io32_support = 1; // drivekeep never", "\n        apm = 254;" } },
         { CONF, "/dev/sda {\n APM_level = 254\n frob = 1\n}\n",
-          { "line 2: " KNOWS_NO("APM_level"), "line 3: " KNOWS_NO("frob") }, "254" },
-        { CONF, "/dev/sda {\n apm 254\n write_cache : off\n}\n", { KNOWS_NO("apm"), KNOWS_NO("write_cache") }, "254" },
+          { "line 2: " NOT_IMPORTED("APM_level"), "line 3: " NOT_IMPORTED("frob") }, "254" },
+        { CONF, "/dev/sda {\n apm 254\n write_cache : off\n}\n", { NOT_IMPORTED("apm"), NOT_IMPORTED("write_cache") }, "254" },
         { CONF, "/dev/sda {\n apm 200\n apm = 254\n}\n", { "\n        apm = 254;" }, "200" },
-        { CONF, "/dev/sda {\n security_pass = hunter2\n}\n", { KNOWS_NO("security_pass") }, "hunter2" },
-        { CONF, "security_pass:hunter2\napm = 254\n", { KNOWS_NO("security_pass"), NO_DRIVE }, "hunter2" },
+        { CONF, "/dev/sda {\n security_pass = hunter2\n}\n", { NOT_IMPORTED("security_pass") }, "hunter2" },
+        { CONF, "security_pass:hunter2\napm = 254\n", { NOT_IMPORTED("security_pass"), NO_DRIVE }, "hunter2" },
         { CONF, "/dev/sda security_pass=hunter2\napm = 254\n", { "a word that is not a drive name", NO_DRIVE }, "hunter2" },
-        { CONF, "/dev/sda {\n \"security_pass\"=\"hunter2\"\n}\n", { KNOWS_NO("") }, "hunter2" },
-        { CONF, "/dev/sda {\n security_pass hunter2\n apm = 254\n}\n", { KNOWS_NO("security_pass"), "apm = 254" }, "hunter2" },
-        { CONF, "/dev/sda {\n security_unlok : hunter2 hunter2\n}\n", { KNOWS_NO("security_unlok") }, "hunter2" },
-        { CONF, "/dev/sda { security_pas = hunter2 }\n/dev/sdb { apm = 254 }\n", { KNOWS_NO("security_pas"), "apm = 254" }, "hunter2" },
-        { CONF, "/dev/sda {\n user-master = hunter2\n}\n", { KNOWS_NO("user-master") }, "hunter2" },
-        /* Whatever is wrong with a name, what is for one drive is not for all. */
-        { CONF, "UUID=12-ab {\n apm = 254\n}\n", { KNOWS_NO("UUID"), "names no drive", NO_DRIVE }, "[sh]d" },
-        { CONF, "LABEL=\"a\" {\n apm = 254\n}\n", { KNOWS_NO("LABEL"), "names no drive", NO_DRIVE }, "[sh]d" },
+        { CONF, "/dev/sda {\n \"security_pass\"=\"hunter2\"\n}\n", { NOT_IMPORTED("") }, "hunter2" },
+        { CONF, "/dev/sda {\n security_pass hunter2\n apm = 254\n}\n", { NOT_IMPORTED("security_pass"), "apm = 254" }, "hunter2" },
+        { CONF, "/dev/sda {\n security_unlok : hunter2 hunter2\n}\n", { NOT_IMPORTED("security_unlok") }, "hunter2" },
+        { CONF, "/dev/sda { security_pas = hunter2 }\n/dev/sdb { apm = 254 }\n", { NOT_IMPORTED("security_pas"), "apm = 254" }, "hunter2" },
+        { CONF, "/dev/sda {\n user-master = hunter2\n}\n", { NOT_IMPORTED("user-master") }, "hunter2" },
+        /* An invalid name must not turn a rule for one drive into a rule for all drives. */
+        { CONF, "UUID=12-ab {\n apm = 254\n}\n", { NOT_IMPORTED("UUID"), "names no drive", NO_DRIVE }, "[sh]d" },
+        { CONF, "LABEL=\"a\" {\n apm = 254\n}\n", { NOT_IMPORTED("LABEL"), "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "SERIAL=12 {\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
-        { CONF, "disk {\n apm = 254\n}\n", { KNOWS_NO("disk"), "names no drive", NO_DRIVE }, "[sh]d" },
+        { CONF, "disk {\n apm = 254\n}\n", { NOT_IMPORTED("disk"), "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "a = b c {\n apm = 254\n}\n", { NO_DRIVE }, "[sh]d" },
         { CONF, "disk\n{\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "{\n apm = 254\n}\n", { "names no drive", NO_DRIVE }, "[sh]d" },
         { CONF, "/etc/x {\n apm = 254\n}\n", { "\"/etc/x\" is not a drive name", NO_DRIVE }, "[sh]d" },
         { CONF, "/dev/sda\n apm = 254\n", { "line 1: the name has no opening brace", "//     match = \"/dev/sda\"", "//     apm = 254;" }, "[sh]d" },
-        { CONF, "sda\n apm = 254\n", { KNOWS_NO("sda"), "names no drive", NO_DRIVE }, "[sh]d" },
-        { CONF, "UUID=1 {\n apm = 254\n}\nUUID=2 {\n apm = 200\n}\n", { KNOWS_NO("UUID"), NO_DRIVE, "//     apm = 200;" }, "before" },
-        { CONF, "sda stands here\n/dev/sda {\n apm = 254\n}\n", { KNOWS_NO("sda"), "match = \"/dev/sda\"", "\n        apm = 254;" } },
+        { CONF, "sda\n apm = 254\n", { NOT_IMPORTED("sda"), "names no drive", NO_DRIVE }, "[sh]d" },
+        { CONF, "UUID=1 {\n apm = 254\n}\nUUID=2 {\n apm = 200\n}\n", { NOT_IMPORTED("UUID"), NO_DRIVE, "//     apm = 200;" }, "before" },
+        { CONF, "sda stands here\n/dev/sda {\n apm = 254\n}\n", { NOT_IMPORTED("sda"), "match = \"/dev/sda\"", "\n        apm = 254;" } },
         { CONF, "/dev/sda \"/dev/sdb\" {\n apm = 254\n}\n", { "the block has a word that is not a drive name", NO_DRIVE } },
         { CONF, "/dev/sda\n apm = 254\n/dev/sdb {\n lookahead = on\n}\n",
           { "the name has no opening brace", "//     apm = 254;", "\n        match = \"/dev/sdb\";\n        lookahead = true;" } },
-        { CONF, "; /dev/sda\n; apm = 254\n", { KNOWS_NO(";") }, "apm" },
-        { CONF, "/dev/sda {\n apm = 254 security_pass = hunter2\n}\n", { KNOWS_NO("apm") }, "hunter2" },
+        { CONF, "; /dev/sda\n; apm = 254\n", { NOT_IMPORTED(";") }, "apm" },
+        { CONF, "/dev/sda {\n apm = 254 security_pass = hunter2\n}\n", { NOT_IMPORTED("apm") }, "hunter2" },
         { CONF, "/dev/sda /dev/sdb {\n apm = 254\n}\n", { "( \"/dev/sda\", \"/dev/sdb\" )", "apm = 254;" }, "[sh]d" },
         { CONF, "/dev/sda {\n}\n}\napm = 254\n", { "line 4: Debian ignores lines after a block" }, "{ //" },
         { CONF, "}\napm = 254\n", { "\"/dev/[sh]d[a-z]\"", "\n        apm = 254;" } },
         /* The old form. */
-        { CONF, "command_line {\n hdparm -M128 -S12 /dev/sd[abcde]\n}\n", { KNOWS_NO("command_line"), KNOWS_NO("hdparm") }, "{ //" },
+        { CONF, "command_line {\n hdparm -M128 -S12 /dev/sd[abcde]\n}\n", { NOT_IMPORTED("command_line"), NOT_IMPORTED("hdparm") }, "{ //" },
         { CONF, "/dev/sdb {\n apm = 254\n}\ncommand_line {\nspindown_time = 60\nhdparm -W0 /dev/sda\n}\n",
-          { KNOWS_NO("hdparm"), "\"/dev/sdb\"", "this block names no drive", "//     spindown_time = 60;" } },
-        { CONF, "command_line { hdparm -B254 /dev/sda }\n", { KNOWS_NO("hdparm") }, "254" },
+          { NOT_IMPORTED("hdparm"), "\"/dev/sdb\"", "this block names no drive", "//     spindown_time = 60;" } },
+        { CONF, "command_line { hdparm -B254 /dev/sda }\n", { NOT_IMPORTED("hdparm") }, "254" },
         { CONF, "# nothing\n", { "the file sets nothing" } },
         { CONF, "", { "the file sets nothing" } },
 };
@@ -186,7 +185,7 @@ START_TEST(test_meant) {
 }
 END_TEST
 
-/* What stands in the manual page between ".Bd -literal" and ".Ed" and begins so. */
+/* Returns the example between ".Bd -literal" and ".Ed" in the manual page that begins with this text. */
 static char *manual_example(const char *page, const char *begins) {
         for (const char *p = page; (p = strstr(p, ".Bd -literal\n")); p++) {
                 const char *text = p + strlen(".Bd -literal\n");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Files of other programs as drivekeep configuration: laptop-mode-tools, templates of units, and what a file alone does not decide. */
+/* Imports files of laptop-mode-tools, template units, and files whose effect depends on other files. */
 
 #include "suite.h"
 #include "written-case.h"
 
 /* clang-format off */
-#define HELD(line) "// line 1: " line
+#define COMMENTED(line) "// line 1: " line
 #define NOTHING "the file sets nothing"
 
 /* laptop-mode-tools. */
@@ -26,7 +26,7 @@ static const WrittenCase cases[] = {
         { LMT, HD "CONTROL_HD_WRITECACHE=1\nNOLM_AC_HD_WRITECACHE=1\nNOLM_BATT_HD_WRITECACHE=0\nLM_HD_WRITECACHE=0\nENABLE_LAPTOP_MODE_ON_AC=0\nENABLE_LAPTOP_MODE_ON_BATTERY=1\n",
           { "\n        write_cache = true;", "on_battery = { write_cache = false; };" } },
         { LMT, "HD='/dev/sda /dev/disk/by-id/ata-X'\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "( \"/dev/sda\", \"/dev/disk/by-id/ata-X\" )", "on_battery = { apm = 128; };" } },
-        /* Drives and values that only a shell or another file knows. */
+        /* Drives and values that depend on a shell or another file. */
         { LMT, "HD=\"$DISKS /dev/sdb\"\nCONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "only a shell can expand \"$DISKS\" in line 1" }, "\n        match" },
         { LMT, "CONTROL_HD_POWERMGMT=1\nBATT_HD_POWERMGMT=128\n", { "the variable HD in another file names the drives" }, "\n        match" },
         { LMT, APM "if [ -e /run/x ]; then\nHD=/dev/sdb\nfi\n", { "only a shell can evaluate line 6: if [ -e /run/x ]; then" }, "\n        match" },
@@ -40,7 +40,7 @@ static const WrittenCase cases[] = {
             "runtime_pm = \"on\";\n        on_battery = { runtime_pm = \"auto\"; };" } },
         { "/etc/laptop-mode/conf.d/runtime-pm.conf", "CONTROL_RUNTIME_AUTOSUSPEND=1\n", { "not understood: CONTROL_RUNTIME_AUTOSUSPEND" } },
 
-        /* Templates of units: the file's name, or that of its directory, has the instance. */
+        /* Template units: the instance is in the name of the file or of its directory. */
 #define TEMPLATE(exec) "[Service]\nExecStart=" exec "\n"
 #define OPEN "is known only when the command runs"
         { "/etc/systemd/system/hd@sda.service", TEMPLATE("/sbin/hdparm -S 120 /dev/%i"), { "\n        match = \"/dev/sda\";\n        spindown_time = 120;" } },
@@ -63,10 +63,10 @@ static const WrittenCase cases[] = {
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"/usr/sbin/powertop --auto-tune\"\n", { "the udev rule name different drives", "runtime_pm" }, "\n        match" },
         { "x.service", TEMPLATE("-/bin/sh -c 'powertop --auto-tune'"), { "\n        " TUNES } },
 
-        /* Once dropped without a note. */
+        /* Options that an earlier version dropped without a note. */
         { "/etc/smartd.conf", "/dev/sda -e apm,128\nDEVICESCAN -a\nDEVICESCAN -e apm,127\n/dev/sdb -e wcache,off\n",
           { "lines 3, 4: smartd ignores lines after DEVICESCAN", "apm = 128;" }, "127" },
-        /* RUN= takes back what was to be run so far. */
+        /* RUN= cancels earlier commands. */
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", ATTR{queue/nr_requests}=\"64\"\nKERNEL==\"sda\", RUN=\"\"\n",
           { "line 1: RUN= in line 2 may cancel this command", "//     apm = 254;", "\n        nr_requests = 64;" } },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\", RUN=\"hdparm -S 12 /dev/%k\"\n",
@@ -80,19 +80,19 @@ static const WrittenCase cases[] = {
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"change\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "ACTION==\"add\", KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"add\", KERNEL==\"sda\", RUN=\"\"\n", { "RUN= in line 2 may cancel this command" }, "\n        match" },
         { "x.rules", "KERNEL==\"sda\", RUN+=\"hdparm -B 254 /dev/%k\"\nACTION==\"remove\", KERNEL==\"sda\", RUN=\"\"\nSUBSYSTEM==\"net\", RUN=\"\"\n", { "\n        apm = 254;" }, "take" },
-        /* A program of the rule's own drive. */
+        /* Programs that set the rule's drive. */
         { "x.rules", "KERNEL==\"sd?\", RUN+=\"/bin/sh -c '[ -b /dev/%k ] && hdparm -S 12 /dev/%k'\"\n", { "match = \"/dev/sd?\";", "\n        spindown_time = 12;" }, "decides" },
-        /* That another drive is there is a condition. */
+        /* The presence of another drive is a condition. */
         { "a.service", "[Unit]\nConditionPathExists=/dev/sdb\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "ConditionPathExists in line 2 decides" }, "\n        match" },
         { "a.service", "[Unit]\nConditionPathExists=/sys/block/sda/queue\nAssertPathExists=/usr/sbin/hdparm\n[Service]\nExecStart=/sbin/hdparm -S 12 /dev/sda\n",
           { "\n        match = \"/dev/sda\";" } },
-        /* Two branches are two blocks. */
+        /* Two branches of a script become two blocks. */
         { "x.sh", "case $1 in\n  a) hdparm -B 254 /dev/sda ;;\n  *) hdparm -S 120 /dev/sda ;;\nesac\n",
           { "//     apm = 254;\n    // },\n", "// line 3: line 1 decides whether the command runs\n", "//     spindown_time = 120;" }, "\n        match" },
-        /* Other ways to a SCSI device: each number may be another drive. */
+        /* Paths with a SCSI device number, which may belong to any drive. */
         { "/etc/tmpfiles.d/x.conf", "w /sys/class/scsi_device/0:0:0:0/device/timeout - - - - 180\nw /sys/bus/scsi/devices/1:0:0:0/queue_depth - - - - 1\n",
-          { HELD("the path has the number of an adapter or device"), "//     timeout = \"180s\";\n    // },\n", "// line 2: the path has", "//     queue_depth = 1;" }, "\n        match" },
+          { COMMENTED("the path has the number of an adapter or device"), "//     timeout = \"180s\";\n    // },\n", "// line 2: the path has", "//     queue_depth = 1;" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w /sys/devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/power/control - - - - auto\n",
           { "//     runtime_pm = \"auto\";" }, "\n        match" },
         { "/etc/tmpfiles.d/x.conf", "w \"/sys/block/sda/queue/scheduler\" - - - - none\n", { "\n        scheduler = \"none\";" } },
@@ -101,19 +101,19 @@ static const WrittenCase cases[] = {
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==\"sd?\", TAG+=\"systemd\", ENV{SYSTEMD_WANTS}+=\"hd@%k.service\"\n",
           { "starts a systemd unit, whose commands are not known here: hd@%k.service" } },
         { "x.rules", "SUBSYSTEM==\"net\", ENV{SYSTEMD_WANTS}=\"x.service\"\n", { NOTHING } },
-        /* A command that always succeeds decides nothing. */
+        /* A command that always succeeds is not a condition. */
         { "/etc/crontab", "@reboot root /bin/sleep 60 && hdparm -S 120 /dev/sda\n", { "\n        spindown_time = 120;" } },
-        { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { HELD("line 1 decides") }, "\n        match" },
+        { "x.sh", "sleep 5 || hdparm -S 120 /dev/sda\n", { COMMENTED("line 1 decides") }, "\n        match" },
         { "x.timer", "[Unit]\nDescription=x\n[Timer]\nOnBootSec=5min\nOnUnitActiveSec=1h\n", { "lines 4, 5: a timer only starts a unit: import that unit's file" } },
-        /* Patterns of bash and of udev that match() does not read so. */
+        /* Patterns of bash and udev that a drivekeep match reads differently. */
         { "x.sh", "hdparm -S 120 /dev/disk/by-id/ata-!(*SSD*)\n", { OPEN }, "\n        match" },
         { "x.rules", "SUBSYSTEM==\"block\", KERNEL==i\"SDA\", ATTR{queue/scheduler}=\"none\"\n", { "no match for KERNEL==i\"SDA\"" }, "\n        match" },
-        /* A comment in a unit or in udev rules neither continues a line nor ends a continued one. */
+        /* In units and udev rules, a comment neither continues a line nor ends a continued line. */
         { "x.rules", "# a comment \\\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"none\"\n", { "line 2", "\n        match = \"/dev/sda\";" } },
         { "x.rules", "KERNEL==\"sda\", \\\n  # of this one\n  ENV{ID_BUS}==\"usb\", ATTR{queue/scheduler}=\"none\"\n",
           { "line 1", "\n        match = { node = \"/dev/sda\"; ID_BUS = \"usb\"; };" } },
         { "x.service", "[Service]\n# comment \\\nExecStart=/sbin/hdparm -S 12 \\\n; not this: /dev/sdb \\\n  /dev/sda\n", { "line 3", "\n        match = \"/dev/sda\";" } },
-        /* A pattern behind a block for some drives. */
+        /* A block with a pattern after a block for some of its drives. */
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-X {\n  apm = 127\n}\n/dev/sd? {\n  apm = 254\n  lookahead = on\n}\n",
           { "match = \"/dev/sd?\";\n        apm = 254;\n        lookahead = true;", "match = \"/dev/disk/by-id/ata-X\";\n        apm = 127;" } },
         { "/etc/hdparm.conf", "/dev/disk/by-id/ata-SSD {\n}\n/dev/sd* {\n  apm = 254\n}\n",

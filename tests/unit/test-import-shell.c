@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* A script is read line by line: what runs whenever the script does is taken over, and of the rest nothing without a word. */
+/* Imports shell scripts: unconditional commands become rules, all others become comments with a reason. */
 
 #include "suite.h"
 #include "written-case.h"
 
 #define S12 "\n        spindown_time = 12;"
-#define HELD(line) ": line " line " decides whether the command runs"
+#define COMMENTED(line) ": line " line " decides whether the command runs"
 #define NOWHERE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";"
 #define NOTHING "the file sets nothing"
 #define DRIVE_OPEN "is known only when the command runs", NOWHERE, "//     spindown_time = 12;"
@@ -14,7 +14,7 @@
 
 /* clang-format off */
 static const WrittenCase cases[] = {
-        /* Words, quotes, lines. */
+        /* Words, quotes and lines. */
         { "x.sh", "# hdparm -S 99 /dev/sda\nhdparm \\\n -S 12 \\\n '/dev/sda' # x\n", { "{ // line 2", "match = \"/dev/sda\";", S12 }, "99" },
         { "x.sh", "hdparm -S 12 /dev/sd{ab,}\n", { "( \"/dev/sdab\", \"/dev/sd\" )", S12 } },
         { "x.sh", "echo a | xargs -I{} hdparm -S 12 /dev/{}\n", { UNKNOWN }, "{\n" },
@@ -35,10 +35,10 @@ static const WrittenCase cases[] = {
           { S12, "\n        apm = 254;" } },
         { "x.sh", "hdparm -B {1,254} /dev/sda\n", { "the drive \"{1,254}\" is" }, "\n        match" },
         { "x.sh", "sh -c '/sbin/hdparm -S 12 /dev/sd{a,b}'\nsh -c '{ echo a,b; exit; }'\n", { "( \"/dev/sda\", \"/dev/sdb\" )", S12 } },
-        { "x.sh", "sh -c '{ echo a,b; exit; }; hdparm -S 12 /dev/sda'\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "sh -c '{ echo a,b; exit; }; hdparm -S 12 /dev/sda'\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "echo hdparm -S 12 /dev/sda | sh\n", { S12 } },
 
-        /* Variables with plain values, and for over plain words. */
+        /* Variables with plain values, and `for` loops over plain words. */
         { "x.sh", "D=/dev/sda\nO=\"-S 12 -B 254\"; hdparm $O \"${D}\"\n", { "match = \"/dev/sda\";", S12, "\n        apm = 254;" } },
         { "x.sh", "export T=12; readonly D=/dev/sda; hdparm -S $T $D\n", { S12 } },
         { "x.sh", "T=60; hdparm -S $T /dev/sda; T=12; hdparm -S $T /dev/sdb\n", { "spindown_time = 60;", S12 } },
@@ -55,7 +55,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "for a in sda sdb; do for b in x; do c; done; hdparm -S 12 /dev/$a; break; done\n", { DRIVE_OPEN }, "\n        match" },
         { "x.sh", "for a in sda; do for b in sdb sdc; do hdparm -S 12 /dev/$a /dev/$b; done; done\n", { "( \"/dev/sda\", \"/dev/sdb\", \"/dev/sdc\" )", S12 } },
 
-        /* Other values are known only when it runs. */
+        /* Values that are known only when the script runs. */
 #define VALUE_OPEN "the value of hdparm -S is known only when the command runs"
         { "x.sh", "for d in $(ls /dev/sd?) `cat x`; do hdparm -S 12 $d; done\n", { "\"$d\"", DRIVE_OPEN } },
         { "x.sh", "hdparm -S 12 /dev/$1; hdparm -S 12 $(cat x)\n", { "\"/dev/$1\"", DRIVE_OPEN } },
@@ -86,35 +86,35 @@ static const WrittenCase cases[] = {
           { "scterc are out of range or known only", "-f 6 -v $V is not", "WCE=$W" }, "{" },
         { "x.sh", "echo $S > /sys/block/sda/queue/scheduler; cat f > /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
-        /* Branches, functions, and what the command before decides. */
+        /* Branches, functions, and commands after "&&" and "||". */
         { "x.sh", "if on_ac_power; then hdparm -S 12 /dev/sda; else hdparm -S 6 /dev/sda; fi\n",
-          { HELD("1"), "//     spindown_time = 12;", HELD("1"), "//     spindown_time = 6;" }, "\n        match" },
+          { COMMENTED("1"), "//     spindown_time = 12;", COMMENTED("1"), "//     spindown_time = 6;" }, "\n        match" },
         { "x.sh", "if a; then b; fi\ncase $1 in\npost|resume) hdparm -S 12 /dev/sda;;\nesac\nhdparm -B 254 /dev/sda\n",
-          { HELD("2"), "match = \"/dev/sda\"", "//     spindown_time = 12;", "\n        apm = 254;" } },
-        { "x.sh", "while true; do hdparm -S 12 /dev/sda; done; until a; do hdparm -S 6 /dev/sda; done\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "f() {\n hdparm -S 12 /dev/sda\n}\nf\nfunction g {\nhdparm -S 6 /dev/sdb\n}\n", { HELD("1"), HELD("5") }, "\n        match" },
+          { COMMENTED("2"), "match = \"/dev/sda\"", "//     spindown_time = 12;", "\n        apm = 254;" } },
+        { "x.sh", "while true; do hdparm -S 12 /dev/sda; done; until a; do hdparm -S 6 /dev/sda; done\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "f() {\n hdparm -S 12 /dev/sda\n}\nf\nfunction g {\nhdparm -S 6 /dev/sdb\n}\n", { COMMENTED("1"), COMMENTED("5") }, "\n        match" },
         { "x.sh", "f(){ hdparm -S 12 /dev/sda; }\nfunction g(){\nhdparm -S 12 /dev/sda\n}\nh (){ a; }\nhdparm -B 254 /dev/sda\n",
-          { HELD("1"), HELD("2"), "\n        apm = 254;" }, "\n        spindown" },
-        { "x.sh", "a && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "a && { b; hdparm -S 12 /dev/sda; }\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "a || ( hdparm -S 12 /dev/sda )\nhdparm -B 254 /dev/sda\n", { HELD("1"), "\n        apm = 254;" } },
-        { "x.sh", "hdparm -C /dev/sda | grep -q x && sh -c 'hdparm -S 12 /dev/sda'\n", { HELD("1") }, "\n        match" },
+          { COMMENTED("1"), COMMENTED("2"), "\n        apm = 254;" }, "\n        spindown" },
+        { "x.sh", "a && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "a && { b; hdparm -S 12 /dev/sda; }\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "a || ( hdparm -S 12 /dev/sda )\nhdparm -B 254 /dev/sda\n", { COMMENTED("1"), "\n        apm = 254;" } },
+        { "x.sh", "hdparm -C /dev/sda | grep -q x && sh -c 'hdparm -S 12 /dev/sda'\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "hdparm -B 254 /dev/sda\nexec 2>/dev/null\nhdparm -A1 /dev/sda\nexec hdparm -S 12 /dev/sda\nhdparm -W0 /dev/sda\n",
-          { "\n        apm = 254;", "\n        lookahead = true;", S12, HELD("4"), "//     write_cache" } },
-        { "x.sh", "if [ ! -x /sbin/hdparm ]; then a; else\nexit; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+          { "\n        apm = 254;", "\n        lookahead = true;", S12, COMMENTED("4"), "//     write_cache" } },
+        { "x.sh", "if [ ! -x /sbin/hdparm ]; then a; else\nexit; fi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "for d in sda sdb; do\nif [ -b /dev/$d ]; then\nhdparm -S 12 /dev/$d\nbreak\nfi\ndone\n", { "\"/dev/$d\"", DRIVE_OPEN }, "\n        match" },
         { "x.sh", "for d in sda sdb; do\na && continue\nhdparm -S 12 /dev/$d\ndone\nhdparm -B 254 /dev/sda\n",
-          { HELD("2"), "//     spindown_time = 12;", "\n        apm = 254;" } },
-        { "x.sh", "[ \"$1\" = start ] || exit 0\nfor d in sda; do\na && continue\ndone\nhdparm -B 254 /dev/sda\n", { HELD("1") }, "\n        match" },
+          { COMMENTED("2"), "//     spindown_time = 12;", "\n        apm = 254;" } },
+        { "x.sh", "[ \"$1\" = start ] || exit 0\nfor d in sda; do\na && continue\ndone\nhdparm -B 254 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "log() {\n [ -n \"$QUIET\" ] && return\n echo \"$1\"\n}\nhdparm -S 12 /dev/sda\n", { S12 } },
-        { "x.sh", "if a; then\nreturn\nfi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "die() {\n exit\n}\na || die\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "case $1 in\nfi) a;; done) hdparm -S 12 /dev/sda;;\nesac\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "time for d in $L; do hdparm -S 12 /dev/sda; done\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { HELD("1"), HELD("5") }, "\n        match" },
-        { "x.sh", "\non_ac_power || exit 0\nhdparm -S 12 /dev/sda\n", { HELD("2") }, "\n        match" },
-        { "x.sh", "hdparm -B 254 /dev/sda\nexit 0\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", HELD("2"), "//     spindown" } },
-        /* A timeout for drives that take no error recovery. */
+        { "x.sh", "if a; then\nreturn\nfi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "die() {\n exit\n}\na || die\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "case $1 in\nfi) a;; done) hdparm -S 12 /dev/sda;;\nesac\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "time for d in $L; do hdparm -S 12 /dev/sda; done\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "f ( ) {\n a\n hdparm -S 12 /dev/sda\n}\nfunction g () {\n hdparm -S 12 /dev/sda\n}\n", { COMMENTED("1"), COMMENTED("5") }, "\n        match" },
+        { "x.sh", "\non_ac_power || exit 0\nhdparm -S 12 /dev/sda\n", { COMMENTED("2") }, "\n        match" },
+        { "x.sh", "hdparm -B 254 /dev/sda\nexit 0\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", COMMENTED("2"), "//     spindown" } },
+        /* A timeout for drives without error recovery limits. */
 #define FALLBACK "\n        error_recovery = \"7s\";\n        error_recovery_fallback_timeout = \"180s\";\n    },\n\n);"
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda ||\necho 180 > /sys/block/sda/device/timeout\n", { "match = \"/dev/sda\";" FALLBACK } },
         { "x.sh", "for d in sda sdb; do smartctl -q errorsonly -l scterc,70,70 /dev/$d || echo 180 > /sys/block/$d/device/timeout; done\n", { "( \"/dev/sda\", \"/dev/sdb\" );" FALLBACK } },
@@ -125,17 +125,17 @@ static const WrittenCase cases[] = {
         { "x.sh", "for d in $(list); do smartctl -l scterc,70,70 $d || echo 180 > /sys/block/${d##*/}/device/timeout; done\n",
           { NOWHERE, "//     error_recovery = \"7s\";\n    //     error_recovery_fallback_timeout = \"180s\";" }, "\n        match" },
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda && echo 30 > /sys/block/sda/device/timeout\nsmartctl -l scterc,70,70 /dev/sdb || a || echo 30 > /sys/block/sdb/device/timeout\n",
-          { "error_recovery = \"7s\";", HELD("1"), "//     timeout = \"30s\";", HELD("2"), "//     timeout = \"30s\";" }, "fallback" },
+          { "error_recovery = \"7s\";", COMMENTED("1"), "//     timeout = \"30s\";", COMMENTED("2"), "//     timeout = \"30s\";" }, "fallback" },
         { "x.sh", "smartctl -l scterc,70,70 /dev/sda || echo 90 > /sys/block/sdb/device/timeout; echo 60 > /sys/block/sdc/device/timeout\n",
-          { "error_recovery = \"7s\";", HELD("1"), "match = \"/dev/sdb\";", "//     timeout = \"90s\";", "\n        timeout = \"60s\";" }, "fallback" },
+          { "error_recovery = \"7s\";", COMMENTED("1"), "match = \"/dev/sdb\";", "//     timeout = \"90s\";", "\n        timeout = \"60s\";" }, "fallback" },
 
-        /* Whether a program or a drive is there, drivekeep finds out for itself. */
+        /* Tests for the presence of a program or of the drive are not conditions. */
         { "x.sh", "[ -x /sbin/hdparm ] && hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "test -x /usr/sbin/hdparm || exit 0\nhdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "if [ ! -x /sbin/hdparm ]; then\nexit 1\nfi\nhdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "if command -v hdparm >/dev/null 2>&1; then hdparm -S 12 /dev/sda; fi\n", { S12 } },
         { "x.sh", "if [ -b /dev/sda ]; then hdparm -S 12 /dev/sda; elif [ -b /dev/sdb ]; then hdparm -B 254 /dev/sda; fi\n",
-          { S12, HELD("1"), "//     apm = 254;" } },
+          { S12, COMMENTED("1"), "//     apm = 254;" } },
         { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && hdparm -S 12 /dev/disk/by-id/ata-X\n[ -d /sys/class/block/sda ] && hdparm -B 254 /dev/sda\n",
           { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "[ -e /dev/nvme0 ] && nvme set-feature /dev/nvme0 -f 6 -v 1\n", { "match = \"/dev/nvme0n*\";", "\n        write_cache = true;" }, "decides" },
@@ -143,35 +143,35 @@ static const WrittenCase cases[] = {
         { "x.sh", "if [ -b /dev/sda ]; then hdparm -S 12 /dev/sda; fi; hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "[ -b /dev/sda ] && hdparm -S 12 /dev/sda; { [ -b /dev/sdc ]; }; hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
         { "x.sh", "([ -b /dev/sda ] || exit; hdparm -S 12 /dev/sda); hdparm -B 254 /dev/sdb\n", { S12, "\n        apm = 254;" }, "decides" },
-        /* That another drive is there is a condition; of a link nobody knows which drive it leads to. */
-        { "x.sh", "[ -b /dev/sdb ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && [ -d /sys/class/block/sda ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        /* The presence of another drive is a condition, as is that of a link, which may lead to any drive. */
+        { "x.sh", "[ -b /dev/sdb ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "[ -L /dev/disk/by-id/ata-X ] && [ -d /sys/class/block/sda ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "[ -b /dev/sdb ] && { hdparm -B 254 /dev/sdb; hdparm -S 12 /dev/sda; }\nhdparm -A1 /dev/sda\n",
-          { "\n        apm = 254;", HELD("1"), "//     spindown_time = 12;", "\n        lookahead = true;" } },
-        { "x.sh", "\nif [ -b /dev/sda ] && test -e /dev/sdb\nthen\nhdparm -S 12 /dev/sda\nfi\n", { HELD("2") }, "\n        match" },
-        { "x.sh", "[ -b /dev/sdb ] || exit 0\nhdparm -B 254 /dev/sdb\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", HELD("1"), "//     spindown_time = 12;" } },
-        { "x.sh", "if [ ! -b /dev/sdb ]; then exit 1; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "if [ -b /dev/sdb ]; then a; else exit 1; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+          { "\n        apm = 254;", COMMENTED("1"), "//     spindown_time = 12;", "\n        lookahead = true;" } },
+        { "x.sh", "\nif [ -b /dev/sda ] && test -e /dev/sdb\nthen\nhdparm -S 12 /dev/sda\nfi\n", { COMMENTED("2") }, "\n        match" },
+        { "x.sh", "[ -b /dev/sdb ] || exit 0\nhdparm -B 254 /dev/sdb\nhdparm -S 12 /dev/sda\n", { "\n        apm = 254;", COMMENTED("1"), "//     spindown_time = 12;" } },
+        { "x.sh", "if [ ! -b /dev/sdb ]; then exit 1; fi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "if [ -b /dev/sdb ]; then a; else exit 1; fi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "f() {\n[ -b /dev/sdb ] || return\na\n}\nhdparm -S 12 /dev/sda\n", { S12 }, "decides" },
-        { "x.sh", "[ -e /sys/block/sdb ] && sh -c 'hdparm -S 12 /dev/sda'\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "[ -e /sys/block/sdb ] && echo bfq > /sys/block/sda/queue/scheduler\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "[ -e /sys/block/sdb ] && sh -c 'hdparm -S 12 /dev/sda'\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "[ -e /sys/block/sdb ] && echo bfq > /sys/block/sda/queue/scheduler\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "if which hdparm; then a; elif which sdparm; then b; else exit 1; fi\nhdparm -S 12 /dev/sda\n", { S12 } },
-        { "x.sh", "if [ ! -b /dev/sda ]; then a; elif [ -n \"$1\" ]; then exit; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "[ -e /run/mains ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
-        { "x.sh", "! command -v x && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "if [ ! -b /dev/sda ]; then a; elif [ -n \"$1\" ]; then exit; fi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "[ -e /run/mains ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
+        { "x.sh", "! command -v x && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
 
-        { "x.sh", "a && [ -x /sbin/hdparm ] && hdparm -S 12 /dev/sda\na && for d in sda; do hdparm -B 254 /dev/$d; done\n", { HELD("1"), HELD("2") }, "\n        match" },
-        { "x.sh", "[ -x /bin/a -a $1 = b ] && hdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "a && [ -x /sbin/hdparm ] && hdparm -S 12 /dev/sda\na && for d in sda; do hdparm -B 254 /dev/$d; done\n", { COMMENTED("1"), COMMENTED("2") }, "\n        match" },
+        { "x.sh", "[ -x /bin/a -a $1 = b ] && hdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "command -v hdparm &>/dev/null || { echo; exit 1; }\nwhich hdparm || (echo; exit 1)\nhdparm -S 12 /dev/sda\n", { S12 } },
-        { "x.sh", "if [ -x /sbin/hdparm ]; then exit 0; fi\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "if [ -x /sbin/hdparm ]; then exit 0; fi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "D=sda; (a # :)\nhdparm -S 12 /dev/$D\ncase\t$1 in a) b;; (c) exit;; esac)\nhdparm -B 254 /dev/sda\n",
-          { S12, HELD("3"), "//     apm = 254;" } },
-        { "x.sh", "( a \\)\n exit\n hdparm -B 254 /dev/sda )\nhdparm -S 12 /dev/sda\n", { HELD("2"), "//     apm = 254;", S12 } },
+          { S12, COMMENTED("3"), "//     apm = 254;" } },
+        { "x.sh", "( a \\)\n exit\n hdparm -B 254 /dev/sda )\nhdparm -S 12 /dev/sda\n", { COMMENTED("2"), "//     apm = 254;", S12 } },
         { "x.sh", "( (sleep 60; hdparm -S 12 /dev/sda) & )\n", { S12 } },
         { "x.sh", "X=$(a \"\\\"\" \\) # it's )\nb)\nhdparm -S 12 /dev/sda\n", { "{ // line 3", S12 } },
-        { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, HELD("2") }, "\n        apm" },
+        { "x.sh", "(sleep 9; hdparm -S 12 /dev/sda) &\na && (case b in c) d;; esac\nhdparm -B 254 /dev/sda)\n", { S12, COMMENTED("2") }, "\n        apm" },
 
-        /* What is for many drives is held back with a later exception to it. */
+        /* A rule for many drives is commented out together with a later exception. */
 #define EXCEPTION(line) "line " line " may apply to some of these drives"
         { "x.sh", "for d in /dev/sd?; do hdparm -S 12 -B 254 $d; done\nhdparm -S 0 $(slow)\n", { "\n        match = \"/dev/sd?\"", "// spindown_time = 12; // " EXCEPTION("2"), "apm = 254;", NOWHERE } },
         { "x.sh", "hdparm -S 12 /dev/sda /dev/sdb\na && hdparm -S 0 /dev/sdb\n", { "// spindown_time = 12; // " EXCEPTION("2") }, "\n        match" },
@@ -179,16 +179,16 @@ static const WrittenCase cases[] = {
         { "x.sh", "hdparm -S 12 /dev/sda\na && hdparm -S 0 /dev/sdb\na && hdparm -S 12 /dev/sda\n", { "\n        spindown_time = 12;" }, "may apply to some" },
         { "x.sh", "hdparm -S 0 $X; hdparm -S 12 /dev/sda\n", { NOWHERE, "\n        match = \"/dev/sda\";" } },
 
-        /* Where a here-document ends is not looked for. */
+        /* The end of a here-document is not searched. */
         { "x.sh", "hdparm -B 254 /dev/sda\ncat <<EOF\nhdparm -S 6 /dev/sda\nfi\n}\nEOF\nhdparm -S 12 /dev/sda\n",
-          { "\n        apm = 254;", HELD("2"), "//     spindown_time = 6;", HELD("2"), "//     spindown_time = 12;" } },
-        { "x.sh", "if a; then\ncat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nfi\nhdparm -S 12 /dev/sda\n", { HELD("1"), HELD("1") }, "\n        match" },
-        { "x.sh", "sudo sh <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { HELD("1"), "//     spindown_time = 12;" }, "\n        match" },
-        { "x.sh", "while read a; do b; done <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { HELD("1") }, "\n        match" },
+          { "\n        apm = 254;", COMMENTED("2"), "//     spindown_time = 6;", COMMENTED("2"), "//     spindown_time = 12;" } },
+        { "x.sh", "if a; then\ncat <<A\n\tA\nhdparm -S 6 /dev/sda\nA\nfi\nhdparm -S 12 /dev/sda\n", { COMMENTED("1"), COMMENTED("1") }, "\n        match" },
+        { "x.sh", "sudo sh <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { COMMENTED("1"), "//     spindown_time = 12;" }, "\n        match" },
+        { "x.sh", "while read a; do b; done <<EOF\nhdparm -S 12 /dev/sda\nEOF\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "sh <<<x; hdparm -S 12 /dev/sda\n", { S12 } },
         { "x.sh", "echo bfq | sed s/b/c/ | tee /sys/block/sda/queue/scheduler\n", { "the value of scheduler is known only" }, "{" },
 
-        /* What runs elsewhere or later. */
+        /* Commands that run elsewhere or later. */
         { "x.sh", "ssh nas sudo hdparm -S 6 /dev/sda; hdparm -S 12 /dev/sda\n", { UNKNOWN, S12 }, "= 6" },
         { "x.sh", "docker exec x sh -c 'hdparm -S 6 /dev/sda'; eval 'hdparm -S 6 /dev/sda'\n",
           { "not understood: docker exec x sh -c hdparm", "not understood: eval hdparm" }, "{" },
@@ -199,7 +199,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "$RUN nas hdparm -S 12 /dev/sda\n", { UNKNOWN }, "{" },
         { "x.sh", "ssh nas reboot; chroot /mnt ls\n", { ": ssh", ": chroot" }, "{" },
 
-        /* "It asks for nothing" is said of what is understood. */
+        /* "The file sets nothing" appears only if all commands are understood. */
         { "x.sh", "echo /dev/sda\nmount /dev/sda1 /mnt\nsleep 5; logger done\n[ -e /dev/sdb ] && exit 0\nf() { true; }\nf\n", { NOTHING } },
         { "x.sh", "case $1 in\nstart|restart) echo a;;\n(stop) true ;;&\nif) date\n;;\nesac\n", { NOTHING } },
         { "x.sh", "case $1 in x) hdparm -S 12 /dev/sda;; y) case $2 in z) hdparm -B 1 /dev/sda; esac; hdparm -W 0 /dev/sda;; esac; hdparm -A 1 /dev/sda\n",
@@ -213,10 +213,10 @@ static const WrittenCase cases[] = {
         { "x.sh", "find /dev/disk/by-id -name 'ata-*' -exec hdparm -S 12 {} \\;\n", { "not understood: find" } },
         { "x.sh", "X=$(hdparm -S 12 /dev/sda)\nY=`hdparm -C /dev/sda`\necho \"$(cat x)\"\n", { "\n        match = \"/dev/sda\";", S12 }, "not understood" },
         { "x.sh", "X=$(( 1 + $(hdparm -S 12 /dev/$d) ))\n", { DRIVE_OPEN } },
-        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the end of the text after <<", HELD("1") }, "Welcome" },
+        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the end of the text after <<", COMMENTED("1") }, "Welcome" },
         { "x.sh", "mailer $(disks /dev/sdb)\n", { "not understood: disks /dev/sdb" } },
 
-        /* hd-idle and openSeaChest are known by name. */
+        /* hd-idle and openSeaChest. */
         { "x.sh", "hd-idle -i 0 -a sda -i 300 -l /var/log/x\n", { "match = \"/dev/sda\";\n        spindown_by = \"service\";\n        spindown_time = \"300s\";" }, "rotational" },
         { "x.sh", "hd-idle -i 600 -a $D -i 0\n", { "the drives of hd-idle -a", NOWHERE, "600s", NOWHERE, "\"off\"" }, "\n        match" },
         { "x.sh", "hd-idle $HD_IDLE_OPTS; hd-idle -t sda; hd-idle -x 3\n",
@@ -231,9 +231,9 @@ static const WrittenCase cases[] = {
           { "is not a drive node", NOWHERE, "is not one", "--onlySeagate selects" }, "\n        match" },
         { "x.sh", "openSeaChest_PowerControl -d /dev/sda --spinDown; openSeaChest_Configure -d /dev/sda --writeCache disable\n", { "--spinDown acts once", "write_cache = false;" } },
 
-        /* Everything that is open or closed too often. */
+        /* Quotes, blocks and substitutions without an end, or with a surplus one. */
         { "x.sh", "hdparm -S 12 /dev/sda; hdparm -B 254 `", { S12, "the drive", NOWHERE } },
-        { "x.sh", "fi } ) done esac ;; else\nhdparm -S 12 /dev/sda\n", { HELD("1") }, "\n        match" },
+        { "x.sh", "fi } ) done esac ;; else\nhdparm -S 12 /dev/sda\n", { COMMENTED("1") }, "\n        match" },
         { "x.sh", "hdparm -S 12 '/dev/sda\nhdparm -B 254 /dev/sdb\n", { "is not a drive name" }, "\n        match" },
         { "x.sh", "${HDPARM:-/sbin/hdparm} -S 12 /dev/sda; $HDPARM -B 254 /dev/sda\n", { S12, "\n        apm = 254;" } },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* drivekeep-migration(7): what stands on the right is configuration, and it is what `drivekeep import` makes of the left. */
+/* drivekeep-migration(7): the right column is valid configuration, and equals the output of `drivekeep import` for the left column. */
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 #define PAGE "man/drivekeep-migration.7"
 
-/* How the left side of a section becomes something to import; NULL: drivekeep does not read that program's files. */
+/* How the left column of a section becomes a file to import; NULL: drivekeep does not read files of this program. */
 static const struct {
         const char *section;
         unsigned n_rows;
@@ -31,7 +31,7 @@ static const struct {
 
 static FILE *page;
 
-/* Reads the next line without its newline and the formatter's escapes; NULL: that was all. */
+/* Reads the next line without newline and roff escapes; NULL: end of the file. */
 static char *next_line(char line[static 256]) {
         char *to = line;
 
@@ -45,7 +45,7 @@ static char *next_line(char line[static 256]) {
         return line;
 }
 
-/* A match without settings is all that a row about matching has, and one about a setting names no drives. */
+/* Rows about matching have no settings, and rows about settings have no match. */
 static bool is_of_row(const Complaint *c, const char *line) {
         return c->level == COMPLAINT_NOTICE || strstr(line, "has a match but no settings") ||
                strstr(line, "can do harm here: this rule matches all drives");
@@ -129,7 +129,7 @@ START_TEST(test_section) {
 }
 END_TEST
 
-/* No table that nobody checks. */
+/* All tables of the page are checked. */
 START_TEST(test_sections_are_all) {
         unsigned n = 0;
         char line[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A file that import reads, and what it makes of it. */
+/* A file to import, and parts of the expected output. */
 
 #include <check.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 
 typedef struct WrittenCase {
         const char *file, *text;
-        const char *has[8]; /* pieces of what is written, in this order */
+        const char *has[8]; /* parts of the output, in this order */
         const char *lacks;
 } WrittenCase;
 
-/* What import writes, which the caller frees. */
+/* Returns the output of the import, which the caller frees. */
 static inline char *import_to_text(const char *file, const char *text, size_t size, ImportKind kind) {
         _cleanup_(import_done) Import import = {};
         const char *objection = NULL;
@@ -31,7 +31,7 @@ static inline char *import_to_text(const char *file, const char *text, size_t si
         return out;
 }
 
-/* It is configuration, of which `drivekeep check` says nothing but what is fine. */
+/* Asserts that the output is valid configuration, about which `drivekeep check` has no complaint. */
 static inline Config *check_config(const char *file, const char *text,
                                    bool (*is_fine)(const Complaint *c, const char *line)) {
         Config *c;
@@ -47,7 +47,7 @@ static inline Config *check_config(const char *file, const char *text,
         return c;
 }
 
-/* What is true of the values that were wished. */
+/* Asserts what must be true for every wish. */
 static inline bool is_of_values(const Complaint *c, const char *line) {
         return strstr(line, "apm below 128 (unlike 128 or more)") ||
                strstr(line, "permanently: each visit compares it") || strstr(line, "can do harm here") ||
