@@ -164,8 +164,9 @@ static bool bridge_blocks_ata(const Device *d) {
  * not rotate. */
 static int standby_read_unreported(Device *d, const Setting *s, Reading *ret) {
         if (!d->active && !d->wake && d->drive->rotational)
-                return device_fail(d, END_DEFERRED,
-                                   "the drive's power mode is not known; deferred until the drive is active");
+                return device_fail(
+                                d, END_DEFERRED,
+                                "the power mode of the drive is not known; drivekeep sets this when the drive is next active");
 
         *ret = (Reading){ .supported = true, .value.type = s->range.type };
         return 0;

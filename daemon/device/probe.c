@@ -31,7 +31,7 @@ void probe(Device *d, unsigned backends, const SettingTable *t, ProbeFn each, vo
                         x.reading.known = x.reading.saved_known = false;
                         x.reason = probe_needs_root(r) ? PROBE_NEEDS_ROOT : d->failure.why;
                 } else if (x.reading.supported && !x.reading.known)
-                        x.reason = s->flags & SETTING_UNREADABLE ? "nothing can read it"
+                        x.reason = s->flags & SETTING_UNREADABLE ? "no command can read it"
                                                                  : "cannot be read on this drive";
 
                 each(userdata, &x);

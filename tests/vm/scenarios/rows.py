@@ -182,7 +182,7 @@ ELSEWHERE = {
     "standby (ata)": "an action at attach, no state: see the scenario deeds",
     "spindown_time (scsi-mode)": "the drive has no such timer",
     "sleep": "an action at attach, no state: see the scenario deeds",
-    "cd_speed": "nothing can read it: the scenario optical looks at the commands",
+    "cd_speed": "no command can read it: the scenario optical looks at the commands",
     "ncq_prio_enable": "no drive here has priorities for NCQ",
     "cdl_enable": "no drive here has command duration limits",
     "manage_start_stop": "the guest's kernel has the files that came after it",
