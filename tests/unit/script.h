@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A scripted drive for unit tests. the expected commands, byte by byte, and their answers. An unexpected command, or one order, or a missing command,
+/* A scripted drive for unit tests: the expected commands, byte by byte, and their answers. A command out of order, or a missing command,
  * fails the test. */
 
 #include <check.h>
@@ -22,7 +22,7 @@ typedef struct Row {
         int32_t resid; /* residual count reported by the transport */
         int error;     /* errno of the ioctl */
 
-        /* For an NVMe admin command: opcode != 0: an NVMe admin command. */
+        /* For an NVMe admin command: opcode != 0. */
         uint8_t opcode;
         uint32_t nsid, cdw10, cdw11, result;
         int status;
@@ -32,7 +32,7 @@ typedef struct Script {
         const Row *rows;
         size_t n_rows, next;
         unsigned n_gates;
-        unsigned gate_closes_at; /* number of the first gate call that answers from the Nth request on; 0: never */
+        unsigned gate_closes_at; /* number of the first gate call that answers "not now"; 0: none */
 } Script;
 
 static inline size_t script_bytes(const char *hex, uint8_t *buf, size_t size) {
