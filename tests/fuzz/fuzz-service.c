@@ -191,8 +191,8 @@ static void check_wishes(const Visit *v) {
                 log_step("    %s: worker for %s\n", d->name, w->name);
                 if (target_is_about(t, WORK_SPIN_DOWN) && i == v->wishes->n_items - 1 &&
                     streq(w->name, SETTING_STANDBY))
-                        MUST(d->asked || any_spins_down(t), "%s is put into standby without a request or rule",
-                             d->name);
+                        MUST(d->standby_requested || any_spins_down(t),
+                             "%s is put into standby without a request or rule", d->name);
                 else if (w->line == 0)
                         MUST(is_temporary(d, t, w), "%s gets a value of %s that no client set", d->name, w->name);
                 else
@@ -327,7 +327,8 @@ static void step_udev(void) {
                         d->model = MODEL_DRIVE_COLD;
                         d->used = 1;
                         d->commands = 0;
-                        d->standby = d->suspended = d->asked = d->uncounted = d->unreadable = d->in_flight = false;
+                        d->standby = d->suspended = d->standby_requested = d->uncounted = d->unreadable = d->in_flight =
+                                        false;
                         d->last_use = 0;
                         d->health = 1;
                 }
@@ -352,7 +353,7 @@ static void step_udev(void) {
                 d->model = MODEL_DRIVE_COLD;
                 d->used = 0;
                 d->last_use = 0;
-                d->asked = false;
+                d->standby_requested = false;
                 plug(d);
                 break;
         default:
@@ -435,7 +436,7 @@ static void step_request(void) {
                 break;
         case 3:
                 log_step("%s: sleep\n", d->name);
-                d->asked = true;
+                d->standby_requested = true;
                 target_visit(t, VISIT_SPIN_DOWN);
                 break;
         default:
@@ -698,7 +699,7 @@ static void step_restart(void) {
                         d->used = 1;
                         d->last_use = 0;
                         d->n_temporary = 0;
-                        d->asked = d->standby = d->suspended = false;
+                        d->standby_requested = d->standby = d->suspended = false;
                         for (size_t i = 0; i < ELEMENTSOF(attributes); i++)
                                 attribute_put(d, attributes[i].path, attributes[i].text);
                 }
@@ -728,7 +729,7 @@ static void (*const steps[])(void) = {
 static void forget_requests(void) {
         for (const Target *t = manager_first(manager); t; t = t->next)
                 if (!target_is_about(t, WORK_SPIN_DOWN))
-                        disk_find(t->drive->name)->asked = false;
+                        disk_find(t->drive->name)->standby_requested = false;
 }
 
 static void step(void) {
@@ -847,7 +848,7 @@ static void end(void) {
 
         log_step("sleep\n");
         for (Target *t = manager_first(manager); t; t = t->next) {
-                disk_find(t->drive->name)->asked = true;
+                disk_find(t->drive->name)->standby_requested = true;
                 target_visit(t, VISIT_SPIN_DOWN);
         }
         become_idle();

@@ -129,11 +129,11 @@ typedef struct Disk {
         LinkNews news;
         uint64_t news_at;
 
-        bool asked;            /* a client requested standby */
-        uint64_t last_use;     /* last I/O that was counted; CLOCK_MONOTONIC, µs */
-        unsigned n_workers;    /* number of workers at the drive */
-        unsigned n_temporary;  /* values that a client has set, as bits of `tries` */
-        unsigned n_until_boot; /* temporary values until the next boot */
+        bool standby_requested; /* a client requested standby */
+        uint64_t last_use;      /* last I/O that was counted; CLOCK_MONOTONIC, µs */
+        unsigned n_workers;     /* number of workers at the drive */
+        unsigned n_temporary;   /* values that a client has set, as bits of `tries` */
+        unsigned n_until_boot;  /* temporary values until the next boot */
 } Disk;
 
 static Disk disks[] = {
@@ -436,7 +436,7 @@ static struct {
         FsckStatusFn answered;
         Pid1NewsFn news;
         void *userdata;
-        bool asked;
+        bool queried;
 } pid1;
 
 const Pid1Ways pid1_ways;
@@ -446,14 +446,14 @@ int pid1_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const P
         pid1.answered = answered;
         pid1.news = news;
         pid1.userdata = userdata;
-        pid1.asked = false;
+        pid1.queried = false;
         *ret = (Pid1 *) &pid1;
         return 0;
 }
 
 Pid1 *pid1_free(_unused_ Pid1 *p) {
         pid1.userdata = NULL;
-        pid1.asked = false;
+        pid1.queried = false;
         return NULL;
 }
 
@@ -461,10 +461,10 @@ void pid1_disconnect(_unused_ Pid1 *p) {
 }
 
 int pid1_query_fsck_status(_unused_ Pid1 *p, _unused_ char *const *device_units) {
-        MUST(!pid1.asked, "PID 1 gets two queries at a time");
+        MUST(!pid1.queried, "PID 1 gets two queries at a time");
         if (pid1.broken)
                 return -ECONNREFUSED;
-        pid1.asked = true;
+        pid1.queried = true;
         return 0;
 }
 
@@ -473,9 +473,9 @@ static bool pid1_answer(int error) {
         FsckUnit unit = { .name = (char *) "systemd-fsck@x.service" };
         FsckStatus s = { .units = &unit, .n_units = error >= 0 && pid1.checked };
 
-        if (!pid1.asked)
+        if (!pid1.queried)
                 return false;
-        pid1.asked = false;
+        pid1.queried = false;
         pid1.answered(pid1.userdata, error, &s);
         return true;
 }

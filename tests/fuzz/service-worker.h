@@ -45,7 +45,7 @@ typedef struct Child {
         const Visit *visit;
         bool may_wake, may_sleep; /* a rule permits this, whether or not the drive is in use */
         bool stopped, dead;
-        size_t writing, told;
+        size_t writing, reported;
         unsigned n_commands, n_said;
         unsigned dies_after;     /* number of messages before the worker dies; 0: the worker does not die */
         unsigned interrupted_at; /* the command before which another step happens; 0: none */
@@ -192,7 +192,7 @@ static int child_sg(void *userdata, _unused_ int fd, SgRequest *q) {
         MUST(c->may_wake || !d->standby || !wakes(d, q), "%s is in standby, and gets a command that wakes it", d->name);
         if (spins_down(d, q)) {
                 /* A drive in use is not spun down without a request. */
-                MUST(c->may_sleep || d->asked || d->last_use == 0 || d->last_use >= c->worker->since ||
+                MUST(c->may_sleep || d->standby_requested || d->last_use == 0 || d->last_use >= c->worker->since ||
                                      c->worker->since - d->last_use >= 60 * SECOND,
                      "%s was used %" PRIu64 " s ago, and is spun down", d->name,
                      (c->worker->since - d->last_use) / SECOND);
@@ -257,8 +257,8 @@ static int child_gate(void *userdata, _unused_ const Drive *drive, const char **
                 return END_DEFERRED;
         }
 
-        if (c->writing != c->told) {
-                c->told = c->writing;
+        if (c->writing != c->reported) {
+                c->reported = c->writing;
                 child_say(c, &(WorkerMessage){ .type = MESSAGE_SENDS, .wish = c->writing });
         }
         if (c->n_commands == 3)
@@ -340,7 +340,7 @@ static void *worker_request(const Worker *w, int flags, VisitRequest *ret) {
 static void worker_visit(Worker *w, unsigned dies_after, unsigned interrupted_at) {
         Child c = { .worker = w,
                     .writing = NO_WISH,
-                    .told = NO_WISH,
+                    .reported = NO_WISH,
                     .dies_after = dies_after,
                     .interrupted_at = interrupted_at };
         const DeviceIO io = { .open_node = child_open_node,

@@ -19,14 +19,14 @@ static struct {
 
 static FsckStatusFn answer_fn, status_fn; /* status_fn: NULL: no query is open */
 static void *status_userdata;
-static Pid1NewsFn news_fn;
-static void *news_userdata;
+static Pid1NewsFn change_fn;
+static void *change_userdata;
 static bool checks;               /* the last reply had checks */
-static int ask_error;             /* < 0: a query fails at once with this error */
+static int query_error;           /* < 0: a query fails at once with this error */
 static const char *out_of_memory; /* the devices on this disk cannot be read */
 static unsigned n_disconnected;
 static bool pid1_is_there;
-static char asked_units[256]; /* the device units of the last query */
+static char queried_units[256]; /* the device units of the last query */
 
 const Pid1Ways pid1_ways;
 
@@ -35,8 +35,8 @@ int pid1_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const P
         checks = false;
         answer_fn = answered;
         status_userdata = userdata;
-        news_fn = news;
-        news_userdata = userdata;
+        change_fn = news;
+        change_userdata = userdata;
         pid1_is_there = true;
         *ret = (Pid1 *) &world;
         return 0;
@@ -44,7 +44,7 @@ int pid1_new(_unused_ sd_event *event, _unused_ Broker *broker, _unused_ const P
 Pid1 *pid1_free(Pid1 *p) {
         if (p)
                 pid1_is_there = false;
-        status_userdata = news_userdata = NULL;
+        status_userdata = change_userdata = NULL;
         return NULL;
 }
 void pid1_disconnect(_unused_ Pid1 *p) {
@@ -52,11 +52,11 @@ void pid1_disconnect(_unused_ Pid1 *p) {
 }
 int pid1_query_fsck_status(_unused_ Pid1 *p, char *const *device_units) {
         ck_assert_ptr_null(status_fn);
-        asked_units[0] = '\0';
+        queried_units[0] = '\0';
         for (char *const *u = device_units; u && *u; u++)
-                (void) strcat(strcat(asked_units, *u), " ");
-        if (ask_error < 0)
-                return ask_error;
+                (void) strcat(strcat(queried_units, *u), " ");
+        if (query_error < 0)
+                return query_error;
         status_fn = answer_fn;
         return 0;
 }
@@ -90,14 +90,14 @@ bool fsck_devices_covered(const FsckDevices *d, _unused_ const FsckStatus *s, co
 }
 
 /* Returns true if a query is open after all pending events are handled. */
-static inline bool is_asked(sd_event *event) {
+static inline bool has_query(sd_event *event) {
         while (!status_fn && sd_event_run(event, 5ULL * 1000) > 0)
                 ;
         return status_fn;
 }
 
 /* Replies to the open query, if there is one. */
-static inline void pid1_answers(sd_event *event) {
+static inline void pid1_reply(sd_event *event) {
         FsckUnit units[] = {
                 { .name = (char *) world.other, .sysname = (char *) "sdz1" },
                 { .name = (char *) world.unit, .sysname = world.root ? NULL : (char *) "sda1", .root = world.root }
@@ -112,6 +112,6 @@ static inline void pid1_answers(sd_event *event) {
         checks = s.n_units > 0 && world.error >= 0;
         fn(status_userdata, world.error, world.error < 0 ? &none : &s);
         /* With new checks all devices are read, and a second query follows. */
-        if (come_up && is_asked(event))
-                pid1_answers(event);
+        if (come_up && has_query(event))
+                pid1_reply(event);
 }

@@ -27,10 +27,10 @@ static inline int notify_listen(void) {
 }
 
 /* Returns the next message; "": there is none. */
-static inline const char *notify_news(int fd) {
-        static char news[64];
-        ssize_t n = recv(fd, news, sizeof news - 1, MSG_DONTWAIT);
+static inline const char *notify_next(int fd) {
+        static char message[64];
+        ssize_t n = recv(fd, message, sizeof message - 1, MSG_DONTWAIT);
 
-        news[MAX(n, 0)] = '\0';
-        return news;
+        message[MAX(n, 0)] = '\0';
+        return message;
 }

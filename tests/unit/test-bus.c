@@ -98,7 +98,7 @@ static int on_answer(sd_bus_message *m, _unused_ void *userdata, _unused_ sd_bus
         return 0;
 }
 
-static void ask(sd_bus *b, const char *method) {
+static void call_without_args(sd_bus *b, const char *method) {
         ck_assert_int_ge(sd_bus_call_method_async(b, NULL, "org.drivekeep1", "/org/drivekeep1",
                                                   "org.drivekeep1.Manager", method, on_answer, NULL, NULL),
                          0);
@@ -116,7 +116,7 @@ static const struct {
 START_TEST(test_reading) {
         run();
         for (unsigned i = 1; i <= 3; i++) {
-                ask(user, rows[_i].method);
+                call_without_args(user, rows[_i].method);
                 run();
                 ck_assert_uint_eq(n_answers, i);
                 ck_assert_uint_eq(n_settles, i * rows[_i].n_settles);
@@ -140,7 +140,7 @@ START_TEST(test_priority) {
 
         run();
         for (unsigned i = 0; i < QUESTIONS; i++)
-                ask(user, "ListDrives");
+                call_without_args(user, "ListDrives");
         ck_assert_int_ge(sd_bus_flush(user), 0);
 
         root = root_connect();

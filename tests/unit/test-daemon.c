@@ -420,9 +420,9 @@ static void has_ended(bool ended) {
 START_TEST(test_stop) {
         int fd = notify_listen();
 
-        ck_assert_str_eq(notify_news(fd), "");
+        ck_assert_str_eq(notify_next(fd), "");
         stop(_i ? SIGINT : SIGTERM);
-        ck_assert_str_eq(notify_news(fd), "STOPPING=1");
+        ck_assert_str_eq(notify_next(fd), "STOPPING=1");
         (void) close(fd);
         has_ended(false);
         manager_events->quiet(d);

@@ -11,12 +11,12 @@
 /* ---- the holder of the ticket ---- */
 
 static unsigned n_told;
-static WaitKind told_kind;
+static WaitKind reported_kind;
 static char *reported_name;
 
 static void on_permission(_unused_ void *userdata, Wait w) {
         n_told++;
-        told_kind = w.kind;
+        reported_kind = w.kind;
         free(reported_name);
         reported_name = w.name ? strdup(w.name) : NULL;
 }
@@ -48,8 +48,8 @@ static void request_permission(void) {
         free(d.name);
 }
 
-static void news(void) {
-        news_fn(news_userdata);
+static void report_change(void) {
+        change_fn(change_userdata);
 }
 
 #define UNIT "systemd-fsck@dev-sda1.service"
@@ -81,9 +81,9 @@ static const struct {
 /* Makes PID 1 reply, or fail before the query for lack of memory. */
 static void reply_to_query(void) {
         if (!out_of_memory)
-                pid1_answers(event);
+                pid1_reply(event);
         else
-                (void) is_asked(event);
+                (void) has_query(event);
 }
 
 /* Each obstacle has a kind, and the name of the unit if there is one. Repeated replies are reported once. */
@@ -100,7 +100,7 @@ START_TEST(test_kinds) {
         ck_assert_uint_eq(n_told, 0);
         reply_to_query();
         ck_assert_uint_eq(n_told, 1);
-        ck_assert_int_eq(told_kind, rows[_i].kind);
+        ck_assert_int_eq(reported_kind, rows[_i].kind);
         if (rows[_i].name)
                 ck_assert_str_eq(reported_name, rows[_i].name);
         else
@@ -117,68 +117,68 @@ END_TEST
 /* Permission lasts until a check is queued or PID 1 is not reachable, and returns afterwards. Events that cannot withdraw permission cause
  * no query. */
 START_TEST(test_permission) {
-        news();
-        ck_assert(!is_asked(event));
+        report_change();
+        ck_assert(!has_query(event));
 
         request_permission();
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 1);
-        ck_assert_int_eq(told_kind, WAIT_NOTHING);
+        ck_assert_int_eq(reported_kind, WAIT_NOTHING);
 
         /* udev processes the drive; a check of another drive ends or is queued. */
         world.settled = false;
         fsck_wait_poke(fsck_wait);
-        ck_assert(!is_asked(event));
-        news();
-        pid1_answers(event);
+        ck_assert(!has_query(event));
+        report_change();
+        pid1_reply(event);
         world.unit = UNIT;
         world.covers = false;
-        news();
-        pid1_answers(event);
+        report_change();
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 1);
 
         for (int i = 0; i < 2; i++) {
                 world.covers = true;
                 world.settled = true;
                 world.error = i == 1 ? -EIO : 0;
-                news();
-                pid1_answers(event);
+                report_change();
+                pid1_reply(event);
                 ck_assert_uint_eq(n_told, 2U + 2U * (unsigned) i);
-                ck_assert_int_eq(told_kind, world.error ? WAIT_SYSTEMD : WAIT_CHECK);
+                ck_assert_int_eq(reported_kind, world.error ? WAIT_SYSTEMD : WAIT_CHECK);
 
                 world.error = 0;
                 world.unit = NULL;
-                news();
-                pid1_answers(event);
+                report_change();
+                pid1_reply(event);
                 ck_assert_uint_eq(n_told, 3U + 2U * (unsigned) i);
-                ck_assert_int_eq(told_kind, WAIT_NOTHING);
+                ck_assert_int_eq(reported_kind, WAIT_NOTHING);
                 world.unit = UNIT;
         }
 
         /* A freed ticket gets no report and causes no query. */
-        news();
-        ck_assert(is_asked(event));
+        report_change();
+        ck_assert(has_query(event));
         ticket = fsck_ticket_free(ticket);
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 5);
-        news();
-        ck_assert(!is_asked(event));
+        report_change();
+        ck_assert(!has_query(event));
 }
 END_TEST
 
 /* A check is queued, and the query fails for lack of memory: no ticket has permission until a later query succeeds. */
 START_TEST(test_query_repeated) {
         request_permission();
-        pid1_answers(event);
-        ask_error = -ECONNREFUSED;
+        pid1_reply(event);
+        query_error = -ECONNREFUSED;
         world.unit = UNIT;
-        news();
-        ck_assert(!is_asked(event));
-        ck_assert_int_eq(told_kind, WAIT_SYSTEMD);
-        ask_error = 0;
+        report_change();
+        ck_assert(!has_query(event));
+        ck_assert_int_eq(reported_kind, WAIT_SYSTEMD);
+        query_error = 0;
         pass(event, 1000 * MS);
-        pid1_answers(event);
-        ck_assert_int_eq(told_kind, WAIT_CHECK);
+        pid1_reply(event);
+        ck_assert_int_eq(reported_kind, WAIT_CHECK);
 }
 END_TEST
 
@@ -188,12 +188,12 @@ START_TEST(test_outdated_reply) {
 
         request_permission();
         first = ticket;
-        ck_assert(is_asked(event));
+        ck_assert(has_query(event));
         request_permission();
         (void) fsck_ticket_free(first);
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 0);
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 1);
 }
 END_TEST
@@ -210,12 +210,12 @@ START_TEST(test_request_from_report) {
         ck_assert_int_eq(fsck_wait_request(fsck_wait, &(Drive){ .name = (char *) "sda" }, on_permission_request, NULL,
                                            &ticket),
                          0);
-        pid1_answers(event);
-        ck_assert(is_asked(event));
+        pid1_reply(event);
+        ck_assert(has_query(event));
         world.unit = NULL;
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 1);
-        ck_assert_int_eq(told_kind, WAIT_NOTHING);
+        ck_assert_int_eq(reported_kind, WAIT_NOTHING);
 }
 END_TEST
 
@@ -226,32 +226,32 @@ START_TEST(test_overlooked) {
         FsckStatusFn fn;
 
         request_permission();
-        pid1_answers(event);
-        ck_assert_int_eq(told_kind, WAIT_NOTHING);
-        news();
+        pid1_reply(event);
+        ck_assert_int_eq(reported_kind, WAIT_NOTHING);
+        report_change();
         for (unsigned i = 1; i <= 2; i++) {
-                ck_assert(is_asked(event));
+                ck_assert(has_query(event));
                 ck_assert_uint_eq(n_told, 1);
                 fn = TAKE_PTR(status_fn);
                 checks = true;
                 fn(status_userdata, 0, &s);
                 ck_assert_uint_eq(n_told, i);
         }
-        ck_assert_int_eq(told_kind, WAIT_CHECK);
+        ck_assert_int_eq(reported_kind, WAIT_CHECK);
 }
 END_TEST
 
 /* The connection is closed after the last ticket is freed, so that signals no longer wake the service. */
 START_TEST(test_idle) {
         request_permission();
-        ck_assert(is_asked(event));
+        ck_assert(has_query(event));
         if (_i == 0)
-                pid1_answers(event);
+                pid1_reply(event);
         n_disconnected = 0;
         ticket = fsck_ticket_free(ticket);
         ck_assert_uint_eq(n_disconnected, 0);
         if (_i == 1)
-                pid1_answers(event);
+                pid1_reply(event);
         pass(event, 2999 * MS);
         ck_assert_uint_eq(n_disconnected, 0);
         pass(event, 2 * MS);
@@ -282,11 +282,11 @@ START_TEST(test_retry) {
                                  .error = waits[_i].error };
         request_permission();
         for (unsigned i = 0; i < 3; i++) {
-                pid1_answers(event);
+                pid1_reply(event);
                 pass(event, (waits[_i].ms ?: 60000) * MS - MS);
-                ck_assert(!is_asked(event));
+                ck_assert(!has_query(event));
                 pass(event, 2 * MS);
-                ck_assert_int_eq(is_asked(event), waits[_i].ms > 0);
+                ck_assert_int_eq(has_query(event), waits[_i].ms > 0);
                 if (waits[_i].ms == 0)
                         break;
         }
@@ -310,14 +310,14 @@ START_TEST(test_several) {
 
         out_of_memory = NULL;
         pass(event, 1000 * MS);
-        ck_assert_str_eq(asked_units, "disk.device part.device disk.device part.device ");
-        pid1_answers(event);
+        ck_assert_str_eq(queried_units, "disk.device part.device disk.device part.device ");
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 4);
-        news();
+        report_change();
         run(event);
-        ck_assert_str_eq(asked_units, "");
+        ck_assert_str_eq(queried_units, "");
         (void) fsck_ticket_free(ticket);
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 4);
         ck_assert_int_eq(fsck_ticket_waits(second).kind, WAIT_NOTHING);
 }
@@ -331,8 +331,8 @@ START_TEST(test_next_check) {
         request_permission();
         for (size_t i = 0; i < ELEMENTSOF(units); i++) {
                 world.unit = units[i];
-                news();
-                pid1_answers(event);
+                report_change();
+                pid1_reply(event);
                 ck_assert_uint_eq(n_told, i + 1);
                 ck_assert_str_eq(reported_name, units[i]);
                 ck_assert_str_eq(fsck_ticket_waits(ticket).name, units[i]);
@@ -343,14 +343,14 @@ END_TEST
 /* One ticket is freed and another is requested while PID 1 takes longer than the idle limit of the connection: there is one query. */
 START_TEST(test_slow) {
         request_permission();
-        ck_assert(is_asked(event));
+        ck_assert(has_query(event));
         ticket = fsck_ticket_free(ticket);
         request_permission();
         pass(event, 4000 * MS);
-        pid1_answers(event);
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 0);
-        ck_assert(is_asked(event));
-        pid1_answers(event);
+        ck_assert(has_query(event));
+        pid1_reply(event);
         ck_assert_uint_eq(n_told, 1);
 }
 END_TEST

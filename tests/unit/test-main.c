@@ -40,7 +40,7 @@ static _Noreturn void end(int status) {
 }
 
 /* Hands over the first descriptor. */
-static int give(int fd) {
+static int next_fd(int fd) {
         ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
         return STDIN_FILENO;
 }
@@ -48,7 +48,7 @@ static int give(int fd) {
 int __wrap_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, _unused_ int flags, ...) {
         ck_assert_str_eq(path, "/proc/self/autogroup");
-        return without_autogroup ? -1 : give(niced[1]);
+        return without_autogroup ? -1 : next_fd(niced[1]);
 }
 int __wrap___open64_2(const char *path, int flags);
 int __wrap___open64_2(const char *path, int flags) {
@@ -63,7 +63,7 @@ int __wrap_getpriority(__priority_which_t which, id_t who) {
 int state_lock(const char *dir) {
         ck_assert_str_eq(dir, "/run/drivekeep/drives");
         note("lock");
-        return state_error < 0 ? state_error : give(notified);
+        return state_error < 0 ? state_error : next_fd(notified);
 }
 int sandbox_prepare(void) {
         note("prepare");
@@ -105,10 +105,10 @@ Broker *broker_free(Broker *b) {
 }
 
 static void note_news(void) {
-        const char *news = notify_news(notified);
+        const char *message = notify_next(notified);
 
-        if (*news)
-                note("%s", news);
+        if (*message)
+                note("%s", message);
 }
 
 /* Also reports the exit. */
@@ -158,7 +158,7 @@ void journal_log(int priority, _unused_ const char *format, ...) {
 /* ---- the tests ---- */
 
 /* Runs main(), stores the steps in `said`, and returns the exit status. `n_fds`: the number of descriptors from systemd. */
-static int run_main(const char *const *arguments, const char *n_fds, char said[static 512]) {
+static int run_main(const char *const *arguments, const char *n_fds, char steps[static 512]) {
         int fds[2], status, argc = 1;
         char number[16];
         size_t n = 0;
@@ -192,13 +192,13 @@ static int run_main(const char *const *arguments, const char *n_fds, char said[s
         }
         (void) close(fds[1]);
         (void) close(niced[1]);
-        while ((k = read(fds[0], said + n, 511 - n)) > 0)
+        while ((k = read(fds[0], steps + n, 511 - n)) > 0)
                 n += (size_t) k;
-        said[n] = '\0';
+        steps[n] = '\0';
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         (void) close(fds[0]);
         (void) close(notified);
-        ck_assert_msg(WIFEXITED(status), "%s", said);
+        ck_assert_msg(WIFEXITED(status), "%s", steps);
         return WEXITSTATUS(status);
 }
 
@@ -216,12 +216,12 @@ static const struct {
 };
 
 START_TEST(test_service) {
-        char said[512];
+        char steps[512];
 
         if (services[_i].error)
                 *services[_i].error = -EIO;
-        ck_assert_int_eq(run_main((const char *const[]){ NULL }, "0", said), services[_i].status);
-        ck_assert_str_eq(said, services[_i].done);
+        ck_assert_int_eq(run_main((const char *const[]){ NULL }, "0", steps), services[_i].status);
+        ck_assert_str_eq(steps, services[_i].done);
 }
 END_TEST
 
@@ -242,14 +242,14 @@ static const struct {
 };
 
 START_TEST(test_broker) {
-        char said[512];
+        char steps[512];
 
         child = brokers[_i].child;
         prepare_error = brokers[_i].prepare;
         serve_answer = brokers[_i].serve;
-        ck_assert_int_eq(run_main((const char *const[]){ "--broker", NULL }, brokers[_i].n_fds, said),
+        ck_assert_int_eq(run_main((const char *const[]){ "--broker", NULL }, brokers[_i].n_fds, steps),
                          brokers[_i].status);
-        ck_assert_str_eq(said, brokers[_i].done);
+        ck_assert_str_eq(steps, brokers[_i].done);
 }
 END_TEST
 
@@ -266,12 +266,12 @@ static const struct {
 
 /* The tracer starts none of the parts of service and broker. */
 START_TEST(test_tracer) {
-        char said[512];
+        char steps[512];
 
         trace_answer = tracers[_i].answer;
-        ck_assert_int_eq(run_main((const char *const[]){ "--tracer", NULL }, tracers[_i].n_fds, said),
+        ck_assert_int_eq(run_main((const char *const[]){ "--tracer", NULL }, tracers[_i].n_fds, steps),
                          tracers[_i].status);
-        ck_assert_str_eq(said, tracers[_i].done);
+        ck_assert_str_eq(steps, tracers[_i].done);
 }
 END_TEST
 
@@ -284,10 +284,10 @@ static const char *const arguments[][3] = { { "--help" },
 
 /* The program is not a command for users: with arguments it starts nothing. */
 START_TEST(test_arguments) {
-        char said[512];
+        char steps[512];
 
-        ck_assert_int_eq(run_main(arguments[_i], "1", said), EXIT_FAILURE);
-        ck_assert_msg(strstr(said, "version " DRIVEKEEP_VERSION) && strstr(said, "drivekeepd(8)"), "%s", said);
+        ck_assert_int_eq(run_main(arguments[_i], "1", steps), EXIT_FAILURE);
+        ck_assert_msg(strstr(steps, "version " DRIVEKEEP_VERSION) && strstr(steps, "drivekeepd(8)"), "%s", steps);
 }
 END_TEST
 
@@ -299,12 +299,12 @@ static const struct {
 
 /* The session's autogroup gets the nice value of the unit, and no lower value. */
 START_TEST(test_nice) {
-        char said[512], told[16] = "";
+        char steps[512], told[16] = "";
 
         niceness = nices[_i].niceness;
         without_autogroup = nices[_i].without_autogroup;
-        ck_assert_int_eq(run_main((const char *const[]){ NULL }, "0", said), EXIT_SUCCESS);
-        ck_assert_str_eq(said, services[0].done);
+        ck_assert_int_eq(run_main((const char *const[]){ NULL }, "0", steps), EXIT_SUCCESS);
+        ck_assert_str_eq(steps, services[0].done);
         (void) !read(niced[0], told, sizeof told - 1);
         ck_assert_str_eq(told, nices[_i].told);
 }

@@ -190,7 +190,7 @@ static void on_status(_unused_ void *userdata, int error, const FsckStatus *s) {
                 n += snprintf(answered + n, sizeof answered - n, "-%s ", *i);
 }
 
-static void ask_about(char *const *devices) {
+static void start_query_for(char *const *devices) {
         is_answered = false;
         if (pid1_query_fsck_status(pid1, devices) < 0) {
                 (void) snprintf(answered, sizeof answered, "error");
@@ -204,7 +204,7 @@ static void ask_about(char *const *devices) {
 static void start_query(void) {
         char *const devices[] = { (char *) "dev-sda1.device", NULL };
 
-        ask_about(devices);
+        start_query_for(devices);
 }
 
 /* Sends a signal. NULL sender: from a connection without names, such as the proxy's. */
@@ -221,7 +221,7 @@ static void send_signal(sd_bus *bus, const char *sender, const char *member, con
         ck_assert_int_ge(sd_bus_send(bus, m, NULL), 0);
 }
 
-static void tell(sd_bus *bus, const char *member, const char *unit) {
+static void send_job(sd_bus *bus, const char *member, const char *unit) {
         send_signal(bus, bus == served[0] ? PID1 : NULL, member, unit);
 }
 
@@ -372,7 +372,7 @@ START_TEST(test_no_devices) {
 
         world = units;
         refused = "ListUnitsByNames";
-        ask_about(_i ? none : NULL);
+        start_query_for(_i ? none : NULL);
         ck_assert_str_eq(answered, "systemd-fsck-root.service=/ ");
 }
 END_TEST
@@ -436,8 +436,8 @@ START_TEST(test_signals) {
                 pid1_disconnect(pid1);
                 start_query();
                 n_changes = 0;
-                tell(served[way], jobs[_i].member, jobs[_i].unit);
-                tell(served[way], "JobRemoved", CHECK("last"));
+                send_job(served[way], jobs[_i].member, jobs[_i].unit);
+                send_job(served[way], "JobRemoved", CHECK("last"));
                 wait_changes(jobs[_i].news ? 2 : 1);
         }
 }
@@ -453,14 +453,14 @@ START_TEST(test_senders) {
                 send_signal(served[0], others[i], "JobNew", CHECK("sda1"));
         change_owner(":1.9", ":1.9");
         send_signal(served[0], ":1.9", "JobNew", CHECK("sda1"));
-        tell(served[0], "JobNew", CHECK("last"));
+        send_job(served[0], "JobNew", CHECK("last"));
         wait_changes(1);
 
         subscribed = false;
         change_owner("org.freedesktop.DBus", ":1.2");
         wait_changes(2);
         ck_assert(subscribed);
-        tell(served[0], "JobNew", CHECK("sda1"));
+        send_job(served[0], "JobNew", CHECK("sda1"));
         send_signal(served[0], ":1.2", "JobNew", CHECK("last"));
         wait_changes(3);
 
@@ -482,7 +482,7 @@ START_TEST(test_disconnected) {
         wait_changes(1);
         start_query();
         ck_assert_uint_eq(n_opened[0], 2);
-        tell(served[0], "JobNew", CHECK("sda1"));
+        send_job(served[0], "JobNew", CHECK("sda1"));
         wait_changes(2);
 }
 END_TEST

@@ -26,7 +26,7 @@
 #define LOGIN "/org/freedesktop/login1"
 #define LOGIN_INTERFACE "org.freedesktop.login1.Manager"
 
-static char dir[32], ours[64], theirs[64];
+static char dir[32], own_path[64], peer_path[64];
 
 /* ---- PID 1 and logind, which answer every call ---- */
 
@@ -98,8 +98,8 @@ static pid_t fork_child(void) {
         return pid;
 }
 
-static pid_t start_theirs(void) {
-        int fd = listen_at(theirs, SOCK_STREAM);
+static pid_t start_peers(void) {
+        int fd = listen_at(peer_path, SOCK_STREAM);
         pid_t pid = fork_child();
 
         if (pid == 0) {
@@ -113,17 +113,17 @@ static pid_t start_theirs(void) {
         return pid;
 }
 
-static void stop_theirs(pid_t pid) {
+static void stop_peers(pid_t pid) {
         (void) kill(pid, SIGKILL);
         (void) waitpid(pid, NULL, 0);
 }
 
 /* ---- the proxy and its client ---- */
 
-static int open_theirs(sd_bus **ret) {
+static int open_peer(sd_bus **ret) {
         char address[128];
 
-        (void) snprintf(address, sizeof address, "unix:path=%s", theirs);
+        (void) snprintf(address, sizeof address, "unix:path=%s", peer_path);
         return systemd_open_socket(address, ret);
 }
 
@@ -141,7 +141,7 @@ static bool takes_no_fds;
 
 /* Starts the proxy, and connects to the proxy. */
 static pid_t start_proxy(bool reachable, sd_bus **ret) {
-        ProxyTargets targets = { reachable ? open_theirs : open_nothing, reachable ? open_theirs : open_nothing };
+        ProxyTargets targets = { reachable ? open_peer : open_nothing, reachable ? open_peer : open_nothing };
         int fds[2];
         pid_t pid;
 
@@ -160,13 +160,13 @@ static pid_t start_proxy(bool reachable, sd_bus **ret) {
 static void setup(void) {
         (void) strcpy(dir, "/tmp/drivekeep-test-XXXXXX");
         ck_assert_ptr_nonnull(mkdtemp(dir));
-        (void) snprintf(ours, sizeof ours, "%s/ours", dir);
-        (void) snprintf(theirs, sizeof theirs, "%s/theirs", dir);
+        (void) snprintf(own_path, sizeof own_path, "%s/ours", dir);
+        (void) snprintf(peer_path, sizeof peer_path, "%s/peer_path", dir);
 }
 
 static void teardown(void) {
-        (void) unlink(ours);
-        (void) unlink(theirs);
+        (void) unlink(own_path);
+        (void) unlink(peer_path);
         (void) rmdir(dir);
 }
 
@@ -212,7 +212,7 @@ static const struct {
         { UNIT, "org.freedesktop.systemd1.Unit", "Kill", "ss", { "a", "b" }, "org.freedesktop.DBus.Error." },
 };
 
-static int ask(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error) {
+static int call_method(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error) {
         sd_bus_message *m;
         int r;
 
@@ -230,15 +230,15 @@ static int ask(sd_bus *bus, size_t i, sd_bus_message **ret, sd_bus_error *error)
 }
 
 START_TEST(test_call) {
-        pid_t pid1 = start_theirs(), proxy;
+        pid_t pid1 = start_peers(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
-        const char *said, *rest;
+        const char *result, *rest;
         sd_bus *bus;
         int r, fd;
 
         proxy = start_proxy(true, &bus);
-        r = ask(bus, _i, &reply, &error);
+        r = call_method(bus, _i, &reply, &error);
         if (questions[_i].error) {
                 ck_assert_int_lt(r, 0);
                 ck_assert_msg(error.name && strncmp(error.name, questions[_i].error, strlen(questions[_i].error)) == 0,
@@ -248,8 +248,8 @@ START_TEST(test_call) {
                 if (sd_bus_message_read(reply, "h", &fd) >= 0)
                         ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
                 else {
-                        ck_assert_int_gt(sd_bus_message_read(reply, "ss", &said, &rest), 0);
-                        ck_assert_str_eq(said, questions[_i].member);
+                        ck_assert_int_gt(sd_bus_message_read(reply, "ss", &result, &rest), 0);
+                        ck_assert_str_eq(result, questions[_i].member);
                         ck_assert_str_eq(rest, "whole");
                 }
         }
@@ -257,70 +257,70 @@ START_TEST(test_call) {
         (void) sd_bus_message_unref(reply);
         (void) sd_bus_close_unref(bus);
         assert_ends(proxy);
-        stop_theirs(pid1);
+        stop_peers(pid1);
 }
 END_TEST
 
 /* A reply that cannot be forwarded becomes an error reply at once. */
 START_TEST(test_reply_lost) {
-        pid_t pid1 = start_theirs(), proxy;
+        pid_t pid1 = start_peers(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
         takes_no_fds = true;
         proxy = start_proxy(true, &bus);
-        ck_assert_int_lt(ask(bus, 3, NULL, &error), 0);
+        ck_assert_int_lt(call_method(bus, 3, NULL, &error), 0);
         ck_assert_str_eq(error.name, SD_BUS_ERROR_NOT_SUPPORTED);
 
         (void) sd_bus_close_unref(bus);
         assert_ends(proxy);
-        stop_theirs(pid1);
+        stop_peers(pid1);
 }
 END_TEST
 
 static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused_) {
         const char *path, *unit, *result = "";
-        char *said = userdata;
+        char *signals = userdata;
         uint32_t id;
 
         ck_assert_int_gt(sd_bus_message_read(m, "uos", &id, &path, &unit), 0);
         if (streq(sd_bus_message_get_member(m), "JobRemoved"))
                 ck_assert_int_gt(sd_bus_message_read(m, "s", &result), 0);
         ck_assert_str_eq(result, streq(sd_bus_message_get_member(m), "JobRemoved") ? "done" : "");
-        (void) snprintf(said + strlen(said), 64, "%s %u %s %s;", sd_bus_message_get_member(m), id, path, unit);
+        (void) snprintf(signals + strlen(signals), 64, "%s %u %s %s;", sd_bus_message_get_member(m), id, path, unit);
         return 0;
 }
 
 START_TEST(test_signal) {
-        pid_t pid1 = start_theirs(), proxy;
+        pid_t pid1 = start_peers(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus_message *reply = NULL;
-        char said[256] = "";
+        char result[256] = "";
         sd_bus *bus;
 
         proxy = start_proxy(true, &bus);
-        ck_assert_int_ge(sd_bus_match_signal(bus, NULL, NULL, MANAGER, MANAGER_INTERFACE, NULL, on_job, said), 0);
-        ck_assert_int_ge(ask(bus, 1, &reply, &error), 0);
-        while (!strstr(said, "JobRemoved") && sd_bus_process(bus, NULL) >= 0)
+        ck_assert_int_ge(sd_bus_match_signal(bus, NULL, NULL, MANAGER, MANAGER_INTERFACE, NULL, on_job, result), 0);
+        ck_assert_int_ge(call_method(bus, 1, &reply, &error), 0);
+        while (!strstr(result, "JobRemoved") && sd_bus_process(bus, NULL) >= 0)
                 (void) sd_bus_wait(bus, 10 * 1000);
-        ck_assert_str_eq(said, "JobNew 7 /job/7 a.service;JobRemoved 7 /job/7 a.service;");
+        ck_assert_str_eq(result, "JobNew 7 /job/7 a.service;JobRemoved 7 /job/7 a.service;");
 
         (void) sd_bus_message_unref(reply);
         (void) sd_bus_close_unref(bus);
         assert_ends(proxy);
-        stop_theirs(pid1);
+        stop_peers(pid1);
 }
 END_TEST
 
 /* When PID 1 disconnects, the proxy exits, so that the client notices the end of the signals. */
 START_TEST(test_pid1_disconnects) {
-        pid_t pid1 = start_theirs(), proxy;
+        pid_t pid1 = start_peers(), proxy;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
         sd_bus *bus;
 
         proxy = start_proxy(true, &bus);
-        ck_assert_int_ge(ask(bus, 1, NULL, &error), 0);
-        stop_theirs(pid1);
+        ck_assert_int_ge(call_method(bus, 1, NULL, &error), 0);
+        stop_peers(pid1);
         while (sd_bus_process(bus, NULL) >= 0)
                 (void) sd_bus_wait(bus, 10 * 1000);
         (void) sd_bus_close_unref(bus);
@@ -329,16 +329,16 @@ START_TEST(test_pid1_disconnects) {
 END_TEST
 
 static void proxy_child(BrokerChild child, int fd) {
-        static const ProxyTargets targets = { open_theirs, open_theirs };
+        static const ProxyTargets targets = { open_peer, open_peer };
 
         end(child == BROKER_PROXY ? proxy_serve(fd, &targets) : -EINVAL);
 }
 
 /* Starts the proxy through a broker, as the manager does. */
 START_TEST(test_open) {
-        pid_t pid1 = start_theirs(), pid;
+        pid_t pid1 = start_peers(), pid;
         _cleanup_(sd_bus_error_free) sd_bus_error error = {};
-        int listener = listen_at(ours, SOCK_SEQPACKET);
+        int listener = listen_at(own_path, SOCK_SEQPACKET);
         Broker *broker;
         sd_bus *bus;
 
@@ -347,16 +347,16 @@ START_TEST(test_open) {
                 _exit(broker_serve(accept4(listener, NULL, NULL, SOCK_CLOEXEC), 0, proxy_child) < 0);
         (void) close(listener);
 
-        ck_assert_int_eq(broker_new(ours, &broker), 0);
+        ck_assert_int_eq(broker_new(own_path, &broker), 0);
         ck_assert_int_eq(proxy_open(broker, &bus), 0);
-        ck_assert_msg(ask(bus, 1, NULL, &error) >= 0, "%s", error.message);
+        ck_assert_msg(call_method(bus, 1, NULL, &error) >= 0, "%s", error.message);
         (void) sd_bus_close_unref(bus);
         /* The broker has no child left after the proxy's exit. */
         assert_ends(pid);
         ck_assert_int_eq(proxy_open(broker, &bus), -ECONNREFUSED);
 
         (void) broker_free(broker);
-        stop_theirs(pid1);
+        stop_peers(pid1);
 }
 END_TEST
 
@@ -367,7 +367,7 @@ START_TEST(test_unreachable) {
         sd_bus *bus;
 
         proxy = start_proxy(false, &bus);
-        ck_assert_int_lt(ask(bus, 0, NULL, &error), 0);
+        ck_assert_int_lt(call_method(bus, 0, NULL, &error), 0);
         ck_assert(sd_bus_error_is_set(&error));
         (void) sd_bus_close_unref(bus);
         assert_ends(proxy);
@@ -422,19 +422,19 @@ static int open_abstract(int (*use)(int fd, const struct sockaddr *address, sock
 }
 
 /* Runs in a child: stores '-' for each action that is forbidden, '+' for each that is permitted. */
-static void try_rights(char said[static 5]) {
+static void try_rights(char result[static 5]) {
         sd_bus *bus;
 
-        (void) strcpy(said, "----");
+        (void) strcpy(result, "----");
         if (open_abstract(connect) >= 0)
-                said[0] = '+';
+                result[0] = '+';
         if (open("/proc/self/status", O_RDONLY | O_CLOEXEC) >= 0)
-                said[1] = '+';
-        if (open(dir, O_PATH | O_CLOEXEC) >= 0 && mkdir(ours, 0755) >= 0)
-                said[2] = '+';
-        if (open_theirs(&bus) >= 0 &&
+                result[1] = '+';
+        if (open(dir, O_PATH | O_CLOEXEC) >= 0 && mkdir(own_path, 0755) >= 0)
+                result[2] = '+';
+        if (open_peer(&bus) >= 0 &&
             sd_bus_call_method(bus, "org.example.Any", MANAGER, MANAGER_INTERFACE, "Any", NULL, NULL, "") >= 0)
-                said[3] = '+';
+                result[3] = '+';
 }
 
 /* The proxy has no capability, cannot open or create files, and cannot connect to abstract sockets outside, but can connect to a socket
@@ -443,19 +443,19 @@ START_TEST(test_rights) {
         static const char *const sets[] = { "CapPrm", "CapEff", "CapInh" };
         bool scoped = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 6;
         int listener = open_abstract(bind), fds[2], file;
-        pid_t pid1 = start_theirs(), pid;
-        char said[5] = "", text[4096] = "";
+        pid_t pid1 = start_peers(), pid;
+        char result[5] = "", text[4096] = "";
 
         ck_assert_int_eq(listen(listener, 8), 0);
         ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
         pid = fork_child();
         if (pid == 0) {
                 if (sandbox_proxy() >= 0)
-                        try_rights(said);
-                _exit(write(fds[1], said, sizeof said) == sizeof said ? EXIT_SUCCESS : EXIT_FAILURE);
+                        try_rights(result);
+                _exit(write(fds[1], result, sizeof result) == sizeof result ? EXIT_SUCCESS : EXIT_FAILURE);
         }
-        ck_assert_int_eq(read(fds[0], said, sizeof said), sizeof said);
-        ck_assert_str_eq(said, scoped ? "---+" : "+--+");
+        ck_assert_int_eq(read(fds[0], result, sizeof result), sizeof result);
+        ck_assert_str_eq(result, scoped ? "---+" : "+--+");
 
         /* /proc also has the status of a zombie. */
         (void) snprintf(text, sizeof text, "/proc/%d/status", pid);
@@ -473,8 +473,8 @@ START_TEST(test_rights) {
         closep(&listener);
         closep(&fds[0]);
         closep(&fds[1]);
-        (void) rmdir(ours);
-        stop_theirs(pid1);
+        (void) rmdir(own_path);
+        stop_peers(pid1);
 }
 END_TEST
 
@@ -482,7 +482,7 @@ END_TEST
 
 static const struct {
         const char *change; /* a command that changes the file "ours" */
-        bool by_root, ours;
+        bool by_root, owned;
 } owners[] = {
         { "true", false, true },
         { "chown 65534 ours", true, false },
@@ -497,14 +497,14 @@ START_TEST(test_owner) {
 
         if (owners[_i].by_root && geteuid() != 0)
                 return;
-        listener = listen_at(ours, SOCK_STREAM);
+        listener = listen_at(own_path, SOCK_STREAM);
         client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        (void) strcpy(address.sun_path, ours);
+        (void) strcpy(address.sun_path, own_path);
         ck_assert_int_eq(connect(client, (const struct sockaddr *) &address, sizeof address), 0);
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         (void) snprintf(command, sizeof command, "cd %s && { %s; }", dir, owners[_i].change);
         ck_assert_int_eq(system(command), 0);
-        ck_assert_msg(unix_peer_owns_socket(fd) == owners[_i].ours, "%s", owners[_i].change);
+        ck_assert_msg(unix_peer_owns_socket(fd) == owners[_i].owned, "%s", owners[_i].change);
         (void) close(fd);
         (void) close(client);
         (void) close(listener);

@@ -21,36 +21,37 @@
 #include "sandbox.h"
 #include "test-cli.h"
 
-typedef enum Who {
+typedef enum Sandbox {
         WORKER,
         LOST_WORKER, /* a worker whose drive has another path and no partitions */
         PROXY,
         TRACER, /* a tracer whose tracefs instance is the drive's directory */
-        _WHO_MAX,
-} Who;
+        _SANDBOX_MAX,
+} Sandbox;
 
-static int confine(Who who) {
+static int confine(Sandbox sandbox) {
         char *const partitions[] = { (char *) "zero", (char *) "nonesuch", (char *) "full", NULL };
         char own[128], disk[160];
 
         (void) snprintf(own, sizeof own, "%s/nvme-subsys0", scratch);
         (void) snprintf(disk, sizeof disk, "%s/nvme0n1", own);
-        if (who == PROXY)
+        if (sandbox == PROXY)
                 return sandbox_proxy();
-        if (who == TRACER)
+        if (sandbox == TRACER)
                 return sandbox_tracer(own);
-        return who == WORKER ? sandbox_worker("/dev/null", partitions, disk) : sandbox_worker("/dev/null", NULL, "");
+        return sandbox == WORKER ? sandbox_worker("/dev/null", partitions, disk)
+                                 : sandbox_worker("/dev/null", NULL, "");
 }
 
 /* Runs `action` in a child with this sandbox. Returns the result of `action`, which must fit in one byte. */
-static int confined(Who who, int (*action)(void)) {
+static int confined(Sandbox sandbox, int (*action)(void)) {
         int status;
         pid_t pid;
 
         pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0)
-                _exit(confine(who) < 0 ? 0xFF : action());
+                _exit(confine(sandbox) < 0 ? 0xFF : action());
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFEXITED(status));
         ck_assert_int_ne(WEXITSTATUS(status), 0xFF);
@@ -103,7 +104,7 @@ static void setup(void) {
 static const struct {
         const char *path;
         int flags;
-        bool allowed[_WHO_MAX];
+        bool allowed[_SANDBOX_MAX];
 } files[] = {
         { "/dev/null", O_RDONLY, { [WORKER] = true, [LOST_WORKER] = true } },
         { "/dev/null", O_WRONLY, {} },
@@ -133,7 +134,7 @@ static const struct {
 };
 static size_t file_at;
 
-static int deed_open(void) {
+static int try_open(void) {
         return open(files[file_at].path, files[file_at].flags | O_CLOEXEC, 0644) >= 0;
 }
 
@@ -144,8 +145,9 @@ START_TEST(test_files) {
                 return;
         }
         ck_assert(!sandbox_lacks_landlock());
-        for (Who who = 0; who < _WHO_MAX; who++)
-                ck_assert_msg(confined(who, deed_open) == files[_i].allowed[who], "%s, who: %d", files[_i].path, who);
+        for (Sandbox sandbox = 0; sandbox < _SANDBOX_MAX; sandbox++)
+                ck_assert_msg(confined(sandbox, try_open) == files[_i].allowed[sandbox], "%s, sandbox: %d",
+                              files[_i].path, sandbox);
 }
 END_TEST
 
@@ -153,7 +155,7 @@ END_TEST
 
 /* An ioctl() number that /dev/null does not implement; 0: none. */
 static unsigned long number;
-static int deed_ioctl(void) {
+static int try_ioctl(void) {
         uint64_t argument[16] = {};
         int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -171,45 +173,45 @@ static const struct {
 
 START_TEST(test_ioctl) {
         number = numbers[_i].number;
-        ck_assert_int_eq(confined(WORKER, deed_ioctl), numbers[_i].allowed ? ENOTTY : EPERM);
-        ck_assert_int_eq(confined(LOST_WORKER, deed_ioctl), numbers[_i].allowed ? ENOTTY : EPERM);
+        ck_assert_int_eq(confined(WORKER, try_ioctl), numbers[_i].allowed ? ENOTTY : EPERM);
+        ck_assert_int_eq(confined(LOST_WORKER, try_ioctl), numbers[_i].allowed ? ENOTTY : EPERM);
 }
 END_TEST
 
-static int deed_socket(void) {
+static int try_socket(void) {
         return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0 ? errno : 0;
 }
-static int deed_read(void) {
+static int try_read(void) {
         char c;
         int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 
         return fd < 0 || read(fd, &c, 1) < 0 ? errno : 0;
 }
-static int deed_process(void) {
+static int try_process(void) {
         pid_t pid = fork();
 
         if (pid == 0)
                 _exit(0);
         return pid < 0 ? errno : 0;
 }
-static int deed_kill(void) {
+static int try_kill(void) {
         return kill(getpid(), 0) < 0 ? errno : 0;
 }
-static int deed_sendmsg(void) {
+static int try_sendmsg(void) {
         return sendmsg(pair[0], &(struct msghdr){}, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
 }
 static const struct {
         int (*action)(void);
         int worker, proxy, tracer;
-} deeds[] = {
-        { deed_read, 0, EPERM, 0 },         { deed_socket, EPERM, 0, EPERM },  { deed_process, EPERM, EPERM, EPERM },
-        { deed_kill, EPERM, EPERM, EPERM }, { deed_sendmsg, EPERM, 0, EPERM },
+} actions[] = {
+        { try_read, 0, EPERM, 0 },         { try_socket, EPERM, 0, EPERM },  { try_process, EPERM, EPERM, EPERM },
+        { try_kill, EPERM, EPERM, EPERM }, { try_sendmsg, EPERM, 0, EPERM },
 };
 
 START_TEST(test_actions) {
-        ck_assert_int_eq(confined(WORKER, deeds[_i].action), deeds[_i].worker);
-        ck_assert_int_eq(confined(PROXY, deeds[_i].action), deeds[_i].proxy);
-        ck_assert_int_eq(confined(TRACER, deeds[_i].action), deeds[_i].tracer);
+        ck_assert_int_eq(confined(WORKER, actions[_i].action), actions[_i].worker);
+        ck_assert_int_eq(confined(PROXY, actions[_i].action), actions[_i].proxy);
+        ck_assert_int_eq(confined(TRACER, actions[_i].action), actions[_i].tracer);
 }
 END_TEST
 
@@ -221,7 +223,7 @@ static struct {
         int command;
         uintptr_t argument;
 } control;
-static int deed_control(void) {
+static int try_control(void) {
         return fcntl(pair[0], control.command, control.argument) < 0 ? errno : 0;
 }
 
@@ -247,16 +249,16 @@ START_TEST(test_controls) {
         control.command = controls[_i].command;
         control.argument = controls[_i].argument;
         owner.pid = getpid();
-        ck_assert_int_eq(confined(WORKER, deed_control), controls[_i].worker);
-        ck_assert_int_eq(confined(TRACER, deed_control), controls[_i].worker);
-        ck_assert_int_eq(confined(PROXY, deed_control), controls[_i].proxy);
+        ck_assert_int_eq(confined(WORKER, try_control), controls[_i].worker);
+        ck_assert_int_eq(confined(TRACER, try_control), controls[_i].worker);
+        ck_assert_int_eq(confined(PROXY, try_control), controls[_i].proxy);
 }
 END_TEST
 
 /* ioctl()s that set the owner of a descriptor. */
 static const unsigned long owner_numbers[] = { FIOASYNC, FIOSETOWN, SIOCSPGRP };
 
-static int deed_own(void) {
+static int try_own(void) {
         int own = getpid();
 
         return ioctl(pair[0], number, &own) < 0 ? errno : 0;
@@ -264,9 +266,9 @@ static int deed_own(void) {
 
 START_TEST(test_owner) {
         number = owner_numbers[_i];
-        ck_assert_int_eq(confined(WORKER, deed_own), EPERM);
-        ck_assert_int_eq(confined(TRACER, deed_own), EPERM);
-        ck_assert_int_eq(confined(PROXY, deed_own), EPERM);
+        ck_assert_int_eq(confined(WORKER, try_own), EPERM);
+        ck_assert_int_eq(confined(TRACER, try_own), EPERM);
+        ck_assert_int_eq(confined(PROXY, try_own), EPERM);
 }
 END_TEST
 
@@ -290,7 +292,7 @@ int main(void) {
         tcase_add_checked_fixture(t, setup, scratch_remove);
         tcase_add_loop_test(t, test_files, 0, ELEMENTSOF(files));
         tcase_add_loop_test(t, test_ioctl, 0, ELEMENTSOF(numbers));
-        tcase_add_loop_test(t, test_actions, 0, ELEMENTSOF(deeds));
+        tcase_add_loop_test(t, test_actions, 0, ELEMENTSOF(actions));
         tcase_add_loop_test(t, test_controls, 0, ELEMENTSOF(controls));
         tcase_add_loop_test(t, test_owner, 0, ELEMENTSOF(owner_numbers));
         tcase_add_loop_test(t, test_scope, 0, ELEMENTSOF(versions));

@@ -75,24 +75,24 @@ static void bus_stop(void) {
 
 /* ---- the service ---- */
 
-static char heard[16]; /* C: connected; L: lost */
+static char changes[16]; /* C: connected; L: lost */
 static sd_bus *connection;
 
 void sleep_bus_connected(Sleep *s, sd_bus *bus) {
-        ck_assert_ptr_eq(s, (Sleep *) heard);
+        ck_assert_ptr_eq(s, (Sleep *) changes);
         ck_assert_ptr_null(connection);
         connection = sd_bus_ref(bus);
-        (void) strcat(heard, "C");
+        (void) strcat(changes, "C");
 }
 
 void sleep_bus_lost(_unused_ Sleep *s) {
         connection = sd_bus_unref(connection);
-        (void) strcat(heard, "L");
+        (void) strcat(changes, "L");
 }
 
 static void run_until(const char *what) {
-        while (!streq(heard, what)) {
-                ck_assert_uint_lt(strlen(heard), strlen(what));
+        while (!streq(changes, what)) {
+                ck_assert_uint_lt(strlen(changes), strlen(what));
                 ck_assert_int_ge(sd_event_run(event, UINT64_MAX), 0);
         }
 }
@@ -118,8 +118,8 @@ static void teardown(void) {
 
 static void service_start(void) {
         ck_assert_int_eq(bus_new(event, own_path, NULL, NULL, NULL, NULL, &service), 0);
-        bus_connect(service, address, (Sleep *) heard);
-        ck_assert_str_eq(heard, "");
+        bus_connect(service, address, (Sleep *) changes);
+        ck_assert_str_eq(changes, "");
 }
 
 /* ---- the tests ---- */
@@ -133,7 +133,7 @@ START_TEST(test_reconnect) {
         service_start();
         if (_i == 1) {
                 bus_settle(event);
-                ck_assert_str_eq(heard, "");
+                ck_assert_str_eq(changes, "");
                 bus_start();
         }
         for (size_t n = 1; n <= strlen(all); n += 2) {
@@ -172,7 +172,7 @@ START_TEST(test_name) {
         bus_settle(event);
         ck_assert_uint_eq(n_names, 1);
         ck_assert_uint_eq(n_logged, names[_i].told);
-        ck_assert_str_eq(heard, "C");
+        ck_assert_str_eq(changes, "C");
 }
 END_TEST
 
@@ -182,7 +182,7 @@ START_TEST(test_silent) {
         listen_source = sd_event_source_disable_unref(listen_source);
         service_start();
         bus_settle(event);
-        ck_assert_str_eq(heard, "");
+        ck_assert_str_eq(changes, "");
 }
 END_TEST
 

@@ -87,13 +87,13 @@ static void finish(void) {
         assert_ends(0);
 }
 
-static void ask(bool watch, const WatchDrive *d) {
+static void send_request(bool watch, const WatchDrive *d) {
         const TracerRequest q = { .watch = watch, .drive = *d };
 
         ck_assert_int_eq(wire_send(manager, tracer_request_fields, &q, 0), 0);
 }
 
-static TracerAnswer hear(void) {
+static TracerAnswer receive_answer(void) {
         TracerAnswer a = {};
 
         ck_assert_int_eq(wire_receive(manager, tracer_answer_fields, &a, 0), 1);
@@ -101,16 +101,16 @@ static TracerAnswer hear(void) {
 }
 
 /* Expects the confirmation of the watch, and no earlier message. */
-static void hear_watched(WatchDevice d) {
-        TracerAnswer a = hear();
+static void expect_watched(WatchDevice d) {
+        TracerAnswer a = receive_answer();
 
         ck_assert(!a.woken);
         ck_assert(a.disk.major == d.major && a.disk.minor == d.minor);
 }
 
-static void ask_watch(const WatchDrive *d) {
-        ask(true, d);
-        hear_watched(d->disk);
+static void request_watch(const WatchDrive *d) {
+        send_request(true, d);
+        expect_watched(d->disk);
 }
 
 /* Empties the files, so that later writes are visible. */
@@ -196,13 +196,13 @@ START_TEST(test_filters) {
         begin();
         for (size_t i = 0; i < ELEMENTSOF(filters[_i].drives) && drives[i].disk.major > 0; i++) {
                 clear_files();
-                ask_watch(drives + i);
+                request_watch(drives + i);
                 /* The buffer size is set once. */
                 assert_file("instance/buffer_size_kb", i == 0 ? "16" : "");
         }
         if (filters[_i].unwatch >= 0) {
                 clear_files();
-                ask(false, drives + filters[_i].unwatch);
+                send_request(false, drives + filters[_i].unwatch);
         }
         finish();
 
@@ -222,10 +222,10 @@ START_TEST(test_filter_resume) {
                          b = SDB;
 
         begin();
-        ask_watch(&a);
+        request_watch(&a);
         assert_file(event_file(names[RESUME], "filter"), "name==\"2:0:1:3\"");
         file_write(event_file(names[RESUME], "filter"), "");
-        ask_watch(&b);
+        request_watch(&b);
         assert_file(event_file(names[RESUME], "filter"), "name==\"2:0:1:3\"||name==\"10:1:7:0\"");
         finish();
 }
@@ -236,13 +236,13 @@ START_TEST(test_disabled) {
         const WatchDrive a = SDA, b = SDB, c = disk(99);
 
         begin();
-        ask_watch(&a);
-        ask_watch(&b);
-        ask(false, &c);
-        ask(false, _i ? &a : &b);
-        ask_watch(_i ? &b : &a);
+        request_watch(&a);
+        request_watch(&b);
+        send_request(false, &c);
+        send_request(false, _i ? &a : &b);
+        request_watch(_i ? &b : &a);
         clear_files();
-        ask(false, _i ? &b : &a);
+        send_request(false, _i ? &b : &a);
         finish();
         for (size_t i = 0; i < ELEMENTSOF(names); i++) {
                 assert_file(event_file(names[i], "filter"), "");
@@ -259,11 +259,11 @@ START_TEST(test_old_kernel) {
         ck_assert_int_eq(unlink(event_file(names[2], "filter")), 0);
         ck_assert_int_eq(unlink(event_file(names[2], "enable")), 0);
         begin();
-        ask_watch(&a);
+        request_watch(&a);
         assert_file(event_file(OLD_DIRTY, "filter"), "name==\"8:0\"");
         assert_file(event_file(OLD_DIRTY, "enable"), "1");
         file_write(event_file(OLD_DIRTY, "enable"), "");
-        ask(false, &a);
+        send_request(false, &a);
         finish();
         assert_file(event_file(OLD_DIRTY, "enable"), "0");
         ck_assert_int_lt(access(event_file(names[2], "filter"), F_OK), 0);
@@ -276,7 +276,7 @@ START_TEST(test_both_names) {
 
         make_event(OLD_DIRTY);
         begin();
-        ask_watch(&a);
+        request_watch(&a);
         finish();
         assert_file(event_file(OLD_DIRTY, "filter"), "");
         assert_file(event_file(names[2], "filter"), "name==\"8:0\"");
@@ -327,7 +327,7 @@ START_TEST(test_much_above) {
         begin();
         for (unsigned i = 0; i < ELEMENTSOF(drives); i++) {
                 clear_files();
-                ask_watch(drives + i);
+                request_watch(drives + i);
         }
         finish();
         assert_file(event_file(names[0], "filter"), bio);
@@ -343,9 +343,9 @@ START_TEST(test_flood) {
         file_write("instance/trace_pipe", "");
         ck_assert_int_eq(truncate("instance/trace_pipe", (off_t) 1 << 40), 0);
         begin();
-        ask_watch(&d);
-        ask_watch(&other);
-        ask(false, &d);
+        request_watch(&d);
+        request_watch(&other);
+        send_request(false, &d);
         finish();
 }
 END_TEST
@@ -359,10 +359,10 @@ START_TEST(test_no_room) {
         begin();
         for (unsigned i = 0; i < n; i++) {
                 d.disk = (WatchDevice){ 8, i };
-                ask_watch(&d);
+                request_watch(&d);
         }
         d.disk = (WatchDevice){ 8, n };
-        ask(true, &d);
+        send_request(true, &d);
         assert_ends(ENOSPC);
 }
 END_TEST
@@ -393,11 +393,11 @@ static void happen_line(const char *line) {
 static void assert_nothing_reported(void) {
         const WatchDrive b = SDB;
 
-        ask_watch(&b);
+        request_watch(&b);
 }
 
 static void expect_read(const char *comm, uint64_t sector) {
-        TracerAnswer a = hear();
+        TracerAnswer a = receive_answer();
 
         ck_assert(a.woken && a.disk.major == 8 && a.disk.minor == 0);
         ck_assert_int_eq(a.wake.kind, WAKE_READ);
@@ -413,7 +413,7 @@ static void begin_watching(void) {
         const WatchDrive a = SDA;
 
         begin();
-        ask_watch(&a);
+        request_watch(&a);
         assert_nothing_reported();
 }
 
@@ -440,15 +440,15 @@ START_TEST(test_unwatched) {
         const WatchDrive a = SDA;
 
         begin_watching();
-        ask(false, &a);
+        send_request(false, &a);
         assert_nothing_reported();
         happen_line(BIO);
         happen_line(COMMAND);
         assert_nothing_reported();
-        ask_watch(&a);
+        request_watch(&a);
         happen_line(BIO);
         assert_nothing_reported();
-        ask_watch(&a);
+        request_watch(&a);
         happen_line(OTHER_BIO);
         happen_line(COMMAND);
         expect_read("cat", 4096);
@@ -563,7 +563,7 @@ START_TEST(test_requests) {
                 assert_file(event_file(names[0], "enable"), "");
                 return;
         }
-        hear_watched(requests[_i].request.drive.disk);
+        expect_watched(requests[_i].request.drive.disk);
         finish();
 }
 END_TEST
@@ -574,11 +574,11 @@ START_TEST(test_too_many) {
         begin();
         for (unsigned i = 0; i < TRACER_DRIVES_MAX; i++) {
                 d = disk(i);
-                ask_watch(&d);
+                request_watch(&d);
         }
-        ask_watch(&d);
+        request_watch(&d);
         d = disk(TRACER_DRIVES_MAX);
-        ask(true, &d);
+        send_request(true, &d);
         assert_ends(EBADMSG);
 }
 END_TEST
@@ -608,7 +608,7 @@ START_TEST(test_owner) {
         if (owners[_i].by_root && geteuid() != 0)
                 return;
         ck_assert_int_eq(system(owners[_i].change), 0);
-        ask(true, &a);
+        send_request(true, &a);
         begin();
         assert_ends(EPERM);
         assert_file("instance/buffer_size_kb", "");
@@ -646,7 +646,7 @@ START_TEST(test_no_writeback) {
                                           : "rm instance/events/writeback/*/enable"),
                          0);
         begin();
-        ask_watch(&a);
+        request_watch(&a);
         assert_file(event_file(names[0], "enable"), "1");
         assert_file(event_file(names[1], "enable"), "1");
         finish();
@@ -658,9 +658,9 @@ START_TEST(test_instance) {
 
         ck_assert_int_eq(system(instances[_i].change), 0);
         begin_at(instances[_i].instance);
-        ask(true, &a);
+        send_request(true, &a);
         assert_ends(instances[_i].error);
-        ck_assert_int_eq(hear().tracing, instances[_i].told);
+        ck_assert_int_eq(receive_answer().tracing, instances[_i].told);
         ck_assert_int_eq(access(instances[_i].instance, F_OK), instances[_i].told == TRACING_UNMOUNTED ? -1 : 0);
 }
 END_TEST

@@ -96,12 +96,12 @@ static void watch(unsigned minor) {
         expect_request(true, &d);
 }
 
-static void say_bytes(const uint8_t *answer, size_t size) {
+static void send_bytes(const uint8_t *answer, size_t size) {
         ck_assert_int_eq(send(process, answer, size, MSG_NOSIGNAL), (ssize_t) size);
         run(event);
 }
 
-static void say(const TracerAnswer *answer) {
+static void send_answer(const TracerAnswer *answer) {
         ck_assert_int_eq(wire_send(process, tracer_answer_fields, answer, 0), 0);
         run(event);
 }
@@ -123,13 +123,13 @@ START_TEST(test_answers) {
         run(event);
         ck_assert_int_lt(accept4(listener, NULL, NULL, SOCK_CLOEXEC | fcntl(listener, F_SETFL, O_NONBLOCK)), 0);
         watch(0);
-        say(&a);
+        send_answer(&a);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
 
         /* A second drive is watched by the same process. */
         watch(16);
         a = (TracerAnswer){ .disk = { 8, 16 }, .woken = true, .wake = reading };
-        say(&a);
+        send_answer(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
         ck_assert_mem_eq(&last, &reading, sizeof last);
 
@@ -137,16 +137,16 @@ START_TEST(test_answers) {
         a.wake = (Wake){ .kind = _WAKE_KIND_MAX - 1, .cdb_len = WAKE_CDB_MAX };
         (void) memset(a.wake.process.unit, 'u', sizeof a.wake.process.unit - 1);
         (void) memset(a.wake.thread, 't', sizeof a.wake.thread - 1);
-        say(&a);
+        send_answer(&a);
         ck_assert_str_eq(all_done(), "woken:8:16 ");
 
         /* Reports that crossed the request to end a watch, and reports of drives that were never watched, are ignored. */
         tracer_unwatch(tracer, b.disk);
         expect_request(false, &b);
-        say(&a);
+        send_answer(&a);
         for (unsigned i = 0; i < 2; i++) {
                 a.disk = i ? (WatchDevice){ 8, 1 } : (WatchDevice){ 9, 0 };
-                say(&a);
+                send_answer(&a);
         }
         ck_assert_str_eq(all_done(), "");
         ck_assert_uint_eq(n_logged, 0);
@@ -209,7 +209,7 @@ START_TEST(test_wrong) {
         wrong = (TracerAnswer){ .disk = { 8, 0 }, .woken = true, .wake = reading };
         watch(0);
         watch(16);
-        say(&wrong);
+        send_answer(&wrong);
         ck_assert_str_eq(all_done(), "woken:8:0 ");
 
         (void) wire_write(tracer_answer_fields, &wrong, bytes);
@@ -217,7 +217,7 @@ START_TEST(test_wrong) {
         (void) wire_write(tracer_answer_fields, &wrong, other);
         at = first_difference(bytes, other, size);
         (void) memset(bytes + at, wrongs[_i].fill, wrongs[_i].size);
-        say_bytes(bytes, size);
+        send_bytes(bytes, size);
         if (_i == ELEMENTSOF(wrongs) - 1)
                 ck_assert_str_eq(all_done(), "");
         else
@@ -233,7 +233,7 @@ START_TEST(test_size) {
 
         (void) wire_write(tracer_answer_fields, &(const TracerAnswer){ .disk = { 8, 0 } }, bytes);
         watch(0);
-        say_bytes(bytes, sizes[_i]);
+        send_bytes(bytes, sizes[_i]);
         assert_lost();
 }
 END_TEST
@@ -253,14 +253,14 @@ START_TEST(test_untraced) {
 
         ck_assert_int_eq(tracer_tracing(tracer), TRACING_FINE);
         watch(0);
-        say(&a);
+        send_answer(&a);
         assert_lost();
         ck_assert_int_eq(tracer_tracing(tracer), _i);
         passed_usec = 1300 * SECOND;
         closep(&process);
         process = -EBADF;
         watch(0);
-        say(&fine);
+        send_answer(&fine);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
         ck_assert_int_eq(tracer_tracing(tracer), TRACING_FINE);
         passed_usec = 0;
@@ -330,10 +330,10 @@ START_TEST(test_stuck) {
                 n++;
         ck_assert_int_eq(r, -EAGAIN);
         ck_assert_int_eq(tracer_watch(tracer, &b), -EAGAIN);
-        say(&answer);
+        send_answer(&answer);
         ck_assert_str_eq(all_done(), "");
         answer.disk.minor = 0;
-        say(&answer);
+        send_answer(&answer);
         ck_assert_str_eq(all_done(), "watched:8:0 ");
         ck_assert_uint_eq(n_logged, 0);
 }

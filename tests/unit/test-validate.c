@@ -338,7 +338,7 @@ static const struct {
 };
 
 /* Starts a worker in a child, without a sandbox, for a drive that does not exist. Its output goes to a file. */
-static pid_t worker_make(const void *told, size_t told_size, int *ret_fd, FILE **ret_printed) {
+static pid_t worker_make(const void *data, size_t data_size, int *ret_fd, FILE **ret_printed) {
         _cleanup_free_ uint8_t *request = NULL;
         size_t size;
         int fds[2];
@@ -349,8 +349,8 @@ static pid_t worker_make(const void *told, size_t told_size, int *ret_fd, FILE *
         ck_assert_ptr_nonnull(*ret_printed);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         ck_assert_int_eq(send(fds[0], request, size, MSG_NOSIGNAL), (ssize_t) size);
-        if (told)
-                ck_assert_int_eq(send(fds[0], told, told_size, MSG_NOSIGNAL), (ssize_t) told_size);
+        if (data)
+                ck_assert_int_eq(send(fds[0], data, data_size, MSG_NOSIGNAL), (ssize_t) data_size);
         pid = fork();
         if (pid == 0) {
                 (void) close(fds[0]);
@@ -572,15 +572,15 @@ static const struct {
 
 /* Each flag is transmitted, and changes no other flag. */
 START_TEST(test_flags) {
-        Visit asked = visit;
+        Visit expected = visit;
         VisitRequest r;
         uint8_t *request;
         size_t size;
 
-        asked.work = 1 << _i;
-        ck_assert_int_eq(visit_request_new(&asked, (void **) &request, &size), 0);
+        expected.work = 1 << _i;
+        ck_assert_int_eq(visit_request_new(&expected, (void **) &request, &size), 0);
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
-        ck_assert_uint_eq(r.visit.work, asked.work);
+        ck_assert_uint_eq(r.visit.work, expected.work);
         free(request);
 }
 END_TEST
@@ -620,12 +620,12 @@ static int receive(const uint8_t *bytes, size_t size, WorkerMessage *ret) {
 START_TEST(test_message) {
         const Field *f = &message_fields[_i].field;
         uint8_t bytes[WORKER_MESSAGE_MAX_BYTES], other[WORKER_MESSAGE_MAX_BYTES], *byte = f->at;
-        WorkerMessage told;
+        WorkerMessage data;
         size_t size, at = 0;
 
         message.type = message_fields[_i].type;
         size = worker_message_write(&message, bytes);
-        ck_assert_int_eq(receive(bytes, size, &told), 1);
+        ck_assert_int_eq(receive(bytes, size, &data), 1);
         if (byte != (uint8_t *) &message.type) {
                 *byte ^= 1;
                 ck_assert_uint_eq(worker_message_write(&message, other), size);
@@ -634,7 +634,7 @@ START_TEST(test_message) {
                 ck_assert_msg(at < size, "%s does not cross", f->name);
         }
         for (unsigned nth = 0; make_wrong(f, bytes + at, nth); nth++)
-                ck_assert_msg(receive(bytes, size, &told) == -EBADMSG, "%s, wrong value %u", f->name, nth);
+                ck_assert_msg(receive(bytes, size, &data) == -EBADMSG, "%s, wrong value %u", f->name, nth);
 }
 END_TEST
 
@@ -643,27 +643,27 @@ START_TEST(test_message_size) {
         static const WorkerMessageType types[] = { MESSAGE_ALIVE, MESSAGE_SENDS, MESSAGE_STEP,
                                                    MESSAGE_POWER, MESSAGE_WEAR,  MESSAGE_BRIDGE };
         uint8_t bytes[WORKER_MESSAGE_MAX_BYTES + 1] = {};
-        WorkerMessage told;
+        WorkerMessage data;
         size_t size;
 
         message.type = types[_i];
         message.power = POWER_STANDBY;
         size = worker_message_write(&message, bytes);
-        ck_assert_int_eq(receive(bytes, size, &told), 1);
-        ck_assert_int_eq(told.type, types[_i]);
+        ck_assert_int_eq(receive(bytes, size, &data), 1);
+        ck_assert_int_eq(data.type, types[_i]);
         for (size_t n = 1; n < size; n++)
-                ck_assert_int_eq(receive(bytes, n, &told), -EBADMSG);
-        ck_assert_int_eq(receive(bytes, size + 1, &told), -EBADMSG);
-        ck_assert_int_eq(receive(bytes, sizeof bytes, &told), -EBADMSG);
+                ck_assert_int_eq(receive(bytes, n, &data), -EBADMSG);
+        ck_assert_int_eq(receive(bytes, size + 1, &data), -EBADMSG);
+        ck_assert_int_eq(receive(bytes, sizeof bytes, &data), -EBADMSG);
 }
 END_TEST
 
 START_TEST(test_wrong_message) {
         uint8_t bytes[WORKER_MESSAGE_MAX_BYTES];
         size_t size = worker_message_write(wrong_messages + _i, bytes);
-        WorkerMessage told;
+        WorkerMessage data;
 
-        ck_assert_int_eq(receive(bytes, size, &told), -EBADMSG);
+        ck_assert_int_eq(receive(bytes, size, &data), -EBADMSG);
 }
 END_TEST
 

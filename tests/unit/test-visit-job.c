@@ -124,8 +124,8 @@ static const VisitJobEvents events = {
 /* PID 1 answers if it was queried. `runs`: the unit of a file system check of the drive; NULL: none. */
 static void pid1_reports(Visited *x, const char *runs) {
         world = (typeof(world)){ .unit = runs, .covers = true, .settled = true };
-        if (is_asked(x->event))
-                pid1_answers(x->event);
+        if (has_query(x->event))
+                pid1_reply(x->event);
 }
 
 /* Runs the event loop until no event is pending. */
@@ -247,7 +247,7 @@ static void alive(Visited *x) {
         run_loop(x);
 }
 static void interrupted(Visited *x) {
-        news_fn(news_userdata);
+        change_fn(change_userdata);
         pid1_reports(x, "systemd-fsck@x.service");
 }
 static void intending(Visited *x) {
@@ -580,7 +580,7 @@ START_TEST(test_patience) {
         }
         ck_assert_str_eq(x.reason, patiences[_i].deferred ? "still waiting for systemd-fsck@x.service" : "");
 
-        news_fn(news_userdata);
+        change_fn(change_userdata);
         pid1_reports(&x, NULL);
         ck_assert_uint_eq(x.n_ready, 1);
         pass(x.event, 400 * SECOND);

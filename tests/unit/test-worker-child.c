@@ -127,7 +127,7 @@ static Wish wish_items[] = {
 };
 static Wishes wishes = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
 
-static void ask(int fd) {
+static void send_request(int fd) {
         _cleanup_free_ void *request = NULL;
         size_t size;
 
@@ -136,7 +136,7 @@ static void ask(int fd) {
 }
 
 /* Sends orders, one letter each: go, unguarded, stop; an unknown order, an order that is too short, and the manager's exit. */
-static void give(int fd, const char *letters) {
+static void send_orders(int fd, const char *letters) {
         for (; *letters; letters++)
                 switch (*letters) {
                 case 'G':
@@ -175,7 +175,7 @@ static void note_step(const Step *s) {
 }
 
 /* Receives all messages until the worker closes its end of the socket; sends these orders after each question. */
-static void hear(int fd, const char *answers) {
+static void receive_messages(int fd, const char *answers) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         WorkerMessage m;
 
@@ -189,7 +189,7 @@ static void hear(int fd, const char *answers) {
                         break;
                 case MESSAGE_INTENDS:
                         note_wish("intends", m.wish);
-                        give(fd, answers);
+                        send_orders(fd, answers);
                         break;
                 case MESSAGE_STEP:
                         ck_assert_uint_eq(m.wish, 1);
@@ -295,15 +295,15 @@ START_TEST(test_messages) {
 
         actions = cases[_i].actions;
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-        ask(fds[0]);
-        give(fds[0], cases[_i].before);
+        send_request(fds[0]);
+        send_orders(fds[0], cases[_i].before);
         pid = fork();
         if (pid == 0) {
                 (void) close(fds[0]);
                 worker_main(fds[1]);
         }
         (void) close(fds[1]);
-        hear(fds[0], cases[_i].answers);
+        receive_messages(fds[0], cases[_i].answers);
         ck_assert_str_eq(all_done(), cases[_i].said);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFEXITED(status));
@@ -385,7 +385,7 @@ START_TEST(test_confined) {
 
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
         actions = "";
-        ask(fds[0]);
+        send_request(fds[0]);
         pid = fork();
         if (pid == 0) {
                 (void) close(fds[0]);
@@ -393,7 +393,7 @@ START_TEST(test_confined) {
                 worker_main(fds[1]);
         }
         (void) close(fds[1]);
-        hear(fds[0], "");
+        receive_messages(fds[0], "");
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         shell("rm -r sys dev");
         ck_assert_int_eq(rmdir(tree), 0);
