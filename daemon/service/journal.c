@@ -281,8 +281,7 @@ void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
 
         if (e)
                 record_add(&r, "MESSAGE",
-                           "%s %s: %s = %s is quarantined, because %s; 'drivekeep release' or another value in the "
-                           "configuration ends the quarantine.",
+                           "%s %s: %s = %s is quarantined, because %s; run 'drivekeep release', or configure another value.",
                            strna(d->model), strna(d->serial), e->setting, e->value, strna(why));
         else
                 record_add(&r, "MESSAGE",

@@ -421,8 +421,8 @@ START_TEST(test_quarantined) {
 
         journal_quarantined(&known, &e);
         expect(LOG_ERR, JOURNAL_ID_QUARANTINED,
-               "MESSAGE=M S: apm = 127 is quarantined, because it went down; 'drivekeep release' or another value in "
-               "the configuration ends the quarantine.\nDRIVEKEEP_SERIAL=S\nDRIVEKEEP_MODEL=M\n"
+               "MESSAGE=M S: apm = 127 is quarantined, because it went down; run 'drivekeep release', or configure another "
+               "value.\nDRIVEKEEP_SERIAL=S\nDRIVEKEEP_MODEL=M\n"
                "DRIVEKEEP_VERDICT=quarantined\nDRIVEKEEP_REASON=it went down\nDRIVEKEEP_SETTING=apm\n"
                "DRIVEKEEP_WANTED=127\n");
         journal_quarantined(&unknown, NULL);
