@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Stand-ins for fio, which tells what the test says and has the kernel's counters move, for the clock, for sysfs, for the command and
-for the service."""
+"""Stand-ins for fio, whose results are set by the test and change the kernel's counters, for the clock, sysfs, the command and the
+service."""
 import contextlib
 import io
 import math
@@ -19,7 +19,7 @@ GIB = 1 << 30
 
 
 class Fake(unittest.TestCase):
-    """In a directory of its own: class/ is sysfs, of a disk sda and one sdb."""
+    """A test in a temporary directory, where class/ stands for sysfs with the disks sda and sdb."""
 
     def setUp(self):
         self.here = pathlib.Path(tempfile.mkdtemp(prefix="dk-measure-"))
@@ -34,9 +34,9 @@ class Fake(unittest.TestCase):
         self.addCleanup(os.close, self.read_end)
         self.addCleanup(os.close, self.write_end)
         self.now, self.step_seconds = 0.0, 0.1
-        self.log = []               # what fio was asked for
+        self.log = []               # arguments of each run of fio
         self.reads = 0              # sectors
-        self.behave = lambda n: {}  # what differs from the usual in the nth run, from 1
+        self.behave = lambda n: {}  # differences from the defaults in the nth run, from 1
         self.patch(sysfs, "BLOCK", str(self.here / "class"))
         self.patch(bench, "monotonic", self.advance_clock)
         self.patch(fio, "run", self.run_fio)
@@ -55,7 +55,7 @@ class Fake(unittest.TestCase):
         return (self.here / path).read_text().strip()
 
     def advance_clock(self):
-        """Some time passes whenever somebody looks."""
+        """Advances the clock at each reading."""
         self.now += self.step_seconds
         return self.now
 
@@ -105,7 +105,7 @@ def row(name, transport, value, **more):
 
 
 def drive(name, **more):
-    """As the command shows it."""
+    """Returns a drive in the command's JSON format."""
     return {"name": name, "key": name, "node": f"/dev/{name}", "model": None, "serial": None, "firmware": None, "size": 9 * GIB,
             "state": "active/idle", "settings": [], "match": f'"/dev/{name}"',
             "wear": {"celsius": None, "celsius_max": None, "load_cycles": None, "start_stops": None, "testing": False}, **more}
@@ -118,7 +118,7 @@ class Program(Fake):
         super().setUp()
         self.drives = {}
         self.is_terminal = False
-        self.service = None         # None: it does not run
+        self.service = None         # None: the service is not running
         self.patch(command, "read", self.read)
         self.patch(subject.Subject, "read_settings", lambda s, *_: self.read("show", s.name)["drives"][0])
         self.patch(subject.Subject, "read_anywhere", lambda s: None)
@@ -146,21 +146,21 @@ class Program(Fake):
         return {"drives": list(self.drives.values())}
 
     def run_program(self, *words):
-        """Its exit status; what it printed is in out and err."""
+        """Runs the program and returns its exit status; the output is in `out` and `err`."""
         out, err = io.StringIO(), io.StringIO()
         err.isatty = lambda: self.is_terminal
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            # As the command starts it.
+            # The same arguments as from the command.
             status = main.run([w for w in words if w.startswith("-")] + ["--"] + [w for w in words if not w.startswith("-")])
         self.out, self.err = out.getvalue(), err.getvalue()
         return status
 
 
 class FakeService:
-    """Each method of the service's is one that begins with do_."""
+    """A service whose methods are those that begin with do_."""
 
     def __init__(self):
-        self.gate = None    # why no drive may be read
+        self.gate = None    # returns why a drive may not be read
         self.calls = []
 
     def request(self, member, signature="", *arguments, **_):
@@ -180,5 +180,5 @@ class FakeService:
 
 
 def without_day(text):
-    """Today's date is no matter."""
+    """Replaces today's date, on which the output must not depend."""
     return re.sub(r"measured \d{4}-\d\d-\d\d", "measured 0000-00-00", text)

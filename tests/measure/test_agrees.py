@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The command knows the settings that are tuned, reads what is written of them, and shows their values as they are written here. The third argument
+"""The command has all tunable settings, reads the configuration written for them, and shows values in the same format. The third argument
 is the command."""
 import json
 import os
@@ -31,7 +31,7 @@ class Agrees(Fake):
                 self.assertEqual(t.saves_power and t.spins_down, setting in ("standby_y", "standby_z"))
 
     def test_values(self):
-        """Each value of each setting in a block of its own, of which the last one wins."""
+        """Each value of each setting is read from a block of its own."""
         ladders = {setting: t.ladder or ("none", "mq-deadline") for setting, t in TUNABLES.items()}
         blocks = [block.HEAD + "{};\n" + block.assignment(setting, value) + block.BLOCK_END for setting, ladder in ladders.items() for value in ladder]
         self.put("etc/drivekeep/drivekeep.conf.d/60-tuned.conf", block.BEGIN + "".join(blocks) + block.END)
@@ -42,7 +42,7 @@ class Agrees(Fake):
         self.assertEqual([c for c in self.read("check", "--config-root=etc")["complaints"] if c["level"] == "error"], [])
 
     def test_missing(self):
-        """Where the program is not installed, one sentence says what to install."""
+        """If the program is not installed, a message names the package."""
         for verb in "bench", "tune":
             done = subprocess.run([COMMAND, verb], capture_output=True, text=True, check=False)
             if "which is not installed" in done.stderr:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A measurement: what fio is asked for, which samples are used, and when it ends."""
+"""A measurement: the arguments of fio, the choice of samples, and the end."""
 import os
 import re
 
@@ -21,7 +21,7 @@ def changes_by(n):
     return {"changes": n}
 
 
-# What differs; whether it is counted; of sequential_start and of buffered, which count all samples are in; and the complaint.
+# Differences from the defaults; whether the kernel counts I/O; the counter for samples of sequential_start and of buffered; the complaint.
 USED = ((lambda n: {}, True, "samples", "samples", None),
         (lambda n: {"extra": 4096}, True, "others", "samples", None),
         (lambda n: {"extra": 524288}, True, "others", "samples", None),
@@ -45,10 +45,10 @@ class Benches(Fake):
         m.run(figures)
         return figures if m.counted else {**figures, "uncounted": None}
 
-    # ---- what fio is asked for ----
+    # ---- arguments of fio ----
 
     def test_arguments(self):
-        """64 GiB: a zone is 2 GiB, of which a sample begins in the first."""
+        """fio reads from the right places: with 64 GiB, a zone is 2 GiB."""
         self.bench()
         for text in (head(500, 1) + READ_ONLY + "--name=start --filename=/dev/none --offset=0 --size=1073741824" + SEQUENTIAL,
                      head(500, 2) + READ_ONLY + "--name=start --filename=/dev/none --offset=662700032 --size=1073741824" + SEQUENTIAL,
@@ -61,21 +61,21 @@ class Benches(Fake):
                      "--filename=/dev/none --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32"):
             with self.subTest(text):
                 self.assertTrue(any(line.endswith(text) for line in self.log))
-        # Nothing that writes, and nothing that might.
+        # No job may write to the drive.
         for line in self.log:
             self.assertIn(READ_ONLY, line)
             for text in "--rw=write", "--rw=randrw", "--invalidate=1":
                 self.assertNotIn(text, line)
 
     def test_places(self):
-        """No two samples of one measurement read the same."""
+        """No two samples of one measurement begin at the same place."""
         self.bench(budget=160)
         places = [re.search(r"--offset=\d+", line).group() for line in self.log[1:] if "--offset=" in line]
         self.assertEqual(len(places), len(set(places)))
         self.assertGreater(len(places), 80)
 
     def test_apart(self):
-        """What a sample reads, the next one does not: a fast drive reads all that it may."""
+        """Consecutive samples do not overlap, even if the drive is fast."""
         self.bench()
         last, places = None, [tuple(map(int, re.search(r"--offset=(\d+) --size=(\d+)", line).groups())) for line in self.runs("--name=buffered ")]
         for offset, size in places:
@@ -99,12 +99,12 @@ class Benches(Fake):
             self.assertTrue(any(line.endswith(text) for line in self.log), text)
         self.assertAlmostEqual(figures["fsync_latency"].samples[0], 5e-6)
         self.assertEqual(figures["mixed_rate"].samples[0], 100.5)
-        # The drive is read all the same, and nothing but the file is written.
+        # The drive itself is still read, and only the file is written.
         for line in self.log:
             self.assertTrue("--filename=/dev/" not in line or READ_ONLY in line, line)
 
     def test_beside(self):
-        """Reads anywhere, while a file is written: the latter alone would be refused by --readonly."""
+        """A job reads the drive while a file is written, so it has no --readonly."""
         job, m = JOB_OF["throttled_latency"], Measured(FIGURES["throttled_latency"])
         with open("file", "w+b") as file:
             meter = self.meter(file=file.fileno(), counted=True)
@@ -114,15 +114,15 @@ class Benches(Fake):
                 head(1000, 7) + "--name=throttled --filename=/dev/none --size=68719476736 --time_based --rw=randread --bs=4k --direct=1 "
                 f"--ioengine=psync --group_reporting --name=beside --group_reporting --filename=/proc/{os.getpid()}/fd/{file.fileno()} "
                 "--size=134217728 --time_based --rw=write --bs=128k --direct=0 --ioengine=psync --sync_file_range=write:8"])
-            # What is written is the sample's own, …
+            # The writes belong to the sample.
             self.assertEqual(len(m.samples), 1)
             self.assertAlmostEqual(m.samples[0], 1e-6)
-            # … and what others read is not.
+            # Reads of other programs do not belong to the sample.
             self.behave = lambda n: {"extra": 2097152}
             meter.sample(job, [m], 7)
         self.assertEqual((len(m.samples), m.others), (1, 1))
 
-    # ---- which samples are used ----
+    # ---- choice of samples ----
 
     def test_used(self):
         for number, (behave, counted, start, buffered, complaint) in enumerate(USED):
@@ -142,7 +142,7 @@ class Benches(Fake):
                         self.assertAlmostEqual(figures[key].samples[0], value)
 
     def test_switched_off(self):
-        """From the fourth run on the kernel counts no more: what there was is used."""
+        """If the kernel stops counting I/O, earlier and later samples are used."""
         def behave(n):
             if n == 4:
                 self.put("class/sda/queue/iostats", "0")
@@ -153,14 +153,14 @@ class Benches(Fake):
         self.assertGreaterEqual(len(figures["sequential_start"].samples), 10)
 
     def test_nothing(self):
-        """Too short a time: nothing has ended in it."""
+        """A sample in which fio finished no request is an error."""
         self.behave = lambda n: {"ns": 0}
         figures = self.bench()
         self.assertEqual((figures["random_latency"].samples, figures["random_latency"].complaint), ([], "fio measured nothing"))
         self.assertTrue(figures["random_latency_p99"].samples)
 
     def test_below(self):
-        """What others do with a disk below an array keeps it from reading for the array."""
+        """I/O of other programs on a member disk of an array is noticed."""
         def disk(sectors, changes=0):
             self.put("class/sdb/stat", f"1 0 {sectors} 0 {changes} 0 0 0 0 0 0 0 0 0 0 0 0")
             return {}
@@ -176,21 +176,21 @@ class Benches(Fake):
                 self.assertEqual(figures["sequential_start"].others > 0, not used)
 
     def test_settles(self):
-        """What was read ahead ends with the sample before."""
+        """A sample begins after the read-ahead of the previous one has ended."""
         self.put("class/sda/inflight", "       1        0")
         self.behave = lambda n: (n >= 9 and self.put("class/sda/inflight", "0 0")) or {}
         self.assertGreater(len(self.bench()["sequential_start"].samples), 4)
 
     def test_large_read_ahead(self):
-        """A part is larger than what is read ahead, so that it is seen when it comes from the page cache."""
+        """Samples are larger than the read-ahead, so that reads from the page cache are noticed."""
         self.put("class/sda/queue/read_ahead_kb", "16384")
         self.bench()
         self.assertTrue(self.runs(" --size=536870912 --rw=read --bs=128k"))
 
-    # ---- when it ends ----
+    # ---- end of the measurement ----
 
     def test_budget(self):
-        """A look at the clock here and there, and no sample more."""
+        """No sample begins after the budget is spent."""
         self.bench()
         self.assertTrue(39 <= self.spent <= 40.2, self.spent)
         self.assertEqual(self.n_reports, self.n_checks)
@@ -203,7 +203,7 @@ class Benches(Fake):
         self.assertEqual((len(figures["sequential_start"].samples), len(figures["buffered"].samples)), (2, 1))
 
     def test_stopped(self):
-        """The user wants an end while fio runs: its sample is not used, and those before it are."""
+        """An interrupt while fio runs drops this sample only."""
         self.behave = lambda n: {"stop": n == 9}
         figures = self.bench()
         self.assertEqual([len(figures[key].samples) for key in ("sequential_start", "sequential_middle")], [2, 1])

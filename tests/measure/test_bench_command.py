@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep bench` as a whole: what is refused, what is shown and kept, and what is said of two measurements."""
+"""`drivekeep bench` as a whole: refusals, output, saved results, and comparisons."""
 import json
 import os
 import signal
@@ -126,7 +126,7 @@ class Command(Program):
         self.assertEqual([s["drive"] for s in result.from_json(self.out, "x").settings], ["sda", "sdb"])
 
     def test_progress(self):
-        """On a terminal, and gone when it has ended."""
+        """The progress bar appears on a terminal, and disappears at the end."""
         self.is_terminal = True
         for quiet, expected in (("--no-pager", "\rsda [###############               ]  50 %, 1 min 30 s left\033[K\r\033[K"), ("--quiet", "")):
             with self.subTest(quiet):
@@ -134,7 +134,7 @@ class Command(Program):
                 self.assertEqual(self.err, expected)
 
     def test_signals(self):
-        """What ends a command ends the measurement, and no more; what is ignored, as by nohup(1), does not."""
+        """Signals end the measurement but not the program; ignored signals, as by nohup(1), stay ignored."""
         for number, ignored in ((signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGHUP, False), (signal.SIGHUP, True), (signal.SIGINT, True)):
             with self.subTest(number=number, ignored=ignored):
                 before = signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL)
@@ -172,7 +172,7 @@ class Command(Program):
                 self.drives = json.loads(before)
 
     def test_not_refused(self):
-        """As warm as it may be, or it is not told; an array that rests."""
+        """A drive at the temperature limit or without temperature, and an idle array, are measured."""
         for name, wear in (("sda", {"celsius": 60}), ("nvme0n1", {"celsius": 36, "celsius_max": 81}), ("nvme0n1", {"celsius": 81, "celsius_max": 81}),
                            ("nvme0n1", {"celsius": 82}), ("nvme0n1", {"celsius_max": 81})):
             with self.subTest(wear):
@@ -181,7 +181,7 @@ class Command(Program):
                 self.measure(name)
 
     def test_ended(self):
-        """The service has to visit the drive: what there is by then is shown and kept."""
+        """When the service must visit the drive, earlier samples are shown and saved."""
         self.service, n = FakeService(), iter(range(9))
         self.service.gate = lambda name: "a visit to the drive takes long" if next(n) > 0 else None
         self.assertEqual(self.bench("sda"), 0)
@@ -201,7 +201,7 @@ class Command(Program):
         self.assertIn("the measurement cannot be saved in kept: Not a directory", self.err)
         self.assertIn("150 MB/s", self.out)
 
-    # ---- what is kept ----
+    # ---- saved results ----
 
     def test_list(self):
         self.assertEqual((self.bench(), self.out), (0, ""))
@@ -238,7 +238,7 @@ class Command(Program):
         self.assertEqual(self.bench("--compare", names[0], names[2]), 0)
         for part in "195 MB/s 150 MB/s 23 % slower (2", "30 % longer (2", "\ndrive: 0x5000 before, sdb after\n":
             self.assertIn(part, self.out)
-        # The last two of a drive.
+        # The last two measurements of a drive are compared.
         self.assertEqual(self.bench("--compare", "--json", "sda"), 0)
         document = json.loads(self.out)
         self.assertEqual({f["differs"] for f in document["figures"]}, {True, False, None})

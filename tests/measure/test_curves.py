@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What `drivekeep tune` shows of a setting that saves power: the table, its sentences, the JSON and the picture. What is measured: test_tune.py."""
+"""Output of `drivekeep tune` for a setting that saves power: table, notes, JSON and picture. The measurement itself: test_tune.py."""
 import contextlib
 import io
 import json
@@ -13,7 +13,7 @@ from measure.tunables import TUNABLES
 from measure.tune import Tune
 from measure.tuning import Tuning
 
-# Seconds, by level and time without use. The second level stays just below three times the usual 13 ms; of the last one some are missing.
+# Seconds, by level and idle time. The second level stays just below three times the usual 13 ms; the last one lacks samples.
 LATENCIES = {"64": [[0.012, 0.512], [0.520, 0.530]], "127": [[0.011, 0.014], [0.036, 0.037]], "254": [[], [0.013]]}
 
 TABLE = """\
@@ -32,7 +32,7 @@ samples left out: 1 because others used the drive, 0 from the page cache, 0 beca
 No setting changes.
 """
 
-# Samples of the first level, and what is said.
+# Samples of the first level, and the expected note.
 SENTENCES = (([0.505, 0.515], [5.05, 5.15],
               "apm = 64: from 1 s of idle time on, the first read is slow: it takes 510 ms then, and 5.10 s after 2 s"),
              ([0.505, 0.515], [0.012, 5.15], "apm = 64: some first reads are slow, but others after the same or a longer idle time are not"),
@@ -73,7 +73,7 @@ class Curves(Fake):
         self.assertEqual([self.tuning.tune.find_slow(trial) for trial in self.tuning.tune.trials], [1, 2, 2])
 
     def test_share(self):
-        """Beside others, a setting that saves power has no more of the time for its values than they have."""
+        """A setting that saves power gets the same share of the time for its values as other settings."""
         self.assertEqual(self.tuning.share, 3000)
         for setting, share in (("scheduler", 3000), ("read_ahead_kb", 3000), ("max_sectors_kb", 1500)):
             t = Tuning(TUNABLES[setting])
@@ -83,7 +83,7 @@ class Curves(Fake):
         self.assertEqual(self.tuning.share, 0)
 
     def test_json(self):
-        """No level is picked, so there is nothing to keep."""
+        """No level is picked, so the JSON has no configuration."""
         self.subject.options.json = True
         document = json.loads(self.show())
         self.assertEqual(document["block"], [])
@@ -96,7 +96,7 @@ class Curves(Fake):
         self.assertEqual((value["slow_after"], value["load_cycles"], value["idle"][0]["median"]), (None, None, None))
 
     def test_picture(self):
-        """A line for each level; of the last level one time is known: a point, and no line."""
+        """The picture has a line for each level, and a point for a level with one known time."""
         text = plot.draw(self.subject, [self.tuning], "svg").decode()
         for part in ">apm: first read after idle time (less is better)</text>", ">254 (now)</text>", ">2 s</text>":
             self.assertIn(part, text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How figures are written, and found by their keys."""
+"""Formats and keys of figures."""
 import unittest
 
 from measure.figures import FIGURES, JOB_OF, JOBS, LATENCY, RATE, SPEED, Place, format_range, format_value
@@ -23,7 +23,7 @@ class Figures(unittest.TestCase):
                 self.assertEqual(format_range(kind, low, high), text)
 
     def test_table(self):
-        """Keys are unique, and those that need a file come last."""
+        """Keys of figures are unique, and figures that need a file come last."""
         self.assertEqual(FIGURES["random_latency_p99"].key, "random_latency_p99")
         self.assertNotIn("none", FIGURES)
         self.assertEqual(len(FIGURES), sum(len(job.figures) for job in JOBS))

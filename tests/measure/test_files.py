@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Root writes a file by a path, and no other user decides which one that is. The same as of the command: tests/unit/test-directory.c."""
+"""When root writes a file, no other user can redirect the path. The same test for the command: tests/unit/test-directory.c."""
 import errno
 import os
 
@@ -21,7 +21,7 @@ class Files(Fake):
         self.put("file", "")
 
     def test_paths(self):
-        """One's own, and another user's own, with links of root's on the way; links that others may have made; and none."""
+        """Links of root are followed, links that others may have created are rejected."""
         for path, same in (("", "."), ("/", "/"), (".", "."), ("ours//deep/", "ours/deep"), ("ours/link", "ours/deep"), ("twice/link/../deep", "ours/deep"),
                            ("theirs", "theirs"), ("to-theirs", "theirs"), ("theirs/roots", "theirs/roots"), ("absolute/ours", "ours"), ("theirs/../etc", "etc"),
                            ("/proc/self/cwd", "."), ("theirs/roots/link", "theirs/etc"), ("theirs/planted", errno.ELOOP), ("theirs/planted/.", errno.ELOOP),
@@ -39,7 +39,7 @@ class Files(Fake):
         self.assertEqual(os.listdir("etc"), [])
 
     def test_replace(self):
-        """What was there is gone, or stays where nothing can be written; and nothing else is left."""
+        """A file is replaced as a whole, or not at all, and no temporary file remains."""
         self.put("ours/x", "old")
         files.replace("ours/x", b"new\n")
         self.assertEqual((self.get("ours/x"), os.stat("ours/x").st_mode & 0o777), ("new", 0o644))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How fio is run, with a program of our own in its place: what it says, and its end."""
+"""Running fio, replaced by a script: its results, failures and end."""
 import math
 import os
 import time
@@ -10,7 +10,7 @@ from measure import fio
 RUN = fio.run
 JSON = '{ "jobs": [ { "error": 0, "read": { "iops": 70.5, "x": "7", "y": true } } ] }'
 
-# What it does, and what is wrong then; None: nothing.
+# The script, and the expected failure; None: success.
 CASES = (("cat json", None),
          ("echo 'latency: Laying out IO file'; cat json", None),
          ("cat json; echo and more", None),
@@ -38,7 +38,7 @@ class Fio(Fake):
         return RUN(["--x", "a b"], self.read_end)
 
     def test_told(self):
-        """What fio tells, or how it has failed, in its own words."""
+        """Results of fio are returned, and failures have fio's message."""
         for script, fault in CASES:
             with self.subTest(script):
                 if fault is None:
@@ -49,7 +49,7 @@ class Fio(Fake):
                 self.assertEqual(str(caught.exception), fault)
 
     def test_arguments(self):
-        """Each is a word of its own, and it is in a process group of its own."""
+        """Each argument is one word, and fio has a process group of its own."""
         self.run_script('printf "%s\\n" "$@" > words; ps -o pgid= -p $$ > group; echo $$ >> group; cat json')
         self.assertEqual(self.get("words"), "--x\na b")
         group, pid = self.get("group").split()
@@ -63,13 +63,13 @@ class Fio(Fake):
                 self.assertTrue(math.isnan(fio.number(output, path)))
 
     def test_stopped(self):
-        """The user wants an end: fio is told, and what it tells is not used."""
+        """After an interrupt fio is terminated, and its results are not used."""
         with self.assertRaises(fio.Stopped):
             self.run_script(f"trap 'echo told > told; exit 1' TERM; echo > {self.stop_path()}; while :; do sleep 0.01; done")
         self.assertEqual(self.get("told"), "told")
 
     def test_no_end(self):
-        """One that waits for the drive does not keep us waiting."""
+        """A fio process that waits for the drive is not waited for."""
         self.patch(fio, "STOP_SECONDS", 0.1)
         begun = time.monotonic()
         with self.assertRaises(fio.Stopped):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which value is picked: of given samples, and of simulated ones whose truth is known."""
+"""Picking a value: from given samples, and from simulated samples with a known best value."""
 import math
 import unittest
 
@@ -17,7 +17,7 @@ RISING = [10, 11, 12, 20]
 
 
 def fill(level, n):
-    """About this level, and in each round a little more or less than in the one before."""
+    """Returns samples near a level that alternate slightly from round to round."""
     return [level * SPREAD[(i + (0 if math.isnan(level) else int(level))) % len(SPREAD)] for i in range(n)]
 
 
@@ -25,7 +25,7 @@ def contest(goals, costs, current, ordered, less=False):
     return Contest([list(g) for g in goals], [list(c) for c in costs] if costs is not None else None, current, ordered, LESS if less else MORE, LESS)
 
 
-# Levels of goals and costs, NaN: no sample; the present one, whether they are in order, whether less is better; and what is picked.
+# Levels of goals and costs (NaN: no sample); the present value, whether the values are ordered, whether less is better; the expected pick.
 CASES = (("all the same", [100] * 4, SAME, 1, True, False, PRESENT, 1),
          ("the knee", [50, 80, 100, 100], SAME, 0, True, False, BETTER, 2),
          ("without an order it is the best", [50, 80, 100, 120], SAME, 0, False, False, BETTER, 3),
@@ -39,7 +39,7 @@ CASES = (("all the same", [100] * 4, SAME, 1, True, False, PRESENT, 1),
          ("the present one was not", [NAN, 80, 100, 100], [NAN, 10, 10, 10], 0, True, False, UNKNOWN, 0),
          ("none was", [NAN] * 4, [NAN] * 4, 2, True, False, UNKNOWN, 2))
 
-# Values, rounds, whether there are costs.
+# Number of values, rounds, and whether there are costs.
 ROUNDS = ((2, 6, False, BETTER), (2, 5, False, UNKNOWN), (2, 6, True, UNKNOWN), (2, 7, True, BETTER), (7, 9, True, BETTER), (7, 8, True, UNKNOWN),
           (1, 24, False, UNKNOWN))
 
@@ -53,14 +53,14 @@ class Given(unittest.TestCase):
                 self.assertEqual(p.goal.differs, reason == BETTER)
 
     def test_rounds(self):
-        """Too few, for so many comparisons."""
+        """Too few rounds for the number of comparisons give no pick."""
         for n, rounds, with_costs, reason in ROUNDS:
             with self.subTest(n=n, rounds=rounds, with_costs=with_costs):
                 goals = [fill(150 if i == 1 else 100, rounds) for i in range(n)]
                 self.assertEqual(decide(contest(goals, [fill(10, rounds)] * n if with_costs else None, 0, False)).reason, reason)
 
     def test_above_the_knee(self):
-        """The smallest is so unsteady that it may be as good as the best, but not shown to be better than the present one."""
+        """A value with unsteady samples is not picked, unless it is shown to be better than the present one."""
         goals = [fill(level, 24) for level in (120, 100, 120, 120)]
         goals[0] = [sample * (1.5 if i // 2 % 2 else 0.5) for i, sample in enumerate(goals[0])]
         p = decide(contest(goals, None, 1, True))
@@ -68,7 +68,7 @@ class Given(unittest.TestCase):
         self.assertTrue(p.goal.differs and p.goal.low > 1.15 and p.goal.high < 1.25, p)
 
     def test_never_beside(self):
-        """It is cheaper, but was never measured in the same round as the present one: nobody knows that it is as good."""
+        """A cheaper value that was never measured in the same round as the present one is not picked."""
         goals = [fill(100, 24) for _ in range(3)]
         for i in range(24):
             goals[2 if i < 6 else 0][i] = NAN
@@ -78,23 +78,23 @@ class Given(unittest.TestCase):
 
 # ---- simulated samples ----
 
-# What changes in all values' samples alike, as they are taken in turns; or in single ones: sigma, drift (by so much from the first sample to
-# the last, up or down), foreign (so many are half as fast, as others used the drive unseen), bursts (about as many, but some in a row,
-# whichever values they are of), levels (every other one is slower by 4 %).
+# Disturbances of the samples: sigma, drift (largest change from the first to the last sample), foreign (part of the samples that are half
+# as fast, because of unnoticed I/O of other programs), bursts (the same, in consecutive samples), levels (every other sample is 4 %
+# slower).
 SHAPES = ((0.01, 0, 0, 0, False), (0.03, 0, 0, 0, False), (0.01, 0.2, 0, 0, False), (0.03, 0.2, 0, 0, False), (0.01, 0, 0.05, 0, False),
           (0.03, 0, 0, 0.05, False), (0.01, 0, 0, 0, True))
 WORST = SHAPES[5]
 
 
 def simulate(random, shape, levels, rounds):
-    """Forth and back, as they are measured."""
+    """Returns samples in the order of measurement, with every other round reversed."""
     sigma, drift, foreign, bursts, two_levels = shape
     n = len(levels)
     total = n * rounds
     order = numpy.array([[i if r % 2 == 0 else n - 1 - i for i in range(n)] for r in range(rounds)]).ravel()
     factor = numpy.exp(sigma * random.standard_normal(total)) * (1 + drift * random.uniform(-1, 1) * numpy.arange(total) / total)
     slow = random.random(total) < foreign
-    # They last two samples and a half.
+    # Bursts last two and a half samples on average.
     end = 0
     for k in numpy.flatnonzero(random.random(total) < bursts / 2.5):
         if k >= end:
@@ -121,11 +121,11 @@ GENTLE, STEEP, FLAT, DEARER = [40, 57, 80, 100, 100, 100, 100], [12.5, 25, 50, 1
 
 class Simulated(unittest.TestCase):
     def check_knee(self, shape, levels, prices, rounds):
-        """More of it is better up to the fourth value: it is found within a step."""
+        """The knee at the fourth value is found within one step."""
         self.assertGreaterEqual(sum(2 <= i <= 4 for i in picks(shape, levels, prices, rounds, 1, True)), RUNS * 0.95)
 
     def test_all_the_same(self):
-        """Nothing is better: the setting stays as it is. With nine rounds as many differences can be known for the first time."""
+        """Among equal values none is picked. Nine rounds are the fewest in which a difference can be known."""
         for shape in SHAPES:
             for rounds in 9, 12:
                 with self.subTest(shape=shape, rounds=rounds):
@@ -137,18 +137,18 @@ class Simulated(unittest.TestCase):
                 self.check_knee(shape, GENTLE, DEARER, 12)
 
     def test_knee_steep(self):
-        """With more samples less is seen: what is as good is not to be told from the knee for that."""
+        """A steep knee is found with few and with many samples."""
         self.check_knee(WORST, STEEP, FLAT, 12)
         self.check_knee(WORST, STEEP, DEARER, 30)
 
     def test_worse(self):
-        """Less costs less, but is worse by 6 % or more."""
+        """A cheaper value that is worse by 6 % or more is not picked."""
         for shape in SHAPES[:3]:
             with self.subTest(shape):
                 self.assertLessEqual(sum(i != 6 for i in picks(shape, [40, 50, 60, 70, 80, 94, 100], DEARER, 12, 6, True)), RUNS / 20)
 
     def test_best(self):
-        """Of four without an order one is better by 10 %."""
+        """One of four unordered values that is better by 10 % is picked."""
         for shape in SHAPES:
             with self.subTest(shape):
                 self.assertGreaterEqual(sum(i == 2 for i in picks(shape, [100, 99, 110, 98], None, 20, 0, False)), RUNS * 0.95)

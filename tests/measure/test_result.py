@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is kept of a measurement: as text and back, and as files in a directory that another user may have had a hand in."""
+"""Saved results: conversion to text and back, and files in a directory that another user may have changed."""
 import json
 import os
 import resource
@@ -44,7 +44,7 @@ class Texts(Fake):
         self.assertEqual(result.to_json(r), text)
 
     def test_name(self):
-        """What it is called; by what it is known again the command tells."""
+        """The name has drive and time; the key comes from the command."""
         os.environ["TZ"] = "UTC"
         r = result.make(drive("md127", key="12:34"), [], WHEN)
         self.assertEqual((r.name, r.key), ("md127-20251126-210105", "12:34"))
@@ -56,7 +56,7 @@ class Texts(Fake):
                 result.from_json(text, "x")
 
     def test_strange(self):
-        """What this version does not know, or what makes no sense, is left out, and the rest is read."""
+        """Unknown and invalid parts are ignored, and the rest is read."""
         r = result.from_json('{ "version": 1, "drive": "sda", "key": "k", "new": [], "settings": [ 7, {}, { "drive": "sda", "key": "k", "name": '
                              '"apm", "value": "1" } ], "figures": [ null, {}, { "name": "new" }, { "name": [] }, { "name": "buffered", "samples": '
                              '[ 5, -1, 0, "x", null, 1e300, 6.5 ], "others": -4 } ] }', "x")
@@ -64,7 +64,7 @@ class Texts(Fake):
         self.assertEqual((r.figures["buffered"].samples, r.figures["buffered"].others), ([5, 6.5], 0))
 
     def test_many(self):
-        """Far more samples than any measurement has: the time to work on them grows with their square."""
+        """The number of samples read is limited, as the computing time grows with its square."""
         figures = [{"name": "buffered", "samples": [7] + [8] * 5000}, {"name": "buffered", "samples": [9]}]
         r = result.from_json(json.dumps({"version": 1, "drive": "sda", "key": "k", "figures": figures}), "x")
         self.assertEqual([len(m.samples) for m in r.figures.values()], [samples.MAX])
@@ -73,7 +73,7 @@ class Texts(Fake):
 class Files(Fake):
     def test_files(self):
         self.assertEqual(result.load_all("lib/bench"), [])
-        # The directory is made, and the one above.
+        # The directory is created with its parent.
         for r in make("sda-2", 20), make("sda-1", 30), make("sdb-1", 10):
             result.save("lib/bench", r)
         self.put("lib/bench/other.json", "{}")
@@ -88,7 +88,7 @@ class Files(Fake):
             result.load_all("lib/bench/README")
 
     def test_led_elsewhere(self):
-        """Whoever has the directory above leads nobody elsewhere."""
+        """The owner of the parent directory cannot redirect root."""
         r = make("sda-1")
         self.put("victim/file", "precious")
         self.put("lib/x", "")

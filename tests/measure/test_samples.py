@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What samples carry: on given ones, and on simulated ones whose truth is known."""
+"""Statistics on given samples, and on simulated samples with a known true value."""
 import math
 import unittest
 
@@ -18,19 +18,20 @@ class Given(unittest.TestCase):
                 self.assertEqual((e.n, e.median, e.bounded), (n, median, False))
         same = estimate([3] * 6)
         self.assertEqual((same.bounded, same.low, same.median, same.high), (True, 3, 3, 3))
-        # However often a coarse scale says the same.
+        # Equal samples on a coarse scale do not narrow the interval below the resolution.
         coarse = estimate([3] * 6, 0.01)
         self.assertAlmostEqual(coarse.low, 2.97)
         self.assertAlmostEqual(coarse.high, 3.03)
 
     def test_bounds(self):
-        """Of 13 samples the median is the seventh. Of those that are drawn with replacement it is below the fourth in 1.6 of 100 cases, as
-        is 1 - 0.9843 above the tenth, which are the first to pass 2.5. The samples read the same from either end: they have no trend."""
+        """The bounds are those of the exact bootstrap distribution."""
+        # The median of 13 samples is the seventh. That of a draw with replacement is below the fourth with 1.6 %, and above the tenth with
+        # 1 - 0.9843: the next samples exceed 2.5 %. The samples are symmetric, so they have no trend.
         e = estimate((1, 5, 3, 6, 2, 4, 7, 4, 2, 6, 3, 5, 1))
         self.assertEqual((e.median, e.low, e.high), (4, 2, 5))
 
     def test_trend(self):
-        """What is measured while it changes is not known any better than that."""
+        """A trend widens the interval."""
         e = estimate([100 + i for i in range(20)])
         self.assertAlmostEqual(e.median, 109.5)
         self.assertLessEqual(e.low, 100)
@@ -48,11 +49,11 @@ class Given(unittest.TestCase):
         self.assertTrue(d.differs and d.high < 1, d)
         d = compare(a, a, 0, 1)
         self.assertTrue(d.known and not d.differs and d.factor == 1, d)
-        # Both might be coarser than they differ.
+        # The resolution of both sets may exceed the difference.
         self.assertFalse(compare(a, b, 0.02, 1).differs)
 
     def test_pairs(self):
-        """Each is compared with the one beside it. What both do meanwhile is more than what they differ by."""
+        """Pairs show a difference that is smaller than the changes over time."""
         before = [100 + 5 * i + (0.5 if i % 2 else -0.5) for i in range(20)]
         after = [x * (1.04 if i % 3 else 1.05) for i, x in enumerate(before)]
         self.assertFalse(compare(before, after, 0, 1).differs)
@@ -61,7 +62,7 @@ class Given(unittest.TestCase):
         self.assertAlmostEqual(d.factor, 1.04)
         self.assertAlmostEqual(d.before, 147.5, delta=1)
         self.assertFalse(compare_pairs(before, after, 0.03, 1).differs)
-        # One that is missing has no other.
+        # A missing sample drops its pair.
         before[3], after[7], after[3], before[7] = NAN, NAN, 1, 1e9
         d = compare_pairs(before, after, 0, 1)
         self.assertTrue(d.known and d.differs and d.low > 1.03 and d.high < 1.06, d)
@@ -69,14 +70,14 @@ class Given(unittest.TestCase):
         self.assertFalse(compare_pairs([], [], 0, 1).known)
 
     def test_pairs_needed(self):
-        """That all of n pairs lie on one side is seen by chance once in 2^(n - 1): more comparisons take more of them."""
+        """More comparisons need more pairs: n pairs are on one side by chance with a probability of 2^(1 - n)."""
         for n, n_compared, known in ((5, 1, False), (6, 1, True), (6, 2, False), (7, 2, True), (8, 6, True), (8, 7, False), (9, 12, True),
                                      (9, 13, False)):
             with self.subTest(n=n, n_compared=n_compared):
                 self.assertEqual(compare_pairs([100] * n, [200] * n, 0, n_compared).known, known)
 
     def test_pairs_drift(self):
-        """Of both something changes by 30 % while they are measured, and they differ by 3 %."""
+        """A difference of 3 % is found although both sets drift by 30 %."""
         before = [(100 + 30 * i / 23) * (1.002 if i % 2 else 0.998) for i in range(24)]
         after = [x * (1.03 if i % 3 else 1.032) for i, x in enumerate(before)]
         d = compare(before, after, 0, 1)
@@ -89,9 +90,9 @@ class Given(unittest.TestCase):
         self.assertTrue(d.differs and d.low > 0.96 and d.high < 0.98, d)
 
     def test_pairs_bounds(self):
-        """On each side it is to be wrong in 2.5 of 100 cases. Of 13 tosses two or fewer are heads in 1.1 of them, and three or fewer in
-        4.6; with half of these three it is 2.9: the interval begins with the third. With more comparisons it begins further out. The samples
-        read the same from either end: they have no trend."""
+        """The bounds are those of the sign test; more comparisons move them outwards."""
+        # Each side may be wrong with 2.5 %. Of 13 tosses, at most two are heads with 1.1 %, and at most three with 4.6 %; counting the
+        # third half gives 2.9 %, so the interval begins with the third sample. The samples are symmetric, so they have no trend.
         ratios = (1, 5, 3, 6, 2.5, 4, 9, 4, 2.5, 6, 3, 5, 1)
         for n_compared, low, high in ((1, 2.5, 6), (12, 1, 6), (200, 1, 9)):
             with self.subTest(n_compared):
@@ -101,15 +102,15 @@ class Given(unittest.TestCase):
 
 # ---- simulated samples ----
 
-# DRIFT: the level moves in a straight line, by up to this much in either direction; WARM_UP: it rises, as much in each run; BURSTS: others
-# use the drive now and then, for some samples; LEVELS: it has two levels, as a disk whose surfaces differ.
+# DRIFT: the level changes linearly, by up to this amount in either direction; WARM_UP: the level rises by the same amount in each run;
+# BURSTS: other programs use the drive for some samples; LEVELS: there are two levels, as on a disk whose surfaces differ.
 LOG_NORMAL, DRIFT, WARM_UP, BURSTS, LEVELS = range(5)
 
-# Noise, sigma, amount, and how many samples.
+# Kind of noise, sigma, amount, and number of samples.
 SHAPES = ((LOG_NORMAL, 0.03, 0, 6), (LOG_NORMAL, 0.03, 0, 7), (LOG_NORMAL, 0.03, 0, 8), (LOG_NORMAL, 0.03, 0, 18), (LOG_NORMAL, 0.2, 0, 30),
           (WARM_UP, 0.03, 0.1, 18), (BURSTS, 0.03, 0, 18), (BURSTS, 0.1, 0, 30), (LEVELS, 0.004, 0.1, 20), (DRIFT, 0.03, 0.05, 18),
           (DRIFT, 0.03, 0.15, 18), (DRIFT, 0.03, 0.3, 30))
-TRUE_ONES = 6       # of the shapes: those whose median is that of their level
+TRUE_ONES = 6       # number of leading shapes whose median is that of the level
 PAIR_SHAPES = ((LOG_NORMAL, 0.01, 0), (LOG_NORMAL, 0.2, 0), (WARM_UP, 0.03, 0.1), (BURSTS, 0.03, 0), (LEVELS, 0.004, 0.1), (DRIFT, 0.03, 0.3))
 RUNS, FIGURES = 1000, 8
 
@@ -131,7 +132,7 @@ def simulate(random, shape, level=1.0):
 
 
 def simulate_pairs(random, shape, factor):
-    """Of samples that are taken in turns, what others do and what changes meanwhile is in both."""
+    """Returns two sets of samples taken in turns, with the same drift and bursts in both."""
     noise, sigma, amount, n = shape
     common = simulate(random, (LOG_NORMAL if noise == LEVELS else noise, 0, amount, n))
     own = (LEVELS if noise == LEVELS else LOG_NORMAL, sigma, amount, n)
@@ -139,7 +140,7 @@ def simulate_pairs(random, shape, factor):
 
 
 def count_calls(shape, factor):
-    """How many of so many runs, of eight figures each, call a difference in any figure; and how many figures do."""
+    """Returns how many runs of eight figures report a difference in any figure, and how many figures do."""
     random, runs, figures = numpy.random.default_rng(123), 0, 0
     for _ in range(RUNS):
         called = sum(compare(simulate(random, shape), simulate(random, shape, factor), 0, FIGURES).differs for _ in range(FIGURES))
@@ -148,15 +149,15 @@ def count_calls(shape, factor):
 
 
 def count_pair_calls(shape, factor, n_compared):
-    """How many of so many runs call a difference in any comparison."""
+    """Returns how many runs report a difference in any comparison."""
     random = numpy.random.default_rng(456 + shape[3] + n_compared)
     return sum(any([compare_pairs(*simulate_pairs(random, shape, factor), 0, n_compared).differs for _ in range(n_compared)]) for _ in range(RUNS))
 
 
 class Simulated(unittest.TestCase):
     def test_no_difference(self):
-        """Two measurements of the same: of a hundred such pairs no more than five are to call any difference. Where each measurement drifts
-        for itself that is held for each figure, as a level that has moved before the first sample is not seen in any."""
+        """At most 5 % of pairs of equal measurements report a false difference."""
+        # With independent drifts the limit applies to each figure, because a change before the first sample is not visible.
         for shape in SHAPES:
             with self.subTest(shape):
                 runs, figures = count_calls(shape, 1)
@@ -166,11 +167,11 @@ class Simulated(unittest.TestCase):
                     self.assertLessEqual(runs, RUNS / 20)
 
     def test_difference(self):
-        """What calls none at all would pass, too."""
+        """Real differences are reported."""
         self.assertGreaterEqual(count_calls((LOG_NORMAL, 0.01, 0, 24), 1.03)[1], RUNS * FIGURES * 0.95)
 
     def test_coverage(self):
-        """The interval has the truth in 95 of 100. Of a level that moves, or of two, there is no one truth; bursts move the median."""
+        """The interval has the true value in 95 % of the cases, for shapes that have a true value."""
         for shape in SHAPES[:TRUE_ONES]:
             random, hits = numpy.random.default_rng(321), 0
             middle = 1 + shape[2] / 2 if shape[0] == WARM_UP else 1
@@ -181,14 +182,14 @@ class Simulated(unittest.TestCase):
                 self.assertGreaterEqual(hits, RUNS * 0.95)
 
     def test_pairs_no_difference(self):
-        """With as few pairs as that many comparisons take, too: that is where drivekeep tune can end."""
+        """Pairs give few false differences, also with the fewest possible pairs, where drivekeep tune may end."""
         for shape in PAIR_SHAPES:
             for n, n_compared in ((6, 1), (7, 1), (9, 6), (9, 12), (10, 12), (30, 1)):
                 with self.subTest(shape=shape, n=n, n_compared=n_compared):
                     self.assertLessEqual(count_pair_calls((*shape, n), 1, n_compared), RUNS / 20)
 
     def test_pairs_difference(self):
-        """… and what differs is called, though both drift by ten times as much."""
+        """Pairs show a difference although both sets drift by ten times as much."""
         self.assertGreaterEqual(count_pair_calls((DRIFT, 0.01, 0.3, 24), 1.03, 1), RUNS * 0.95)
 
 

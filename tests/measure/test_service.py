@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The way to the service, with a socket of our own in its place: what is sent and received, and what is said where that fails. And how the command
-is asked."""
+"""Calls of the service, replaced by a test socket: messages, replies and errors. Also runs of the command."""
 import contextlib
 import io
 import os
@@ -16,7 +15,8 @@ from measure.service import Refused
 
 
 class Bus(Fake):
-    """Answers each call by what `answer` returns: a signature and a body, the name of an error and its text, or None: it hangs up."""
+    """Replies to each call with the result of `answer`: a signature and a body, an error's name and text, or None: closes the
+    connection."""
 
     def setUp(self):
         super().setUp()
@@ -112,7 +112,7 @@ class Bus(Fake):
         self.assertEqual(s.request_permission("sda"), "a visit to the drive takes long")
 
     def test_missing(self):
-        """No socket, nobody at it, no directory."""
+        """Without a socket, a listener or a directory, the service is not running."""
         self.assertIsNone(service.connect("none"))
         os.mkdir("left")
         left = socket.socket(socket.AF_UNIX)
@@ -134,7 +134,7 @@ class Command(Fake):
         os.chmod("drivekeep", stat.S_IRWXU)
 
     def test_read(self):
-        """That some setting is not as wanted is no trouble; without JSON the command has said why."""
+        """Exit status 2 with JSON is no error; without JSON, the command's message is passed on."""
         err = io.StringIO()
         self.make('echo noted >&2; echo "{ \\"words\\": \\"$*\\" }"; exit 2')
         with contextlib.redirect_stderr(err):
@@ -152,7 +152,7 @@ class Command(Fake):
                 self.assertEqual((caught.exception.status, caught.exception.sentence), (status, ""))
 
     def test_signals(self):
-        """What ends us does not end it."""
+        """Signals that end the program do not interrupt the command."""
         self.make("kill -INT $$; kill -TERM $$; kill -HUP $$; echo {}")
         self.assertEqual(command.read("show"), {})
         self.assertFalse(signal.pthread_sigmask(signal.SIG_BLOCK, []) & set(command.SIGNALS))

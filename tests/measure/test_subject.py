@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the drive is found by and written to: devices that lie on others, files of our own, a directory of the user's, texts for a terminal."""
+"""The measured drive: relations between devices, the scratch file, the directory of --file, and terminal output."""
 import contextlib
 import io
 import os
@@ -14,7 +14,7 @@ from measure.subject import Subject, format_duration, make_scratch_file
 
 class Files(Fake):
     def test_made(self):
-        """Nothing is twice in it, and it has no name."""
+        """The scratch file has random content and no name."""
         fd = make_scratch_file(".", -1)
         try:
             status = os.fstat(fd)
@@ -28,7 +28,7 @@ class Files(Fake):
             os.close(fd)
 
     def test_without_tmpfile(self):
-        """Not all file systems know files without names."""
+        """File systems without support for unnamed files work, too."""
         self.patch(os, "O_TMPFILE", os.O_DIRECTORY)
         self.patch(bench, "FILE_SIZE", 1 << 20)
         before = os.listdir()
@@ -44,7 +44,7 @@ class Files(Fake):
             make_scratch_file(".", self.read_end)
 
     def test_directory(self):
-        """It has to be on the drive, and on no other."""
+        """The directory must be on the measured drive only."""
         s = types.SimpleNamespace(name="sda", below=["sda"])
         self.link("sda/sda1", "sda1")
         self.link("sda", "sda")
@@ -67,7 +67,7 @@ class Files(Fake):
     # ---- devices ----
 
     def link(self, path, name):
-        """As sysfs has it: partitions in their disk's directory."""
+        """Creates sysfs directories; those of partitions are inside the disk's."""
         self.put(f"devices/{path}/holders/.keep", "")
         if "/" in path:
             self.put(f"devices/{path}/partition", "1")
@@ -78,7 +78,7 @@ class Files(Fake):
             os.symlink(self.here / "devices" / path, target)
 
     def test_stack(self):
-        """An array on a partition and on a disk, and a volume on it."""
+        """Relations are found for a volume on an array of a partition and a disk."""
         for path, name in (("sda", "sda"), ("sda/sda1", "sda1"), ("sdb", "sdb"), ("md0", "md0"), ("dm-0", "dm-0")):
             self.link(path, name)
         for upper, lower in (("md0", "sda/sda1"), ("md0", "sdb"), ("dm-0", "md0")):
@@ -114,7 +114,7 @@ class Texts(Fake):
             self.assertEqual(format_duration(seconds), text)
 
     def test_table(self):
-        """Without a legend there are neither heads nor notes; what is not there is a dash."""
+        """Tables without legend have neither heads nor notes; a missing cell is a dash."""
         for legend, lines in ((True, ["A   B", "x   -", "yy 10", "so"]), (False, ["x   -", "yy 10"])):
             table, out = Table(["A", "B"], "<>", legend), io.StringIO()
             table.row("x", None)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What can be tuned at all, and which values are tried on a drive, by what a sysfs of our own says of it. That the command knows the settings
-and shows their values as they are written here: test_agrees.py."""
+"""The tunable settings, and the values to try on a drive, with a simulated sysfs. Agreement with the command: test_agrees.py."""
 from fake import Fake
 from measure import tunables
 from measure.figures import FIGURES, JOB_OF, Place
@@ -9,7 +8,7 @@ from measure.tunables import TUNABLES
 READ_AHEAD = "128 KiB, 256 KiB, 512 KiB, 1 MiB, 2 MiB, 4 MiB, 8 MiB"
 MIN, OPTIMAL = "minimum_io_size", "optimal_io_size"
 
-# The setting, what is present, files of the queue's, whether it is an array; and the values.
+# The setting, its present value, queue attributes, whether the device is an array; the expected values.
 CASES = (("scheduler", "mq-deadline", {"scheduler": "none [mq-deadline] bfq"}, False, "mq-deadline, none, bfq"),
          ("scheduler", "none", {"scheduler": "[none]"}, False, "none"),
          ("scheduler", "none", {}, False, "none"),
@@ -28,21 +27,21 @@ CASES = (("scheduler", "mq-deadline", {"scheduler": "none [mq-deadline] bfq"}, F
          ("apm", "off", {}, False, "64, 127, 128, 192, 254, off"),
          ("standby_z", "1 min 30 s", {}, False, "off, 1 s, 5 s, 10 s, 1 min 30 s"),
          ("apst_latency", "1500 us", {}, False, "off, 1500 us, 5 ms, 25 ms, 100 ms"),
-         # Three disks that have data, with chunks of 512 KiB.
+         # Three data disks with chunks of 512 KiB.
          ("read_ahead_kb", "3 MiB", {MIN: "524288", OPTIMAL: "1572864"}, True,
           "128 KiB, 256 KiB, 512 KiB, 1 MiB, 1536 KiB, 2 MiB, 3 MiB, 4 MiB, 6 MiB, 8 MiB, 12 MiB"),
-         # Two: stripes that are values anyway.
+         # Two data disks: multiples of the stripe are in the ladder already.
          ("read_ahead_kb", "128 KiB", {MIN: "524288", OPTIMAL: "1048576"}, True, READ_AHEAD),
-         # Of a disk the sizes are something else, …
+         # For a disk, these attributes are not stripes.
          ("read_ahead_kb", "128 KiB", {MIN: "524288", OPTIMAL: "1572864"}, False, READ_AHEAD),
-         # … and these arrays have no stripes.
+         # Arrays without stripes.
          ("read_ahead_kb", "128 KiB", {MIN: "524288", OPTIMAL: "1572860"}, True, READ_AHEAD),
-         # What many disks tell beside sectors of 512 bytes is no number of pages: the kernel would have another value.
+         # A size reported by many disks with 512-byte sectors, which is not a multiple of the page size.
          ("read_ahead_kb", "128 KiB", {MIN: "512", OPTIMAL: "33553920"}, True, READ_AHEAD),
          ("read_ahead_kb", "128 KiB", {MIN: "4096", OPTIMAL: "4096"}, True, READ_AHEAD),
          ("read_ahead_kb", "128 KiB", {MIN: "4096", OPTIMAL: "0"}, True, READ_AHEAD),
          ("read_ahead_kb", "128 KiB", {}, True, READ_AHEAD),
-         # Others do not go by stripes.
+         # Other settings do not use stripes.
          ("nr_requests", "256", {MIN: "524288", OPTIMAL: "1572864"}, True, "16, 32, 64, 128, 256, 512, 1024"))
 
 

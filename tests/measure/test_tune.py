@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The measurement of one setting, by a drive that is as fast as the value says which is set: in which order values are set, which samples are
-kept of which, and when it ends."""
+"""The measurement of one setting, on a simulated drive whose speed equals the value: order of values, assignment of samples, and end."""
 import math
 
 from fake import Fake
@@ -13,13 +12,13 @@ from measure.tune import Busy, PresentUnavailable, ValueUnavailable, Tune, fit_i
 
 
 class Failed(Exception):
-    """Of set(), which ends it."""
+    """An error of set() that ends the measurement."""
 
 
 class Tunes(Fake):
     def setUp(self):
         super().setUp()
-        self.order = ""             # the values, as they were set
+        self.order = ""             # values in the order in which they were set
         self.refused, self.refused_from, self.failing_from = None, math.inf, math.inf
         self.value = "0"
         self.stop_at, self.waits, self.waited = 0, [], 0
@@ -37,7 +36,7 @@ class Tunes(Fake):
         self.value = value
 
     def wait(self, _fd, seconds):
-        """Times without use pass at once, and fio finds how long they were."""
+        """Lets idle times pass at once, and records their length."""
         self.waits.append(seconds)
         self.now, self.waited = self.now + seconds, seconds
         if len(self.waits) == self.stop_at:
@@ -46,7 +45,7 @@ class Tunes(Fake):
         return False
 
     def check_kept(self, _first):
-        """The heads are unloaded three times in each turn of the last value."""
+        """Returns load cycles: three in each turn of the last value."""
         self.looks += 1
         if self.looks % 2 == 0 and self.value == "2":
             self.cycles += 3
@@ -71,7 +70,7 @@ class Tunes(Fake):
     def missing(self, x):
         return [[i for i, sample in enumerate(trial.goal) if math.isnan(sample)] for trial in x.trials]
 
-    # As fast as the value says, and no two runs alike: no interval is narrow.
+    # The speed equals the value, with variations, so that intervals are wide.
     def wide(self, n):
         iops = 100 + 37 * n % 90
         return {"iops": iops, "bw": iops * 10000}
@@ -79,19 +78,19 @@ class Tunes(Fake):
     def by_value(self, _n):
         return {"iops": 100 + 50 * int(self.value), "p99": 1000000 + int(self.value) * 1000}
 
-    # ---- the order ----
+    # ---- order of values ----
 
     def test_order(self):
         self.failing_from = 10
         x = self.run_tune(Failed)
         self.assertEqual(self.order, "01221001221")
-        # What there is by then is there.
+        # Earlier samples are available.
         self.assertEqual((x.rounds, len(x.trials), x.used), (4, 3, 10))
         self.assertEqual(self.missing(x), [[3], [3], []])
         self.assertEqual((self.n_reports, self.n_checks), (10, 10))
 
     def test_left_out(self):
-        """Of three values one cannot be had."""
+        """An unavailable value is left out."""
         self.behave, self.refused_from = self.by_value, 0
         for refused, current, order in (("0", "2", "0122112"), ("1", "0", "0122002"), ("2", "0", "0121001")):
             with self.subTest(refused):
@@ -106,7 +105,7 @@ class Tunes(Fake):
                 self.assertNotEqual(x.pick.reason, UNKNOWN)
 
     def test_refused_later(self):
-        """It could be had before: then those rounds lack it, and the others are used."""
+        """If a value becomes unavailable later, only these rounds lack it."""
         self.behave, self.refused, self.refused_from = self.by_value, "1", 3
         for current in "01":
             with self.subTest(current):
@@ -118,21 +117,21 @@ class Tunes(Fake):
                 self.assertFalse([i for kept in (0, 2) for i in self.missing(x)[kept] if i < x.rounds - 1])
 
     def test_present_refused(self):
-        """The present value cannot be left out."""
+        """An unavailable present value ends the measurement."""
         self.refused, self.refused_from = "1", 0
         self.run_tune(PresentUnavailable, current="1")
         self.assertEqual(self.order, "01")
 
     def test_alone(self):
-        """With nothing to compare it with, it is not measured on."""
+        """The measurement ends if only one value remains."""
         self.refused, self.refused_from = "1", 0
         x = self.run_tune(n_values=2)
         self.assertEqual((self.order, len(x.trials), x.pick.reason), ("01", 1, UNKNOWN))
 
-    # ---- what is run ----
+    # ---- jobs ----
 
     def test_jobs(self):
-        """One job tells both, of the same run, or each has a job of its own. The first run is no sample."""
+        """Goal and cost come from one job or from two. The first run is not a sample."""
         self.failing_from = 6
         for goal, cost, runs in (("deep_rate", "deep_latency_p99", ["--name=deep "]), ("buffered", "mapped_latency", ["--name=buffered ", "--name=mapped "]),
                                  ("sequential_small", None, ["--name=small "])):
@@ -151,7 +150,7 @@ class Tunes(Fake):
                     self.assertAlmostEqual(x.trials[2].cost[1], x.trials[2].goal[1] * 1e-9)
 
     def test_places(self):
-        """What was read once may be in the drive's cache."""
+        """No place is read twice, as it may be in the drive's cache."""
         self.behave, self.failing_from = self.wide, 24
         for goal in "buffered", "sequential_start":
             with self.subTest(goal):
@@ -164,7 +163,7 @@ class Tunes(Fake):
                     self.assertEqual(len(found), len(set(found)))
 
     def test_missing(self):
-        """In one run, the second sample's: that of the second value in the first round."""
+        """A failed run gives a missing sample for its value and round."""
         self.failing_from = 6
         for goal, what, counts, complaint in (("deep_rate", {"extra": 4096}, (1, 0, 0), None), ("deep_rate", {"error": 5}, (0, 0, 1), "Input/output error"),
                                               ("buffered", {"extra": -528384}, (0, 1, 0), None)):
@@ -178,7 +177,7 @@ class Tunes(Fake):
                 if goal == "deep_rate":
                     self.assertEqual([[math.isnan(c) for c in t.cost[:2]] for t in x.trials], [[False] * 2, [True, False], [False] * 2])
 
-    # ---- when it ends ----
+    # ---- end of the measurement ----
 
     def test_budget(self):
         self.behave = self.wide
@@ -193,7 +192,7 @@ class Tunes(Fake):
         self.assertEqual(self.run_tune(samples_max=3).rounds, 3)
 
     def test_enough(self):
-        """All is known well before."""
+        """The measurement ends early if all intervals are narrow."""
         self.behave = self.by_value
         x = self.run_tune()
         self.assertLessEqual(x.rounds, 10)
@@ -201,13 +200,13 @@ class Tunes(Fake):
         self.assertEqual((x.pick.reason, x.pick.index), (BETTER, 2))
 
     def test_not_enough(self):
-        """One of them is not."""
+        """The measurement continues if one interval is wide."""
         self.behave = lambda n: self.by_value(n) if self.value == "0" else {**self.by_value(n), **self.wide(n)}
         self.run_tune()
         self.assertGreaterEqual(self.spent, 16 - 2 * self.longest)
 
     def test_busy(self):
-        """Others use the drive; or every other sample, and the first is not."""
+        """The measurement ends if other programs use the drive in more than half of the samples."""
         for among_others, behave, expected in ((False, lambda n: 4096, Busy), (True, lambda n: 4096, None), (False, lambda n: n % 2 * 4096, None)):
             with self.subTest(expected=expected, among_others=among_others):
                 self.order = ""
@@ -229,7 +228,7 @@ class Tunes(Fake):
         self.assertEqual((self.order, x.used), ("01221", 4))
 
     def test_stopped(self):
-        """The user wants an end while fio runs: its sample is not kept, and nothing more is set."""
+        """After an interrupt while fio runs, its sample is dropped and no further value is set."""
         self.behave = lambda n: {"stop": n == 6}
         x = self.run_tune()
         self.assertEqual((self.order, x.used, x.seen.errors, x.pick.reason), ("01221", 4, 0, UNKNOWN))
@@ -243,7 +242,7 @@ class Tunes(Fake):
     # ---- settings that save power ----
 
     def stay_idle(self, _n):
-        """The last value has a read wait from 2 s without use on."""
+        """With the last value, reads are slow from 2 s of idle time on."""
         waited, self.waited = self.waited, 0
         return {"max": waited * 10 ** 7} if self.value == "2" and waited >= 2 else {}
 
@@ -254,7 +253,7 @@ class Tunes(Fake):
         return self.run_tune(expected, goal="first_read", cost=None, budget=budget, **changes)
 
     def test_long_rest(self):
-        """The service is asked for the drive again where that is left alone for longer than it waits for us."""
+        """During long idle times the read permission is renewed."""
         job, m = JOB_OF["first_read"], Measured(FIGURES["first_read"])
         meter = self.meter()
         meter.sample(job, [m], 1, 65)
@@ -283,7 +282,7 @@ class Tunes(Fake):
                 self.assertEqual((x.pick.reason, x.pick.index), (UNKNOWN, 0))
 
     def test_curves_not_kept(self):
-        """The drive does not keep a value: it is left out, with what was measured of it, unless it is the present one."""
+        """A value that the drive does not keep is left out with its samples."""
         self.behave, self.lost, self.failing_from = self.stay_idle, "1", 5
         self.curves(PresentUnavailable, current="1")
         self.assertEqual(self.order, "01")
@@ -293,13 +292,13 @@ class Tunes(Fake):
         self.assertEqual((x.trials[1].waits, x.find_slow(x.trials[1])), (6, 1))
 
     def test_curves_enough(self):
-        """Each value is measured four times, however much time there is, as that may wear the drive."""
+        """Each value is measured at most four times, because idle times wear the drive."""
         self.behave = self.stay_idle
         x = self.curves()
         self.assertEqual((self.order, len(x.trials[1].after[1])), ("012210012210", 4))
 
     def test_curves_busy(self):
-        """Most of the first turn is left out: it ends before the drive is worn for nothing."""
+        """If most samples of the first turn are left out, the measurement ends to avoid wear."""
         self.behave, self.failing_from = lambda n: {**self.stay_idle(n), "changes": n}, 3
         self.curves(Busy)
         self.assertEqual(self.order, "0")
@@ -308,7 +307,7 @@ class Tunes(Fake):
         self.assertEqual(self.order, "0122")
 
     def test_curves_scattered(self):
-        """Reads of a disk take 4 to 22 ms, as they come."""
+        """Scattered latencies of a disk, 4 to 22 ms, are not slow reads."""
         self.behave = lambda n: {"max": 4000000 + 18000000 * (n * 37 % 101) // 101}
         for rounds in 1, 2, 3, 4:
             with self.subTest(rounds):
@@ -317,22 +316,21 @@ class Tunes(Fake):
                 self.assertEqual([x.find_slow(trial) for trial in x.trials], [5] * 3)
 
     def test_curves_others(self):
-        """Others use the drive in the time without use before that one read: the run that warms it up, the one that begins, and then the
-        second time."""
+        """I/O of other programs during an idle time drops the sample of this idle time."""
         self.behave, self.failing_from = lambda n: {**self.stay_idle(n), "changes": int(n >= 4)}, 3
         x = self.curves(Failed)
         self.assertEqual((x.seen.others, [len(kept) for kept in x.trials[0].after], x.find_slow(x.trials[0])), (1, [1, 0, 1], 3))
 
     def test_curves_stopped(self):
-        """In the middle of a time without use."""
+        """An interrupt during an idle time drops the unfinished turn."""
         self.behave, self.stop_at = self.stay_idle, 5
         x = self.curves()
         self.assertEqual((self.order, len(self.runs("--number_ios=1"))), ("01", 4 + 2))
-        # What there is of a turn is of no use without its end.
+        # An unfinished turn has no valid samples.
         self.assertEqual((len(x.trials[0].after[2]), len(x.trials[1].after[0])), (1, 0))
 
     def test_curves_budget(self):
-        """As many turns as there is time for, and no part of one."""
+        """Only whole turns that fit into the budget are measured."""
         self.behave = self.stay_idle
         self.curves(budget=70)
         self.assertLessEqual(self.spent, 70)
@@ -340,7 +338,7 @@ class Tunes(Fake):
         self.assertEqual(len(self.waits) % 3, 0)
 
     def test_fits(self):
-        """One at least; and as many as there is time for."""
+        """At least one idle time is used, and as many as fit into the budget."""
         for seconds, n_values, wake, n in ((10, 6, 1, 1), (2 * 6 * 8, 6, 1, 2), (2 * 6 * 8 - 1, 6, 1, 1), (600, 6, 1, 5), (600, 6, 10, 3), (7200, 6, 1, 9),
                                            (12 * 3600, 6, 10, 9)):
             with self.subTest(seconds=seconds, wake=wake):

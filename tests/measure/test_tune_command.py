@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep tune` as a whole, with a service that sets what it is asked to: what is refused, which value is picked and told, what is written, and
-that the drive has its own value again whatever happens."""
+"""`drivekeep tune` as a whole, with a simulated service: refusals, picks, output, written configuration, and the restoration of the old
+value in all cases."""
 import json
 import os
 import pathlib
@@ -20,7 +20,7 @@ SECTORS = ("      // measured 0000-00-00, firmware F1: sequential, start (outer 
            '(1.992 to 2.008 MB/s); 12 samples\n      max_sectors_kb = "128 KiB";\n')
 SETS_BACK = "drivekeep.service sets it back as soon as it can"
 
-# What the command tells of settings, where it is not the usual.
+# Settings in the command's JSON that differ from the defaults.
 SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_requests": {}, "apm": {}, "timeout": {},
             "spindown_time": {"readable": False}, "standby": {"once": True, "readable": False}, "epc": {"volatile": False},
             "max_sectors": {"transport": "none"}, "harm": {"danger": "it burns"}, "elevator": {"alias_of": "scheduler"}}
@@ -51,7 +51,7 @@ OTHER_1 = ('    { match = { wwn = "0x5000"; };\n      // measured 0000-00-00, fi
            "    },\n")
 OTHER_2 = '    { match = "/dev/disk/by-id/x";\n    },\n'
 
-# A file, its text, and what is said of it.
+# A file, its text, and the expected message.
 NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " was not written by 'drivekeep tune' alone, so it is not changed"),
                (TUNED, "// Written by drivekeep tune --write.\ndrives = (\n  { match = \"/dev/sdx\"; apm = 1; }\n);\n",
                 TUNED + " was changed by hand, so it is not changed"),
@@ -64,18 +64,18 @@ NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " was not written by
 
 
 class Keeper(FakeService):
-    """The drive's settings, which it sets as the kernel does."""
+    """A service that simulates the drive's settings."""
 
     def __init__(self, has):
         super().__init__()
         self.has, self.temporary, self.is_ended = has, {}, False
-        self.refusal = None         # of SetTemporary
-        self.rejected = None         # a value that the drive does not take …
-        self.vanishes_at = None       # … one at which it is pulled …
-        self.rejects_old = False      # … and what it had it does not take any more
-        self.files_want = None      # what it is set to in the end, and how that is told
-        self.dies_at = None         # this SetTemporary, …
-        self.dies_after = False     # … or the first visit
+        self.refusal = None         # error of SetTemporary
+        self.rejected = None        # value that the drive rejects
+        self.vanishes_at = None     # value at which the drive is unplugged
+        self.rejects_old = False    # the drive rejects its old value
+        self.files_want = None      # record of the value from the configuration
+        self.dies_at = None         # number of the SetTemporary call at which the service ends
+        self.dies_after = False     # the service ends after the first visit
         self.dead = False
         self.record = {}
         self.pull = lambda: None
@@ -140,7 +140,7 @@ class Tune(Program):
         self.patch(block, "DRAFT_DIR", str(self.here))
         self.patch(subject, "make_scratch_file", self.make_file)
         self.patch(subject.Subject, "_find_fault", lambda *_: None)
-        # bfq is the fastest of three; half of the greatest request is faster than the present one, which is that.
+        # bfq is the fastest scheduler; half of the largest request size, which is the present value, is faster.
         self.behave = self.speeds
 
     def make_file(self, directory, _fd):
@@ -169,7 +169,7 @@ class Tune(Program):
         return {"drives": [{"name": "sda", "settings": list(self.service.record.values())}]}
 
     def files(self, words):
-        """The first of each name."""
+        """Prints the settings; of rows with the same name, only the first may be used."""
         found = {}
         for word in words:
             if word.startswith("--config-root="):
@@ -195,7 +195,7 @@ class Tune(Program):
         self.assertEqual(status, expected, self.out + self.err)
 
     def assert_back(self):
-        """The drive has what it had, and nothing is held of it."""
+        """Asserts that the drive has its old values and no temporary value."""
         self.assertEqual(self.service.calls[-2:], ["EndTemporary", "Read"])
         self.assertEqual((self.has["scheduler"], self.has["max_sectors_kb"]), ("mq-deadline", "256 KiB"))
 
@@ -213,7 +213,7 @@ class Tune(Program):
         self.assertIn(f"or add this to the configuration:\n\ndrives = (\n{HEAD}{SCHEDULER}{END});\n", without_day(self.out))
         self.assert_back()
         self.assertFalse(os.path.exists(TUNED))
-        # A value that stands twice in a row is set once.
+        # A value that is measured twice in a row is set once.
         hold = [f"SetTemporary:scheduler={value}(mq-deadline)" for value in ("mq-deadline", "none", "bfq", "none", "mq-deadline", "none")]
         self.assertEqual(self.service.calls[:12], [call for each in hold for call in (each, "Read")])
 
@@ -232,7 +232,7 @@ class Tune(Program):
         self.assert_back()
 
     def test_all(self):
-        """Without a name: all that the drive has."""
+        """Without names, all settings of the drive are measured."""
         self.has["read_ahead_kb"] = None
         self.tune(0, "sda")
         for part in ("read_ahead_kb: not measured: the drive does not have it, or it cannot be read\n",
@@ -244,14 +244,14 @@ class Tune(Program):
         self.assert_back()
 
     def test_shares(self):
-        """Three values in samples of a second have three times as long as two in samples of half of it."""
+        """The time is shared by the number of values and the length of samples."""
         self.behave = lambda n: {"iops": 100 + 37 * n % 90, "bw": (100 + 37 * n % 90) * 10000}
         self.tune(0, "sda", "scheduler", "max_sectors_kb", "--budget=60s")
         deep, start = len(self.runs(" --name=deep ")), len(self.runs(" --name=start "))
         self.assertTrue(2 * start <= deep <= 4 * start, (deep, start))
 
     def test_file(self):
-        """What is measured by writing: where a directory is named also if no setting is."""
+        """Settings measured by writes are included if --file is given."""
         self.has["wbt_lat_usec"] = "off"
         self.behave = lambda n: {"ns": 500000 if self.has["wbt_lat_usec"] == "2 ms" else 1000000}
         self.tune(0, "sda", "wbt_lat_usec", "--file=here")
@@ -272,7 +272,7 @@ class Tune(Program):
         self.assertNotIn("wbt_lat_usec", self.out)
 
     def test_cheaper(self):
-        """Then the comment has what decided."""
+        """If a lower cost decided, the comment in the configuration has the costs."""
         self.behave = lambda n: {"p99": 1000, "iops": 100.1} if self.has["scheduler"] == "none" else {"p99": 9000, "iops": 100}
         self.tune(0, "sda", "scheduler")
         self.assertIn("scheduler: none is as good as mq-deadline, and costs less: 256 at once, 99 % latency", self.out)
@@ -290,7 +290,7 @@ class Tune(Program):
         self.assert_back()
 
     def test_beside(self):
-        """What a change of scheduler resets is held beside it, where it can be set back: drives with few requests have fewer than can be set."""
+        """Settings that a change of scheduler resets get temporary values, too, if they can be restored."""
         self.has["nr_requests"] = "64"
         self.tune(0, "sda", "scheduler")
         self.assertEqual(self.service.calls[:3], ["SetTemporary:nr_requests=64(64)", "SetTemporary:scheduler=mq-deadline(mq-deadline)", "Read"])
@@ -302,7 +302,7 @@ class Tune(Program):
         self.assertIn("nr_requests: not measured: it is '2', which could not be restored\n", self.out)
 
     def test_one_value(self):
-        """The drive may have no value but its own."""
+        """A setting without other values is not measured."""
         self.put("class/sda/queue/max_hw_sectors_kb", "64")
         self.has["max_sectors_kb"] = "64 KiB"
         self.tune(0, "sda", "max_sectors_kb")
@@ -331,7 +331,7 @@ class Tune(Program):
         self.assertEqual(self.out, "")
         self.assert_back()
 
-    # ---- what is refused ----
+    # ---- refusals ----
 
     def test_refused(self):
         for words, changes, status, text in REFUSED:
@@ -346,7 +346,7 @@ class Tune(Program):
                 self.assertIn(text, self.err)
                 self.assertEqual((self.out, keeper.calls, self.log), ("", [], []))
 
-    # ---- what comes between ----
+    # ---- interruptions ----
 
     def test_hold_refused(self):
         self.service.refusal = "another one measures it"
@@ -358,20 +358,20 @@ class Tune(Program):
         self.service.dies_at = 4
         self.tune(3, "sda", "scheduler")
         self.assertEqual(self.err.count("drivekeep.service has not answered"), 1)
-        # It sets the drive back when it is there again.
+        # The service restores the value when it runs again.
         self.assertIn(f"scheduler of sda is bfq, and was mq-deadline: {SETS_BACK}", self.err)
-        # What there is by then is shown.
+        # Earlier samples are shown.
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
 
     def test_service_gone_early(self):
-        """What it has set, and has not answered for."""
+        """A value is restored although the service ended before it replied."""
         self.service.dies_after = True
         self.tune(3, "sda", "max_sectors_kb")
         self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
         self.assertEqual(self.out, "")
 
     def test_stopped(self):
-        """The user wants an end: what there is by then is shown."""
+        """After an interrupt, earlier samples are shown."""
         self.behave = lambda n: {**self.speeds(n), "stop": n == 6}
         self.tune(0, "sda", "scheduler", "max_sectors_kb")
         self.assertIn("scheduler: not changed (mq-deadline): too few samples", self.out)
@@ -393,7 +393,7 @@ class Tune(Program):
         self.assert_back()
 
     def test_files_want(self):
-        """What the files want is had again, and not what somebody had set by hand."""
+        """The value from the configuration is restored, not a value set by hand."""
         for wanted, verdict in (("64 KiB", "applied"), ("default", "applied"), ("65 KiB", "adjusted")):
             with self.subTest(wanted):
                 self.has["max_sectors_kb"] = "256 KiB"
@@ -414,7 +414,7 @@ class Tune(Program):
         self.assertIn(f"), and was 256 KiB: {SETS_BACK}", self.err)
 
     def test_unasked(self):
-        """The drive cannot be asked at the end, as a file system check has begun."""
+        """A message is printed if the drive cannot be read at the end, because of a file system check."""
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "max_sectors_kb")
         self.assertIn(f"max_sectors_kb of sda cannot be read now (the drive does not answer), and was 256 KiB: {SETS_BACK}", self.err)
@@ -425,7 +425,7 @@ class Tune(Program):
         raise command.Trouble(status=75)
 
     def test_curve(self):
-        """A setting that saves power stays as it is; a value that the drive does not keep is left out."""
+        """A setting that saves power is not changed; a value that the drive does not keep is left out."""
         self.has["apm"] = "254"
         self.behave = lambda n: {}
         self.patch(bench, "wait", lambda _, seconds: setattr(self, "now", self.now + seconds) or False)
@@ -443,13 +443,13 @@ class Tune(Program):
         self.assertIn("unavailable values: 127: the drive does not keep it\n", self.out)
         self.assertIn("0 in ", self.out)
         self.assertEqual((self.has["apm"], self.service.calls[-2:]), ("254", ["EndTemporary", "Read"]))
-        # What cannot be asked meanwhile may be as it was.
+        # A value that cannot be read meanwhile counts as kept.
         self.patch(subject.Subject, "read_settings", self.fail_to_read)
         self.tune(2, "sda", "apm", "--budget=1h")
         self.assertNotIn("cannot be had", self.out)
 
     def test_gone(self):
-        """Another drive has its name: that one is not measured, nor set to anything."""
+        """A new drive with the same name is neither measured nor set."""
         self.put("class/sda/diskseq", "5")
         self.behave = lambda n: (n >= 7 and self.put("class/sda/diskseq", "6")) or self.speeds(n)
         self.tune(1, "sda", "max_sectors_kb", "scheduler", "--write")
@@ -460,7 +460,7 @@ class Tune(Program):
         self.assertEqual(len(self.runs(" --name=start ")) - 1, 6)
 
     def test_gone_with_it(self):
-        """By the visit that sets the one other value."""
+        """The drive may disappear during the visit that sets a value."""
         self.put("class/sda/diskseq", "5")
         self.put("class/sda/queue/scheduler", "none [mq-deadline]")
         self.service.vanishes_at = "none"
@@ -468,7 +468,7 @@ class Tune(Program):
         self.assertIn("sda is gone, and its scheduler could not be restored: it was mq-deadline\n", self.err)
 
     def test_not_again(self):
-        """Then nothing is written, either."""
+        """If the old value cannot be restored, no configuration is written."""
         self.service.rejects_old = True
         self.tune(2, "sda", "max_sectors_kb", "--write")
         self.assertIn(f"max_sectors_kb of sda is 128 KiB, and was 256 KiB: {SETS_BACK}", self.err)
@@ -485,7 +485,7 @@ class Tune(Program):
         self.assertIn("samples left out: ", self.out)
         self.assert_back()
 
-    # ---- what is written ----
+    # ---- written configuration ----
 
     def test_write(self):
         self.tune(0, "sda", "scheduler", "--write")
@@ -493,7 +493,7 @@ class Tune(Program):
         self.assertTrue(self.out.endswith(f"Written to etc/{block.NAME}.\n"), self.out)
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
         self.assertEqual(self.service.calls[-3:], ["EndTemporary", "Read", "Reload"])
-        # What was measured of another setting stays, with where that is from; and what is measured again is there once.
+        # Lines about other settings are kept with their comments; a setting that is measured again appears once.
         self.tune(0, "sda", "max_sectors_kb", "--write", "--json")
         self.assertNotIn("Written", self.out)
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{SECTORS}{END});\n")
@@ -508,7 +508,7 @@ class Tune(Program):
         self.assert_file(TUNED, f"{BEGIN}{OTHER_1}{OTHER_2}{HEAD}      wake = true;\n{SCHEDULER}{SECTORS}{END});\n")
 
     def test_confirmed(self):
-        """What stands in the file and is best still is measured with the drive as it is now."""
+        """A value in the file that is still the best gets a new comment."""
         sectors = '      // measured 0000-00-00, firmware F0: what was\n      max_sectors_kb = "128 KiB";\n'
         self.put(TUNED, f"{BEGIN}{HEAD}{sectors}      // measured 2025-01-01, firmware F0, schedulers none: what was\n"
                  f'      scheduler = "mq-deadline";\n{END});')
@@ -529,7 +529,7 @@ class Tune(Program):
                 self.tune(1, "sda", "scheduler", "--write")
                 self.assertIn(why, self.err)
                 self.assertEqual(pathlib.Path(path).read_text(), text.rstrip("\n") + "\n")
-                # What can be told before is not told ten minutes later.
+                # Errors that are known before the measurement are reported before it.
                 if path == TUNED:
                     self.assertEqual((self.out, self.service.calls), ("", []))
                 else:
@@ -539,7 +539,7 @@ class Tune(Program):
                 os.unlink(path)
 
     def test_unsafe(self):
-        """Where others can write, root writes nothing, and believes nothing."""
+        """Files in directories that others can write to are neither read nor written."""
         os.makedirs(os.path.dirname(TUNED))
         os.chmod(os.path.dirname(TUNED), 0o777)
         self.tune(1, "sda", "scheduler", "--write")
@@ -551,7 +551,7 @@ class Tune(Program):
         self.assertIn(f"{TUNED} cannot be read: ", self.err)
 
     def test_earlier_file(self):
-        """What an earlier file says is no matter."""
+        """Values in earlier files do not prevent writing."""
         self.put("etc/drivekeep/drivekeep.conf.d/10-x.conf", 'drives = ( { match = {}; scheduler = "none"; } );')
         self.tune(0, "sda", "scheduler", "--write")
         self.assert_file(TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\n")
@@ -559,7 +559,7 @@ class Tune(Program):
     # ---- pictures ----
 
     def test_picture(self):
-        """Each value with its interval, the present one and the best one by name."""
+        """The picture has each value with its interval, and marks the present and the best one."""
         self.tune(0, "sda", "scheduler", "--svg=x.svg", "--plot=y.png", "--quiet")
         text = self.get("x.svg")
         for part in "<svg ", ">scheduler: random 4 KiB, 256 at once</text>", ">bfq</text>", ">best</text>", ">now</text>", "</svg>":
@@ -567,7 +567,7 @@ class Tune(Program):
         self.assertTrue(pathlib.Path("y.png").read_bytes().startswith(b"\x89PNG"))
 
     def test_picture_fails(self):
-        """The one may fail without the other."""
+        """A picture that cannot be saved does not prevent writing the configuration."""
         os.mkfifo("pipe.svg")
         os.mkdir("theirs")
         os.chmod("theirs", 0o777)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`drivekeep show --plot` and `--svg`: when drives were asleep and awake, from what `drivekeep wakes --json` has."""
+"""`drivekeep show --plot` and `--svg`: states of drives in the last week, from `drivekeep wakes --json`."""
 import contextlib
 import io
 import json
@@ -20,7 +20,7 @@ HOUR, MINUTE = 3600, 60
 MIDNIGHT = 1795132800   # 2026-11-20 00:00 UTC, a Friday
 NOON = 1258804800       # 2009-11-21 12:00 UTC, a Saturday
 
-# As the time zone database has them, which need not be installed.
+# Rules of time zones, as the time zone database may not be installed.
 BERLIN = "CET-1CEST,M3.5.0,M10.5.0/3"
 LORD_HOWE = "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"
 SANTIAGO = "<-04>4<-03>,M9.1.6/24,M4.1.6/24"
@@ -45,14 +45,14 @@ def set_zone(zone):
 
 
 def hours(day):
-    """What each is drawn as: ? not known, # awake, _ asleep, and where it was woken, how often."""
+    """Returns the state of each hour: ? not known, # active, _ standby, or the number of wakes."""
     cells = [week.add(day.cells[at:at + 4]) for at in range(0, 96, 4)]
     return "".join(str(c[WOKEN]) if c[WOKEN] else " " if week.state_of(c) is None else "?#_"[week.state_of(c)] for c in cells)
 
 
 STANDBY, ACTIVE = "standby", "active/idle"
-# Wakes: when, since when it slept (hours of the day; None: not known) and the boot. The drive's state: since when, and until when that was
-# told. Then: now, how many days before that, the day and how long the drive was asleep.
+# Wakes: time, hours of standby before (None: not known) and the boot. The drive's state: since when, and until when it was reported (hours
+# of the day). Then: the present hour, how many days ago, the expected day and the time in standby.
 CASES = (
     ("nothing is known", [], None, 24, 0, "????????????????????????", None),
     ("what is still to come is nothing", [], None, 20 + 1 / HOUR, 0, "?????????????????????   ", None),
@@ -87,8 +87,7 @@ CASES = (
      "???????___1#_1####      ", "5.3 h"),
     ("not known for a part of the hour: not known", [(10, 4 - 1 / 60, "a")], (ACTIVE, 10, 11), 11, 0, "???????___1             ", "3.9 h"))
 
-# The drive sleeps all the time. An hour that is skipped is empty, and one that comes twice has its time twice. A noon, and how many days
-# before that.
+# The drive is always in standby. A skipped hour is empty, and a repeated hour counts twice. A noon, and how many days before it.
 DAYS = (
     ("UTC", 1792929600, 1, "Sat 24 Oct", "________________________", "24.0 h"),
     (BERLIN, 1793012400, 1, "Sun 25 Oct", "________________________", "25.0 h"),
@@ -97,13 +96,13 @@ DAYS = (
     (BERLIN, 1774864800, 1, "Sun 29 Mar", "__ _____________________", "23.0 h"),
     (BERLIN, 1774864800, 2, "Sat 28 Mar", "________________________", "24.0 h"),
     (LORD_HOWE, 1791162000, 1, "Sun  4 Oct", "________________________", "23.5 h"),
-    # Summer time begins at midnight, and ends there.
+    # Summer time begins and ends at midnight.
     (SANTIAGO, 1788793200, 1, "Sun  6 Sep", " _______________________", "23.0 h"),
     (SANTIAGO, 1788793200, 2, "Sat  5 Sep", "________________________", "24.0 h"),
     (SANTIAGO, 1775404800, 1, "Sat  4 Apr", "________________________", "25.0 h"),
     (KATHMANDU, 1767248100, 1, "Wed 31 Dec", "________________________", "24.0 h"))
 
-# ---- two drives: sda, of which the service knows that it sleeps, and one that is gone ----
+# ---- two drives: sda, which is in standby, and a drive that is absent ----
 
 NOW = NOON + 26 * HOUR + 10 * MINUTE    # Sunday
 WAKES = [wake(NOON + 5 * HOUR, 10 * HOUR, serial="5YD1", process="cat"),        # 17:00, since 07:00
@@ -166,7 +165,7 @@ class Week(Program):
                 self.assertEqual((day.label, hours(day), week.standby_hours(week.add(day.cells))), (label, expected, standby))
 
     def test_twice(self):
-        """In the hour that comes twice: both wakes are of its cells, and at the same place. What is still to come is of no day."""
+        """Wakes in both runs of a repeated hour are in the same cells, and future wakes are ignored."""
         set_zone(BERLIN)
         wakes = [wake(1792888200), wake(1792891800)]    # 02:30 CEST and CET
         document = {"boot_id": "a", "wakes": wakes, "drives": [drive("sda")]}
@@ -175,19 +174,19 @@ class Week(Program):
         self.assertEqual(len(week.make_weeks(document, 1792888200, True)["sda"][-1].wakes), 1)
 
     def test_drive(self):
-        """By its serial number, or by its name where that is not known."""
+        """Wakes are assigned by serial number, or by name if the serial number is not known."""
         wakes = [wake(NOW - 4 * HOUR, serial="1"), wake(NOW - 3 * HOUR, drive="sdb", serial="1"), wake(NOW - 2 * HOUR, serial="2"), wake(NOW - HOUR)]
         day = week.make_weeks({"boot_id": "a", "wakes": wakes, "drives": [drive("sda", "1")]}, NOW, True)["sda  1"][-1]
         self.assertEqual([w for _, w in day.wakes], [wakes[0], wakes[1], wakes[3]])
 
     def test_states(self):
-        """A cell is not known where any of it is not; a day without any time is nothing."""
+        """A cell with an unknown part is unknown; a cell without time has no state."""
         self.assertEqual([week.state_of(cell) for cell in ([1, 500, 0, 0], [0, 450, 450, 0], [0, 0, 0, 0])], [UNKNOWN, week.ACTIVE, None])
 
     # ---- in the terminal ----
 
     def test_text(self):
-        """As wide as there is room, in ASCII where the locale is not one of UTF-8. All that is known, or what is named."""
+        """The plot uses the width of the terminal, and ASCII without UTF-8; it has the named drives, or all known ones."""
         all_of_sda = "sda  5YD1\n" + HOURS + SDA + LEGEND
         for words, columns, zone, text in (
                 (["sda"], 80, "C", all_of_sda), (["sda"], 75, "C", all_of_sda), (["sda"], 122, "C", all_of_sda),
@@ -221,13 +220,13 @@ class Week(Program):
                      "><title>2009-11-21 17:00:00: cat</title></path>",
                      "><title>2009-11-22 03:00:00: &lt;&amp;\\xef\\xbf\\xbf&gt;\\x1b]\\xff\"'</title></path>",
                      "><title>2009-11-22 08:00:00: kernel: md0_resync</title></path>", ">2 wakes, 11.0 h in standby</text>", ">1 wake</text>",
-                     # The sixth day: nothing known, 07:00 to 17:00 asleep, then awake. Woken at 17:00.
+                     # The sixth day: not known, 07:00 to 17:00 standby, then active. Woken at 17:00.
                      '<rect x="100" y="156" width="210" height="14" fill="url(#unknown)"/>\n'
                      '<rect x="310" y="166" width="300" height="4" fill="#3b6fb6"/>\n'
                      '<rect x="610" y="156" width="120" height="14" fill="#e08a1e"/>\n',
                      '<path d="M610 153v17" ', ">standby<", ">active<", ">not known<"):
             self.assertIn(part, text)
-        # Nothing of it is elsewhere.
+        # No part of the picture is elsewhere.
         for part in ">0 wakes", "script", "href":
             self.assertNotIn(part, text)
         out = io.TextIOWrapper(io.BytesIO())
@@ -253,7 +252,7 @@ class Week(Program):
                 self.assertFalse(os.path.lexists("x.svg"))
 
     def test_nothing(self):
-        """Without a drive of which anything is known."""
+        """Without known drives nothing is drawn."""
         self.known = {}
         self.assertEqual(self.show(0, "--plot"), "")
         self.show(0, "--svg=x.svg")
@@ -261,10 +260,10 @@ class Week(Program):
 
 
 class Aloud(Fake):
-    """With a command that notes something, and is what it is here."""
+    """With a command that prints messages."""
 
     def test_command(self):
-        """Also what the command notes reaches the user; where it refuses there is nothing to draw, and the status is its own."""
+        """Messages of the command reach the user; if the command fails, its exit status is used."""
         code = "import sys; from measure import command, main; command.COMMAND = './command'; sys.exit(main.run(['--plot', '--', 'show', 'sda']))"
         document = json.dumps({"boot_id": "a", "wakes": [], "drives": [drive("sda")]})
         for script, status, line in ((f"echo '{document}'", 0, "sda"), ("exit 3", 3, "")):
