@@ -44,8 +44,8 @@ def warn(sentence: str) -> None:
 @dataclasses.dataclass
 class Table:
     heads: list[str]
-    sides: str              # of each column: on which its cells stand, "<" or ">"
-    legend: bool = True     # heads and notes are printed
+    sides: str              # alignment of each column: "<" or ">"
+    legend: bool = True     # print heads and notes
     rows: list[list[str | None]] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)
 
