@@ -11,9 +11,9 @@
 
 /* From this APM level on, a drive does not spin down by itself (ACS-4, SET FEATURES, APM levels). */
 #define APM_FIRST_WITHOUT_STANDBY 128
-/* A drive without a limit for error recovery may retry for two minutes or longer (https://raid.wiki.kernel.org, Timeout Mismatch), ms. */
+/* ms. A drive without a limit for error recovery may retry for this time or longer (https://raid.wiki.kernel.org, Timeout Mismatch). */
 #define LONG_TIMEOUT_MS (2 * 60 * 1000)
-/* Warns at the place `at`, the block or one of its assignments, in the file of `b`. */
+/* Adds a warning about `at`, a block or an assignment, in the file of `b`. */
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
 /* Blocks are compared in pairs. Larger configurations, which no one writes by hand, are not compared. */

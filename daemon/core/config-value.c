@@ -77,8 +77,8 @@ static const config_setting_t *value_load(ConfigText *t, size_t token, config_t 
                                                         : NULL;
 }
 
-/* Complains about a duration without a unit, and proposes only valid values. Drives count many durations in steps; so does
- * "smartctl -l scterc,70". */
+/* Complains about a duration without a unit, and proposes only valid values. Drives count many durations in steps, such as the
+ * 100 ms of "smartctl -l scterc,70". */
 static bool complain_unit(ConfigText *t, size_t token, const char *name, const ValueRange *range) {
         static const char *const units[] = { "us", "ms", "s", "min", "h" };
         char proposals[RANGE_TEXT_MAX] = "", text[RANGE_TEXT_MAX], quantity[QUANTITY_MAX];

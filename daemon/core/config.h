@@ -13,7 +13,7 @@
 typedef enum SpindownBy {
         SPINDOWN_BY_DRIVE,   /* the timer in the drive */
         SPINDOWN_BY_SERVICE, /* a command by the service; no timer is set in the drive */
-        SPINDOWN_BY_AUTO,    /* the drive; the service, if the drive proves to ignore its timer */
+        SPINDOWN_BY_AUTO,    /* the timer in the drive, or the service if the drive ignores its timer */
         _SPINDOWN_BY_MAX,
 } SpindownBy;
 

@@ -49,9 +49,9 @@ typedef struct DriveRecord {
         Bridge bridge;
         uint64_t diskseq;
         char *boot_id;
-        uint64_t used;       /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
-        uint64_t used_when;  /* time of that poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
-        uint64_t link_since; /* the last link error seen in the kernel's log (device/kernel-view.h) */
+        uint64_t used;      /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
+        uint64_t used_when; /* time of that poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
+        uint64_t link_since; /* time of the last error seen in the kernel's history of link errors (device/kernel-view.h) */
         uint64_t slept; /* how long the machine had been suspended in this boot when the record was last adjusted for it, µs */
         bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
@@ -90,8 +90,8 @@ int drive_record_wait(DriveRecord *r, Wait w);
 
 /* Returns the record of the setting, or NULL. */
 SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
-int drive_record_add(DriveRecord *r, const char *name,
-                     SettingRecord **ret); /* returns an existing record if there is one */
+/* Returns the record of the setting, and adds one if there is none. */
+int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret);
 
 /* Returns true if the record is about the same attach of the same drive, so that its memory is still valid. */
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
@@ -102,8 +102,8 @@ int drive_record_reveal(const DriveRecord *r, Drive *d);
 /* Returns one Memory per wish, in the order of the wishes. The caller frees the array. */
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
 
-/* Returns true if the drive had I/O within the last minutes, and therefore cannot be in standby. `used`: the kernel's present count; `now`:
- * CLOCK_MONOTONIC, µs. Without an earlier poll, or a record (NULL), any I/O since boot counts. */
+/* Returns true if the drive had I/O within the last five minutes, and therefore cannot be in standby. `used`: the kernel's present
+ * count; `now`: CLOCK_MONOTONIC, µs. Without an earlier poll, or a record (NULL), any I/O since boot counts. */
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now);
 
 /* Resets what each run of the service finds out again: why a spin-down failed, and whether the drive can be traced. */
@@ -124,7 +124,8 @@ int drive_record_step(DriveRecord *r, const Step *s, uint64_t when); /* stores t
 void drive_record_seen(DriveRecord *r, const Step *s, uint64_t when);
 /* Stores a drift of a setting if the value read differs from the recorded one. Returns 1 if it differs, else 0. */
 int drive_record_drift(DriveRecord *r, const Step *s, uint64_t when);
-/* Invalidates all values that were sent, because the drive may have lost its state. Settings that are sent once per attach are kept. */
+/* Invalidates the values that were sent and read, because the drive may have lost its state. Keeps settings that are sent once per
+ * attach. */
 void drive_record_forget(DriveRecord *r, const SettingTable *table);
 /* Like drive_record_forget(), after a resume of the machine: actions with AT_RESUME become due again, too. */
 void drive_record_resume(DriveRecord *r, const SettingTable *table);

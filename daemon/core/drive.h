@@ -117,7 +117,7 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
 Drive *drive_free(Drive *d);
 DEFINE_CLEANUP(Drive *, drive_free);
 
-/* Returns true if the drive is behind a USB bridge, so that udev's identity may be that of the bridge. */
+/* Returns true if the drive is behind a USB bridge, so that the identity in udev's database may be that of the bridge. */
 bool drive_is_behind_bridge(const Drive *d);
 
 /* Stores the identity that the drive behind the bridge reported. A repeated call changes nothing. */

@@ -246,7 +246,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
         return k < 0 ? k : changed || r->deaths != deaths;
 }
 
-/* Handles a harmless value during which the drive was lost: the second loss in a row quarantines the value. */
+/* Handles a harmless value that was being sent when the drive was lost: the second loss in a row quarantines the value. */
 static bool suspect_harmless(GuardRecord *r, const GuardEntry *underway, uint64_t when) {
         GuardEntry *e;
 

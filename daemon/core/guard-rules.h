@@ -42,7 +42,7 @@ typedef struct GuardRecord {
         GuardEntry *entries;
         size_t n_entries;
 
-        GuardEntry lost; /* harmless value during which the drive was lost once; setting is NULL: none. Not in the file */
+        GuardEntry lost; /* harmless value that was being sent when the drive was lost once; NULL setting: none. Not in the file */
 } GuardRecord;
 
 void guard_entry_done(GuardEntry *e);
