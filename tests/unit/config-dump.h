@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A Config as one line per block, and its complaints against a list, so that a test case is a row. */
+/* Dumps a Config as one line per block, and compares its complaints with a list, so that a test case is one row. */
 
 #include <check.h>
 #include <stdio.h>
@@ -12,17 +12,17 @@
 #define EXPECTED_MAX 12
 
 /* clang-format off */
-/* A block that every broken neighbour must leave alone, behind and before it. */
+/* A valid block, which broken blocks before and after it must not affect. */
 #define GOOD "  { match = \"/dev/good\"; apm = 1; }"
 #define GOOD_DUMP(line) #line ": node=/dev/good > apm=1\n"
 #define BROKEN(middle) "drives = (\n" GOOD ",\n" middle ",\n" GOOD "\n);\n"
 #define BROKEN_DUMP(middle) GOOD_DUMP(2) middle GOOD_DUMP(4)
 /* clang-format on */
 
-/* What a complaint must be, and words that must stand in it. The last row has line 0 and says NULL. */
+/* An expected complaint, and text that it must contain. The last row has line 0 and NULL. */
 typedef struct Expected {
         unsigned line, column;
-        char level; /* e, w */
+        char level; /* first letter of the level: e, w or n */
         const char *says;
 } Expected;
 
@@ -105,7 +105,7 @@ static inline void assert_file(const char *text, const char *expected, const Exp
         ck_assert_str_eq(dump, expected);
 }
 
-/* Cut anywhere, it is read without harm. */
+/* Parses the text cut at every byte. */
 static inline _unused_ void read_file_cut(const char *text) {
         for (size_t size = 0; size < strlen(text); size++) {
                 _cleanup_free_ char *copy = memcpy(malloc(size + 1), text, size);

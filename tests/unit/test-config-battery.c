@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* on_battery = { … } and apm_battery, as they are read. What comes of them for a drive: test-resolve.c. */
+/* Parsing of on_battery = { … } and apm_battery. test-resolve.c tests their effect on a drive. */
 
 #include "config-dump.h"
 #include "suite.h"
@@ -35,7 +35,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 1; apm_battery = 300 });", "1: > apm=1 battery:apm=!\n",
           { { 1, 48, 'e', "300 is out of range for apm_battery" } } },
 
-        /* Twice: in one state only. */
+        /* A setting given twice is an error only in the same state. */
         { BATTERY("apm = 2; apm = 3"), "1: > apm=1 battery:apm=! lookahead=on\n",
           { { 1, 58, 'e', "\"apm\" is set twice in this block" } } },
         { BATTERY("apm = 2; apm_battery = 3"), "1: > apm=1 battery:apm=3 lookahead=on\n",
@@ -45,7 +45,7 @@ static const struct {
           { { 3, 2, 'e', "\"on_battery\" is given twice in this block" },
             { 3, 27, 'e', "write \"3 s\"" } } },
 
-        /* What does not belong there costs the block. */
+        /* Keys that are not allowed in on_battery break the block. */
         { BATTERY("match = \"/dev/sda\"; apm = 2"), "1! > apm=! battery:apm=! lookahead=!\n",
           { { 1, 49, 'e', "on_battery holds only settings, not match" } } },
         { BATTERY("allow_dangerous = true; apm = 2"), "1! > apm=! battery:apm=! lookahead=!\n",
@@ -56,7 +56,7 @@ static const struct {
         { BATTERY("apm = 2; serial = \"x\""), "1! > apm=! battery:apm=! lookahead=!\n",
           { { 1, 58, 'e', "write it inside match" } } },
 
-        /* No group, or not called so. */
+        /* on_battery is not a group, or its name is mistyped. */
         { "drives = ({ match = {}; apm = 1; sometimes = { apm = 2 } })", "1! > apm=!\n",
           { { 1, 34, 'e', "unknown setting \"sometimes\"" } } },
         { "drives = ({ match = {}; apm = 1; on_battery = 128 })", "1! > apm=!\n",
@@ -75,7 +75,7 @@ static const struct {
           { { 4, 1, 'e', "\"on_battery\" is a drive setting" } } },
         { "on_battery = { apm = 1 }; drives = ();", "", { { 1, 1, 'e', "\"on_battery\" is a drive setting" } } },
 
-        /* Errors of syntax in it cost the block, in both states. */
+        /* Syntax errors in on_battery break the block, in both states. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; on_battery = { apm = on; timeout = \"2s\" } }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=! battery:timeout=!\n"),
           { { 3, 55, 'e', "\"on\" is not a valid value for apm: 1...254, or off" } } },
@@ -96,7 +96,7 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; apm = 3}; apm_battery = 2; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! battery:apm=!\n"),
           { { 3, 32, 'e', "delete this \"}\": the block continues after it" } } },
-        /* Which of these braces is the one too many? */
+        /* The surplus brace is ambiguous; the last one is reported. */
         { BROKEN("  { match = \"/dev/sda\"; on_battery = { apm = 3; } timeout = \"2s\"; }; }"),
           BROKEN_DUMP("3! node=/dev/sda > battery:apm=! timeout=!\n"),
           { { 3, 67, 'e', "delete this \"}\": the block continues after it" } } },
@@ -108,7 +108,7 @@ START_TEST(test_file) {
 }
 END_TEST
 
-/* Cut anywhere, it is read without harm. */
+/* Files cut at any byte are read safely. */
 START_TEST(test_file_cut) {
         read_file_cut(files[_i].text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What a block says of itself as a whole, the order of its keys, and keys that are known and never written. */
+/* Keys for the whole block, the order of keys, and settings that are known and never written. */
 
 #include "config-dump.h"
 #include "suite.h"
@@ -10,11 +10,11 @@ static const struct {
         const char *text, *dump;
         Expected complaints[EXPECTED_MAX];
 } files[] = {
-        /* Two that exclude each other are no error: which of them is written each drive decides by what it supports. */
+        /* Settings that exclude each other are no error: the drive's support decides which one is written. */
         { "drives = ({ match = {}; apm = 1;\nepc = true; lookahead = true })", "1: > apm=1 epc=on lookahead=on\n", {} },
         { "drives = ({ match = {}; epc = true; apm = 1; on_battery = { epc = true; apm = 2 } })",
           "1: > epc=on apm=1 battery:epc=on battery:apm=2\n", {} },
-        /* The later one counts, also by another name. */
+        /* The later assignment of a state wins, also with an alias. */
         { "drives = ({ match = {}; apm = 1; read_ahead_kb = 512; epc = true; read_ahead_sect = 256 })",
           "1: > apm=1 epc=on read_ahead_kb=128 KiB\n",
           { { 1, 67, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 1: both change the same setting, and the later one wins" } } },
@@ -23,14 +23,14 @@ static const struct {
           { { 1, 43, 'e', "out of range" } } },
         { "drives = ({ match = {}; epc = true; on_battery = { apm = 1 } })", "1: > epc=on battery:apm=1\n", {} },
 
-        /* Never written, and known: the reader is told why, and no neighbour suffers. */
+        /* Settings that are known and never written cause a warning with the reason. Other settings of the block are not affected. */
         { "drives = ({ match = {}; chipset_pio_mode = 4; apm = 1 })", "1: > chipset_pio_mode=(not kept) apm=1\n",
           { { 1, 25, 'w', "\"chipset_pio_mode\" is never written: the kernel chooses it" } } },
         { "drives = ({ match = {}; security_unlock = \"secret\"; apm = 1 })", "1: > security_unlock=(not kept) apm=1\n",
           { { 1, 25, 'w', "a password does not belong here" } } },
         { "drives = ({ match = {}; chipset_pio_mode = \"keep\" })", "1: > chipset_pio_mode=keep\n", {} },
 
-        /* The words about the whole block. What narrows it and cannot be read makes it one not to be trusted. */
+        /* Keys for the whole block. An invalid value of a narrowing key breaks the block. */
         { "drives = ({ match = {}; apm = 1; only_in_raid = true; permanent = true })", "1: > apm=1\n", {} },
         { "drives = ({ match = {}; apm = 1; only_in_raid = 5 })", "1! > apm=!\n",
           { { 1, 49, 'e', "5 is out of range for only_in_raid" } } },
@@ -52,7 +52,7 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"1h\"; on_battery = { spindown_by = \"auto\" } })", "1! > spindown_time=!\n",
           { { 1, 62, 'e', "on_battery holds only settings, not spindown_by" } } },
 
-        /* The list ends behind a block that is not closed, although there was a bracket in it. */
+        /* The ")" ends the list after an unclosed block, although the block contains brackets. */
         { "drives = ({ match = {}; lookahead = (true); apm = 1;\n)\nfsck_wait = \"1min\";", "1! > lookahead=! apm=!\n",
           { { 1, 11, 'e', "this block is not closed; write \"}\" before \")\" in line 2" }, { 1, 37, 'e', "not a group or a list" } } },
 };
@@ -97,8 +97,8 @@ START_TEST(test_spindown_by) {
 }
 END_TEST
 
-/* A password is in no complaint about anything around it. */
-START_TEST(test_nothing_secret_is_quoted) {
+/* No complaint quotes a password. */
+START_TEST(test_secrets_are_not_quoted) {
         static const char *const texts[] = {
                 "drives = ({ match = {}; security_unlock = \"hunter2\" })",
                 "drives = ({ match = {}; security_unlock = [ \"hunter2\" ] })",
@@ -116,7 +116,7 @@ START_TEST(test_nothing_secret_is_quoted) {
                 "drives = ({ match = {}; security_unlok = hunter2; apm = 1 })",
                 "drives = ({ match = {}; user-master = }hunter2 })",
                 "drives = ({ match = {}; user-master = (hunter2, \"hunter2\" hunter2) })",
-                /* Other programs' files, in which a word of ours is there by chance. */
+                /* Files of other programs that happen to contain one of drivekeep's keys. */
                 "timeout = 30\nusername = joe\npassword = hunter2\n",
                 "scheduler = x\npassword = \"hunter2\n[more]\n",
         };
@@ -129,7 +129,7 @@ START_TEST(test_nothing_secret_is_quoted) {
 }
 END_TEST
 
-/* What the winning block says of itself reaches the wish. */
+/* The options of the winning block are copied to the wish. */
 START_TEST(test_resolve) {
         static const char text[] = "drives = ({ match = {}; apm = 1; lookahead = true; permanent = true },\n"
                                    "{ match = {}; apm = 2; allow_dangerous = true; only_in_raid = true })";
@@ -157,7 +157,7 @@ int main(void) {
         tcase_add_loop_test(tc, test_file, 0, ELEMENTSOF(files));
         tcase_add_test(tc, test_options);
         tcase_add_loop_test(tc, test_spindown_by, 0, ELEMENTSOF(spindowns));
-        tcase_add_loop_test(tc, test_nothing_secret_is_quoted, 0, 18);
+        tcase_add_loop_test(tc, test_secrets_are_not_quoted, 0, 18);
         tcase_add_test(tc, test_resolve);
         suite_add_tcase(suite, tc);
 

@@ -12,7 +12,7 @@ static const struct {
         { "", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = \"/dev/sda\"; apm = 2 });", {} },
 
-        /* A general rule behind a narrow one. */
+        /* A general rule after a narrow one. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2;\nlookahead = true },\n{ match = {}; apm = 1 });",
           { { 1, 33, 'w', "apm has no effect here: f:3 overrides it for all drives of this block" } } },
         { "drives = ({ match = { transport = \"sata\"; model = \"WDC*\" }; apm = 2 },\n"
@@ -26,20 +26,20 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 1 },\n{ match = {}; only_in_raid = true; apm = 2 });", {} },
         { "drives = ({ match = \"/dev/sda\"; only_in_raid = true; apm = 1 },\n"
           "{ match = {}; only_in_raid = true; apm = 2 });", { { 1, 54, 'w', "apm has no effect here" } } },
-        /* What is wanted on battery only leaves the plain value its time. */
+        /* A later value for battery does not override the value on mains. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; on_battery = { apm = 1 } });", {} },
         { "drives = ({ match = \"/dev/sda\"; on_battery = { apm = 2 } },\n{ match = {}; apm = 1 });",
           { { 1, 48, 'w', "apm has no effect here" } } },
-        /* A block in error takes nothing from others that could be told here. */
+        /* A broken block does not override values of other blocks. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = {}; apm = 1 1; });", { { 2, 23, 'e', "" } } },
 
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = [ \"/dev/sda\" ]; lookahead = true });",
           { { 2, 1, 'w', "matches the same drives as the one in f:1" } } },
-        /* Only one of the two is given leave, or to the service. */
+        /* The blocks differ in allow_dangerous, or in spindown_by. */
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
-        /* A setting by the name of a key of match chooses no drives: as the last key of one it may be on the wrong side of its brace. */
+        /* A setting with the name of a match key does not select drives; it may be on the wrong side of the match's brace. */
 #define CHOOSING "rotational is written to all drives of this block; to select drives by it, write it inside match"
         { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
@@ -50,7 +50,7 @@ static const struct {
         { "drives = ({ match = { serial = \"x\"; }; rotational = false });", {} },
         { "drives = ({ match = {}; rotational = \"keep\" });", {} },
 
-        /* Two timers. */
+        /* APM and the standby timer are two timers. */
         { "drives = ({ match = {}; spindown_time = \"20min\";\napm = 127 });",
           { { 2, 1, 'w', "apm below 128 (unlike 128 or more) lets the drive spin down" } } },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 128 });", {} },
@@ -58,7 +58,7 @@ static const struct {
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 254;\non_battery = { apm = 1 } });",
           { { 2, 16, 'w', "apm below 128" } } },
 
-        /* Pairs that make no sense together, in one block and over two. */
+        /* Conflicting pairs of settings, in one block and in two. */
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 70 });",
           { { 1, 25, 'w', "thermal_light is not written: it is not below the thermal_heavy of f:1" } } },
         { "drives = ({ match = {}; thermal_light = 70; thermal_heavy = 71 },\n"
@@ -85,7 +85,7 @@ static const struct {
           "{ match = \"/dev/sda\"; spindown_time = \"1h\"; on_battery = { apm = 60 } });",
           { { 2, 60, 'w', "the spindown_time of f:2" } } },
 
-        /* Two that exclude each other, for the same drives: each may support one of them only. */
+        /* Settings that exclude each other, for the same drives: a drive may support only one of them. */
 #define ONLY(a, b, line) \
         a " is written only to drives that do not support " b ": the two exclude each other, and the later one (f:" #line ") wins"
         { "drives = ({ match = { transport = \"sata\" }; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });",
@@ -94,14 +94,14 @@ static const struct {
         { "drives = ({ match = {}; epc = true; lookahead = true;\napm = 1 });", { { 1, 25, 'n', ONLY("epc", "apm", 2) } } },
         { "drives = ({ match = {}; on_battery = { apm = 1; lookahead = true;\nepc = true } });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
         { "drives = ({ match = {}; on_battery = { apm = 1 } },\n{ match = {}; epc = true });", { { 1, 40, 'n', ONLY("apm", "epc", 2) } } },
-        /* One that is a part of the other is supported where that is. */
+        /* A setting that is part of another one is supported by the same drives. */
         { "drives = ({ match = {}; error_recovery = \"7s\"; recovery_read = \"4s\" });", { { 1, 25, 'w', ONLY("error_recovery", "recovery_read", 1) } } },
         { "drives = ({ match = {}; recovery_read = \"4s\"; error_recovery = false });", { { 1, 25, 'w', ONLY("recovery_read", "error_recovery", 1) } } },
-        /* It is written nowhere. */
+        /* The setting is never written. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; apm = \"keep\"; epc = true });", { { 1, 25, 'w', "apm has no effect here" } } },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; epc = true },\n{ match = {}; apm = \"keep\" });",
           { { 1, 25, 'w', "apm has no effect here" }, { 3, 1, 'w', "merge the two blocks" } } },
-        /* For some of the drives, or for a while, or it is not written. */
+        /* The later setting is for some of the drives, for battery only, or not written. */
         { "drives = ({ match = {}; apm = 1 },\n{ match = { transport = \"sata\" }; epc = true });", {} },
         { "drives = ({ match = {}; apm = 1; on_battery = { epc = true } });", {} },
         { "drives = ({ match = {}; apm = 1 },\n{ match = {}; on_battery = { epc = true } });",
@@ -116,7 +116,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = \"keep\" },\n{ match = \"/dev/sda\"; epc = true });",
           { { 2, 1, 'w', "merge the two blocks" } } },
 
-        /* A drive that the service cannot see is not spun down by it. */
+        /* The service does not spin down a drive whose I/O is not counted. */
         { "drives = ({ match = {}; iostats = false;\nspindown_time = \"1h\"; spindown_by = \"service\" });",
           { { 2, 1, 'w', "the service does not spin down a drive whose I/O the kernel does not count: remove this setting, or the iostats = false of f:1" } } },
         { "drives = ({ match = {}; iostats = false },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; spindown_by = \"auto\" });",
@@ -131,12 +131,12 @@ static const struct {
         { "drives = ({ match = {}; iostats = false },\n"
           "{ match = \"/dev/sda\"; iostats = true; spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
 
-        /* It is for the look after Debian's rule, too. */
+        /* on_drift needs no recheck, because it also applies to the visit after Debian's udev rule. */
         { "on_drift = \"restore\";", {} },
         { "on_drift = \"restore\"; recheck = \"1h\";", {} },
         { "on_drift = \"report\";", {} },
 
-        /* Danger and permanence. */
+        /* Dangerous and permanent settings. */
         { "drives = ({ match = {}; poweron_standby = true });",
           { { 1, 25, 'w', "poweron_standby is dangerous (it may never come up), so it is not written without" },
             { 1, 25, 'n', "only 'drivekeep apply --permanent' writes it" } } },
@@ -156,45 +156,45 @@ static const struct {
         { "drives = ({ match = {}; commands_are_use = true; spindown_time = \"1h\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; lookahead = true },\n{ match = \"/dev/sda\"; spindown_time = \"1h\"; commands_are_use = true });", {} },
 
-        /* Criteria of which one is wider than the other, and of which it is not. */
+        /* Pairs of matches of which one includes the other, and pairs of which neither does. */
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"A\", \"C\"] }; apm = 1 });",
           { { 1, 45, 'w', "apm has no effect here" } } },
         { "drives = ({ match = { model = [\"A\", \"B\"] }; apm = 2 },\n{ match = { model = [\"B\", \"C\"] }; apm = 1 });", {} },
         { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_B = \"x\" }; apm = 1 });", {} },
         { "drives = ({ match = { ID_A = \"x\" }; apm = 2 },\n{ match = { ID_A = \"x\" }; apm = 1 });",
           { { 1, 37, 'w', "apm has no effect here" }, { 2, 1, 'w', "matches the same drives" } } },
-        /* What is withheld for an error takes part in nothing. */
+        /* Withheld assignments are not compared. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 300 });", { { 1, 56, 'e', "" } } },
-        /* A block in error is no twin. */
+        /* A broken block is not a duplicate. */
         { "drives = ({ match = \"/dev/sda\"; apm = 2 2 },\n{ match = \"/dev/sda\"; lookahead = true });", { { 1, 41, 'e', "" } } },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; permanent = true; idle_a = \"2s\" },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 2; allow_dangerous = true },\n{ match = \"/dev/sda\"; lookahead = true });", {} },
-        /* Off has no timer, and a spindown_time of its own on battery is a matter of the battery. */
+        /* "off" sets no timer, and a separate spindown_time on battery matters only on battery. */
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = \"off\" });", {} },
         { "drives = ({ match = {}; spindown_time = \"keep\"; apm = 127 });", {} },
         { "drives = ({ match = {}; spindown_time = \"20min\"; apm = 127;\non_battery = { spindown_time = \"5min\" } });",
           { { 1, 50, 'w', "of f:1" }, { 1, 50, 'w', "of f:2" } } },
 
-        /* Names that Linux does not have. */
+        /* Names that are not built into Linux. */
         { "drives = ({ match = {}; scheduler = \"cfq\" });", { { 1, 25, 'w', "scheduler \"cfq\" is not built into Linux; did you mean \"bfq\"?" } } },
         { "drives = ({ match = {}; scheduler = \"anticipatory\" });", { { 1, 25, 'w', "did you mean \"none\"?" } } },
         { "drives = ({ match = {}; scheduler = \"mq-deadline\" });", {} },
 
-        /* hdparm's numbers look like minutes. */
+        /* Numbers in the units of hdparm -S look like minutes. */
         { "drives = ({ match = {}; spindown_time = 30 });",
           { { 1, 41, 'n', "spindown_time = 30 is 2 min 30 s in the units of hdparm -S; for 30 minutes write \"30min\"" } } },
         { "drives = ({ match = {}; spindown_time = 45 });", { { 1, 41, 'n', "45 is 3 min 45 s in the units of hdparm -S" } } },
         { "drives = ({ match = {}; spindown_time = 61 }, { match = \"/dev/x\"; spindown_time = 0 });", {} },
         { "drives = ({ match = {}; spindown_time = \"30min\" });", {} },
 
-        /* What is to be copied is whole. */
+        /* Text for the user to copy is complete. */
 #define LONG "/dev/disk/by-id/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         { "drives = ({ match = " LONG "; apm = 1 });", { { 1, 21, 'e', "must be in quotes: write \"" LONG "\"" } } },
 };
 
 static const struct {
         const char *node;
-        const char *says; /* NULL: nothing */
+        const char *says; /* NULL: no complaint */
 } names[] = {
         { "/dev/disk/by-id/ata-X_1", NULL },
         { "/dev/disk/by-*/ata-X_1", NULL },
@@ -221,7 +221,7 @@ static const struct {
         { "/dev/md127p1", "write \"/dev/md127\"" },
         { "/dev/disk/by-diskseq/9", "may be another drive" },
         { "/dev/block/8:0", "may be another drive" },
-        /* The drive that has the name now says by which one it keeps. */
+        /* If a drive has the name now, the complaint proposes its stable link. */
         { "/dev/sdq", "may be another drive after the next boot; for the drive that has this name now, write "
                       "\"/dev/disk/by-id/ata-Q\"" },
         { "/dev/block/65:0", "for the drive that has this name now, write \"/dev/disk/by-id/ata-Q\"" },
@@ -273,7 +273,7 @@ START_TEST(test_names) {
 }
 END_TEST
 
-/* Two kinds of names are in neither place: another key, and a block in error. */
+/* Names in other match keys, and in broken blocks, are not checked. */
 START_TEST(test_names_elsewhere) {
         static const char text[] =
                         "drives = ({ match = { model = \"/dev/sda\" }; apm = 1 }, { match = \"/dev/sda\"; apm = 1 1 });";
@@ -284,7 +284,7 @@ START_TEST(test_names_elsewhere) {
 }
 END_TEST
 
-/* What is known of one file is dropped, and what is known of another stays. */
+/* Complaints about one file are removed; those about another file remain. */
 START_TEST(test_dropped) {
         _cleanup_(complaints_done) Complaints c = {};
 
@@ -303,7 +303,7 @@ START_TEST(test_dropped) {
 }
 END_TEST
 
-/* One fault, one complaint, at its line, and all blocks but one are applied. */
+/* One mistake causes one complaint, at its line, and all blocks except one are applied. */
 /* clang-format off */
 #define BEFORE "drives = (\n  { match = \"/dev/x\"; apm = 1; },\n"
 #define BEHIND "\n  { match = \"/dev/y\"; apm = 1; } );\n"
@@ -344,7 +344,7 @@ START_TEST(test_check) {
 }
 END_TEST
 
-/* Each with each of a file that a program wrote would keep the service from its drives for minutes. */
+/* In a large generated file, comparing all pairs of blocks would delay the service by minutes. */
 START_TEST(test_many_blocks) {
         static const char block[] = "{ match = \"/dev/sda\"; apm = 1 },";
         _cleanup_(config_freep) Config *c = NULL;
@@ -367,7 +367,7 @@ START_TEST(test_many_blocks) {
 }
 END_TEST
 
-/* ---- settings that no drive of a kind has ---- */
+/* ---- settings that a kind of drive does not support ---- */
 
 /* clang-format off */
 static const Remedy by_standby_z = { "use standby_z", { "standby_z", "standby_y" }, 1U << BACKEND_SCSI_MODE };
@@ -393,7 +393,7 @@ static const SettingTable kind_table = { .tables = { kind_rows } };
 #define SAS "drives = ({ match = { transport = \"sas\" };\n"
 #define KIND(name, how) name " is unsupported by drives of this transport: " how
 
-/* From the rule alone. */
+/* Complaints that need no drive. */
 static const struct {
         const char *text;
         Expected complaints[EXPECTED_MAX];
@@ -401,7 +401,7 @@ static const struct {
         { SAS "spindown_time = \"1h\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "apm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "sleep = true });", { { 2, 1, 'w', KIND("sleep", "boot another kernel") } } },
-        /* All transports in the match lack the setting, or some have it, or the name is not a transport. */
+        /* None of the transports in the match supports the setting, some support it, or a name is not a transport. */
         { "drives = ({ match = { transport = [\"sas\", \"scsi\"] };\napm = 127 });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { "drives = ({ match = { transport = [\"sas\", \"sata\"] };\napm = 127 });", {} },
         { "drives = ({ match = { transport = [\"sas\", \"pata\"] };\napm = 127 });", {} },
@@ -410,16 +410,16 @@ static const struct {
         { "drives = ({ match = { model = \"X\" };\napm = 127 });", {} },
         { "drives = ({ match = { transport = \"sata\" };\nsleep = true });", {} },
         { "drives = ({ match = { transport = \"nvme\" };\nsleep = true; apm = 127 });", {} },
-        /* Nothing can be done. */
+        /* There is no remedy. */
         { SAS "write_cache = true });", {} },
-        /* Nothing has to be done. */
+        /* No remedy is needed. */
         { SAS "apm = \"off\" });", {} },
         { SAS "apm = \"keep\" });", {} },
         { SAS "spindown_time = \"off\" });", { { 2, 1, 'w', KIND("spindown_time", "use standby_z") } } },
         { SAS "spindown_time = \"1h\"; spindown_by = \"service\" });", {} },
         { SAS "spindown_time = \"1h\"; spindown_by = \"auto\" });", {} },
         { SAS "apm = 128; spindown_time = \"1h\"; spindown_by = \"auto\" });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
-        /* The remedy is wanted: here, for more drives, for some of them, on battery. */
+        /* The remedy is set: in this block, for more drives, for some of them, on battery. */
         { SAS "apm = 127; standby_z = \"1min\" });", {} },
         { SAS "apm = 127; standby_y = \"1min\" });", {} },
         { SAS "apm = 127 },\n{ match = {}; standby_z = \"1min\" });", {} },
@@ -427,14 +427,14 @@ static const struct {
         { SAS "only_in_raid = true; apm = 127 },\n{ match = {}; only_in_raid = true; standby_z = \"1min\" });", {} },
         { SAS "apm = 127 },\n{ match = \"/dev/sda\"; standby_z = \"1min\" });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
         { SAS "apm = 127; on_battery = { standby_z = \"1min\" } });", { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
-        /* A setting in error wants nothing. */
+        /* A setting with an error causes no such complaint. */
         { SAS "apm = \"x\" });", { { 2, 7, 'e', "apm" } } },
         { SAS "apm = 127; standby_z = 1 1 });", { { 2, 26, 'e', "" } } },
 };
 
 #define FOR(name, how) name " is unsupported by /dev/sda: " how
 
-/* For a kind_present drive: all its kind_rules count together. */
+/* Complaints about a present drive, judged by all its rules together. */
 static const struct {
         const char *text;
         Transport transport;
@@ -453,7 +453,7 @@ static const struct {
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sdb\"; standby_y = \"1min\" });", TRANSPORT_SAS, { { 1, 25, 'w', FOR("apm", "use standby_z") } } },
         { "drives = ({ match = {}; apm = 127 },\n{ match = \"/dev/sda\"; standby_y = \"x\" });", TRANSPORT_SAS,
           { { 1, 25, 'w', FOR("apm", "use standby_z") }, { 2, 35, 'e', "standby_y" } } },
-        /* The rule alone has a warning already. */
+        /* The rule was reported without a drive. */
         { SAS "apm = 127 });", TRANSPORT_SAS, { { 2, 1, 'w', KIND("apm", "use standby_z") } } },
 };
 /* clang-format on */
@@ -482,7 +482,7 @@ START_TEST(test_kind_of_present) {
                           .ata = kind_present[_i].transport == TRANSPORT_SATA };
         _cleanup_(config_freep) Config *c = check_kind(kind_present[_i].text);
 
-        /* Another drive of the same rule: once is enough. */
+        /* A second drive of the rule causes no second complaint. */
         ck_assert_int_eq(config_check_drive(c, &kind_table, &d), 0);
         ck_assert_int_eq(config_check_drive(c, &kind_table, &d), 0);
         assert_complaints(&c->complaints, kind_present[_i].complaints);

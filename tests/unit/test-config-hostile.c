@@ -4,8 +4,8 @@
 #include "fake-settings.h"
 #include "suite.h"
 
-/* How much the parser does: it is built once more for this test, with a call of this wherever it branches (trace-pc). What is
- * counted is the same on each machine, a time is not. */
+/* The work of the parser. The parser is built again for this test with trace-pc, which calls __sanitizer_cov_trace_pc() at every branch.
+ * Unlike a time, this count is the same on every machine. */
 static size_t n_steps;
 
 void __sanitizer_cov_trace_pc(void);
@@ -13,7 +13,7 @@ void __sanitizer_cov_trace_pc(void) {
         n_steps++;
 }
 
-/* In its objects in the place of memmem(), which may go through all of the text for a few bytes of it. */
+/* Replaces memmem() in the objects of the parser, and counts the bytes that memmem() may search. */
 void *counted_memmem(const void *text, size_t size, const void *part, size_t part_size);
 void *counted_memmem(const void *text, size_t size, const void *part, size_t part_size) {
         n_steps += size;
@@ -28,14 +28,14 @@ static Config *parse(const char *text, size_t size) {
         return c;
 }
 
-/* It needs up to 200; by a step for each pair of tokens it would be some thousands. */
+/* The parser needs up to 200 per byte; an algorithm that is quadratic in tokens would need thousands. */
 #define STEPS_PER_BYTE 1000
 
-/* Up to a megabyte of what nobody means: no crash, no work without end, no flood of sentences. */
+/* Up to a megabyte of nonsense causes no crash, no excessive work and no flood of complaints. */
 /* clang-format off */
 static const struct {
-        const char *head, *part; /* the part as often as it fits into `size` */
-        size_t size, most;       /* complaints */
+        const char *head, *part; /* repeated to fill `size` */
+        size_t size, most;       /* number of complaints */
 } hostile[] = {
         { "",                               "(",        200000,          1   },
         { "",                               "[",        200000,          1   },
@@ -95,7 +95,7 @@ START_TEST(test_hostile) {
 }
 END_TEST
 
-/* Bytes of a fixed sequence that looks random: of the grammar's own characters, and of all. */
+/* A fixed pseudo-random sequence of bytes: characters of the grammar, and all bytes. */
 START_TEST(test_noise) {
         static const char alphabet[] = "(){}[]=;,:\"\\/*#\n aapmtch1.xL@'";
         _cleanup_(config_freep) Config *c = NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The list of files in force, and which file has changed since. */
+/* The list of files in force, and the detection of changed files. */
 
 #include "config-dump.h"
 #include "suite.h"
 
 #define FILES_MAX 3U
 
-/* A name and a text for each file. */
+/* Pairs of name and text. */
 typedef const char *Read[FILES_MAX][2];
 
 /* clang-format off */
@@ -23,12 +23,12 @@ static const struct {
         { { { "a", "x" }, { "b", "y" } }, { { "a", "x" }, { "b", "z" } }, CONFIG_CHANGED, "b" },
         { { { "a", "x" }, { "b", "y" } }, { { "a", "y" }, { "b", "x" } }, CONFIG_CHANGED, "a" },
         { {}, { { "a", "" } }, CONFIG_NEW, "a" },
-        /* A name that another one ends with, or begins with. */
+        /* A name that is a suffix or a prefix of another one. */
         { { { "/b/a", "x" } }, { { "/b/a", "x" }, { "a", "x" } }, CONFIG_NEW, "a" },
         { { { "ab", "x" } }, { { "a", "x" }, { "ab", "x" } }, CONFIG_NEW, "a" },
         { { { "a", "x" } }, {}, CONFIG_GONE, "a" },
         { { { "a", "x" }, { "ab", "x" } }, { { "a", "x" } }, CONFIG_GONE, "ab" },
-        /* Names as a file system may have them. */
+        /* Unusual names that a file system permits. */
         { { { "a\nb\\ \x1b", "x" } }, { { "a\nb\\ \x1b", "x" } }, CONFIG_SAME, NULL },
         { { { "a\nb\\ \x1b", "x" } }, { { "a\nb\\ \x1b", "y" } }, CONFIG_CHANGED, "a\nb\\ \x1b" },
         { { { "a\nb\\ \x1b", "x" } }, {}, CONFIG_GONE, "a\nb\\ \x1b" },
@@ -57,7 +57,7 @@ START_TEST(test_compare) {
 }
 END_TEST
 
-/* No text of the list does harm. */
+/* Damaged lists are read safely. */
 static const struct {
         const char *text;
         int news;

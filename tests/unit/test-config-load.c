@@ -18,7 +18,7 @@ static void setup(void) {
                 (void) snprintf(roots_text[i], sizeof roots_text[i], "%s/%zu", scratch, i);
 }
 
-/* The path of `name` below the root with this number, with the directories above it made. */
+/* Returns the path of `name` below the numbered root, and creates the parent directories. */
 static const char *place(unsigned root, const char *name) {
         static char path[256];
 
@@ -27,7 +27,7 @@ static const char *place(unsigned root, const char *name) {
         return path;
 }
 
-/* A file that sets apm to a number. */
+/* Writes a file that sets apm. */
 static const char *write_file(unsigned root, const char *name, unsigned apm) {
         const char *path = place(root, name);
         FILE *f = fopen(path, "we");
@@ -40,7 +40,7 @@ static const char *write_file(unsigned root, const char *name, unsigned apm) {
         return path;
 }
 
-/* The values of apm in the order of reading. */
+/* Asserts the values of apm in the order of reading. */
 static void assert_read(const char *values, size_t n_complaints) {
         _cleanup_(config_freep) Config *c = NULL;
         char text[128] = "";
@@ -70,7 +70,8 @@ static void assert_refused(const char *path, const char *says) {
         ck_assert_msg(strstr(s, says), "%s", s);
 }
 
-/* The file is sound, the directory is anybody's. To whom it belongs, if that is not root, it is their own business. */
+/* The file is valid, but every user can write to its directory. Users other than root may read from their own directory, whatever its
+ * mode. */
 START_TEST(test_directory_of_others) {
         const bool root = geteuid() == 0;
         char parent[256];
@@ -93,7 +94,7 @@ START_TEST(test_directory_of_others) {
         assert_read(root ? "1" : "1 2", root);
         ck_assert_int_eq(chmod(parent, 0755), 0);
 
-        /* Whoever can write the directory above can put another one there; one complaint about it is enough. */
+        /* A user who can write to the parent directory could replace the directory. The parent is reported once. */
         *strrchr(parent, '/') = '\0';
         ck_assert_int_eq(chmod(parent, 0777), 0);
         assert_read(root ? "" : "1 2", root);
@@ -118,7 +119,7 @@ static void assert_drafted(const char *path, const char *values) {
         ck_assert_uint_eq(c->complaints.n_items, 0);
 }
 
-/* It counts as the file would, where there is one and where there is none, not even its directory. */
+/* The draft is read like its file, whether the file, or its directory, exists or not. */
 START_TEST(test_draft) {
         char main_file[256], drop_in[256];
 
@@ -140,7 +141,7 @@ START_TEST(test_draft) {
 }
 END_TEST
 
-/* Its mode is sound, but who owns it can write it. */
+/* The mode is safe, but the owner, another user, can write to the file. */
 START_TEST(test_file_of_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
 
@@ -149,7 +150,7 @@ START_TEST(test_file_of_others) {
         ck_assert_int_eq(chown(path, 65534, 0), 0);
         assert_refused(path, "other users can write to it");
 
-        /* To the service's user those of a third are as strange. */
+        /* The user of the service also refuses files of a third user. */
         ck_assert_int_eq(chmod(scratch, 0755), 0);
         ck_assert_int_eq(seteuid(65533), 0);
         assert_refused(path, "other users can write to it");
@@ -170,11 +171,11 @@ START_TEST(test_precedence) {
         write_file(2, "drivekeep.conf", 1);
         assert_read("1", 0);
 
-        /* The main file of a higher root masks those below. */
+        /* The main file of a higher root masks those of lower roots. */
         write_file(0, "drivekeep.conf", 2);
         assert_read("2", 0);
 
-        /* Drop-ins come behind it, by name and not by root; other names are none. */
+        /* Drop-ins are read after the main file, in the order of names, not of roots. Files with other names are not read. */
         write_file(2, "drivekeep.conf.d/10-b.conf", 10);
         write_file(0, "drivekeep.conf.d/20-c.conf", 20);
         write_file(1, "drivekeep.conf.d/05-a.conf", 5);
@@ -183,7 +184,7 @@ START_TEST(test_precedence) {
         write_file(1, "drivekeep.conf.d/README", 8);
         assert_read("2 5 10 20", 0);
 
-        /* The same name masks. */
+        /* A file masks files of the same name in lower roots. */
         write_file(1, "drivekeep.conf.d/10-b.conf", 11);
         assert_read("2 5 11 20", 0);
         write_file(0, "drivekeep.conf.d/10-b.conf", 12);
@@ -207,7 +208,7 @@ START_TEST(test_masks) {
 }
 END_TEST
 
-/* What is there but cannot be read is told, and masks all the same: it was not meant to be the one below. */
+/* A file that cannot be read is reported, and still masks files of the same name in lower roots. */
 START_TEST(test_unreadable) {
         write_file(1, "drivekeep.conf", 1);
         ck_assert_int_eq(symlink("nowhere", place(0, "drivekeep.conf")), 0);
@@ -218,7 +219,7 @@ START_TEST(test_unreadable) {
 }
 END_TEST
 
-/* A directory that is none. */
+/* The path of the directory is not a directory. */
 START_TEST(test_no_directory) {
         write_file(0, "drivekeep.conf", 1);
         write_file(0, "drivekeep.conf.d", 2);
@@ -245,7 +246,7 @@ START_TEST(test_no_file) {
 }
 END_TEST
 
-/* Opening one for reading would wait for a writer. */
+/* Opening a FIFO for reading would wait for a writer. */
 START_TEST(test_fifo) {
         const char *path = place(0, "fifo.conf");
 
@@ -266,7 +267,7 @@ START_TEST(test_size) {
 }
 END_TEST
 
-/* What grows while it is read is noticed, too. */
+/* A file that grows while it is read is refused, too. */
 START_TEST(test_endless) {
         _cleanup_close_ int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
         const char *objection = NULL;
@@ -280,7 +281,7 @@ START_TEST(test_endless) {
 }
 END_TEST
 
-/* root's files must be root's alone to write; somebody's own are nobody else's business. */
+/* Only root may be able to write to files of root. A user may read their own files, whatever their mode. */
 START_TEST(test_writable_by_others) {
         const char *path = write_file(0, "drivekeep.conf", 1);
 
@@ -292,7 +293,7 @@ START_TEST(test_writable_by_others) {
 
         assert_refused(path, "other users can write to it");
         ck_assert_int_eq(chmod(path, 0664), 0);
-        assert_read("1", 0); /* the group is root's own */
+        assert_read("1", 0); /* the group of root is trusted */
         ck_assert_int_eq(chown(path, 0, 1), 0);
         assert_refused(path, "other users can write to it");
         ck_assert_int_eq(chmod(path, 0644), 0);

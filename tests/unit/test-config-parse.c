@@ -9,7 +9,7 @@ static const struct {
         const char *text, *dump;
         Expected complaints[EXPECTED_MAX];
 } files[] = {
-        /* The example of the issue. */
+        /* A complete example. */
         { "drives = (\n"
           "  { match = { transport = \"sata\"; rotational = true; };     // a class\n"
           "    spindown_time = \"20min\"; lookahead = true; },\n"
@@ -35,7 +35,7 @@ static const struct {
           "4: node=/dev/a\\x20b wwn=0x5 > apm=5\n", {} },
         { "drives = ({ match = { rotational = 1; removable = 0x0; }; apm = 1 })",
           "1: rotational=true removable=false > apm=1\n", {} },
-        /* Patterns that are others than they seem. */
+        /* Patterns with characters that are literal in a glob. */
         { "drives = ({ match = \"/dev/sd{a,b}\"; apm = 1 },\n{ match = (\"/dev/sd[a-\", \"/dev/sd[ab]\"); apm = 2 },\n"
           "{ match = { model = [ \"a{b}\", \"a\\[\", \"b][\" ] }; apm = 3 })",
           "1: node=/dev/sd{a,b} > apm=1\n2: node=/dev/sd[a-|/dev/sd[ab] > apm=2\n3: model=a{b}|a\\[|b][ > apm=3\n",
@@ -44,12 +44,12 @@ static const struct {
           "{ match = { model = \"A.B*\"; }; apm = 3 })",
           "1: model=A|B > apm=1\n2: model=A.* > apm=2\n3: model=A.B* > apm=3\n",
           { { 1, 31, 'w', "\"|\" has no special meaning" }, { 2, 21, 'w', "a glob, not a regular expression" } } },
-        /* Who obeyed "a = is missing" would have the drives that were to be left out. */
+        /* Not reported as a missing "=": adding it would match the drives to be excluded. */
         { BROKEN("  { match = { model != \"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
           { { 3, 21, 'e', "a match cannot be negated" } } },
         { BROKEN("  { match = { model = !\"X\"; }; apm = 2; }"), BROKEN_DUMP(""),
           { { 3, 23, 'e', "a match cannot be negated" } } },
-        /* The words of lsblk and others. Not "ssd", which is the opposite of rotational. */
+        /* Words of lsblk and other programs. "ssd" is no alias, because it is the opposite of rotational. */
         { "drives = ({ match = { bus = \"usb\"; }; apm = 1 },\n{ match = { name = \"sda\"; }; apm = 2 },\n"
           "{ match = { ssd = true; }; apm = 3 },\n{ match = sd*; apm = 4 }, { match = \"sd*\"; apm = 4 })", "",
           { { 1, 23, 'e', "did you mean \"transport\"?" }, { 2, 13, 'e', "did you mean \"node\"?" },
@@ -63,7 +63,7 @@ static const struct {
           "1: >> write_cache=on lookahead=off apm=off spindown_time=20 min acoustic_management=128 error_recovery=off "
           "read_ahead_kb=512 KiB scheduler=mq-deadline queue_depth=keep timeout=1 min 30 s\n", {} },
 
-        /* Numbers: never octal, and as many bits as they need. */
+        /* Numbers are never octal, and may need 64 bits. */
         { "drives = ({ match = {}; apm = 010; queue_depth = 0xFFL; read_ahead_kb = 4294967296 },\n"
           "{ match = {}; apm = +1; lookahead = TRUE; read_ahead_kb = -1; queue_depth = 0x10000000000000000;\n"
           "acoustic_management = 9223372036854775807LL })",
@@ -71,13 +71,13 @@ static const struct {
           "acoustic_management=!\n",
           { { 1, 73, 'e', "4294967296 is out of range" }, { 2, 59, 'e', "-1 is out of range" },
             { 2, 77, 'e', "0x10000000000000000 is out of range" }, { 3, 23, 'e', "9223372036854775807LL is out of range" } } },
-        /* Strings: several are one; escapes that are not libconfig's stay, for udev and for globs. */
+        /* Adjacent strings are joined. Escapes that libconfig does not know are kept, for udev and for globs. */
         { "drives = ({ match = { model = \"x\\x20y\"; serial = (\"a\\\\x20\\\"\", \"\\*\" # why\n \"c\",); };; apm = 1; },\n"
           "{; match = { vendor = [\"a\",\"b\",]; }, apm = 1,; })",
           "1: model=x\\x20y serial=a\\x20\"|\\*c > apm=1\n3: vendor=a|b > apm=1\n",
           { { 2, 2, 'w', "this string is joined to the previous one" } } },
 
-        /* Values in error cost their setting only. */
+        /* An invalid value affects only its setting. */
         { "drives = ({ match = {};\n apm = 300; queue_depth = 4294967424; lookahead = true;\n"
           " acoustic_management = 99999999999999999999;\n timeout = 30; spindown_time = 7.5; write_cache = \"maybe\";\n"
           " error_recovery = (7); scheduler = 1 })",
@@ -91,7 +91,7 @@ static const struct {
             { 4, 51, 'e', "\"maybe\" is not a valid value for write_cache: on or off" },
             { 5, 19, 'e', "not a group or a list" },
             { 5, 36, 'e', "\"1\" is not a valid value for scheduler" } } },
-        /* Other programs' words. */
+        /* Words of other programs. */
         { "drives = ({ match = {};\n apm_level = 1; idle-time = \"1h\"; write_cache = \"enabled\"; apm = never; })",
           "1! > spindown_time=! write_cache=! apm=!\n",
           { { 2, 2, 'e', "unknown setting \"apm_level\"; did you mean \"apm\"?" },
@@ -103,7 +103,7 @@ static const struct {
         { "drives = ({ match = {};\n standby = true; }, { match = {}; standby = \"often\"; }, { match = {}; standby = [ 1 ]; })",
           "1: > standby=on\n2: > standby=!\n2: > standby=!\n",
           { { 2, 45, 'e', "\"often\" is not a valid value for standby: on or off" }, { 2, 81, 'e', "one value" } } },
-        /* Only units with which it is taken. */
+        /* Only units that make the value valid are proposed. */
         { "drives = ({ match = {};\n latency = 100;\n error_recovery = 70;\n idle_a = \"100000\";\n timeout = 10; })",
           "1: > latency=! error_recovery=! idle_a=! timeout=!\n",
           { { 2, 12, 'e', "write \"100 us\", or, for that number of the drive's steps, \"10 ms\", in quotes" },
@@ -116,7 +116,7 @@ static const struct {
           "1: > spindown_time=30 min error_recovery=7.1 s\n",
           { { 2, 18, 'w', "cannot be exactly \"22min\"; it is set to 30 min" }, { 3, 19, 'w', "it is set to 7.1 s" } } },
 
-        /* One typo costs one block, and nothing comes through to its drives. */
+        /* A typo breaks one block, and values of earlier blocks do not reach its drives. */
         { BROKEN("  { match = \"/dev/sda\"; apm = on; lookahead = yes; write_cache = OFF; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! write_cache=!\n"),
           { { 3, 31, 'e', "\"on\" is not a valid value for apm: 1...254, or off" }, { 3, 47, 'e', "write \"yes\"" },
@@ -134,7 +134,7 @@ static const struct {
         { BROKEN("  { match = \"/dev/sda\"; scheduler = “none; apm = '; }"),
           BROKEN_DUMP("3! node=/dev/sda > scheduler=! apm=!\n"),
           { { 3, 37, 'e', "straight double quotes" }, { 3, 50, 'e', "straight double quotes" } } },
-        /* What quotes would not mend. */
+        /* Words that would be invalid with quotes, too. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 12o; lookahead = maybe; timeout = keep; }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=! lookahead=! timeout=!\n"),
           { { 3, 31, 'e', "\"12o\" is not a valid value for apm: 1...254, or off" },
@@ -150,10 +150,10 @@ static const struct {
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 31, 'e', "\"=\" is repeated here; delete one" } } },
         { BROKEN("  { match = \"/dev/sda\"; \"apm\" = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda > apm=!\n"), { { 3, 25, 'e', "\"apm\" is not expected here; a block holds match = ...; and settings without quotes" } } },
-        /* What an invisible byte does to a name is told once, … */
+        /* An invisible byte in a name is reported once. */
         { BROKEN("  { match = \"/dev/sda\"; apm\u200b = 3 }"),
           BROKEN_DUMP("3! node=/dev/sda >\n"), { { 3, 28, 'e', "U+200B, a zero width space" } } },
-        /* … and what is to be written is told whole. */
+        /* The text that the user should write is complete. */
         { BROKEN("  { match = /dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000; apm = 3 }"),
           BROKEN_DUMP(""),
           { { 3, 13, 'e', "write \"/dev/disk/by-id/ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0000000\"" } } },
@@ -181,14 +181,14 @@ static const struct {
         { BROKEN("  { match { transport = \"sata\"; };\n apm = 3; }"), GOOD_DUMP(2) GOOD_DUMP(5),
           { { 3, 5, 'e', "\"=\" is missing after \"match\"" } } },
 
-        /* Braces, commas and brackets in error. */
+        /* Misplaced braces, commas and brackets. */
         { BROKEN("  { match = \"/dev/sda\"; apm = 3;"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 3, 'e', "not closed; write \"}\" before \",\" in line 3" } } },
         { BROKEN("  { match = \"/dev/sda\"; apm = 3; )"), BROKEN_DUMP("3! node=/dev/sda > apm=!\n"),
           { { 3, 34, 'e', "\")\" is not expected here" } } },
         { BROKEN("  {{ match = \"/dev/sda\"; apm = 3; }"), BROKEN_DUMP("3: node=/dev/sda > apm=3\n"),
           { { 3, 4, 'e', "\"{\" is repeated here; delete one" } } },
-        /* The block that has lost what was in it, perhaps to a comment, may protect its drives from the general rule. */
+        /* A block whose content is missing, perhaps commented out, may have been intended to exclude drives from the general rule. */
         { "drives = (\n  { match = { rotational = true; }; apm = 9; },\n  {# match = \"/dev/sda\"; apm = 3; },\n" GOOD "\n);\n",
           "2! rotational=true > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "this block is not closed" },
@@ -221,7 +221,7 @@ static const struct {
         { "drives = {\n" GOOD ",\n" GOOD "\n);", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "\");\" at its end" } } },
         { "drives = {\n" GOOD ",\n" GOOD "\n", GOOD_DUMP(2) GOOD_DUMP(3), { { 1, 10, 'e', "round brackets" } } },
         { "drives = [\n" GOOD " ];", GOOD_DUMP(2), { { 1, 10, 'e', "the list of drives needs round brackets" } } },
-        /* A file of other programs' making has one complaint, not one for each key. */
+        /* A file of another program causes one complaint, not one for each key. */
         { "[sda]\napm = 254\ncolour = 7\n[sdb]\napm = 1\n", "",
           { { 1, 1, 'e', "sections as in INI files are not supported" } } },
         { "[sda]\napm = 254\ndrives = (\n" GOOD " );\ncolour = 7;\n", GOOD_DUMP(4),
@@ -236,7 +236,7 @@ static const struct {
           "2! node=/dev/good > apm=!\n5! > apm=!\n",
           { { 1, 1, 'e', "unknown option" }, { 3, 1, 'n', "general rules" }, { 3, 13, 'e', "is a drive setting" }, { 3, 32, 'e', "not expected" } } },
         { "drives = \"/dev/sda\";", "", { { 1, 1, 'e', "list of blocks" } } },
-        /* What stands behind it may have been meant as the comment. */
+        /* The text after an unclosed comment may be part of the comment. */
         { "drives = (\n" GOOD ",\n/* never closed\n" GOOD ",\n" GOOD "\n);",
           GOOD_DUMP(2) "4! node=/dev/good > apm=!\n5! node=/dev/good > apm=!\n",
           { { 3, 1, 'e', "comment is not closed; nothing after it" } } },
@@ -287,7 +287,7 @@ static const struct {
         { "drives = ( { match = {}; wake_log = true; } );", "1: >\n", { { 1, 26, 'e', "wake_log" } } },
         { "drives = ( { match = {}; recheck = \"1h\"; } );", "1: >\n", { { 1, 26, 'e', "recheck" } } },
         { "recheck = \"1h\"; hello world", "", { { 1, 17, 'e', "\"hello\" is not expected here" } } },
-        /* Of what is no configuration nothing is quoted: one complaint, and no word of the file. */
+        /* A file that is not a configuration causes one complaint, which quotes nothing. */
         { "hello world", "", { { 1, 1, 'e', "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option" } } },
         { "root:$y$j9T$salt$hash:19000:0:99999:7:::\ndrives:!:19000::::::\nmatch:x:1\nrecheck:$6$s$h\n", "",
           { { 1, 1, 'e', "this is not a drivekeep configuration" } } },
@@ -295,13 +295,13 @@ static const struct {
         { "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\n", "", { { 1, 1, 'e', "this is not a drivekeep configuration" } } },
         { "disks: (\n" GOOD " );", "2! node=/dev/good > apm=!\n", { { 1, 1, 'e', "unknown option \"disks\"" } } },
 
-        /* Twice. */
+        /* Repeated settings. */
         { "drives = ({ match = {};\n apm = 3; lookahead = true;\n apm = 4; })", "1: > apm=! lookahead=on\n",
           { { 3, 2, 'e', "is set twice in this block (first in line 2); neither" } } },
         { "drives = ({ match = {};\n read_ahead_kb = 512;\n read_ahead_sect = 256; })", "1: > read_ahead_kb=128 KiB\n",
           { { 3, 2, 'w', "\"read_ahead_sect\" overrides \"read_ahead_kb\" in line 2" } } },
 
-        /* Matches in error: no general rule of the file is applied, those for named drives are. */
+        /* An invalid match: general rules of the file are not applied; rules for named drives are. */
 #define LOST(middle) "drives = (\n  { match = { rotational = true; }; apm = 9; },\n" middle ",\n" GOOD "\n);\n"
 #define LOST_DUMP "2! rotational=true > apm=!\n" GOOD_DUMP(4)
 #define LOST_SAYS { 3, 3, 'n', "the general rules of this file are not applied" }
@@ -350,12 +350,12 @@ static const struct {
         { LOST("  { match = { model = \"x\"; }; apm = 3;"), "2: rotational=true > apm=9\n3! model=x > apm=!\n" GOOD_DUMP(4),
           { { 3, 3, 'e', "block is not closed" } } },
         { LOST("  \"what is this\""), LOST_DUMP, { { 3, 3, 'e', "not expected between blocks" }, LOST_SAYS } },
-        /* All of them are told, and each once. */
+        /* Each of several errors is reported once. */
         { "drives = ({ match = {}; apm = 1 },\n{ apm = 2 },\n{ match = { model = \"x\" }; apm = 3 },\n{ apm = 4 });",
           "1! > apm=!\n3! model=x > apm=!\n",
           { { 2, 1, 'e', "no match" }, { 2, 1, 'n', "general rules of this file" }, { 4, 1, 'e', "no match" } } },
 
-        /* Harmless, but not meant. */
+        /* Harmless mistakes. */
         { "drives = ({ match = \"/dev/sda\"; },\n{ });", "1: node=/dev/sda >\n",
           { { 1, 11, 'w', "has no effect" }, { 2, 1, 'w', "empty" } } },
         { "drives = ({ match = [\"/dev/a\" \"/dev/b\"]; apm = 1 });", "1: node=/dev/a/dev/b > apm=1\n",
@@ -368,7 +368,7 @@ START_TEST(test_file) {
 }
 END_TEST
 
-/* With carriage returns and a byte order mark nothing changes but those. */
+/* Carriage returns and a byte order mark do not change the result. */
 START_TEST(test_file_from_windows) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *dump = NULL, *text = NULL;
@@ -389,7 +389,7 @@ START_TEST(test_file_from_windows) {
 }
 END_TEST
 
-/* Cut anywhere, it is read without harm: what is left of each block, or less, and never more than it said. */
+/* Files cut at any byte are read safely: a cut block never sets more than the complete one. */
 START_TEST(test_file_cut) {
         read_file_cut(files[_i].text);
 }
@@ -429,7 +429,7 @@ START_TEST(test_spin_up_at_once) {
 }
 END_TEST
 
-/* What is no value of it leaves it as it is where nothing is given. */
+/* An invalid value leaves the default. */
 static const struct {
         const char *text;
         WakeLog log;
@@ -456,8 +456,8 @@ START_TEST(test_wake_log) {
 }
 END_TEST
 
-/* As little as blocks: either may have been meant as the comment. */
-START_TEST(test_options_behind_comment) {
+/* Like blocks, options after an unclosed comment are not applied: they may be part of the comment. */
+START_TEST(test_options_after_comment) {
         static const char text[] =
                         "recheck = \"1h\"; drives = (); /* never closed\nfsck_wait = \"90s\"; on_drift = \"restore\";";
         _cleanup_(config_freep) Config *c = parse(text, strlen(text));
@@ -470,7 +470,7 @@ START_TEST(test_options_behind_comment) {
 }
 END_TEST
 
-/* A broken block of one file leaves the general rules of another alone. */
+/* A broken block of one file does not affect the general rules of another file. */
 START_TEST(test_two_files) {
         static const char first[] = "drives = ({ match = {}; apm = 1 });", second[] = "drives = ({ apm = 2 });";
         _cleanup_(config_freep) Config *c = parse(first, strlen(first));
@@ -506,7 +506,7 @@ int main(void) {
         tcase_add_test(tc, test_options);
         tcase_add_loop_test(tc, test_spin_up_at_once, 0, ELEMENTSOF(at_onces));
         tcase_add_loop_test(tc, test_wake_log, 0, ELEMENTSOF(wake_logs));
-        tcase_add_test(tc, test_options_behind_comment);
+        tcase_add_test(tc, test_options_after_comment);
         tcase_add_test(tc, test_two_files);
         tcase_add_test(tc, test_position_of_block);
         suite_add_tcase(suite, tc);

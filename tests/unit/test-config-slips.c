@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One character too few or too many, anywhere in a sound file: the file means the same, or there is one complaint, and who does what it
- * says has the meaning back. */
+/* Removes, repeats or replaces one character anywhere in a valid file. The file then has the same meaning, or one complaint; following
+ * the complaint restores the meaning. */
 
 #include "config-dump.h"
 #include "suite.h"
 
-/* The example that everybody begins with, and what else a block can hold. */
+/* The example of the README, and files with the other elements of a block. */
 #define README "README.md"
 static const char *const files[] = {
         NULL,
@@ -76,9 +76,9 @@ static char *read_readme(void) {
         return text;
 }
 
-/* ---- what people do by a complaint ---- */
+/* ---- edits by which a user follows a complaint ---- */
 
-/* Where a line begins; NULL: there is none of that number. */
+/* Returns the beginning of a line; NULL: the text has no such line. */
 static char *find_line(char *text, unsigned line) {
         for (; text && line > 1; line--) {
                 text = strchr(text, '\n');
@@ -92,7 +92,7 @@ static void insert(char *at, const char *s) {
         memcpy(at, s, strlen(s));
 }
 
-/* write "x" before "y" in line n, column m; or behind the last key of a match, before "y" in line n */
+/* write "x" before "y" in line n, column m; or: write "x" after its last key, before "y" in line n */
 static bool write_before(char *text, char *at, const char *sentence) {
         const char *advice = strstr(sentence, "write \"");
         unsigned line, column = 0;
@@ -124,8 +124,8 @@ static bool write_at_end(char *text, _unused_ char *at, const char *sentence) {
         return true;
 }
 
-/* a "x" is missing after "y": what is complained about is y */
-static bool write_behind(_unused_ char *text, char *at, const char *sentence) {
+/* a "x" is missing after "y"; the complaint is at y */
+static bool write_after(_unused_ char *text, char *at, const char *sentence) {
         char what[8], word[32];
 
         if (sscanf(sentence, "a \"%7[^\"]\" is missing after \"%31[^\"]\"", what, word) != 2)
@@ -160,7 +160,7 @@ static bool delete_here(_unused_ char *text, char *at, const char *sentence) {
         return true;
 }
 
-/* Where a string ends people see. */
+/* Inserts the closing quote where a user would see the end of the string. */
 static bool close_string(_unused_ char *text, char *at, const char *sentence) {
         if (!strstr(sentence, "closing quote of this string is missing"))
                 return false;
@@ -193,8 +193,8 @@ static bool comment_here(_unused_ char *text, char *at, const char *sentence) {
 }
 
 static bool (*const edits[])(char *text, char *at, const char *sentence) = {
-        write_before, write_at_end, write_behind, write_here,   delete_here,
-        close_string, open_string,  narrow_here,  comment_here,
+        write_before, write_at_end, write_after, write_here,   delete_here,
+        close_string, open_string,  narrow_here, comment_here,
 };
 
 static void follow(char *text, const Complaint *c) {
@@ -206,9 +206,9 @@ static void follow(char *text, const Complaint *c) {
         ck_abort_msg("%u:%u: %s: in\n%s", c->line, c->column, c->sentence, text);
 }
 
-/* ---- the slips ---- */
+/* ---- the mistakes ---- */
 
-/* Without the lines: an advice may put things on others. */
+/* Dumps the configuration without line numbers, which an edit may change. */
 static char *meaning_of(const char *text, Complaint *ret_error, size_t *ret_errors) {
         _cleanup_(config_freep) Config *c = parse(text, strlen(text));
         char *dump, *out;
@@ -272,21 +272,21 @@ START_TEST(test_slips) {
                 if (!strchr(SIGNS, *p))
                         continue;
 
-                /* Too few, … */
+                /* A character is missing. */
                 memcpy(slip, text, (size_t) (p - text));
                 strcpy(slip + (p - text), p + 1);
                 try(slip, meaning);
-                /* … too many, … */
+                /* A character is repeated. */
                 memcpy(slip, text, (size_t) (p + 1 - text));
                 strcpy(slip + (p + 1 - text), p);
                 try(slip, meaning);
-                /* … in the form of another keyboard, … */
+                /* A character has its full-width form. */
                 if (*p != '"') {
                         (void) sprintf(slip, "%.*s\xef%c%c%s", (int) (p - text), text, 0xbc + (*p - ' ') / 0x40,
                                        0x80 + (*p - ' ') % 0x40, p + 1);
                         try(slip, meaning);
                 }
-                /* … or the other one. */
+                /* "," and ";" are exchanged. */
                 strcpy(slip, text);
                 if (*p == ';' || *p == ',') {
                         slip[p - text] = *p == ';' ? ',' : ';';

@@ -17,7 +17,7 @@ static const struct {
 } scans[] = {
         { "a = 1;",                       "1:1N 1:3= 1:5W 1:6;",            {} },
         { "a:\"b\"",                      "1:1N 1:2= 1:3S",                 {} },
-        { "\ta\r\n\tb\r\n",               "1:2N 2:2N",                      {} }, /* a tab is one character */
+        { "\ta\r\n\tb\r\n",               "1:2N 2:2N",                      {} }, /* a tab is one column */
         { "\xef\xbb\xbf" "a",             "1:1N",                           {} },
         { "\"ü…\U0001f4be\" a",           "1:1S 1:7N",                      {} },
         { "# x\n// y\n/* z\n */ a",       "4:5N",                           {} },
@@ -34,21 +34,21 @@ static const struct {
         { "/ /*x*/ /a/ b/", "1:1W 1:9W 1:13W", {} },
         { "20min 1x 0x 1LLL . - 5-3",     "1:1W 1:7W 1:10W 1:13W 1:18W 1:20W 1:22W", {} },
         { "mq-deadline *a a* a.b",        "1:1N 1:13N 1:16N 1:19W",         {} },
-        { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment in a path */
+        { "/dev/sd*; /dev/disk/by-id/*x", "1:1W 1:9; 1:11W",                {} }, /* no comment inside a path */
         { "'a b' 'c",                     "1:1W 1:4W 1:7W",                 {} },
         { "@include \"x\" y\nz",          "1:1R 2:1N",                      { { 1, 1, 'e', "drivekeep.conf.d" } } },
         { "a = \"\xff\"; b = \xfe",       "1:1N 1:3= 1:5R 1:8; 1:10N 1:12= 1:14R",
           { { 1, 5, 'e', "UTF-8" }, { 1, 14, 'e', "UTF-8" } } },
-        { "# \xff\na",                    "2:1N",                           {} }, /* in a comment it does no harm */
+        { "# \xff\na",                    "2:1N",                           {} }, /* accepted in a comment */
         { "\xff\xfe" "a",                 "1:1R",                           { { 1, 1, 'e', "UTF-8" } } },
         { "",                             "",                               {} },
-        /* What nobody sees. */
+        /* Invisible characters. */
         { "ab\xc2\xa0 = 1",               "1:1R 1:5= 1:7W",                 { { 1, 3, 'e', "U+00A0, a no-break space" } } },
         { "a =\xc2\xa0" "1;",             "1:1N 1:3= 1:4R 1:6;",            { { 1, 4, 'e', "U+00A0" } } },
         { "a\n\xef\xbb\xbf" "b",        "1:1N 2:1R",                      { { 2, 1, 'e', "U+FEFF, a byte order mark" } } },
         { "\"a\xe2\x80\x8b\" b",         "1:1S 1:6N",                      { { 1, 3, 'w', "this string contains U+200B, a zero width space" } } },
         { "# \xc2\xa0\na",               "2:1N",                           {} },
-        /* What looks like a sign. */
+        /* Full-width characters. */
         { "a \xef\xbc\x9d 1\xef\xbc\x9b", "1:1N 1:3R 1:5R",                 { { 1, 3, 'e', "this is a full-width \"=\"; write the ASCII character" }, { 1, 6, 'e', "full-width \";\"" } } },
         { "\"\xef\xbc\x9b\"",           "1:1S",                           {} },
 };
@@ -89,7 +89,7 @@ START_TEST(test_nul) {
 }
 END_TEST
 
-/* A megabyte of anything takes moments. */
+/* A megabyte of any text is scanned quickly. */
 START_TEST(test_hostile) {
         static const char *const parts[] = { "/*\n", "'", "' ", "\"\n", "\"\\", "a",
                                              "1",    "/", "/*", "\xff", "\\",   "@include " };
