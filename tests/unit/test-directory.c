@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Root opens a directory by a path, and no other user decides which one that is. Directories of others are those that all can write. */
+/* When root opens a directory by its path, other users cannot redirect the path. In these tests, directories of other users are those
+ * that all users can write to. */
 
 #include <fcntl.h>
 
@@ -13,7 +14,7 @@ uid_t geteuid(void) {
         return 0;
 }
 
-/* What a user may have done with "theirs". "ours" has a link of root's to it, "etc" is what they are after. */
+/* "theirs" belongs to an attacker, "ours" has a link of root to "theirs", and "etc" is the target of the attack. */
 static void setup(void) {
         static const char *const directories[] = { "etc", "ours", "ours/deep", "theirs", "theirs/roots" };
         static const char *const links[][2] = {
@@ -36,14 +37,14 @@ static void setup(void) {
 
 /* clang-format off */
 static const struct { const char *path, *same; int r; } paths[] = {
-        /* One's own, and another user's own, with links of root's on the way. */
+        /* Directories of the caller and of another user, through links of root. */
         { "", "." }, { "/", "/" }, { ".", "." }, { "ours//deep/", "ours/deep" }, { "ours/link", "ours/deep" },
         { "twice/link/../deep", "ours/deep" }, { "theirs", "theirs" }, { "to-theirs", "theirs" }, { "theirs/roots", "theirs/roots" },
         { "absolute/ours", "ours" }, { "theirs/../etc", "etc" }, { "/proc/self/cwd", "." },
-        /* Links that they may have made. */
+        /* Links that the attacker may have made. */
         { "theirs/planted", .r = -ELOOP }, { "theirs/planted/.", .r = -ELOOP }, { "to-theirs/planted", .r = -ELOOP },
         { "to-planted", .r = -ELOOP },
-        /* Not so this one: its directory is root's alone. */
+        /* This link is in a directory that only root can write to. */
         { "theirs/roots/link", "theirs/etc" },
         { "around", .r = -ELOOP }, { "dangling", .r = -ENOENT }, { "ours/none", .r = -ENOENT }, { "file", .r = -ENOTDIR },
         { "file/x", .r = -ENOTDIR },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Commands by their CDB: their names, and which of them wake a drive at all. */
+/* Names of commands by their CDB, and which commands spin up a drive in standby. */
 
 #include "drive-command.h"
 #include "suite.h"
@@ -8,7 +8,7 @@
 #define ATA16(command, features) { 0x85, 0x08, 0x0e, 0, features, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, command, 0 }, 16
 #define ATA12(command, features) { 0xa1, 0x08, 0x0e, features, 1, 0, 0x4f, 0xc2, 0, command, 0, 0 }, 12
 
-/* Of what a command is known to be: that it wakes is what is left. */
+/* Known effects of a command. A command without an effect spins the drive up. */
 typedef enum Effect { WAKES, QUIET, MEDIUM } Effect;
 
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
         { ATA16(0x96, 0), "STANDBY", QUIET },
         { ATA16(0xe6, 0), "SLEEP", QUIET },
         { ATA16(0x99, 0), "SLEEP", QUIET },
-        /* These spin it up. */
+        /* These commands spin the drive up. */
         { ATA16(0xe1, 0), "IDLE IMMEDIATE", WAKES },
         { ATA16(0x95, 0), "IDLE IMMEDIATE", WAKES },
         { ATA12(0xe3, 0), "IDLE", WAKES },
@@ -66,7 +66,7 @@ static const struct {
         { ATA16(0xc6, 0), "SET MULTIPLE MODE", WAKES },
         { ATA16(0xf6, 0), "ATA command F6h", WAKES },
         { ATA12(0x00, 0), "ATA command 00h", WAKES },
-        /* Too short for what it says it is. */
+        /* The CDB is too short for its operation code. */
         { { 0x85, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 15, "ATA PASS-THROUGH", WAKES },
         { { 0xa1, 0, 0, 0, 0, 0, 0, 0, 0, 0xe5 }, 11, "ATA PASS-THROUGH", WAKES },
 
@@ -78,7 +78,7 @@ static const struct {
         { { 0x1b, 0, 0, 0, 0x00 }, 6, "START STOP UNIT", QUIET },
         { { 0x1b, 1, 0, 0, 0x02 }, 6, "START STOP UNIT", QUIET }, /* ejects */
         { { 0x1b, 0, 0, 0, 0x30 }, 6, "START STOP UNIT", QUIET },
-        { { 0x1b, 0, 0, 0, 0x31 }, 6, "START STOP UNIT", QUIET }, /* START counts only without a condition */
+        { { 0x1b, 0, 0, 0, 0x31 }, 6, "START STOP UNIT", QUIET }, /* START is used only without a POWER CONDITION */
         { { 0x1b, 0, 0, 0, 0xb0 }, 6, "START STOP UNIT", QUIET },
         { { 0x1b, 0, 0, 0, 0x01 }, 6, "START STOP UNIT", WAKES },
         { { 0x1b, 0, 0, 0, 0x10 }, 6, "START STOP UNIT", WAKES },
@@ -130,7 +130,7 @@ static const struct {
 
 START_TEST(test_command) {
         char buf[COMMAND_NAME_MAX];
-        /* What is read beyond the end is noticed. */
+        /* An exact copy, so that the sanitizer detects reads beyond the end. */
         uint8_t *cdb = memcpy(malloc(commands[_i].len), commands[_i].cdb, commands[_i].len);
         Effect effect = command_is_quiet(cdb, commands[_i].len)    ? QUIET
                         : command_is_medium(cdb, commands[_i].len) ? MEDIUM
@@ -145,7 +145,7 @@ START_TEST(test_command) {
 }
 END_TEST
 
-/* Every command has a name, cut short wherever it is, and none is both quiet and of the medium. */
+/* Every command, cut at any length, has a name, and none is both quiet and of the medium. */
 START_TEST(test_any_command) {
         char buf[COMMAND_NAME_MAX];
 
@@ -163,7 +163,7 @@ START_TEST(test_any_command) {
 }
 END_TEST
 
-/* Messages name what the command does by its features register, too. */
+/* Messages also name the features register of commands with many functions. */
 static const struct {
         uint8_t cdb[16];
         size_t len;

@@ -101,7 +101,7 @@ START_TEST(test_identity_sources) {
 }
 END_TEST
 
-/* On the same controller as a SATA disk, and nothing like one. */
+/* An optical drive on the same controller as a SATA disk. */
 START_TEST(test_optical) {
         static const Fact dvd[] = { { "ID_MODEL", "HL-DT-ST_DVDRAM_GH24NSD1" },
                                     { "device/type", "5" },
@@ -133,14 +133,14 @@ START_TEST(test_same) {
 
         ck_assert(drive_same(a, b));
         ck_assert(!drive_same(a, c)); /* plugged again */
-        ck_assert(drive_same(a, g));  /* udev found out less this time */
+        ck_assert(drive_same(a, g));  /* udev has fewer properties this time */
         ck_assert(drive_same(e, f));
-        ck_assert(!drive_same(e, d)); /* another one under its name */
+        ck_assert(!drive_same(e, d)); /* another drive with the same kernel name */
         ck_assert(!drive_same(a, d));
 }
 END_TEST
 
-/* Zeros and blanks name nobody. */
+/* Zeros and blanks are no identity. */
 static const struct {
         const char *key, *wwn, *kind;
 } nobodies[] = {
@@ -154,7 +154,7 @@ static const struct {
         { "wwid", "eui.0000000000000001", "wwn" },
 };
 
-START_TEST(test_nobody) {
+START_TEST(test_no_identity) {
         const Fact facts[] = { { nobodies[_i].key, nobodies[_i].wwn },
                                { "ID_MODEL", "" },
                                { "ID_SERIAL_SHORT", "" },
@@ -166,7 +166,7 @@ START_TEST(test_nobody) {
 }
 END_TEST
 
-/* Before kernel 5.14 there is no diskseq: then it is the best identity that both have. */
+/* Kernels before 5.15 have no diskseq, so drives are compared by the most reliable identity. */
 START_TEST(test_same_without_diskseq) {
         static const Fact wwn[] = { { "ID_WWN", "0x50014ee2b0000001" }, {} }, none[] = { {} },
                           first[] = { { "ID_MODEL", "M" }, { "ID_SERIAL_SHORT", "S" }, {} },
@@ -199,7 +199,7 @@ START_TEST(test_same_without_diskseq) {
 }
 END_TEST
 
-/* What udev says of a USB disk may be the bridge's own words. */
+/* udev's properties of a USB disk may describe the bridge. */
 START_TEST(test_behind_bridge) {
         static const char usb_path[] = "/sys/devices/pci0000:00/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sda";
         static const Fact plain[] = { { "ID_MODEL", "Dock" }, { "ID_SERIAL_SHORT", "D1" }, {} }, nameless[] = { {} },
@@ -221,13 +221,13 @@ START_TEST(test_behind_bridge) {
                 const Fact *facts;
                 const DriveIdentity *inside;
                 bool behind_bridge;
-                const char *model, *dock_model; /* after the drive behind it was heard */
+                const char *model, *dock_model; /* after the drive behind the bridge reported its identity */
         } cases[] = {
                 { usb_path, plain, &inside, true, "M", "Dock" },
                 { usb_path, not_asked, &inside, true, "M", "Dock" },
-                { usb_path, plain, &mute, true, "Dock", NULL },    /* a drive without a serial number is nobody */
-                { usb_path, asked, &inside, false, "Dock", NULL }, /* udev has asked the drive itself */
-                { usb_path, both, &inside, false, "N", "Dock" },   /* udev describes drive and bridge */
+                { usb_path, plain, &mute, true, "Dock", NULL },    /* a drive without a serial number has no identity */
+                { usb_path, asked, &inside, false, "Dock", NULL }, /* udev has probed the drive itself */
+                { usb_path, both, &inside, false, "N", "Dock" }, /* udev has properties of both the drive and the bridge */
                 { usb_path, bridge_alone, &inside, true, "M", "Dock" },
                 { ata_path, both, &inside, false, "N", NULL },
                 { usb_path, nameless, &inside, true, "M", "" },
@@ -280,7 +280,7 @@ START_TEST(test_shared_controller) {
         ck_assert(!drive_shares_controller(d, e));
         ck_assert(!drive_shares_controller(a, d) && !drive_shares_controller(d, a));
 
-        /* Its own partition, or what lies deeper, is no namespace beside it. */
+        /* A partition, or a device below it, is not another namespace. */
         free(b->syspath);
         b->syspath = strdup("/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1");
         ck_assert(!drive_shares_controller(a, b));
@@ -319,7 +319,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(test_kept) {
+START_TEST(test_managed_names) {
         ck_assert_msg(drive_name_is_kept(names[_i].name) == names[_i].kept, "%s", names[_i].name);
 }
 END_TEST
@@ -333,7 +333,7 @@ static bool fits_any(const char *patterns, const char *name) {
         return false;
 }
 
-/* The udev rules start the service for the drives that the service looks after, and for no others. */
+/* The udev rules start the service for the drives that the service manages, and for no others. */
 START_TEST(test_rules_agree) {
         FILE *f = fopen("udev-rules/90-drivekeep.rules", "re");
         char line[512], excluded[256] = "", kept[256] = "";
@@ -391,13 +391,13 @@ int main(void) {
         tcase_add_test(t, test_identity_sources);
         tcase_add_test(t, test_optical);
         tcase_add_test(t, test_same);
-        tcase_add_loop_test(t, test_nobody, 0, ELEMENTSOF(nobodies));
+        tcase_add_loop_test(t, test_no_identity, 0, ELEMENTSOF(nobodies));
         tcase_add_test(t, test_same_without_diskseq);
         tcase_add_test(t, test_behind_bridge);
         tcase_add_test(t, test_links_and_properties);
         tcase_add_test(t, test_shared_controller);
         tcase_add_test(t, test_name_order);
-        tcase_add_loop_test(t, test_kept, 0, ELEMENTSOF(names));
+        tcase_add_loop_test(t, test_managed_names, 0, ELEMENTSOF(names));
         tcase_add_test(t, test_rules_agree);
         tcase_add_test(t, test_backends);
         suite_add_tcase(suite, t);

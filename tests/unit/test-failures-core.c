@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The core with every allocation of its own failing in turn, and every call on a file: -ENOMEM and no leak (the leak
- * sanitizer looks), or a complaint; never a half of the truth. */
+/* Makes each allocation and each file operation of the core fail in turn. The result must be -ENOMEM without a leak (checked by the leak
+ * sanitizer), or a complaint; never a partial result. */
 
 #include <fcntl.h>
 
@@ -16,7 +16,7 @@
 #include "temporary.h"
 #include "test-cli.h"
 
-/* What is memory's may not be lost on the way, nor made anything else of. */
+/* A failed allocation must be reported as -ENOMEM, not as another error or as success. */
 static bool memory_end(int r) {
         bool failed = inject_disarm();
 
@@ -26,13 +26,13 @@ static bool memory_end(int r) {
 
 /* clang-format off */
 static const char *const texts[] = {
-        /* Sound, with all kinds of criteria and values. */
+        /* A valid file with all kinds of criteria and values. */
         "fsck_wait = \"5min\";\n"
         "drives = ({ match = {}; apm = 127; on_battery = { apm = 1 }; },\n"
         "{ match = [\"/dev/sda\", \"/dev/disk/by-id/*\"]; timeout = \"180s\"; scheduler = \"none\"; allow_dangerous = true; },\n"
         "{ match = { serial = \"S\\x31\"; model = [\"A*\", \"B\"]; transport = \"sata\"; rotational = true;\n"
         "  property = { ID_BUS = \"ata\"; }; }; lookahead = true; write_cache = \"keep\"; read_ahead_kb = \"1 MiB\"; });\n",
-        /* Everything that can be complained of, and neighbours that must stay. */
+        /* Files with all kinds of errors, beside valid blocks that must be applied. */
         BROKEN("{ match = \"/dev/sda\"; amp = 3; apm = 300; apm = 2; lookahead = maybe; }"),
         BROKEN("{ match = { modle = \"x\"; transport = \"sato\"; serial = 7; }; }"),
         BROKEN("{ match = \"/dev/sda\"; apm = = 2; }"),
@@ -49,8 +49,8 @@ static const char *const texts[] = {
 };
 /* clang-format on */
 
-static const char *text; /* of this turn */
-static char *expected;   /* what it means, read with nothing failing */
+static const char *text; /* text parsed in this iteration */
+static char *expected;   /* its meaning, parsed without failures */
 
 static char *meaning(const Config *c) {
         _cleanup_free_ char *blocks = config_dump(c);
@@ -100,7 +100,7 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-/* A file system with a main file, drop-ins, and what cannot be read. */
+/* A directory tree with a main file, drop-ins and unreadable files. */
 static void files_make(void) {
         scratch_make();
         ck_assert_int_eq(mkdir("drivekeep", 0755), 0);
@@ -130,7 +130,7 @@ static bool load_once(Injected what, size_t nth) {
         if (!failed || what == INJECT_SHORT)
                 expect(meaning(c));
         else if (what != INJECT_MEMORY) {
-                /* What could not be read is said, and is an error of the configuration. That reading is interrupted is none. */
+                /* A file that cannot be read is an error of the configuration. An interrupted read is not. */
                 _cleanup_free_ char *all = meaning(c);
 
                 if (what == INJECT_INTERRUPT && streq(all, expected))
@@ -203,7 +203,7 @@ static bool drive_once(Injected what, size_t nth) {
                 ck_assert_str_eq(behind->dock_serial, "B1");
                 ck_assert_str_eq(unknown->serial, "W1");
         } else if (behind)
-                /* It is not taken for the bridge and the drive at once. */
+                /* The drive never has a mixture of both identities. */
                 ck_assert(!behind->dock_model == (!behind->model || streq(behind->model, "Bridge")));
         return failed;
 }
@@ -251,7 +251,7 @@ START_TEST(test_plan) {
 }
 END_TEST
 
-/* What a daemon does to a record over a drive's life. */
+/* The changes to a record during the lifetime of a drive. */
 static int record_live(DriveRecord *record, const Wishes *wishes, Plan *plan) {
         int r;
 
@@ -313,7 +313,7 @@ START_TEST(test_record) {
 }
 END_TEST
 
-/* What was counted is not begun anew by halves. */
+/* A failed reset of the statistics changes no part of them. */
 static bool use_once(Injected what, size_t nth) {
         DriveUse u = { .setting = strdup("20 min"), .since = 1, .spin_ups = 7 };
         bool failed;
@@ -331,7 +331,7 @@ START_TEST(test_use) {
 }
 END_TEST
 
-/* Values for a while: all of them, or those of before. */
+/* Temporary values: either all new ones or all previous ones are set. */
 static bool temporary_once(Injected what, size_t nth) {
         TemporaryValue v = { .setting = setting_find(&fake_table, "apm"),
                              .before_text = (char *) "254",
@@ -367,7 +367,7 @@ START_TEST(test_temporary) {
 }
 END_TEST
 
-/* The crash guard: nothing has lost its value, and what was sent is in quarantine, with a reason or, at worst, without one. */
+/* The crash guard: no entry loses its value, and the value being sent is quarantined, at worst without a reason. */
 static bool guard_once(Injected what, size_t nth) {
         _cleanup_(guard_record_freep) GuardRecord *g = calloc(1, sizeof *g), *again = NULL;
         _cleanup_free_ char *written = NULL;
@@ -507,7 +507,7 @@ START_TEST(test_record_file) {
 }
 END_TEST
 
-/* The list of files in force, and its comparison. */
+/* Formatting and comparison of the list of files in force. */
 static bool in_force_once(Injected what, size_t nth) {
         static const char *const then[] = { "a", "b", "c" };
         _cleanup_free_ char *in_force = NULL, *file = NULL;

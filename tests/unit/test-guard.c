@@ -80,7 +80,7 @@ START_TEST(test_bad) {
 }
 END_TEST
 
-/* Cut anywhere, and with every byte turned into others: an error or a record, never more. */
+/* A file cut at any byte, or with any byte replaced, causes an error or a valid record. */
 START_TEST(test_hostile) {
         for (size_t n = 0; n < strlen(good); n++)
                 for (unsigned c = 0; c < 256; c += 17) {
@@ -127,9 +127,9 @@ START_TEST(test_keys) {
 }
 END_TEST
 
-/* Where a drive is plugged in, whatever the numbers are that the kernel gives it there. */
+/* The place of a drive does not depend on the numbers that the kernel assigns. */
 static const struct {
-        const char *path_a, *path_b, *syspath_a, *syspath_b; /* udev's ID_PATH; NULL: it has none */
+        const char *path_a, *path_b, *syspath_a, *syspath_b; /* udev's ID_PATH; NULL: not set */
         bool same;
 } places[] = {
 #define PCI "pci-0000:00:14.0-usb-0:"
@@ -163,32 +163,32 @@ START_TEST(test_places) {
 }
 END_TEST
 
-/* What a file of an earlier run means at the next start. Three dangerous values are intended, or nothing is. */
+/* The effect of a file of an earlier run at the next start. The file has intents for three dangerous values, or none. */
 static const struct {
         const char *boot_id;
         bool continues, intends, visiting;
         unsigned deaths;
         bool changes;
-        const char *why;       /* of the quarantine of what was intended; NULL: none */
-        unsigned deaths_after; /* GUARD_MAX_DEATHS: it is left alone */
+        const char *why;       /* reason of the quarantine of the intents; NULL: no quarantine */
+        unsigned deaths_after; /* GUARD_MAX_DEATHS: the drive is no longer visited */
 } starts[] = {
-        /* The daemon had died, or was restarted. */
+        /* The daemon died or was restarted. */
         { "this", true, true, true, 0, true, NULL, 0 },
         { "this", true, true, false, 0, false, NULL, 0 },
         { "this", false, true, true, 0, true, "the drive was lost", 0 },
         { "this", false, false, true, 0, true, NULL, 0 },
         { "this", true, false, true, 1, true, NULL, 1 },
         { "this", true, false, false, 1, false, NULL, 1 },
-        /* The machine had: what is dangerous is blamed whether or not the visit had ended, all else never. */
+        /* The machine went down: intents are quarantined, even after the end of the visit; other values never are. */
         { "other", true, true, true, 0, true, "the machine went down", 1 },
         { "other", false, true, true, 0, true, "the machine went down", 1 },
         { "other", true, true, false, 0, true, "the machine went down", 0 },
         { "other", true, false, true, 0, true, NULL, 1 },
-        /* In a row means in the boot before, too. */
+        /* The crashes must be in consecutive boots. */
         { "other", true, false, false, 1, true, NULL, 0 },
         { "other", true, false, true, 1, true, NULL, 2 },
         { "other", true, true, true, 1, true, "the machine went down", 2 },
-        /* Until it is released. */
+        /* The state lasts until the release. */
         { "other", true, false, false, 2, false, NULL, 2 },
         { "this", true, false, false, 2, false, NULL, 2 },
 };
@@ -212,7 +212,7 @@ START_TEST(test_judge) {
         ck_assert(guard_record_alone(r) == (starts[_i].deaths_after == GUARD_MAX_DEATHS));
         ck_assert(!r->visiting);
 
-        /* Once. */
+        /* A second call changes nothing. */
         ck_assert_int_eq(guard_record_judge(r, "this", true, 8), 0);
         ck_assert_uint_eq(r->deaths, starts[_i].deaths_after);
 
@@ -222,7 +222,7 @@ START_TEST(test_judge) {
 }
 END_TEST
 
-/* Only what ended well breaks a row, and a visit that wrote nothing has shown nothing. */
+/* Only a successful visit with writes ends a series of crashes. */
 START_TEST(test_visited) {
         _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
 
@@ -237,7 +237,7 @@ START_TEST(test_visited) {
 }
 END_TEST
 
-/* What is sent next; NULL: nothing. */
+/* Reports the next value that is sent; NULL: none. */
 static void send_next(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value) {
         guard_record_underway(r, underway, setting, value, NULL);
 }
@@ -249,7 +249,7 @@ static unsigned lose(GuardRecord *r, GuardEntry *underway, uint64_t when) {
         return n;
 }
 
-/* Dangerous: lookahead is being written, apm was, spindown_time was not begun. */
+/* Dangerous values: lookahead is being written, apm was written, spindown_time was not sent yet. */
 START_TEST(test_lost) {
         _cleanup_(guard_record_freep) GuardRecord *r = record_new("this");
         GuardEntry underway = {};
@@ -265,10 +265,10 @@ START_TEST(test_lost) {
         ck_assert(!guard_record_intends(r) && !guard_record_suspects(r));
         ck_assert_uint_eq(lose(r, &underway, 6), 0);
 
-        /* Another value is another matter. */
+        /* Another value of the setting is not affected. */
         ck_assert_ptr_null(guard_record_find(r, "apm", "128", NULL));
 
-        /* Intended again, and not begun: what is in quarantine stays there. */
+        /* A quarantined value with a new intent that was not sent stays in quarantine. */
         ck_assert_int_eq(guard_record_intend(r, "apm", "127", NULL, 7), 0);
         ck_assert_uint_eq(lose(r, &underway, 8), 0);
         ck_assert(guard_record_find(r, "apm", "127", NULL)->quarantined);
@@ -282,8 +282,8 @@ START_TEST(test_lost) {
 }
 END_TEST
 
-/* Harmless values, and where the drive was lost: "+apm" is sent next, "-" means that nothing is sent any more, "!" that the drive
- * is lost, "ok" that it has stayed for ten seconds. */
+/* Steps with harmless values. "+apm": apm is sent next; "-": no value is being sent; "!": the drive is lost; "ok": the drive has worked
+ * for ten seconds. */
 static const struct {
         const char *name, *events[12];
         bool suspects, quarantined; /* apm = 127 */
@@ -299,7 +299,7 @@ static const struct {
         { "a day in between", { "+apm", "!", "ok", "+apm", "!" }, true, false },
 };
 
-START_TEST(test_lost_harmless) {
+START_TEST(test_harmless) {
         _cleanup_(guard_record_freep) GuardRecord *r = calloc(1, sizeof *r);
         _cleanup_free_ char *text = NULL;
         GuardEntry underway = {};
@@ -327,7 +327,7 @@ START_TEST(test_lost_harmless) {
         ck_assert(!e || (e->quarantined &&
                          streq(e->why, "the drive was lost while this value was being written, twice in a row")));
 
-        /* A suspicion is in no file. */
+        /* A suspected value is not in the file. */
         ck_assert(guard_record_is_empty(r) == !e);
         ck_assert_int_eq(guard_record_serialize(r, &text), 0);
         ck_assert(!!strstr(text, "apm") == !!e);
@@ -345,8 +345,9 @@ START_TEST(test_clear) {
 }
 END_TEST
 
-/* A file of version 1: its harmless quarantines are one power cut's, and what it says of dangerous values holds. */
-START_TEST(test_old) {
+/* A file of version 1: quarantines of harmless values, which a single power cut could cause, are dropped; those of dangerous values are
+ * kept. */
+START_TEST(test_version_1) {
         static const Setting old_rows[] = {
                 { .name = "apm", .backend = BACKEND_ATA },
                 { .name = "nap", .backend = BACKEND_ATA, .danger = "it never wakes" },
@@ -369,7 +370,7 @@ START_TEST(test_old) {
         ck_assert_int_eq(guard_record_judge(r, "another", true, 5), 1);
         ck_assert(guard_record_find(r, "nap_on_battery", "on", NULL)->quarantined);
 
-        /* Of today's all holds. */
+        /* In a file of the present version all quarantines are kept. */
         ck_assert_int_eq(guard_record_serialize(r, &written), 0);
         ck_assert_int_eq(guard_record_parse(written, strlen(written), &no_settings, &new), 0);
         ck_assert_uint_eq(new->n_entries, 2);
@@ -438,22 +439,22 @@ START_TEST(test_kernel_line) {
 }
 END_TEST
 
-/* ---- what a visit tells the guard ---- */
+/* ---- calls of a visit to the guard ---- */
 
 static char told[512];
 
-static void tell(const char *what, const char *name) {
+static void log_call(const char *what, const char *name) {
         (void) snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s%s ", what, *name ? ":" : "", name);
 }
 
 static int row_read(Device *d _unused_, const Setting *s, Reading *ret) {
-        tell("read", s->name);
+        log_call("read", s->name);
         *ret = (Reading){ .supported = true, .known = true, .value = VALUE_BOOLEAN(streq(s->name, "on")) };
         return 0;
 }
 
 static int row_write(Device *d _unused_, const Setting *s, const Value *v _unused_) {
-        tell("write", s->name);
+        log_call("write", s->name);
         return 0;
 }
 
@@ -472,12 +473,12 @@ static const Setting rows[] = {
 };
 
 static int on_intend(void *userdata, const Step *s) {
-        tell("intend", s ? s->wish->name : "-");
+        log_call("intend", s ? s->wish->name : "-");
         return *(int *) userdata;
 }
 
 static void on_writing(void *userdata _unused_, const Step *s) {
-        tell("writing", s ? s->wish->name : "-");
+        log_call("writing", s ? s->wish->name : "-");
 }
 
 static Verdict verdicts[16];
@@ -553,7 +554,7 @@ START_TEST(test_visit) {
 }
 END_TEST
 
-/* In quarantine it is read, and not written. */
+/* A quarantined setting is read, and not written. */
 START_TEST(test_quarantined) {
         const Memory memory = { .quarantined = "the machine went down" };
         Wish wish = { .name = "plain", .value = VALUE_BOOLEAN(true) };
@@ -624,9 +625,9 @@ int main(void) {
         tcase_add_loop_test(t, test_same_drive, 0, ELEMENTSOF(twins));
         tcase_add_loop_test(t, test_judge, 0, ELEMENTSOF(starts));
         tcase_add_test(t, test_lost);
-        tcase_add_loop_test(t, test_lost_harmless, 0, ELEMENTSOF(losses));
+        tcase_add_loop_test(t, test_harmless, 0, ELEMENTSOF(losses));
         tcase_add_test(t, test_visited);
-        tcase_add_test(t, test_old);
+        tcase_add_test(t, test_version_1);
         tcase_add_test(t, test_clear);
         tcase_add_test(t, test_full);
         tcase_add_test(t, test_too_large);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The results of some drives in one line. */
+/* Summary of the results of several drives in one line. */
 
 #include "record-sum.h"
 #include "suite.h"
@@ -26,7 +26,7 @@ static const struct {
         /* No verdict yet. */
         { { DRIVE("SETTINGS=2\n" VERDICT("0", "applied") SETTING("1", "")) }, 1, 0, "1 drive, 1 setting kept, 1 pending",
           "1 kept, 1 pending" },
-        /* A drive need not have what a rule for a class of drives asks for. */
+        /* A drive need not support a setting of a rule for a class of drives. */
         { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported") "SETTING_0_OPTIONAL=1\n") }, 0, 1, "1 drive, 0 settings kept", "none" },
         { { DRIVE("SETTINGS=1\n" VERDICT("0", "unsupported")) }, 1, 0, "1 drive, 0 settings kept, 1 unsupported", "1 unsupported" },
         { { STATE("queued"), STATE("visiting"), STATE("idle") }, 0, 0, "3 drives, 0 settings kept; 2 being visited", "none" },
@@ -53,7 +53,7 @@ START_TEST(test_sum) {
 }
 END_TEST
 
-/* Whatever was counted, there is room for it. */
+/* The buffer is large enough for the largest counts. */
 START_TEST(test_largest) {
         char line[RECORD_SUM_MAX], settings[RECORD_SUM_MAX];
         RecordSum sum;

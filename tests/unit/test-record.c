@@ -88,7 +88,7 @@ static const char good[] = "VERSION=1\n"
                            "SETTING_1_SETTLED_NUMBER=9223372036854775807\n"
                            "SETTING_1_READ_NUMBER=0\n";
 
-/* The words of the state file, which other versions read, too. */
+/* The words of the state file must not change: other versions read them, too. */
 static const struct {
         const char *line;
         PowerMode power;
@@ -173,7 +173,7 @@ START_TEST(test_serialize) {
 }
 END_TEST
 
-/* Absent and empty are two things, and both survive. */
+/* An absent text and an empty one differ, and both are preserved. */
 START_TEST(test_round_trip_sparse) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL, *again = NULL;
         _cleanup_free_ char *text = NULL;
@@ -221,7 +221,7 @@ START_TEST(test_add_and_find) {
 }
 END_TEST
 
-/* "on, unknown to the kernel" has no number: taken for 0 it would be "off", and that found later would stay. */
+/* "on, unknown to the kernel" has no number. Stored as 0 it would mean "off", and a later "off" would not be corrected. */
 START_TEST(test_settled) {
         const Setting setting = { .name = "write_cache", .range = { .type = VALUE_BOOL } };
         Wish wish = { .name = "write_cache", .value = VALUE_BOOLEAN(true), .file = "f", .line = 1 };
@@ -284,7 +284,7 @@ static const char *const bad[] = {
         HEAD "DISKSEQ=18446744073709551616\n",
         HEAD "POWER_WHEN=253402300800000000\n", /* the year 10000 */
         HEAD "USE_GAPS=1 2\n",
-        HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", /* one too many */
+        HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", /* one setting too many */
         HEAD "USE_GAPS=0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 x\n",
         HEAD "USE_GAPS=0  0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
         HEAD "USE_GAPS=\n",
@@ -293,8 +293,8 @@ static const char *const bad[] = {
         HEAD "SETTINGS=257\n",
         HEAD "SETTINGS=-1\n",
         HEAD "SETTINGS=2\nSETTING_0_NAME=apm\n",
-        HEAD "SETTINGS=1\n",         /* the setting is missing */
-        HEAD "SETTING_0_NAME=apm\n", /* more than their number */
+        HEAD "SETTINGS=1\n",         /* the count includes a missing setting */
+        HEAD "SETTING_0_NAME=apm\n", /* more settings than the count */
         HEAD "SETTINGS=1\nSETTING_1_NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING__NAME=apm\n",
         HEAD "SETTINGS=1\nSETTING_0=apm\n",
@@ -353,7 +353,7 @@ START_TEST(test_unknown_keys_are_skipped) {
 }
 END_TEST
 
-/* Parses from a copy of just that size, so that ASan sees a read behind the end; what is accepted must survive. */
+/* Parses an exact copy, so that ASan detects reads beyond the end. An accepted record must be preserved by another round trip. */
 static void parse_hostile(const char *text, size_t size) {
         _cleanup_(drive_record_freep) DriveRecord *r = NULL, *again = NULL;
         _cleanup_free_ char *copy = NULL, *written = NULL;
@@ -377,7 +377,7 @@ START_TEST(test_truncated) {
 }
 END_TEST
 
-/* The seed is the loop's number, so that a failure can be repeated. */
+/* The loop index is the seed, so that a failure can be reproduced. */
 START_TEST(test_mutated) {
         static const char interesting[] = "\0\n=_\\x0129-\xff\x80 SNV";
         uint32_t random = (uint32_t) _i * 2654435761U + 1;
@@ -405,7 +405,7 @@ START_TEST(test_mutated) {
 }
 END_TEST
 
-/* An old look tells nothing: the drive may have been used, and have fallen asleep again. */
+/* An old poll is not sufficient: the drive may have had I/O since, and may be in standby again. */
 START_TEST(test_in_use) {
         DriveRecord r = { .used = 100, .used_when = 1000 };
 
@@ -420,7 +420,7 @@ START_TEST(test_in_use) {
 }
 END_TEST
 
-/* Until somebody uses it, nothing is sent to a drive after SLEEP; what else is written changes nothing of that. */
+/* After SLEEP no command is sent until the drive has I/O. Other writes do not change that. */
 START_TEST(test_ata_sleep) {
         static const Setting sleep = { .name = "sleep", .range = { .type = VALUE_BOOL }, .flags = SETTING_ATA_SLEEP },
                              other = { .name = "other", .range = { .type = VALUE_BOOL } };
@@ -447,7 +447,7 @@ START_TEST(test_ata_sleep) {
 }
 END_TEST
 
-/* Of the same attach of the same drive: whatever else it is called, nothing of another one's memory holds. */
+/* The memory is valid only for the same attach of the same drive; the kernel name does not matter. */
 static const struct {
         DriveRecord record;
         bool continues;
@@ -472,7 +472,7 @@ START_TEST(test_continues) {
 }
 END_TEST
 
-/* udev describes the bridge, and the record says who is behind it. */
+/* udev describes the bridge, and the record has the identity of the drive behind it. */
 START_TEST(test_continues_behind_a_bridge) {
         const Drive dock = { .transport = TRANSPORT_USB, .model = (char *) "Dock", .serial = (char *) "D1" };
         DriveRecord r = { .boot_id = (char *) "b",
@@ -491,7 +491,7 @@ START_TEST(test_continues_behind_a_bridge) {
 }
 END_TEST
 
-/* A later event describes the bridge again, and the record tells who is behind it, as far as it knows. */
+/* A later event describes the bridge again, and the record supplies the known identity of the drive behind it. */
 START_TEST(test_reveal) {
         Drive *d = calloc(1, sizeof *d);
         DriveRecord r = { .model = (char *) "M", .serial = (char *) "S" };
@@ -513,7 +513,7 @@ START_TEST(test_reveal) {
 }
 END_TEST
 
-/* What a visit leaves for the next one to know. */
+/* The memory that a visit stores for the next one. */
 static const struct {
         SettingFlags flags;
         bool before, written;
@@ -525,25 +525,25 @@ static const struct {
         { 0, false, true, VERDICT_APPLIED, VALUE_INT, false, false },
         { 0, false, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false },
         { 0, false, true, VERDICT_ADJUSTED, VALUE_INT, true, true },
-        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* no number to know it by again */
-        /* Not written: what was known before stays, unless the reading says otherwise. */
+        { 0, false, true, VERDICT_ADJUSTED, VALUE_NAME, true, false }, /* no number to compare later */
+        /* A setting that was not written keeps its memory, unless a different value is read. */
         { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, true, true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, true, true },
         { 0, true, false, VERDICT_UNCHANGED, VALUE_INT, false, false },
         { 0, true, false, VERDICT_FAILED, VALUE_INT, false, false },
-        /* … or that of another setting, where none says anything of this one. */
+        /* A setting that cannot be read loses its memory if another setting is found lost. */
         { 0, true, false, VERDICT_UNVERIFIABLE, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_DEFERRED, VALUE_INT, false, false, .lost = true, .unsettled = true },
         { 0, true, true, VERDICT_UNVERIFIABLE, VALUE_INT, true, false, .lost = true, .unsettled = true },
         { 0, true, false, VERDICT_ADJUSTED, VALUE_INT, true, true, .lost = true },
-        /* A deed is done once it has come true. */
+        /* An action counts as done when its effect is confirmed. */
         { SETTING_AT_ATTACH, false, true, VERDICT_APPLIED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, false, VERDICT_UNCHANGED, VALUE_INT, true, false },
         { SETTING_AT_ATTACH, false, true, VERDICT_IGNORED, VALUE_INT, false, false },
 };
 
-START_TEST(test_remember) {
+START_TEST(test_note_sent) {
         const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 }, .flags = visits[_i].flags };
         const Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
         const Step step = { .wish = &wish,
@@ -566,7 +566,7 @@ START_TEST(test_remember) {
 }
 END_TEST
 
-/* What was sent and not accepted is told as it was found behind that, and a wish in error without its value. */
+/* A rejected value is recorded with the value read afterwards; a withheld wish is recorded without a value. */
 START_TEST(test_failed_step) {
         static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
         Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
@@ -586,7 +586,7 @@ START_TEST(test_failed_step) {
         ck_assert_str_eq(r->settings[0].actual, "64");
         ck_assert_str_eq(r->settings[0].reason, "no answer");
         ck_assert(r->settings[0].accepted && r->settings[0].by_service);
-        /* No file wants it, but somebody. */
+        /* The wish has a source other than a file. */
         ck_assert_str_eq(r->settings[0].rule, "f");
         wish.line = 7;
         wish.withheld = true;
@@ -602,7 +602,7 @@ START_TEST(test_failed_step) {
 }
 END_TEST
 
-/* Who wants it: a line of a file, or somebody who has no lines. */
+/* The source of a wish: a line of a file, or a source without lines. */
 START_TEST(test_rule) {
         Wish wish = { .name = "apm", .file = "/etc/f", .line = 3, .value = { VALUE_INT, 127, "" } };
         const Step step = { .wish = &wish, .verdict = VERDICT_UNSUPPORTED };
@@ -617,7 +617,7 @@ START_TEST(test_rule) {
 }
 END_TEST
 
-/* A value that is told as a word, such as "off", is the drive's as much as a number is. */
+/* Drift is also detected between values that are words, such as "off". */
 START_TEST(test_drift_of_words) {
         static const Setting row = { .name = "lookahead", .range = { .type = VALUE_BOOL, .max = 1 } };
         static const Wish wish = { .name = "lookahead", .file = "f", .value = { VALUE_BOOL, 1, "" } };
@@ -638,7 +638,7 @@ START_TEST(test_drift_of_words) {
 }
 END_TEST
 
-/* Drift is news when it is known what was left, and what is there now, and these are two. */
+/* Drift is reported if the recorded value and the present value are known and differ. */
 START_TEST(test_drift) {
         static const Setting row = { .name = "apm", .range = { .type = VALUE_INT, .max = 255 } };
         static const Wish wish = { .name = "apm", .file = "f", .value = { VALUE_INT, 127, "" } };
@@ -653,7 +653,7 @@ START_TEST(test_drift) {
         step.before = (Reading){ .supported = true, .known = true, .value = { VALUE_INT, 128, "" } };
         ck_assert_int_eq(drive_record_drift(r, &step, 1), 0); /* never visited */
         ck_assert_int_eq(drive_record_step(r, &step, 1), 0);
-        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* nobody knows how it was left */
+        ck_assert_int_eq(drive_record_drift(r, &step, 2), 0); /* the previous value is not known */
         step.after.known = true;
         ck_assert_int_eq(drive_record_step(r, &step, 3), 0);
         ck_assert_int_eq(drive_record_drift(r, &step, 4), 1);
@@ -678,15 +678,17 @@ START_TEST(test_drift) {
 }
 END_TEST
 
-/* What it was when it was read last stays known until it is read again, or changed without being read. */
+/* The last value read stays known until the next reading, or until a write that is not read back. */
 static const struct {
         bool written, before, after;
         ValueType type;
         bool read;
         int64_t value; /* then */
 } readings[] = {
-        { false, true, false, VALUE_INT, true, 128 }, { true, true, true, VALUE_INT, true, 64 },
-        { true, true, false, VALUE_INT, false, 0 },   { false, false, false, VALUE_INT, true, 7 }, /* it sleeps */
+        { false, true, false, VALUE_INT, true, 128 },
+        { true, true, true, VALUE_INT, true, 64 },
+        { true, true, false, VALUE_INT, false, 0 },
+        { false, false, false, VALUE_INT, true, 7 }, /* the drive is in standby */
         { true, true, true, VALUE_NAME, false, 0 },
 };
 
@@ -718,7 +720,7 @@ START_TEST(test_readings) {
 }
 END_TEST
 
-/* An action is repeated after a resume if its value is "resume", and after no other loss. */
+/* An action with the value "resume" is repeated after a resume, and after no other loss. */
 START_TEST(test_resume) {
         const Setting rows[] = { { .name = "timer" }, { .name = "standby", .flags = SETTING_AT_ATTACH }, {} };
         const SettingTable table = { .tables = { rows } };
@@ -738,7 +740,7 @@ START_TEST(test_resume) {
 }
 END_TEST
 
-/* Somebody asks: what cannot be read is sent again, what can is not, and a deed is not done twice. */
+/* On request, settings that cannot be read are sent again; readable settings and actions are not. */
 START_TEST(test_distrust) {
         const Setting rows[] = { { .name = "timer" },
                                  { .name = "adjusted" },
@@ -761,7 +763,7 @@ START_TEST(test_distrust) {
 }
 END_TEST
 
-/* Only numbers are remembered. */
+/* Only numbers are stored. */
 START_TEST(test_memories) {
         Wish wishes[] = { { .name = "a", .value = { .type = VALUE_INT } },
                           { .name = "b", .value = { .type = VALUE_NAME } },
@@ -783,7 +785,7 @@ START_TEST(test_memories) {
 }
 END_TEST
 
-/* Whoever reads one of the daemon's files does not trust it. */
+/* Readers do not trust the daemon's files. */
 static const struct {
         const char *make; /* a command */
         int r;
@@ -824,7 +826,7 @@ START_TEST(test_file) {
 }
 END_TEST
 
-/* It says that it is empty, and is not: as one that grows while it is read. */
+/* The file has size 0 and content, like a file that grows while it is read. */
 START_TEST(test_file_grows) {
         char *text = NULL;
         size_t size;
@@ -863,7 +865,7 @@ START_TEST(test_states) {
 }
 END_TEST
 
-/* A directory is locked as long as the descriptor is open. What an earlier writer left there does not matter. */
+/* The directory is locked while the descriptor is open. A file of an earlier writer does not matter. */
 START_TEST(test_lock) {
         char dir[] = "/tmp/test-record-XXXXXX";
         int dir_fd, lock;
@@ -888,7 +890,7 @@ START_TEST(test_lock) {
 }
 END_TEST
 
-/* ---- counts of words ---- */
+/* ---- tallies ---- */
 
 static char *tally_entries(const char *tally) {
         static char text[512];
@@ -914,7 +916,7 @@ START_TEST(test_tally_add) {
 }
 END_TEST
 
-/* Whoever makes ever new words makes no longer text of it. */
+/* The number of words, and with it the length of the text, is limited. */
 START_TEST(test_tally_many) {
         _cleanup_free_ char *tally = NULL;
         const char *rest;
@@ -987,7 +989,7 @@ int main(void) {
         tcase_add_loop_test(t, test_continues, 0, ELEMENTSOF(attaches));
         tcase_add_test(t, test_continues_behind_a_bridge);
         tcase_add_test(t, test_reveal);
-        tcase_add_loop_test(t, test_remember, 0, ELEMENTSOF(visits));
+        tcase_add_loop_test(t, test_note_sent, 0, ELEMENTSOF(visits));
         tcase_add_test(t, test_failed_step);
         tcase_add_test(t, test_rule);
         tcase_add_test(t, test_drift);
