@@ -23,7 +23,7 @@
 typedef struct Expected {
         unsigned line, column;
         char level; /* first letter of the level: e, w or n */
-        const char *says;
+        const char *contains;
 } Expected;
 
 static inline Config *parse(const char *text, size_t size) {
@@ -81,16 +81,17 @@ static inline char *config_dump(const Config *c) {
 static inline void assert_complaints(const Complaints *c, const Expected *expected) {
         size_t n = 0;
 
-        for (; expected[n].says; n++) {
+        for (; expected[n].contains; n++) {
                 _cleanup_free_ char *s = NULL;
 
                 ck_assert_msg(n < c->n_items, "missing: %u:%u: %s", expected[n].line, expected[n].column,
-                              expected[n].says);
+                              expected[n].contains);
                 s = complaint_format(&c->items[n]);
                 ck_assert_msg(c->items[n].line == expected[n].line && c->items[n].column == expected[n].column &&
                                               *complaint_level_to_string(c->items[n].level) == expected[n].level &&
-                                              strstr(s, expected[n].says),
-                              "expected %u:%u: %s, got %s", expected[n].line, expected[n].column, expected[n].says, s);
+                                              strstr(s, expected[n].contains),
+                              "expected %u:%u: %s, got %s", expected[n].line, expected[n].column, expected[n].contains,
+                              s);
         }
 
         ck_assert_msg(n == c->n_items, "not expected: %u:%u: %s", c->items[n].line, c->items[n].column,

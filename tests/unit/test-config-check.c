@@ -194,7 +194,7 @@ static const struct {
 
 static const struct {
         const char *node;
-        const char *says; /* NULL: no complaint */
+        const char *contains; /* NULL: no complaint */
 } names[] = {
         { "/dev/disk/by-id/ata-X_1", NULL },
         { "/dev/disk/by-*/ata-X_1", NULL },
@@ -252,7 +252,7 @@ START_TEST(test_names) {
         };
         Drive drives[ELEMENTSOF(present)] = {}, *all[ELEMENTSOF(present)];
         _cleanup_(config_freep) Config *c = NULL;
-        Expected expected[2] = { { 2, 11, 'w', names[_i].says } };
+        Expected expected[2] = { { 2, 11, 'w', names[_i].contains } };
         char text[256];
 
         (void) snprintf(text, sizeof text, "drives = ({ apm = 1;\n  match = (\"%s\"); });", names[_i].node);

@@ -55,7 +55,7 @@ static void assert_read(const char *values, size_t n_complaints) {
         ck_assert_uint_eq(c->complaints.n_items, n_complaints);
 }
 
-static void assert_refused(const char *path, const char *says) {
+static void assert_refused(const char *path, const char *contains) {
         _cleanup_(config_freep) Config *c = NULL;
         _cleanup_free_ char *s = NULL;
 
@@ -67,7 +67,7 @@ static void assert_refused(const char *path, const char *says) {
         ck_assert_str_eq(c->complaints.items[0].file, path);
 
         s = complaint_format(&c->complaints.items[0]);
-        ck_assert_msg(strstr(s, says), "%s", s);
+        ck_assert_msg(strstr(s, contains), "%s", s);
 }
 
 /* The file is valid, but every user can write to its directory. Users other than root may read from their own directory, whatever its

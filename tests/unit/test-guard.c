@@ -288,15 +288,15 @@ static const struct {
         const char *name, *events[12];
         bool suspects, quarantined; /* apm = 127 */
 } losses[] = {
-        { "pulled after the command had ended", { "+apm", "-", "!", "+apm", "-", "!" }, false, false },
-        { "pulled while something else was sent", { "+apm", "+timer", "!" }, true, false },
-        { "pulled in the command, once", { "+apm", "!" }, true, false },
-        { "told twice of one loss", { "+apm", "!", "!", "!" }, true, false },
-        { "pulled in the command, twice in a row", { "+apm", "!", "+apm", "!" }, false, true },
-        { "twice in a row, with others before it", { "+apm", "!", "+timer", "+apm", "!" }, false, true },
-        { "it went well in between", { "+apm", "!", "+apm", "+timer", "-", "+apm", "!" }, true, false },
-        { "in another command in between", { "+apm", "!", "+timer", "!", "+apm", "!" }, true, false },
-        { "a day in between", { "+apm", "!", "ok", "+apm", "!" }, true, false },
+        { "unplugged after the command", { "+apm", "-", "!", "+apm", "-", "!" }, false, false },
+        { "unplugged during another command", { "+apm", "+timer", "!" }, true, false },
+        { "unplugged during the command, once", { "+apm", "!" }, true, false },
+        { "one loss reported several times", { "+apm", "!", "!", "!" }, true, false },
+        { "unplugged during the command, twice in a row", { "+apm", "!", "+apm", "!" }, false, true },
+        { "twice in a row, after another command", { "+apm", "!", "+timer", "+apm", "!" }, false, true },
+        { "a successful write in between", { "+apm", "!", "+apm", "+timer", "-", "+apm", "!" }, true, false },
+        { "a loss during another command in between", { "+apm", "!", "+timer", "!", "+apm", "!" }, true, false },
+        { "ten seconds without a loss in between", { "+apm", "!", "ok", "+apm", "!" }, true, false },
 };
 
 START_TEST(test_harmless) {
@@ -441,10 +441,10 @@ END_TEST
 
 /* ---- calls of a visit to the guard ---- */
 
-static char told[512];
+static char calls[512];
 
 static void log_call(const char *what, const char *name) {
-        (void) snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s%s ", what, *name ? ":" : "", name);
+        (void) snprintf(calls + strlen(calls), sizeof calls - strlen(calls), "%s%s%s ", what, *name ? ":" : "", name);
 }
 
 static int row_read(Device *d _unused_, const Setting *s, Reading *ret) {
@@ -491,28 +491,28 @@ static const struct {
         const char *name;
         const char *wishes[8];
         int guard;
-        const char *told;
+        const char *calls;
         Verdict first; /* of the first wish */
 } visits[] = {
-        { "nothing to write, nothing to note", { "on" }, 0, "read:on ", VERDICT_UNCHANGED },
-        { "the kernel's own needs no note",
+        { "a visit without writes stores no intent", { "on" }, 0, "read:on ", VERDICT_UNCHANGED },
+        { "a harmless kernel setting needs no intent",
           { "kernel" },
           0,
           "read:kernel writing:kernel write:kernel writing:- read:kernel ",
           VERDICT_IGNORED },
-        { "one note for all, before the first",
+        { "one intent for all harmless settings, before the first write",
           { "plain", "on", "other", "kernel" },
           0,
           "read:on read:plain read:kernel read:other intend:- writing:plain write:plain writing:kernel "
           "write:kernel writing:other write:other writing:- read:plain read:kernel read:other ",
           VERDICT_IGNORED },
-        { "one for each that is dangerous, the kernel's too",
+        { "one intent for each dangerous setting, also of the kernel",
           { "risky", "plain", "riskier" },
           0,
           "read:plain read:risky read:riskier intend:- writing:plain write:plain intend:risky writing:risky "
           "write:risky intend:riskier writing:riskier write:riskier writing:- read:plain read:risky read:riskier ",
           VERDICT_IGNORED },
-        { "no note, no danger",
+        { "without a stored intent, dangerous settings are not written",
           { "risky", "plain" },
           -EROFS,
           "read:plain read:risky intend:- writing:plain write:plain intend:risky writing:- read:plain ",
@@ -546,10 +546,10 @@ START_TEST(test_visit) {
                                             .file = "f",
                                             .line = w.n_items };
 
-        told[0] = '\0';
+        calls[0] = '\0';
         ck_assert_int_eq(visit_run(&v, &p), 0);
         plan_done(&p);
-        ck_assert_str_eq(told, visits[_i].told);
+        ck_assert_str_eq(calls, visits[_i].calls);
         ck_assert_int_eq(verdicts[0], visits[_i].first);
 }
 END_TEST

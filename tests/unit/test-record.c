@@ -519,7 +519,7 @@ static const struct {
         bool before, written;
         Verdict verdict;
         ValueType after;
-        bool sent, settled; /* then */
+        bool sent, settled; /* afterwards */
         bool lost, unsettled;
 } visits[] = {
         { 0, false, true, VERDICT_APPLIED, VALUE_INT, false, false },
@@ -683,7 +683,7 @@ static const struct {
         bool written, before, after;
         ValueType type;
         bool read;
-        int64_t value; /* then */
+        int64_t value; /* expected memory */
 } readings[] = {
         { false, true, false, VALUE_INT, true, 128 },
         { true, true, true, VALUE_INT, true, 64 },
