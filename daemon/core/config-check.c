@@ -23,8 +23,8 @@ static bool block_includes(const Block *wide, const Block *narrow) {
         return match_includes(&wide->match, &narrow->match) && (!wide->only_in_raid || narrow->only_in_raid);
 }
 
-/* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last one in the block, or in a
- * block that includes its drives. An assignment outside on_battery is valid for both. NULL: no such assignment. */
+/* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last one in this block, or in a
+ * block that includes all its drives. An assignment outside on_battery is valid for both power supplies. NULL: no such assignment. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         for (size_t i = c->n_blocks; i-- > 0;) {
                 const Block *b = &c->blocks[i];
@@ -93,7 +93,7 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
         }
 }
 
-/* Returns true if the blocks have settings that exclude each other, so that each block serves other drives. */
+/* Returns true if the blocks have settings that exclude each other. Each block is then for the drives that support its setting. */
 static bool blocks_exclude(const Block *before, const Block *b) {
         for (const Assignment *a = before->assignments; a < before->assignments + before->n_assignments; a++)
                 if (is_in_force(a) && find_excluding(b, a))

@@ -50,7 +50,8 @@ bool reader_complain_twice(Reader *r, size_t token);
 /* Complains if the token is "/", which is probably a mistyped "//". */
 bool reader_complain_slash(Reader *r, size_t token);
 
-/* Returns the '}' that closes the braces around token `i`, or, if they are not closed, the first token that cannot be inside them. */
+/* Returns the '}' that closes the braces around token `i`. If the braces are not closed, returns the first token that cannot be inside
+ * them. */
 size_t reader_find_closing(const Reader *r, size_t i);
 
 /* Reads the block at r->i, with or without its '{', into an empty Block, and advances r->i past the block (config-block.c). `guessed`: the

@@ -18,7 +18,7 @@ typedef enum TokenType {
         TOKEN_ARRAY = '[',
         TOKEN_ARRAY_END = ']',
 
-        TOKEN_END = 256, /* end of file; the last two tokens, to allow lookahead. Types after this one can be words */
+        TOKEN_END = 256, /* end of file; the last two tokens, for lookahead. Types after TOKEN_END can be words */
         TOKEN_NAME,
         TOKEN_STRING,
         TOKEN_WORD,    /* any other word: 7, 20min, /dev/sda, 'sda' */
