@@ -28,7 +28,7 @@ static Config *parse(const char *text, size_t size) {
         return c;
 }
 
-/* The parser needs up to 200 per byte; an algorithm that is quadratic in tokens would need thousands. */
+/* The parser needs up to 200 steps per byte; an algorithm that is quadratic in tokens would need thousands. */
 #define STEPS_PER_BYTE 1000
 
 /* Up to a megabyte of nonsense causes no crash, no excessive work and no flood of complaints. */

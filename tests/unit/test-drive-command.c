@@ -8,7 +8,7 @@
 #define ATA16(command, features) { 0x85, 0x08, 0x0e, 0, features, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, command, 0 }, 16
 #define ATA12(command, features) { 0xa1, 0x08, 0x0e, features, 1, 0, 0x4f, 0xc2, 0, command, 0, 0 }, 12
 
-/* Known effects of a command. A command without an effect spins the drive up. */
+/* Effects of a command. A command with none of these effects spins the drive up. */
 typedef enum Effect { WAKES, QUIET, MEDIUM } Effect;
 
 static const struct {
@@ -145,7 +145,7 @@ START_TEST(test_command) {
 }
 END_TEST
 
-/* Every command, cut at any length, has a name, and none is both quiet and of the medium. */
+/* Every command, cut at any length, has a name. No command is both quiet and a medium command. */
 START_TEST(test_any_command) {
         char buf[COMMAND_NAME_MAX];
 

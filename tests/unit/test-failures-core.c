@@ -50,7 +50,7 @@ static const char *const texts[] = {
 /* clang-format on */
 
 static const char *text; /* text parsed in this iteration */
-static char *expected;   /* its meaning, parsed without failures */
+static char *expected;   /* meaning of the text, parsed without failures */
 
 static char *meaning(const Config *c) {
         _cleanup_free_ char *blocks = config_dump(c);
@@ -313,7 +313,7 @@ START_TEST(test_record) {
 }
 END_TEST
 
-/* A failed reset of the statistics changes no part of them. */
+/* If the reset of the statistics fails, all of them keep their values. */
 static bool use_once(Injected what, size_t nth) {
         DriveUse u = { .setting = strdup("20 min"), .since = 1, .spin_ups = 7 };
         bool failed;
@@ -331,7 +331,7 @@ START_TEST(test_use) {
 }
 END_TEST
 
-/* Temporary values: either all new ones or all previous ones are set. */
+/* If a change of temporary values fails, all of them stay as before. */
 static bool temporary_once(Injected what, size_t nth) {
         TemporaryValue v = { .setting = setting_find(&fake_table, "apm"),
                              .before_text = (char *) "254",

@@ -188,7 +188,7 @@ static const struct {
         { "other", true, false, false, 1, true, NULL, 0 },
         { "other", true, false, true, 1, true, NULL, 2 },
         { "other", true, true, true, 1, true, "the machine went down", 2 },
-        /* The state lasts until the release. */
+        /* A drive that must not be visited stays so until the release. */
         { "other", true, false, false, 2, false, NULL, 2 },
         { "this", true, false, false, 2, false, NULL, 2 },
 };
@@ -286,7 +286,7 @@ END_TEST
  * for ten seconds. */
 static const struct {
         const char *name, *events[12];
-        bool suspects, quarantined; /* apm = 127 */
+        bool suspects, quarantined; /* state of apm = 127 afterwards */
 } losses[] = {
         { "unplugged after the command", { "+apm", "-", "!", "+apm", "-", "!" }, false, false },
         { "unplugged during another command", { "+apm", "+timer", "!" }, true, false },

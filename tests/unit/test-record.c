@@ -414,7 +414,7 @@ START_TEST(test_in_use) {
         ck_assert(!drive_record_had_io(&r, 100, 2000));
         ck_assert(drive_record_had_io(&r, 101, 2000));
         ck_assert(!drive_record_had_io(&r, 101, UINT64_C(1000) * 1000 * 1000));
-        ck_assert(!drive_record_had_io(&r, 101, 500)); /* of another boot */
+        ck_assert(!drive_record_had_io(&r, 101, 500)); /* used_when is from another boot */
         r.used_when = 0;
         ck_assert(drive_record_had_io(&r, 100, UINT64_C(1000) * 1000 * 1000));
 }
