@@ -240,7 +240,7 @@ static void check_pairs(Config *c, size_t block, const Assignment *a) {
 
 /* ---- values that are written and can do harm, by the `harm` member of the settings' rows ---- */
 
-/* Returns the harm of the value in the first row that has this name and such a harm. */
+/* Returns the harm of the value by the rows with this name. NULL: harmless. */
 static const Harm *find_harm(const SettingTable *t, const char *name, const Value *v) {
         SETTING_TABLE_FOREACH(s, t)
                 if (s->harm && streq(s->name, name) && v->type == s->range.type && v->number >= s->harm->from &&

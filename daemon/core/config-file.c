@@ -275,7 +275,7 @@ static void break_general(const Reader *r, size_t first_block) {
 
         if (any)
                 config_text_complain(
-                                r->text, COMPLAINT_NOTICE, r->unmatched, /* already reported at its own place */
+                                r->text, COMPLAINT_NOTICE, r->unmatched, /* reported at its own place */
                                 "the drives of this block are not known, so the general rules of this file are not applied");
 }
 

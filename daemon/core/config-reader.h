@@ -17,7 +17,7 @@ typedef struct Reader {
         uint64_t options_seen; /* a bit for each option */
         size_t list;     /* token at which the list of drives began; 0: not found yet (token 0 cannot begin the list) */
         bool open;       /* the list has begun and not ended */
-        bool misnamed;   /* the list may have a mistyped name: its blocks are not applied */
+        bool misnamed;   /* the name of the list may be mistyped; the blocks of the list are not applied */
         bool in_section; /* after a [section], as in files of other programs: unknown keys cause no complaint */
         bool separated;  /* a separator was read, so a block may follow */
         bool reported;   /* a complaint since the last block or option also covers the next token */

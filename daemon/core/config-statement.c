@@ -143,7 +143,7 @@ bool reader_complain_twice(Reader *r, size_t token) {
         return config_text_error(r->text, token, "\"%s\" is repeated here; delete one", TOKEN_QUOTED(r->text, token));
 }
 
-/* Returns the token after the value at `i`; 0: no valid value, which was reported. */
+/* Returns the token after the value at `i`; 0: the value is invalid, which was reported. */
 static size_t find_value_end(Reader *r, size_t name, size_t i) {
         size_t end, braceless = find_braceless(r, name);
 

@@ -327,8 +327,8 @@ static void record_note_sent(SettingRecord *record, const Step *s) {
         }
 
         if (!s->written) {
-                /* A different value read back invalidates the memory. For a setting that cannot be read, the loss of another setting
-                 * does. */
+                /* A reading with a different value invalidates the memory. If the setting cannot be read, the loss of another setting
+                 * invalidates the memory. */
                 if ((s->lost && !record->settled.known) ||
                     (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
                      s->verdict != VERDICT_DEFERRED))
@@ -414,7 +414,7 @@ int drive_record_drift(DriveRecord *drive, const Step *s, uint64_t when) {
         return 1;
 }
 
-/* ---- counts of words ---- */
+/* ---- tallies ---- */
 
 bool tally_next(const char **rest, TallyEntry *ret) {
         const char *word = *rest, *number;

@@ -14,7 +14,7 @@
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
-#define RECORD_MAX_SETTINGS 256U /* larger than the number of states in the table, of which a drive has one wish each */
+#define RECORD_MAX_SETTINGS 256U /* more than there are states; a drive has at most one wish for each state */
 
 typedef enum DriveState {
         DRIVE_IDLE,     /* no visit is due */
