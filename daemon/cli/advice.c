@@ -22,7 +22,7 @@ static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         output_text(o, "since", time_format_rfc3339(u->since, when));
         output_number(o, "watched_seconds", true, (int64_t) u->watched);
         output_number(o, "spin_ups", true, (int64_t) u->spin_ups);
-        output_number(o, "standby_seconds", true, (int64_t) u->asleep);
+        output_number(o, "standby_seconds", true, (int64_t) u->standby);
         output_note(o, "%s", "");
         if (days >= 2)
                 (void) snprintf(ago, sizeof ago, "%" PRIu64 " days", days);
@@ -32,12 +32,12 @@ static void print_since(Output *o, const DriveUse *u, bool set, uint64_t now) {
         if (drive_use_days(u) >= 1)
                 output_note(o, "  %" PRIu64 " spin-up%s, %.1f a day; in standby for %.1f h a day", u->spin_ups,
                             u->spin_ups == 1 ? "" : "s", (double) u->spin_ups / drive_use_days(u),
-                            (double) u->asleep / 3600 / drive_use_days(u));
+                            (double) u->standby / 3600 / drive_use_days(u));
         else if (u->watched == 0 && u->spin_ups == 0)
                 output_note(o, "  spin-ups not known: no idle time has been counted yet");
         else
                 output_note(o, "  %" PRIu64 " spin-up%s; in standby for %.1f h", u->spin_ups,
-                            u->spin_ups == 1 ? "" : "s", (double) u->asleep / 3600);
+                            u->spin_ups == 1 ? "" : "s", (double) u->standby / 3600);
 }
 
 static void print_count(Output *o, const DriveUse *u, WearKind k, const char *key) {
@@ -89,7 +89,7 @@ static void print_timers(Output *o, const DriveUse *u) {
                 output_object(o, NULL);
                 output_number(o, "minutes", true, timer_minutes[i]);
                 output_number(o, "spin_ups_per_100_days", known, (int64_t) (p.spin_ups_per_day * 100 + 0.5));
-                output_number(o, "standby_seconds_per_day", known, (int64_t) (p.hours_asleep_per_day * 3600 + 0.5));
+                output_number(o, "standby_seconds_per_day", known, (int64_t) (p.hours_standby_per_day * 3600 + 0.5));
                 output_end(o);
                 if (!known)
                         continue;
@@ -97,7 +97,7 @@ static void print_timers(Output *o, const DriveUse *u) {
                         output_note(o, "Estimates for the same I/O with a spin-down timer for this drive alone:");
                 any = true;
                 output_note(o, "  %2u min: %.1f spin-ups a day, in standby for %.1f h a day", timer_minutes[i],
-                            p.spin_ups_per_day, p.hours_asleep_per_day);
+                            p.spin_ups_per_day, p.hours_standby_per_day);
         }
         output_end(o);
 

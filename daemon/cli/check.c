@@ -144,7 +144,7 @@ static void check_tracing(Config *c, const Inventory *inventory, const Records *
 
                 must_work(config_resolve(c, d, false, &w));
                 wish = spin_down_timer(record, &w, &all_settings, d, drive_backends(d)).wish;
-                if (!wish || !drive_can_sleep(d, drive_backends(d)))
+                if (!wish || !drive_has_standby(d, drive_backends(d)))
                         continue;
                 must_work(complain(&c->complaints, COMPLAINT_NOTICE, wish->file, wish->line, 1,
                                    "wakers of this rule's drives cannot be recorded: %s", obstacle));

@@ -196,10 +196,10 @@ static int describe_fact(Drive *d, char *key, const char *value) {
                 d->transport = transport_from_string(value);
                 return d->transport == _TRANSPORT_INVALID ? -EINVAL : 0;
         case MATCH_ROTATIONAL:
-                d->rotational_untold = false;
+                d->rotational_unknown = false;
                 return describe_boolean(&d->rotational, value);
         case MATCH_REMOVABLE:
-                d->removable_untold = false;
+                d->removable_unknown = false;
                 return describe_boolean(&d->removable, value);
         case MATCH_PROPERTY:
                 return drive_add_property(d, key, value);
@@ -216,7 +216,7 @@ int drive_describe(const char *description, Drive **ret) {
         _cleanup_(drive_freep) Drive *d = must(calloc(1, sizeof *d));
         char *saved;
 
-        d->rotational_untold = d->removable_untold = true;
+        d->rotational_unknown = d->removable_unknown = true;
         for (char *key = strtok_r(copy, ",", &saved); key; key = strtok_r(NULL, ",", &saved)) {
                 char *value;
                 int r;

@@ -75,7 +75,7 @@ static void print_facts(Output *o, const Device *d) {
         for (const IdentifyFact *f = identify_facts; f->key; f++) {
                 char text[IDENTIFY_FACT_MAX] = "";
 
-                f->tell(d->identify, text);
+                f->print(d->identify, text);
                 output_fact(o, f->title, f->key, *text ? text : NULL);
         }
         output_end(o);
@@ -176,8 +176,8 @@ static void print_drive(Output *o, const Options *options, Device *device, unsig
         output_fact(o, "wwn", "wwn", d->wwn);
         output_number(o, "size", true, d->size);
         output_fact(o, "size", NULL, capacity_format(d->size, size));
-        output_boolean(o, "rotational", d->rotational_untold ? -1 : d->rotational);
-        output_fact(o, "rotates", NULL, d->rotational_untold ? NULL : d->rotational ? "yes" : "no");
+        output_boolean(o, "rotational", d->rotational_unknown ? -1 : d->rotational);
+        output_fact(o, "rotates", NULL, d->rotational_unknown ? NULL : d->rotational ? "yes" : "no");
         output_fact(o, "spindown", "spindown", records_spindown(records, record));
 
         if (options->wear)
@@ -237,7 +237,7 @@ static int show_identify(const Options *o) {
         objection = identify_image_parse(text, size, id) < 0
                                     ? "is not an IDENTIFY DEVICE image: 512 bytes as sent by a drive, or 256 words of four "
                                       "hexadecimal digits as printed by 'hdparm --Istdout'"
-                                    : identify_image_objection(id);
+                                    : identify_image_problem(id);
         if (objection) {
                 warn_escaped("%s %s", o->identify, objection);
                 return EXIT_BAD_INPUT;

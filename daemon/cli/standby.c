@@ -9,17 +9,17 @@
 #include "request.h"
 
 /* Returns the cause as a clause, or NULL if it is not known. The caller frees the text. */
-static char *active_reason(const DriveRecord *d) {
+static char *standby_failure(const DriveRecord *d) {
         /* The cause of an earlier failure does not matter while the visit is still pending. */
         if (d->state == DRIVE_WAITING)
                 return must_format("the drive waits for %s", wait_describe((Wait){ d->waiting_kind, d->waiting_for }));
-        return d->awake_reason ? must(strdup(d->awake_reason)) : NULL;
+        return d->active_reason ? must(strdup(d->active_reason)) : NULL;
 }
 
 /* Prints the power mode. Returns true if the drive is in standby. */
 static bool print_drive(Output *o, const DriveRecord *d) {
         bool in_standby = drive_record_in_standby(d);
-        _cleanup_free_ char *reason = in_standby ? NULL : active_reason(d);
+        _cleanup_free_ char *reason = in_standby ? NULL : standby_failure(d);
         const char *colon = reason ? ": " : "";
         char since[HUMAN_MAX];
 

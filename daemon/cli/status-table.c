@@ -71,8 +71,8 @@ static void note_state(Output *o, const DriveRecord *d) {
 }
 
 static void note_not_spun_down(Output *o, const DriveRecord *d) {
-        if (d->spindown && d->awake_reason && !drive_record_in_standby(d))
-                output_note(o, "%s: not spun down: %s", d->name, d->awake_reason);
+        if (d->spindown && d->active_reason && !drive_record_in_standby(d))
+                output_note(o, "%s: not spun down: %s", d->name, d->active_reason);
 }
 
 /* Prints weak identities only: a rule for a drive without a name of its own applies to any drive at the same place. */

@@ -76,9 +76,9 @@ static Answer query_facts(const Query *a) {
 
         if (!STR_IN_SET(a->condition->key, "ATTR", "ATTRS"))
                 return UNKNOWN;
-        if (streq(a->condition->attribute, "queue/rotational") && !d->rotational_untold)
+        if (streq(a->condition->attribute, "queue/rotational") && !d->rotational_unknown)
                 return answer(a->condition, d->rotational ? "1" : "0");
-        if (streq(a->condition->attribute, "removable") && !d->removable_untold)
+        if (streq(a->condition->attribute, "removable") && !d->removable_unknown)
                 return answer(a->condition, d->removable ? "1" : "0");
         return UNKNOWN;
 }

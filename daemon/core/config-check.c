@@ -299,7 +299,7 @@ static bool harms(const Harm *h, const Block *b) {
         switch (h->scope) {
         case HARM_ANY:
                 return true;
-        case HARM_TURNING:
+        case HARM_ROTATIONAL:
                 return match_may_rotate(&b->match);
         case HARM_MEMBER:
                 return b->only_in_raid && !block_has_long_timeout(b);

@@ -192,7 +192,7 @@ bool command_is_quiet(const uint8_t *cdb, size_t len) {
         return effect_of(cdb, len) & QUIET;
 }
 
-bool command_is_doubtful(const uint8_t *cdb, size_t len) {
+bool command_may_spin_up(const uint8_t *cdb, size_t len) {
         return effect_of(cdb, len) & DOUBTFUL;
 }
 

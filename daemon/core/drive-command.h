@@ -27,7 +27,7 @@ const char *sense_key_name(uint8_t key);
 bool command_is_quiet(const uint8_t *cdb, size_t len);
 
 /* Returns true if only some drives in standby spin up for the command: IDENTIFY DEVICE, cache flushes and discards. */
-bool command_is_doubtful(const uint8_t *cdb, size_t len);
+bool command_may_spin_up(const uint8_t *cdb, size_t len);
 
 /* Returns true if the kernel's block layer sends such commands: reads, writes, verifies, cache flushes and discards. */
 bool command_is_medium(const uint8_t *cdb, size_t len);

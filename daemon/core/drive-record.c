@@ -24,7 +24,7 @@ static const Field drive_fields[] = {
         { "IDENTITY",                   FIELD_WORD,     offsetof(DriveRecord, identity), .word = identity_kind_to_string },
         { "DOCK_MODEL",                 FIELD_TEXT,     offsetof(DriveRecord, dock_model) },
         { "DOCK_SERIAL",                FIELD_TEXT,     offsetof(DriveRecord, dock_serial) },
-        { "BRIDGE_ASKED",               FIELD_BOOL,     offsetof(DriveRecord, bridge.asked) },
+        { "BRIDGE_QUERIED",               FIELD_BOOL,     offsetof(DriveRecord, bridge.queried) },
         { "BRIDGE_IDENTIFIED",          FIELD_BOOL,     offsetof(DriveRecord, bridge.identified) },
         { "BRIDGE_WITHOUT_SAT",         FIELD_BOOL,     offsetof(DriveRecord, bridge.without_sat) },
         { "BRIDGE_UAS_BLOCKS",          FIELD_BOOL,     offsetof(DriveRecord, bridge.uas_blocks) },
@@ -42,7 +42,7 @@ static const Field drive_fields[] = {
         { "POWER",                      FIELD_WORD,     offsetof(DriveRecord, power), .word = power_mode_to_string },
         { "POWER_WHEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_when), WHEN_MAX },
         { "POWER_SEEN",                 FIELD_UNSIGNED, offsetof(DriveRecord, power_seen), WHEN_MAX },
-        { "AWAKE_REASON",               FIELD_TEXT,     offsetof(DriveRecord, awake_reason) },
+        { "ACTIVE_REASON",               FIELD_TEXT,     offsetof(DriveRecord, active_reason) },
         { "QUIET_SINCE",                FIELD_UNSIGNED, offsetof(DriveRecord, quiet_since) },
         { "QUIET_USED",                 FIELD_UNSIGNED, offsetof(DriveRecord, quiet_used) },
         { "OWN_COMMANDS",               FIELD_UNSIGNED, offsetof(DriveRecord, own_commands) },
@@ -59,7 +59,7 @@ static const Field drive_fields[] = {
         { "USE_GAPS",                   FIELD_NUMBERS,  offsetof(DriveRecord, use.gaps), USE_TIMERS },
         { "USE_GAP_TIMES",              FIELD_NUMBERS,  offsetof(DriveRecord, use.gap_times), USE_TIMERS },
         { "USE_SPIN_UPS",               FIELD_UNSIGNED, offsetof(DriveRecord, use.spin_ups) },
-        { "USE_STANDBY",                 FIELD_UNSIGNED, offsetof(DriveRecord, use.asleep) },
+        { "USE_STANDBY",                 FIELD_UNSIGNED, offsetof(DriveRecord, use.standby) },
         { "FIRST_WEAR_WHEN",            FIELD_UNSIGNED, offsetof(DriveRecord, use.first_wear_when), WHEN_MAX },
         { "FIRST_WEAR_LOAD_CYCLES",     FIELD_KNOWN,    offsetof(DriveRecord, use.first_wear.load_cycles) },
         { "FIRST_WEAR_START_STOPS",     FIELD_KNOWN,    offsetof(DriveRecord, use.first_wear.start_stops) },
@@ -212,7 +212,7 @@ bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
 }
 
 void drive_record_begin_run(DriveRecord *r) {
-        (void) string_replace(&r->awake_reason, NULL);
+        (void) string_replace(&r->active_reason, NULL);
         r->tracing = TRACING_FINE;
 }
 
@@ -306,7 +306,7 @@ void drive_record_resume(DriveRecord *record, const SettingTable *table) {
                 s->sent.known = false;
 }
 
-void drive_record_distrust(DriveRecord *record, const SettingTable *table) {
+void drive_record_resend_unreadable(DriveRecord *record, const SettingTable *table) {
         FOREACH_SETTING(s, record)
         if (!s->settled.known && !is_sent_once_per_attach(table, s))
                 s->sent.known = false;

@@ -57,7 +57,7 @@ typedef struct DriveRecord {
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
         uint64_t power_when; /* when `power` was first seen; CLOCK_REALTIME, µs */
         uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
-        char *awake_reason; /* why the last spin-down by the service failed, or has an unknown result: a clause; NULL: none */
+        char *active_reason; /* why the last spin-down by the service failed, or has an unknown result: a clause; NULL: none */
         uint64_t quiet_since; /* no I/O is known since then; CLOCK_MONOTONIC, µs; 0: not polled yet */
         uint64_t quiet_used;  /* the kernel's count of I/O at `quiet_since` */
         uint64_t own_commands; /* commands of the service itself among the commands that the kernel counts (target-power.h) */
@@ -130,7 +130,7 @@ void drive_record_forget(DriveRecord *r, const SettingTable *table);
 /* Like drive_record_forget(), after a resume of the machine: actions with AT_RESUME become due again, too. */
 void drive_record_resume(DriveRecord *r, const SettingTable *table);
 /* Makes settings that cannot be read back due again, on request, even if they were sent before. */
-void drive_record_distrust(DriveRecord *r, const SettingTable *table);
+void drive_record_resend_unreadable(DriveRecord *r, const SettingTable *table);
 /* Removes the records of settings without a wish. */
 void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w);
 

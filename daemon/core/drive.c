@@ -322,7 +322,7 @@ bool drive_shares_controller(const Drive *a, const Drive *b) {
                strncmp(a->syspath, b->syspath, n) == 0 && b->syspath[n] == '/' && !strchr(b->syspath + n + 1, '/');
 }
 
-bool drive_name_is_kept(const char *name) {
+bool drive_name_is_managed(const char *name) {
         /* The kernel shows the hardware partitions of an MMC card as disks; they are excluded. */
         return fnmatch("@(sd|hd|nvme*n|mmcblk|vd|xvd|md|dm-|sr)*", name, FNM_EXTMATCH) == 0 &&
                fnmatch("mmcblk*@(boot|gp|rpmb)*", name, FNM_EXTMATCH) != 0;

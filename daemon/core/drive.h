@@ -65,7 +65,7 @@ typedef struct DriveLink {
 /* What the service has learned about a USB bridge since it was attached, so that no probe is repeated. Plain data: sent over the worker's
  * socket and stored in the drive's record. */
 typedef struct Bridge {
-        bool asked;       /* the service has queried the identity of the drive behind the bridge */
+        bool queried;     /* the service has queried the identity of the drive behind the bridge */
         bool identified;  /* the drive behind the bridge answered that query */
         bool without_sat; /* the bridge does not pass ATA commands through */
         bool uas_blocks;  /* without_sat is set because the kernel's uas driver blocks ATA commands to the bridge */
@@ -88,7 +88,7 @@ typedef struct Drive {
         char *dock_model, *dock_serial; /* of the USB bridge, if the members above describe the drive behind it */
         Transport transport;
         bool rotational, removable;
-        bool rotational_untold, removable_untold; /* the source (an IDENTIFY image, --as) does not report this fact */
+        bool rotational_unknown, removable_unknown; /* the source (an IDENTIFY image, --as) does not report this fact */
         bool raid;        /* a member of a redundant array (md, ZFS, btrfs or LVM), which can lose the drive */
         bool optical;     /* an optical drive: its size is that of the disc, and settings of disks do not apply */
         bool ata;         /* the kernel presents the drive as an ATA device behind SCSI (vendor "ATA") */
@@ -110,7 +110,7 @@ typedef struct DriveLookup {
 } DriveLookup;
 
 /* Returns true if drivekeep manages whole disks with this kernel name. udev-rules/90-drivekeep.rules has the same selection. */
-bool drive_name_is_kept(const char *name);
+bool drive_name_is_managed(const char *name);
 
 /* Fills in name, node, syspath and all facts. The caller adds links and properties. */
 int drive_new(const char *name, const char *node, const char *syspath, const DriveLookup *lookup, Drive **ret);

@@ -238,7 +238,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
         }
 
         /* Count crashes during visits. A drive that must not be visited stays so until it is released. */
-        if (!same_boot && !guard_record_alone(r))
+        if (!same_boot && !guard_record_excludes(r))
                 r->deaths = r->visiting ? r->deaths + 1 : 0;
         r->visiting = false;
 
@@ -311,14 +311,14 @@ bool guard_record_intends(const GuardRecord *r) {
         return false;
 }
 
-bool guard_record_alone(const GuardRecord *r) {
+bool guard_record_excludes(const GuardRecord *r) {
         return r->deaths >= GUARD_MAX_DEATHS;
 }
 
 unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place) {
         unsigned n = 0;
 
-        if (guard_record_alone(r)) {
+        if (guard_record_excludes(r)) {
                 r->deaths = 0;
                 n++;
         }

@@ -93,11 +93,11 @@ void guard_record_part(GuardRecord *r, const char *place);
 bool guard_record_suspects(const GuardRecord *r);
 bool guard_record_intends(const GuardRecord *r);
 
-/* The reason why guard_record_alone() is true: a clause. */
-#define GUARD_ALONE_WHY \
+/* The reason why guard_record_excludes() is true: a clause. */
+#define GUARD_EXCLUDED_REASON \
         "the machine went down twice in a row during visits, the second time during a visit to this drive"
 /* Returns true if the drive must not be visited at all. */
-bool guard_record_alone(const GuardRecord *r);
+bool guard_record_excludes(const GuardRecord *r);
 
 /* Releases a setting (NULL: all) from quarantine, and permits visits to the drive again. Returns the number of released values, plus one
  * for the drive. Entries without a place are released for all drives with this record. */

@@ -200,9 +200,9 @@ const char *match_fact(const Criterion *c, const Drive *d) {
         case MATCH_TRANSPORT:
                 return transport_to_string(d->transport);
         case MATCH_ROTATIONAL:
-                return d->rotational_untold ? NULL : d->rotational ? "true" : "false";
+                return d->rotational_unknown ? NULL : d->rotational ? "true" : "false";
         case MATCH_REMOVABLE:
-                return d->removable_untold ? NULL : d->removable ? "true" : "false";
+                return d->removable_unknown ? NULL : d->removable ? "true" : "false";
         case MATCH_PROPERTY:
                 return drive_property(d, c->property);
         default:

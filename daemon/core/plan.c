@@ -170,7 +170,7 @@ bool step_shows_loss(const Step *s, const Memory *memory) {
                s->before.value.type == s->setting->range.type && s->before.value.number != memory->read.number;
 }
 
-void step_distrust(Step *s) {
+void step_handle_loss(Step *s) {
         if (s->remembered) {
                 s->remembered = false;
                 s->verdict = _VERDICT_INVALID;
@@ -192,7 +192,7 @@ bool step_is_in_force(const Step *s) {
         return s->verdict == VERDICT_APPLIED || s->verdict == VERDICT_UNCHANGED;
 }
 
-bool step_spare(Step *s, const Step *other) {
+bool step_settle_unneeded(Step *s, const Step *other) {
         if (!other || !step_is_in_force(other))
                 return false;
 

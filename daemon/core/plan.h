@@ -85,14 +85,14 @@ bool plan_exclude(const Plan *p, Step *s);
 bool step_shows_loss(const Step *s, const Memory *memory);
 
 /* Handles a loss of the drive's settings: withdraws a verdict that relies on Memory (`remembered`), and prevents such a verdict later. */
-void step_distrust(Step *s);
+void step_handle_loss(Step *s);
 
 /* Returns true if the wanted value is not "off" and the drive has it. A dry run treats a value that it would write as accepted. */
 bool step_is_in_force(const Step *s);
 
 /* Decides a step whose row has `unless`. `other`: the decided step of the state in `unless`; NULL: no rule sets it. Returns true if
  * `s` is not needed because `other` is in force; `s` then has a verdict. */
-bool step_spare(Step *s, const Step *other);
+bool step_settle_unneeded(Step *s, const Step *other);
 
 typedef enum DecideFlags {
         DECIDE_STANDBY = 1 << 0,   /* the drive is in standby, and writing the setting would spin it up */

@@ -121,7 +121,7 @@ static void watch_note_io(PowerWatch *w, uint64_t from, uint64_t to, PowerNews *
 
 /* Reports that the drive left standby. `by`: the waker; NULL: not known. */
 static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n) {
-        n->events |= POWER_NEWS_WOKEN;
+        n->events |= POWER_NEWS_LEFT_STANDBY;
         watch_set_waker(n, by);
         n->by_io = by_io;
         n->stopped_at = w->stopped_at;
@@ -251,7 +251,7 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
 static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         _cleanup_free_ Wake *later = w->command.later;
 
-        if (w->command.suspect && command_is_doubtful(w->command.suspect->cdb, w->command.suspect->cdb_len))
+        if (w->command.suspect && command_may_spin_up(w->command.suspect->cdb, w->command.suspect->cdb_len))
                 w->command.harmless |= 1U << w->command.suspect->kind;
         free(w->command.suspect);
         w->command.suspect = w->command.later = NULL;
@@ -351,7 +351,7 @@ void power_watch_suspect(PowerWatch *w, const Wake *by) {
 }
 
 void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const PowerCounters *c, PowerNews *ret) {
-        bool doubtful = command_is_doubtful(by->cdb, by->cdb_len);
+        bool doubtful = command_may_spin_up(by->cdb, by->cdb_len);
 
         *ret = (PowerNews){};
 
@@ -361,7 +361,7 @@ void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const P
         if (doubtful && w->command.harmless & 1U << by->kind)
                 return;
 
-        if (w->command.suspect && !command_is_doubtful(w->command.suspect->cdb, w->command.suspect->cdb_len) &&
+        if (w->command.suspect && !command_may_spin_up(w->command.suspect->cdb, w->command.suspect->cdb_len) &&
             is_probing) {
                 if (!w->command.later)
                         watch_keep_command(&w->command.later, by);

@@ -55,7 +55,7 @@ typedef enum PowerEvent {
         POWER_NEWS_IO = 1 << 0,           /* new I/O ended a gap without I/O */
         POWER_NEWS_ACTIVE = 1 << 1,       /* the drive is active now, so another command does not spin it up */
         POWER_NEWS_SPUN_UP = 1 << 2,      /* count and log a spin-up */
-        POWER_NEWS_WOKEN = 1 << 3,        /* the drive is probably no longer in standby */
+        POWER_NEWS_LEFT_STANDBY = 1 << 3, /* the drive is probably no longer in standby */
         POWER_NEWS_STILL_ACTIVE = 1 << 4, /* a probe found the drive active after one patience without I/O */
         POWER_NEWS_MODE = 1 << 5,         /* power_watch_mode() was confirmed or changed */
         POWER_NEWS_COUNTED = 1 << 6,      /* a time without I/O begins */
@@ -69,12 +69,12 @@ typedef enum PowerEvent {
 typedef struct PowerNews {
         unsigned events;
         bool has_waker;                       /* the waker is known */
-        Wake waker;                           /* POWER_NEWS_SPUN_UP and POWER_NEWS_WOKEN */
-        bool by_io;                           /* POWER_NEWS_WOKEN: I/O made the drive spin up */
+        Wake waker;                           /* POWER_NEWS_SPUN_UP and POWER_NEWS_LEFT_STANDBY */
+        bool by_io;                           /* POWER_NEWS_LEFT_STANDBY: I/O made the drive spin up */
         bool to_log;                          /* POWER_NEWS_SPUN_UP: the policy requires a record in the journal */
         uint64_t standby_from, standby_until; /* POWER_NEWS_SPUN_UP: the drive was in standby at least in this period */
-        uint64_t stopped_at;          /* POWER_NEWS_WOKEN: time of the spin-down by the service; 0: there was none */
-        bool has_gap;                 /* POWER_NEWS_IO: gap_least and gap_most are valid */
+        uint64_t stopped_at; /* POWER_NEWS_LEFT_STANDBY: time of the spin-down by the service; 0: there was none */
+        bool has_gap;        /* POWER_NEWS_IO: gap_least and gap_most are valid */
         uint64_t gap_least, gap_most; /* bounds of the length of the gap without I/O; µs */
         uint64_t watched; /* POWER_NEWS_IO: time that the drive was watched since the last POWER_NEWS_IO; s */
 } PowerNews;

@@ -52,7 +52,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
         return 0;
 }
 
-int scope_add_sleep(Wishes *selected) {
+int scope_add_standby(Wishes *selected) {
         Wish *old = wishes_find(selected, SETTING_STANDBY);
 
         /* This wish replaces the configuration's wish for standby at attach. */

@@ -17,4 +17,4 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
                  Wishes *ret);
 
 /* Appends the wish that the drive enters standby now. */
-int scope_add_sleep(Wishes *selected);
+int scope_add_standby(Wishes *selected);

@@ -43,10 +43,10 @@ typedef enum SettingFlags {
 
 /* The rules for which a value is harmful. */
 typedef enum HarmScope {
-        HARM_ANY,       /* rules for any drive */
-        HARM_TURNING,   /* rules that may apply to a rotational drive */
-        HARM_MEMBER,    /* rules for members of redundant arrays, unless the kernel's command timeout is long */
-        HARM_UNIVERSAL, /* rules for all drives */
+        HARM_ANY,        /* rules for any drive */
+        HARM_ROTATIONAL, /* rules that may apply to a rotational drive */
+        HARM_MEMBER,     /* rules for members of redundant arrays, unless the kernel's command timeout is long */
+        HARM_UNIVERSAL,  /* rules for all drives */
 } HarmScope;
 
 /* Values that are allowed but can do harm: `check` warns about them. */

@@ -7,7 +7,7 @@
 
 #define NO_SPIN_DOWN ((SpinDown){ .usec = UINT64_MAX })
 
-bool drive_can_sleep(const Drive *d, unsigned backends) {
+bool drive_has_standby(const Drive *d, unsigned backends) {
         return d->rotational && (backends & (1U << BACKEND_ATA | 1U << BACKEND_SCSI_MODE));
 }
 
@@ -109,7 +109,7 @@ static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const Se
         SpinDown k = { .wish = delay, .by = SPIN_DOWN_BY_KERNEL };
 
         if (!delay || delay->withheld || !may || may->withheld || !streq(may->value.name, "auto") ||
-            switch_in_force(r, w, may->name) < 0 || !drive_can_sleep(d, backends) || !kernel_stops(r, w, d))
+            switch_in_force(r, w, may->name) < 0 || !drive_has_standby(d, backends) || !kernel_stops(r, w, d))
                 return NO_SPIN_DOWN;
 
         k.setting = setting_for_backends(t, delay->name, backends);
@@ -130,7 +130,7 @@ SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTab
 
         for (const Wish *i = w->items; i < w->items + w->n_items; i++) {
                 const Setting *s = i->withheld ? NULL : setting_for_backends(t, i->name, backends);
-                SpinDown one = s ? spin_down_of(r, i, s, drive_can_sleep(d, backends)) : NO_SPIN_DOWN;
+                SpinDown one = s ? spin_down_of(r, i, s, drive_has_standby(d, backends)) : NO_SPIN_DOWN;
 
                 if (one.usec != UINT64_MAX && (!found.wish || one.pending < found.pending ||
                                                (one.pending == found.pending && one.usec < found.usec)))

@@ -24,7 +24,7 @@ typedef struct SpinDown {
 } SpinDown;
 
 /* Returns true if the drive, with these backends (mask of 1 << Backend), is rotational and can report its power mode. */
-bool drive_can_sleep(const Drive *d, unsigned backends);
+bool drive_has_standby(const Drive *d, unsigned backends);
 
 /* Returns the shortest timer of the drive or the service. Prefers a timer in force to a pending one. */
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,

@@ -72,7 +72,7 @@ bool drive_use_predict(const DriveUse *u, unsigned minutes, UsePrediction *ret) 
         }
         *ret = (UsePrediction){
                 .spin_ups_per_day = gaps / days,
-                .hours_asleep_per_day = MAX(seconds - gaps * timer, 0.0) / 3600 / days,
+                .hours_standby_per_day = MAX(seconds - gaps * timer, 0.0) / 3600 / days,
         };
         return true;
 }

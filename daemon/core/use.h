@@ -40,7 +40,7 @@ typedef struct DriveUse {
         uint64_t gap_times[USE_TIMERS]; /* sum of these times; s */
 
         uint64_t spin_ups; /* number of spin-ups seen */
-        uint64_t asleep;   /* sum of the times in standby before these spin-ups; s */
+        uint64_t standby;  /* sum of the times in standby before these spin-ups; s */
 
         Wear first_wear, wear;               /* first and last reading */
         uint64_t first_wear_when, wear_when; /* times of these readings; CLOCK_REALTIME, µs; 0: never */
@@ -64,7 +64,7 @@ double drive_use_days(const DriveUse *u);
 /* The effect that another timer would have had in the watched time. */
 typedef struct UsePrediction {
         double spin_ups_per_day;
-        double hours_asleep_per_day;
+        double hours_standby_per_day;
 } UsePrediction;
 
 /* Predicts the effect of a timer. Returns false if that is not possible: the timer is not in use_timers, the drive was watched for less

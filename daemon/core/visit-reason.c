@@ -17,8 +17,8 @@ static const struct {
         [VISIT_RESUME]       = { "resume",       FULL | WORK_LOST | WORK_RESUMED | WORK_ACTIVE },
         [VISIT_RELOAD]       = { "reload",       FULL },
         [VISIT_POWER]        = { "power",        FULL },
-        [VISIT_REQUEST]      = { "request",      FULL | WORK_NOW | WORK_DISTRUST },
-        [VISIT_PERMANENT]    = { "permanent",    FULL | WORK_NOW | WORK_DISTRUST | WORK_PERMANENT },
+        [VISIT_REQUEST]      = { "request",      FULL | WORK_NOW | WORK_RESEND },
+        [VISIT_PERMANENT]    = { "permanent",    FULL | WORK_NOW | WORK_RESEND | WORK_PERMANENT },
         [VISIT_RETRY]        = { "retry",        FULL & ~WORK_REPORT },
         [VISIT_REVALIDATION] = { "revalidation", WORK_KERNEL | WORK_WRITE_KERNEL | WORK_RETRY | WORK_REPORT },
         [VISIT_RESET]        = { "reset",        FULL | WORK_LOST | WORK_ACTIVE },
@@ -29,7 +29,7 @@ static const struct {
         [VISIT_RECHECK]      = { "recheck",      WORK_KERNEL | WORK_WRITE_KERNEL | WORK_WRITE | WORK_REPORT },
         [VISIT_STANDBY]      = { "standby",      WORK_POWER | WORK_REPORT },
         [VISIT_SPIN_UP]      = { "spin-up",      WORK_SPIN_UP | WORK_REPORT },
-        [VISIT_SPIN_DOWN]        = { "spin-down",    WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_REPORT },
+        [VISIT_SPIN_DOWN]        = { "spin-down",    WORK_SPIN_DOWN | WORK_DESPITE_IO | WORK_REPORT },
         [VISIT_WEAR]         = { "wear",         WORK_WEAR | WORK_REPORT },
 };
 /* clang-format on */
@@ -42,7 +42,7 @@ VisitWork visit_reason_work(VisitReason r) {
         return reasons[r].work;
 }
 
-VisitReason visit_reason_greater(VisitReason a, VisitReason b) {
+VisitReason visit_reason_merge(VisitReason a, VisitReason b) {
         const unsigned mask = WORK_SETTINGS | WORK_PERMANENT | WORK_LOST;
         unsigned x = reasons[a].work & mask, y = reasons[b].work & mask;
 

@@ -48,15 +48,15 @@ typedef enum VisitWork {
         WORK_WAKE = 1 << 8,         /* spin up a drive in standby if the file allows that */
 
         /* Work other than settings. */
-        WORK_POWER = 1 << 9,        /* probe the power condition */
-        WORK_SPIN_UP = 1 << 10,     /* spin the drive up */
-        WORK_SPIN_DOWN = 1 << 11,   /* spin the drive down, unless I/O followed the request */
-        WORK_EVEN_IN_USE = 1 << 12, /* with WORK_SPIN_DOWN: spin down even after I/O, as a user requested it */
-        WORK_WEAR = 1 << 13,        /* read the wear counters of an active drive */
+        WORK_POWER = 1 << 9,       /* probe the power condition */
+        WORK_SPIN_UP = 1 << 10,    /* spin the drive up */
+        WORK_SPIN_DOWN = 1 << 11,  /* spin the drive down, unless I/O followed the request */
+        WORK_DESPITE_IO = 1 << 12, /* with WORK_SPIN_DOWN: spin down even after I/O, as a user requested it */
+        WORK_WEAR = 1 << 13,       /* read the wear counters of an active drive */
 
         /* Start of the visit, and reports. */
-        WORK_NOW = 1 << 14,      /* a user waits: start the visit without the usual delays */
-        WORK_DISTRUST = 1 << 15, /* send unreadable settings again: forget what was sent when the request arrives */
+        WORK_NOW = 1 << 14,    /* a user waits: start the visit without the usual delays */
+        WORK_RESEND = 1 << 15, /* send unreadable settings again: forget what was sent when the request arrives */
         WORK_ATTACHED = 1
                         << 16, /* the drive was just attached; after a loss during a write, watch the connection first */
         WORK_ACTIVE = 1
@@ -77,7 +77,7 @@ typedef enum VisitWork {
 VisitWork visit_reason_work(VisitReason r);
 
 /* Returns the reason of a visit that merges two requests: the reason with more work, or else the first in the enum. */
-VisitReason visit_reason_greater(VisitReason a, VisitReason b);
+VisitReason visit_reason_merge(VisitReason a, VisitReason b);
 
 /* The obstacles that delay a visit. The words are the same in the journal, the state files, JSON and the manual pages. */
 typedef enum WaitKind {

@@ -149,7 +149,7 @@ static bool image_is_text(const uint16_t id[static 256]) {
         return true;
 }
 
-const char *identify_image_objection(const uint16_t id[static 256]) {
+const char *identify_image_problem(const uint16_t id[static 256]) {
         if (identify_is_empty(id))
                 return "holds no IDENTIFY data: all words are equal";
         if (image_is_text(id))
@@ -183,7 +183,7 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         d->ata = true;
         /* 1: non-rotating; 0401h and above: revolutions per minute. */
         d->rotational = id[217] != 1;
-        d->rotational_untold = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
+        d->rotational_unknown = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
         d->size = image_size(id);
 
         /* /nonexistent does not exist, so the kernel's rows find no attributes. */

@@ -35,7 +35,7 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
 int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
 
 /* Returns why the data is not an image of an ATA drive, as a predicate that follows the file name; NULL: the data is an image. */
-const char *identify_image_objection(const uint16_t id[static 256]);
+const char *identify_image_problem(const uint16_t id[static 256]);
 
 /* Reads 512 bytes as the drive sends them (little-endian words), or 256 words of hexadecimal text with or without a heading, as printed
  * by `hdparm --Istdout` and the kernel's /sys/class/ata_device. text[size] must be NUL, as text_file_read() leaves it. -EBADMSG: neither
@@ -49,7 +49,7 @@ int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]
 typedef struct IdentifyFact {
         const char *key, *title;
         /* Writes to `text`, which is empty at first and remains empty if the drive does not report the fact. */
-        void (*tell)(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]);
+        void (*print)(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]);
 } IdentifyFact;
 
 extern const IdentifyFact identify_facts[]; /* ends with {} */

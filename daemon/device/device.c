@@ -14,7 +14,7 @@
 #include "plan.h"
 #include "sg-io.h"
 
-bool drive_is_exchanged(const Drive *drive) {
+bool drive_was_replaced(const Drive *drive) {
         char diskseq[32];
 
         return drive->diskseq != 0 && attribute_read(diskseq, sizeof diskseq, "%s/diskseq", drive->syspath) >= 0 &&
@@ -22,7 +22,7 @@ bool drive_is_exchanged(const Drive *drive) {
 }
 
 bool drive_medium_changed(const Drive *drive) {
-        return drive->removable && drive_is_exchanged(drive);
+        return drive->removable && drive_was_replaced(drive);
 }
 
 int device_node(const char *name, char **ret) {

@@ -94,7 +94,7 @@ int device_node(const char *name, char **ret);
 
 /* Returns true if the kernel's disk sequence number shows another drive or medium than at the attach. Kernels before 5.15 have no such
  * number. */
-bool drive_is_exchanged(const Drive *drive);
+bool drive_was_replaced(const Drive *drive);
 
 /* Returns true if a removable drive has another medium. The kernel handles a new medium like an attach (disk_check_events()), but the
  * drive itself remains attached. */

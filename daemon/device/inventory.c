@@ -75,8 +75,8 @@ static int add_above(Drive *d) {
                         continue;
                 d->raid = d->raid || is_raid_member(device);
                 r = add_links(d, device,
-                              stack_hangs_on(udev_device_get_syspath(device), d->syspath) ? LINK_PARTITION
-                                                                                          : LINK_STACKED);
+                              stack_belongs_to(udev_device_get_syspath(device), d->syspath) ? LINK_PARTITION
+                                                                                            : LINK_STACKED);
         }
 
         return r;
@@ -124,7 +124,7 @@ int inventory_drive(struct udev_device *device, Drive **ret) {
 bool inventory_is_drive(struct udev_device *device) {
         const char *name = udev_device_get_sysname(device);
 
-        return text_is_name(name) && drive_name_is_kept(name) &&
+        return text_is_name(name) && drive_name_is_managed(name) &&
                streq_ptr(udev_device_get_subsystem(device), "block") &&
                streq_ptr(udev_device_get_devtype(device), "disk");
 }

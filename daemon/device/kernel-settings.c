@@ -88,7 +88,7 @@ static int link_power_permit(Device *d, const Setting *s, const Value *v) {
 /* Data sheets of large drives give 15 to 25 s for a spin-up from standby. */
 const Harm spin_up_harm = {
         .to = 20000 - 1,
-        .scope = HARM_TURNING,
+        .scope = HARM_ROTATIONAL,
         .why = "a drive takes longer than this to spin up, and the kernel then resets it repeatedly; the kernel's default is 30s",
 };
 

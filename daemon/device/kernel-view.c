@@ -98,10 +98,10 @@ uint64_t activity_autosuspend_usec(const char *syspath) {
         return (uint64_t) MAX(strtol(text, NULL, 10), 0L) * 1000;
 }
 
-static LinkNews news_of(const char *line) {
+static LinkEvent news_of(const char *line) {
         if (strstr(line, "BusError"))
                 return LINK_LOST;
-        return strstr(line, "Timeout") || strstr(line, "HostStateMachineError") ? LINK_RESET : LINK_SAME;
+        return strstr(line, "Timeout") || strstr(line, "HostStateMachineError") ? LINK_RESET : LINK_UNCHANGED;
 }
 
 /* Reads the "ering" file of a libata drive. Its path …/ata3/host2/target2:0:1/… holds the number of the port and the drive's address
@@ -127,13 +127,13 @@ static int read_errors(const char *syspath, char *buf, size_t size) {
         return -ENOENT;
 }
 
-LinkNews link_news(const char *syspath, uint64_t *since) {
+LinkEvent link_last_event(const char *syspath, uint64_t *since) {
         char text[4096 + 1], *rest = text, *line; /* a sysfs attribute has at most one page */
         uint64_t newest = *since;
-        LinkNews news = LINK_SAME;
+        LinkEvent news = LINK_UNCHANGED;
 
         if (read_errors(syspath, text, sizeof text) < 0)
-                return LINK_SAME;
+                return LINK_UNCHANGED;
 
         while ((line = strsep(&rest, "\n"))) {
                 uint64_t s, ns, when;

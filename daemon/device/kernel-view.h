@@ -32,17 +32,17 @@ bool activity_is_suspended(const char *syspath);
 /* Returns the idle time in µs before the kernel suspends the drive (autosuspend_delay_ms). 0: immediate, or not known. */
 uint64_t activity_autosuspend_usec(const char *syspath);
 
-typedef enum LinkNews {
-        LINK_SAME,  /* no error that led to a link reset */
-        LINK_RESET, /* the kernel reset the link after a missing or wrong answer */
-        LINK_LOST,  /* the link was lost, possibly with the drive's power */
-} LinkNews;
+typedef enum LinkEvent {
+        LINK_UNCHANGED, /* no error that led to a link reset */
+        LINK_RESET,     /* the kernel reset the link after a missing or wrong answer */
+        LINK_LOST,      /* the link was lost, possibly with the drive's power */
+} LinkEvent;
 
 /* Returns the worst link error of an ATA drive after `*since`, and sets `*since` to the time of the newest error (the kernel's own
  * clock, in µs). Source: the drive's "ering" file (Documentation/ABI/testing/sysfs-ata, drivers/ata/libata-transport.c) with 32 lines of
  * time and kinds of error. A link that went down and came up is logged as "BusError" (ata_ehi_hotplugged() in include/linux/libata.h),
- * even if the kernel kept the drive and sent no uevent. LINK_SAME if the file is missing, as for drives outside libata. */
-LinkNews link_news(const char *syspath, uint64_t *since);
+ * even if the kernel kept the drive and sent no uevent. LINK_UNCHANGED if the file is missing, as for drives outside libata. */
+LinkEvent link_last_event(const char *syspath, uint64_t *since);
 
 /* Returns true if the kernel is recovering the link, so that commands would have to wait. */
 bool link_is_recovering(const char *syspath);

@@ -62,7 +62,7 @@ int power_on_battery(const char *classdir) {
 /* Longest command line of all architectures (COMMAND_LINE_SIZE) with NUL. */
 #define LINE_SIZE 4097
 
-const char *kernel_line_forbids(const char *path) {
+const char *kernel_command_line_forbids(const char *path) {
         static const char *const words[] = { "drivekeep=0", "drivekeep=no", "drivekeep=off", "nohdparm" };
         char line[LINE_SIZE], *rest = line, *word;
 

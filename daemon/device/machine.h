@@ -17,4 +17,4 @@ int power_on_battery(const char *classdir);
 
 /* Returns the word that forbids writes to drives in this boot: "drivekeep=0", or "nohdparm", which Debian's hdparm scripts obey. NULL:
  * no such word, or the line cannot be read. */
-const char *kernel_line_forbids(const char *path);
+const char *kernel_command_line_forbids(const char *path);

@@ -157,7 +157,7 @@ enum {
 /* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. False for a bridge that fell off
  * the bus in this visit. */
 static bool bridge_blocks_ata(const Device *d) {
-        return d->bridge.without_sat || (d->bridge.fragile && d->bridge.asked);
+        return d->bridge.without_sat || (d->bridge.fragile && d->bridge.queried);
 }
 
 /* Reads `standby` on a drive that cannot be probed. As in power_probe(), the drive counts as active only after recent I/O, or if it does

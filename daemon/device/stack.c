@@ -215,7 +215,7 @@ bool stack_has_holders(const char *classdir, const char *name, char *const *know
         return held;
 }
 
-bool stack_hangs_on(const char *syspath, const char *device_syspath) {
+bool stack_belongs_to(const char *syspath, const char *device_syspath) {
         _cleanup_free_ char *target = NULL;
         char link[PATH_MAX];
 

@@ -40,7 +40,7 @@ int stack_btrfs(const char *btrfsdir, const char *name, unsigned *ret);
 
 /* Returns true if the block device belongs to the parent device (a partition's disk, a SCSI device, an NVMe controller). Both are paths
  * below /sys/devices. With NVMe multipath, a disk belongs to its subsystem, which links to each controller. */
-bool stack_hangs_on(const char *syspath, const char *device_syspath);
+bool stack_belongs_to(const char *syspath, const char *device_syspath);
 
 /* Finds the lowest SCSI host in a path below /sys/devices: *ret points to its name ("host3") in the path. Returns the length of the
  * name; 0: no host. */

@@ -40,7 +40,7 @@ int sysfs_write(Device *d, const char *path, const char *text) {
         int r;
 
         r = device_gate(d);
-        if (r >= 0 && drive_is_exchanged(d->drive))
+        if (r >= 0 && drive_was_replaced(d->drive))
                 r = device_fail(d, END_VANISHED, "%s now belongs to another drive or medium", d->drive->node);
         if (r >= 0)
                 r = sysfs_path(d, path, p);

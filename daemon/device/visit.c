@@ -220,7 +220,7 @@ static void run_settle_from_memory(Run *run) {
                 if (!step_has_turn(run, s) || step_has_error(s))
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
-                    (s->setting->unless && step_spare(s, plan_find_state(&run->plan, s->setting->unless))))
+                    (s->setting->unless && step_settle_unneeded(s, plan_find_state(&run->plan, s->setting->unless))))
                         /* A verdict that later readings may change is reported after them. */
                         if (!s->remembered && !plan_excludes(&run->plan, s))
                                 run_ended(run, s);
@@ -255,11 +255,11 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
         VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
-        /* In a visit that spins the drive down, this is the only wish with this name (scope_add_sleep()). */
+        /* In a visit that spins the drive down, this is the only wish with this name (scope_add_standby()). */
         if (streq(s->wish->name, SETTING_STANDBY))
                 writes |= WORK_SPIN_DOWN;
         if (run->plan.lost)
-                step_distrust(s);
+                step_handle_loss(s);
         step_decide(s, run_memory(run, s),
                     (v->work & WORK_PERMANENT ? DECIDE_PERMANENT : 0) | (v->work & writes ? 0 : DECIDE_READ_ONLY) |
                                     run_standby_flags(run, s));
@@ -299,7 +299,7 @@ static void run_check_memory(Run *run) {
                 if (!s->remembered || !step_has_turn(run, s))
                         continue;
                 if (run->plan.lost) {
-                        step_distrust(s);
+                        step_handle_loss(s);
                         run_read_step(run, s);
                 } else if (!plan_excludes(&run->plan, s))
                         run_ended(run, s);
@@ -439,7 +439,7 @@ static void run_verify(Run *run) {
 }
 
 bool visit_needs_identity(const Visit *v) {
-        return v->bridge && !v->bridge->asked && drive_is_behind_bridge(v->drive);
+        return v->bridge && !v->bridge->queried && drive_is_behind_bridge(v->drive);
 }
 
 /* Identifies a drive behind a USB bridge, of which udev knows only the bridge, before any decision. IDENTIFY is not sent to a drive in
@@ -456,13 +456,13 @@ static bool run_identify(Run *run) {
         r = bridge_check(d);
         if (r >= 0)
                 r = power_probe(d, BACKEND_ATA);
-        d->bridge.asked = r == END_FORBIDDEN || r == END_UNSUPPORTED;
+        d->bridge.queried = r == END_FORBIDDEN || r == END_UNSUPPORTED;
         if (r >= 0 && d->power != POWER_ACTIVE)
                 r = device_fail(d, END_DEFERRED,
                                 "the drive is in standby, and can be identified through its bridge only when it is active");
         if (r >= 0) {
                 r = ata_identify(d);
-                d->bridge.asked = r != END_DEFERRED && r != END_VANISHED;
+                d->bridge.queried = r != END_DEFERRED && r != END_VANISHED;
         }
         if (r == END_DEFERRED)
                 run_end(run, r, d->failure.why);
@@ -478,7 +478,7 @@ static bool run_identify(Run *run) {
 
 /* Compares the members, because padding bytes are undefined. */
 static bool bridge_equal(const Bridge *a, const Bridge *b) {
-        return a->asked == b->asked && a->identified == b->identified && a->without_sat == b->without_sat &&
+        return a->queried == b->queried && a->identified == b->identified && a->without_sat == b->without_sat &&
                a->uas_blocks == b->uas_blocks && a->without_registers == b->without_registers &&
                a->repeats_identify == b->repeats_identify && a->fragile == b->fragile && a->cdb == b->cdb;
 }

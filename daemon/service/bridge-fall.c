@@ -18,7 +18,7 @@ static size_t port_length(const Target *t) {
 }
 
 static bool is_probing_bridge(const Target *t) {
-        return t->drive->transport == TRANSPORT_USB && t->record->bridge.cdb == 0 && !t->record->bridge.asked &&
+        return t->drive->transport == TRANSPORT_USB && t->record->bridge.cdb == 0 && !t->record->bridge.queried &&
                (t->record->bridge.fragile || target_has_worker(t));
 }
 
@@ -31,14 +31,14 @@ void bridge_fall_note(BridgeFall *fall, const Target *t) {
         *fall = (BridgeFall){ strndup(t->drive->syspath, n), monotonic_usec() };
 }
 
-void bridge_fall_spare(const BridgeFall *fall, Target *t) {
+void bridge_fall_restore(const BridgeFall *fall, Target *t) {
         size_t n = port_length(t);
 
         if (!fall->port || strlen(fall->port) != n || strncmp(fall->port, t->drive->syspath, n) != 0 ||
             monotonic_usec() - fall->usec >= BACK_BY_ITSELF_USEC)
                 return;
 
-        t->record->bridge.asked = t->record->bridge.fragile = true;
+        t->record->bridge.queried = t->record->bridge.fragile = true;
         journal_log(LOG_WARNING,
                     "%s: the USB bridge fell off the bus at an ATA command, and gets no ATA commands until it is plugged in again.",
                     t->drive->name);

@@ -14,4 +14,4 @@ typedef struct BridgeFall {
 /* The drive was unplugged. Notes its port if the drive was just getting its first ATA command through a USB bridge. */
 void bridge_fall_note(BridgeFall *fall, const Target *t);
 /* A drive was attached. If its port is the noted one, and the bridge reconnected quickly, the bridge gets no more ATA commands. */
-void bridge_fall_spare(const BridgeFall *fall, Target *t);
+void bridge_fall_restore(const BridgeFall *fall, Target *t);

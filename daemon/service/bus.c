@@ -153,7 +153,7 @@ static int method_set_temporary(sd_bus_message *m, void *userdata, sd_bus_error 
                 return r;
 
         /* The read permission of the same caller must not block the visit that writes this value. */
-        readers_forget(t, bus);
+        readers_remove(t, bus);
         r = target_temporary_set(t, bus, setting, value, before, error);
         return r < 0 ? r : sd_bus_reply_method_return(m, "");
 }
@@ -166,7 +166,7 @@ static int method_end_temporary(sd_bus_message *m, void *userdata, sd_bus_error 
         r = read_drive_privately(userdata, m, &t, error);
         if (r < 0)
                 return r;
-        readers_forget(t, bus);
+        readers_remove(t, bus);
         target_temporary_end(t, bus);
         return sd_bus_reply_method_return(m, "");
 }
@@ -376,7 +376,7 @@ void bus_connect(Bus *b, const char *address, Sleep *sleep) {
 
 static BusPeer *peer_free(BusPeer *p) {
         for (Target *t = manager_first(p->bus->manager); t && p->connection; t = t->next)
-                readers_forget(t, p->connection);
+                readers_remove(t, p->connection);
         /* Safe while the connection is being dispatched: sd-bus holds its own reference until the dispatch ends. */
         (void) sd_bus_close_unref(p->connection);
         free(p);

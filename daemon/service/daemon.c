@@ -217,7 +217,7 @@ static void on_writing(void *userdata) {
 
 static const ManagerEvents manager_events = {
         .writing = on_writing,
-        .rested = on_visit_finished,
+        .visit_finished = on_visit_finished,
         .quiet = on_quiet,
 };
 

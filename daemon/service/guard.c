@@ -395,12 +395,12 @@ static void log_quarantined(const GuardRecord *r, uint64_t since) {
 }
 
 static void note_judge(GuardNote *n) {
-        bool was_excluded = guard_record_alone(n->record);
+        bool was_excluded = guard_record_excludes(n->record);
         uint64_t now = now_usec();
 
         if (guard_record_judge(n->record, n->guard->boot_id, n->continues, now) != 0) {
                 log_quarantined(n->record, now);
-                if (guard_record_alone(n->record) && !was_excluded)
+                if (guard_record_excludes(n->record) && !was_excluded)
                         journal_quarantined(n->record, NULL);
                 (void) guard_note_write(n);
         }

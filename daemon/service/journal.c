@@ -276,8 +276,8 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
 }
 
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e) {
-        const char *why = e ? e->why : GUARD_ALONE_WHY;
-        Record r = record_new(LOG_ERR, e ? JOURNAL_ID_QUARANTINED : JOURNAL_ID_ALONE);
+        const char *why = e ? e->why : GUARD_EXCLUDED_REASON;
+        Record r = record_new(LOG_ERR, e ? JOURNAL_ID_QUARANTINED : JOURNAL_ID_EXCLUDED);
 
         if (e)
                 record_add(&r, "MESSAGE",

@@ -166,10 +166,10 @@ static int on_settled(sd_event_source *source _unused_, void *userdata) {
 static void on_visit_finished(void *userdata, Target *t) {
         Manager *m = userdata;
 
-        readers_go_on(t);
+        readers_resume(t);
         manager_schedule(m);
         manager_changed(m);
-        m->events->rested(m->userdata, t);
+        m->events->visit_finished(m->userdata, t);
 }
 
 void manager_visit_all(Manager *m, VisitReason reason) {
@@ -249,7 +249,7 @@ static void manager_add(Manager *m, Drive *drive, VisitReason reason) {
                 return;
         }
 
-        bridge_fall_spare(&m->fall, t);
+        bridge_fall_restore(&m->fall, t);
         for (end = &m->env.drives; *end; end = &(*end)->next)
                 ;
         *end = t;
@@ -295,7 +295,7 @@ void manager_stack_changed(Manager *m, const char *name, bool removed) {
 
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum) {
         for (Target *t = m->env.drives; t; t = t->next)
-                if (stack_hangs_on(t->drive->syspath, syspath))
+                if (stack_belongs_to(t->drive->syspath, syspath))
                         target_disturbed(t, reason, seqnum);
 }
 
@@ -342,7 +342,7 @@ int manager_enumerate(Manager *m, VisitReason reason) {
 static const struct TargetEvents target_events = {
         .requested = target_requested,
         .visited = target_visited,
-        .rested = on_visit_finished,
+        .visit_finished = on_visit_finished,
         .changed = on_changed,
 };
 

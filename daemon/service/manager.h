@@ -13,8 +13,9 @@ struct udev_device;
 typedef struct Manager Manager;
 
 typedef struct ManagerEvents {
-        void (*rested)(void *userdata,
-                       const Target *t); /* a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
+        void (*visit_finished)(
+                        void *userdata,
+                        const Target *t); /* a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
         void (*writing)(void *userdata); /* a worker is about to start */
         void (*quiet)(void *userdata);   /* no worker is running except stuck ones */
 } ManagerEvents;

@@ -4,7 +4,7 @@
 
 void pending_add(Pending *p, VisitReason reason, VisitWork work, uint64_t not_before) {
         p->not_before = pending_any(p) ? MIN(p->not_before, not_before) : not_before;
-        p->reason = pending_any(p) ? visit_reason_greater(p->reason, reason) : reason;
+        p->reason = pending_any(p) ? visit_reason_merge(p->reason, reason) : reason;
         p->work |= work;
 }
 

@@ -12,7 +12,7 @@ typedef struct Reader Reader;
 
 struct Reader {
         Target *target;
-        sd_bus *bus;          /* borrowed; readers_forget() is called before the connection is freed */
+        sd_bus *bus;          /* borrowed; readers_remove() is called before the connection is freed */
         sd_bus_message *call; /* the unanswered call; NULL: none */
         FsckTicket *ticket;
         sd_event_source *timeout;
@@ -67,7 +67,7 @@ static void reader_refuse(Reader *r, int error) {
         reader_remove(r);
 }
 
-void readers_go_on(Target *t) {
+void readers_resume(Target *t) {
         for (Reader *r = readers_of(t)->first, *next; r && !target_has_worker(t); r = next) {
                 int k = 0;
 
@@ -112,11 +112,11 @@ int readers_request(Target *t, sd_bus_message *m) {
         }
 
         r->call = sd_bus_message_ref(m);
-        readers_go_on(t);
+        readers_resume(t);
         return 1;
 }
 
-void readers_forget(Target *t, const sd_bus *bus) {
+void readers_remove(Target *t, const sd_bus *bus) {
         for (Reader *r = readers_of(t)->first, *next; r; r = next) {
                 next = r->next;
                 if (!bus || r->bus == bus)
@@ -129,7 +129,7 @@ bool readers_any(const Target *t) {
 }
 
 static void readers_detach(Target *t) {
-        readers_forget(t, NULL);
+        readers_remove(t, NULL);
 }
 
 const TargetPart readers_part = {

@@ -19,7 +19,7 @@ extern const TargetPart readers_part;
 bool readers_any(const Target *t);
 
 /* A visit ended: readers that wait may get the permission. */
-void readers_go_on(Target *t);
+void readers_resume(Target *t);
 
 /* Removes the readers of a closed connection. NULL: the drive was unplugged; removes all readers, and sends an error to those that wait. */
-void readers_forget(Target *t, const sd_bus *bus);
+void readers_remove(Target *t, const sd_bus *bus);

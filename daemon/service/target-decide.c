@@ -67,7 +67,7 @@ static void target_decide(Target *t) {
 static void target_distrust(Target *t) {
         CurrentVisit *v = &t->visit;
 
-        drive_record_distrust(t->record, t->env->settings);
+        drive_record_resend_unreadable(t->record, t->env->settings);
         for (size_t i = 0; v->memories && i < v->selected.n_items; i++) {
                 const SettingRecord *s = drive_record_find(t->record, v->selected.items[i].name);
 
@@ -135,7 +135,7 @@ static void target_refresh(Target *t) {
         if (!t->visit.job)
                 settle_parts(t);
         if (interrupted && !t->visit.job)
-                t->env->events->rested(t->env->userdata, t);
+                t->env->events->visit_finished(t->env->userdata, t);
 }
 
 void target_update(Target *t, Drive *drive) {
@@ -146,7 +146,7 @@ void target_update(Target *t, Drive *drive) {
 }
 
 void target_requested(Target *t, VisitWork work) {
-        if (work & WORK_DISTRUST)
+        if (work & WORK_RESEND)
                 target_distrust(t);
         target_guard_delay(t);
         if (pending_any(&t->update.files) && !target_has_worker(t))
@@ -179,5 +179,5 @@ void target_visited(Target *t, bool identified) {
                 target_decide(t);
         (void) target_poll_link(t, true);
         settle_parts(t);
-        t->env->events->rested(t->env->userdata, t);
+        t->env->events->visit_finished(t->env->userdata, t);
 }

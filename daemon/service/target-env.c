@@ -29,7 +29,7 @@ int target_env_init(TargetEnv *e) {
 
         e->parts = parts;
         e->settings = &all_settings;
-        e->forbidden_by = kernel_line_forbids(KERNEL_LINE);
+        e->forbidden_by = kernel_command_line_forbids(KERNEL_LINE);
         if (e->forbidden_by)
                 journal_log(LOG_WARNING,
                             "The kernel command line has %s: no setting is written to any drive in this boot.",

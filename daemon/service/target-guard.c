@@ -141,8 +141,8 @@ bool target_guard_is_same_drive(const Target *a, const Target *b) {
         return guarded_record(guard_of(a)->drive) == guarded_record(guard_of(b)->drive);
 }
 
-bool target_guard_alone(const Target *t) {
-        return guard_record_alone(guarded_record(guard_of(t)->drive));
+bool target_guard_excludes(const Target *t) {
+        return guard_record_excludes(guarded_record(guard_of(t)->drive));
 }
 
 uint64_t target_guard_steady_at(const Target *t) {
@@ -154,7 +154,7 @@ bool target_guard_blocks(Target *t) {
         const char *word = t->env->forbidden_by;
         int r = 0;
 
-        if (!word && !target_guard_alone(t))
+        if (!word && !target_guard_excludes(t))
                 return false;
 
         drive_record_drop_unwanted(t->record, &t->wishes);
@@ -168,7 +168,7 @@ bool target_guard_blocks(Target *t) {
 
                 (void) snprintf(s.reason, sizeof s.reason, "%s%s",
                                 word ? "no setting is written in this boot: the kernel command line has "
-                                     : GUARD_ALONE_WHY
+                                     : GUARD_EXCLUDED_REASON
                                                 ", so the drive is not visited; 'drivekeep release' permits visits again",
                                 word ?: "");
                 r = target_note_step(t, &s);

@@ -17,10 +17,10 @@ uint64_t target_guard_steady_at(const Target *t);
 bool target_guard_is_same_drive(const Target *a, const Target *b);
 
 /* Returns true if the drive is not visited because the machine or the drive did not survive earlier visits. */
-bool target_guard_alone(const Target *t);
+bool target_guard_excludes(const Target *t);
 
 /* Returns true if the drive must not be visited, because the kernel command line forbids writing in this boot, or because of
- * target_guard_alone(). Records that in the verdicts of all settings. */
+ * target_guard_excludes(). Records that in the verdicts of all settings. */
 bool target_guard_blocks(Target *t);
 
 /* The visit of the drive got its worker. */

@@ -82,7 +82,7 @@ int target_new(const TargetEnv *env, Drive *drive, Target **ret) {
         }
 
         /* Detects a link loss or a suspend while no service ran. */
-        if (link_news(drive->syspath, &t->record->link_since) != LINK_SAME)
+        if (link_last_event(drive->syspath, &t->record->link_since) != LINK_UNCHANGED)
                 drive_record_forget(t->record, env->settings);
         if (suspended_usec() > t->record->slept + SUSPENDED_JITTER_USEC)
                 drive_record_resume(t->record, env->settings);

@@ -82,7 +82,7 @@ static void power_end_own_commands(Target *t) {
 static PowerPolicy power_policy(const Target *t) {
         WakeLog log = (WakeLog) t->files->config->wake_log;
         SpinDown d = target_spin_down(t);
-        bool can_trace = t->env->tracer && log != WAKE_LOG_OFF && target_can_sleep(t);
+        bool can_trace = t->env->tracer && log != WAKE_LOG_OFF && target_has_standby(t);
         bool by_service = d.wish && d.by == SPIN_DOWN_BY_SERVICE;
 
         return (PowerPolicy){
@@ -132,7 +132,7 @@ static void power_output(Target *t, const PowerNews *n) {
         if ((*part)->power && n->events)
                 (*part)->power(t, n);
 
-        if (n->events & (POWER_NEWS_COUNTED | POWER_NEWS_WOKEN))
+        if (n->events & (POWER_NEWS_COUNTED | POWER_NEWS_LEFT_STANDBY))
                 target_save(t);
         else
                 target_changed(t);

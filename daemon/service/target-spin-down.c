@@ -35,7 +35,7 @@ static void note_reason(Target *t, const char *reason) {
 
         d->failed = VERDICT_APPLIED;
         d->failed_error = 0;
-        target_note_text(t, &t->record->awake_reason, reason);
+        target_note_text(t, &t->record->active_reason, reason);
 }
 
 /* Notes that the kernel counts the I/O of the drive. Returns true if it did not before. */
@@ -80,7 +80,7 @@ static bool spins_down_with(const Target *t, char *const *group) {
 }
 
 static void spin_down(Target *t) {
-        target_visit_for(t, VISIT_SPIN_DOWN, visit_reason_work(VISIT_SPIN_DOWN) & ~WORK_EVEN_IN_USE);
+        target_visit_for(t, VISIT_SPIN_DOWN, visit_reason_work(VISIT_SPIN_DOWN) & ~WORK_DESPITE_IO);
 }
 
 static void spindown_idle(Target *t) {
@@ -111,15 +111,14 @@ static void spindown_idle(Target *t) {
 static void spindown_visit_begins(Target *t) {
         CurrentVisit *v = &t->visit;
 
-        if ((v->pending.work & (WORK_SPIN_DOWN | WORK_EVEN_IN_USE)) != WORK_SPIN_DOWN ||
-            ready_at(t) <= monotonic_usec())
+        if ((v->pending.work & (WORK_SPIN_DOWN | WORK_DESPITE_IO)) != WORK_SPIN_DOWN || ready_at(t) <= monotonic_usec())
                 return;
         v->selected.n_items--;
         pending_drop(&v->pending, WORK_SPIN_DOWN);
 }
 
 static void spindown_wishes_changed(Target *t) {
-        if (!target_spins_down(t) && !(t->pending.work & WORK_EVEN_IN_USE))
+        if (!target_spins_down(t) && !(t->pending.work & WORK_DESPITE_IO))
                 pending_drop(&t->pending, WORK_SPIN_DOWN);
 }
 
@@ -138,7 +137,7 @@ static void spindown_failed(Target *t, const Step *s) {
 }
 
 void target_spindown_step(Target *t, const Step *s) {
-        spindown_of(t)->on_request = t->visit.pending.work & WORK_EVEN_IN_USE;
+        spindown_of(t)->on_request = t->visit.pending.work & WORK_DESPITE_IO;
 
         switch (s->verdict) {
         case VERDICT_UNVERIFIABLE:
@@ -210,7 +209,7 @@ static void spindown_uncounted(Target *t) {
 }
 
 static void spindown_power(Target *t, const PowerNews *n) {
-        if (n->events & POWER_NEWS_WOKEN)
+        if (n->events & POWER_NEWS_LEFT_STANDBY)
                 spindown_woken(t, n);
         if ((n->events & POWER_NEWS_COUNTED) && forget_uncounted(t))
                 journal_spindown(

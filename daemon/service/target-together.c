@@ -125,7 +125,7 @@ static void together_spun_up(Target *t, const Wake *w) {
 static void together_power(Target *t, const PowerNews *n) {
         if ((n->events & POWER_NEWS_SPUN_UP) && n->has_waker)
                 together_spun_up(t, &n->waker);
-        if (n->events & POWER_NEWS_WOKEN)
+        if (n->events & POWER_NEWS_LEFT_STANDBY)
                 together_of(t)->waits = false;
 }
 

@@ -80,13 +80,13 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
 
 bool target_poll_link(Target *t, bool visited) {
         uint64_t since = t->record->link_since;
-        LinkNews news;
+        LinkEvent news;
 
         if (target_has_worker(t))
                 return false;
 
-        news = link_news(t->drive->syspath, &since);
-        if (news != LINK_SAME && !visited && link_is_recovering(t->drive->syspath))
+        news = link_last_event(t->drive->syspath, &since);
+        if (news != LINK_UNCHANGED && !visited && link_is_recovering(t->drive->syspath))
                 return true;
         t->record->link_since = since;
         /* If the drive is being unplugged, an event of udev follows. */
@@ -117,9 +117,9 @@ void target_read(Target *t) {
 }
 
 void target_changed_by_other(Target *t) {
-        /* Settings that cannot be read may have changed, too: WORK_DISTRUST sends them again. */
+        /* Settings that cannot be read may have changed, too: WORK_RESEND sends them again. */
         if (t->files->config->on_drift == ON_DRIFT_RESTORE)
-                target_visit_for(t, VISIT_PARAMETERS, visit_reason_work(VISIT_PARAMETERS) | WORK_DISTRUST);
+                target_visit_for(t, VISIT_PARAMETERS, visit_reason_work(VISIT_PARAMETERS) | WORK_RESEND);
         else
                 target_read(t);
 }

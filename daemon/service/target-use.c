@@ -23,7 +23,7 @@ static int use_attach(Target *t, bool again) {
         _cleanup_(drive_record_freep) DriveRecord *kept = NULL;
         _cleanup_free_ char *text = NULL;
 
-        if (again || !target_can_sleep(t))
+        if (again || !target_has_standby(t))
                 return 0;
 
         text = target_guard_kept(t);
@@ -85,7 +85,7 @@ static void use_spun_up(Target *t, const PowerNews *n) {
         DriveUse *u = &t->record->use;
 
         u->spin_ups++;
-        u->asleep += (monotonic_usec() - n->standby_from) / 1000000;
+        u->standby += (monotonic_usec() - n->standby_from) / 1000000;
 }
 
 /* ---- wear ---- */

@@ -146,7 +146,7 @@ int target_begin(Target *t) {
 
         r = scope_select(work, &t->wishes, t->env->settings, drive_backends(t->drive), t->record, &v->selected);
         if (r >= 0 && spins_down)
-                r = scope_add_sleep(&v->selected);
+                r = scope_add_standby(&v->selected);
         if (r < 0)
                 return r;
         if (v->selected.n_items == 0 && !target_wants_identity(t) &&
@@ -218,7 +218,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
                 target_together_drop(t, &t->visit.pending);
         if (deferred && (work & WORK_RETRY)) {
                 t->visit.pending.reason = VISIT_RETRY;
-                t->visit.pending.work = work & (WORK_APPLY | WORK_PERMANENT | WORK_SPIN_DOWN | WORK_EVEN_IN_USE |
+                t->visit.pending.work = work & (WORK_APPLY | WORK_PERMANENT | WORK_SPIN_DOWN | WORK_DESPITE_IO |
                                                 WORK_RETRY | WORK_NO_DRIFT);
         }
         target_save(t);
@@ -226,7 +226,7 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
          * settings and spin-downs either. */
         if ((deferred && t->visit.selected.n_items == 0) ||
             (fsck && !deferred && (!(work & WORK_REPORT) || pending_only_spins_down(&t->visit.pending))))
-                t->env->events->rested(t->env->userdata, t);
+                t->env->events->visit_finished(t->env->userdata, t);
 }
 
 static void on_ready(void *userdata) {
@@ -296,7 +296,7 @@ static void on_step(void *userdata, const Step *s) {
         if (s->verdict == VERDICT_DEFERRED && t->record->waiting_kind != WAIT_NOTHING &&
             v->summary.n_settings == v->selected.n_items - spins_down(t)) {
                 target_save(t);
-                t->env->events->rested(t->env->userdata, t);
+                t->env->events->visit_finished(t->env->userdata, t);
         }
 }
 
@@ -305,7 +305,7 @@ static void on_silent(void *userdata, unsigned seconds) {
 
         journal_worker(t->drive, "no answer for %u s; the kernel keeps trying, and other drives are visited meanwhile.",
                        seconds);
-        t->env->events->rested(t->env->userdata, t);
+        t->env->events->visit_finished(t->env->userdata, t);
 }
 
 /* ---- end ---- */
@@ -323,7 +323,7 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         if (end == VISIT_INTERRUPTED && (work & WORK_LOST))
                 pending_add(&t->pending, work & WORK_PERMANENT ? VISIT_PERMANENT : VISIT_CHANGE,
                             work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);
-        else if (end == VISIT_INTERRUPTED && (again || (work & WORK_EVEN_IN_USE)))
+        else if (end == VISIT_INTERRUPTED && (again || (work & WORK_DESPITE_IO)))
                 pending_merge(&t->pending, &v->pending);
         if (lost && !v->lost_before && again) {
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY),

@@ -44,8 +44,8 @@ void target_reconfigure(Target *t, VisitReason reason) {
 
 /* ---- state ---- */
 
-bool target_can_sleep(const Target *t) {
-        return drive_can_sleep(t->drive, drive_backends(t->drive));
+bool target_has_standby(const Target *t) {
+        return drive_has_standby(t->drive, drive_backends(t->drive));
 }
 
 SpinDown target_spin_down(const Target *t) {
@@ -61,7 +61,7 @@ bool target_spins_down(const Target *t) {
 bool target_wants_identity(const Target *t) {
         const Config *c = t->files->config;
 
-        if (t->record->bridge.asked || !drive_is_behind_bridge(t->drive))
+        if (t->record->bridge.queried || !drive_is_behind_bridge(t->drive))
                 return false;
 
         for (size_t i = 0; i < c->n_blocks; i++)

@@ -55,7 +55,7 @@ typedef struct TargetEnv {
                 /* A visit ended, and everything is reported. `identified`: the visit identified the drive behind its USB bridge. */
                 void (*visited)(Target *t, bool identified);
                 /* A visit ended, was withdrawn, or is deferred until a check ends. Callers no longer wait for the visit. */
-                void (*rested)(void *userdata, Target *t);
+                void (*visit_finished)(void *userdata, Target *t);
                 /* The state of the drive changed. target_due() may be earlier: call target_tick() at that time. The visit may be ready:
                  * call target_work() when a worker is available. */
                 void (*changed)(void *userdata, Target *t);
@@ -169,7 +169,7 @@ static inline bool target_is_about(const Target *t, VisitWork work) {
 }
 
 /* Returns true if the drive has a motor and reports its power mode. */
-bool target_can_sleep(const Target *t);
+bool target_has_standby(const Target *t);
 
 /* Returns what spins the drive down after a time without I/O: its own timer or the service. The kernel's runtime PM is not considered. */
 SpinDown target_spin_down(const Target *t);

@@ -241,7 +241,7 @@ static int take_line(Trace *t) {
                         continue;
                 /* Forgets the events after a wake, but not after a command such as a flush, for which not every drive spins up: the write
                  * that follows has the same waker. */
-                if (!command_is_doubtful(a.wake.cdb, a.wake.cdb_len))
+                if (!command_may_spin_up(a.wake.cdb, a.wake.cdb_len))
                         watch_reset(w);
                 r = send_answer(t, &a);
         }

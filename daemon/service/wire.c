@@ -32,7 +32,7 @@ const WireField wire_known[] = {
 };
 
 const WireField wire_bridge[] = {
-        WIRE(Bridge, asked, WIRE_BOOL),
+        WIRE(Bridge, queried, WIRE_BOOL),
         WIRE(Bridge, identified, WIRE_BOOL),
         WIRE(Bridge, without_sat, WIRE_BOOL),
         WIRE(Bridge, uas_blocks, WIRE_BOOL),

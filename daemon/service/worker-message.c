@@ -31,8 +31,8 @@ static const WireField drive_fields[] = {
         WIRE_WORD(Drive, transport, _TRANSPORT_MAX),
         WIRE(Drive, rotational, WIRE_BOOL),
         WIRE(Drive, removable, WIRE_BOOL),
-        WIRE(Drive, rotational_untold, WIRE_BOOL),
-        WIRE(Drive, removable_untold, WIRE_BOOL),
+        WIRE(Drive, rotational_unknown, WIRE_BOOL),
+        WIRE(Drive, removable_unknown, WIRE_BOOL),
         WIRE(Drive, raid, WIRE_BOOL),
         WIRE(Drive, optical, WIRE_BOOL),
         WIRE(Drive, ata, WIRE_BOOL),
@@ -144,7 +144,7 @@ static bool syspath_is_valid(const char *path) {
 /* Returns true if the drive's paths have the inventory's form. */
 static bool drive_paths_are_valid(const Drive *d) {
         return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
-               streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_kept(d->name) &&
+               streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_managed(d->name) &&
                starts_with(d->node, "/dev/") && streq(d->node + strlen("/dev/"), d->name);
 }
 
@@ -322,7 +322,7 @@ static bool message_is_valid(const WorkerMessage *m, size_t n_wishes) {
                 return wear_is_valid(&m->wear);
         case MESSAGE_BRIDGE:
                 return bridge_is_valid(&m->bridge) &&
-                       (!m->identity.serial[0] || (m->bridge.asked && m->bridge.identified));
+                       (!m->identity.serial[0] || (m->bridge.queried && m->bridge.identified));
         case _MESSAGE_MAX:
                 break;
         }

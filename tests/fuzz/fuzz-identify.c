@@ -29,11 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (identify_image_parse(text, size, id) < 0)
                 memcpy(id, data, size < sizeof id ? size : sizeof id);
 
-        (void) identify_image_objection(id);
+        (void) identify_image_problem(id);
         for (const IdentifyFact *f = identify_facts; f->key; f++) {
                 char fact[IDENTIFY_FACT_MAX] = "";
 
-                f->tell(id, fact);
+                f->print(id, fact);
         }
         if (identify_image_drive(id, "fuzz", &drive) >= 0) {
                 Device d;

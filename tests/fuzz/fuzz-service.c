@@ -60,7 +60,7 @@ static void on_writing(_unused_ void *userdata) {
 
 static const ManagerEvents manager_events = {
         .writing = on_writing,
-        .rested = on_visit_finished,
+        .visit_finished = on_visit_finished,
         .quiet = on_quiet,
 };
 
@@ -563,7 +563,7 @@ static void step_link(void) {
 
         log_step("%s: link event\n", d->name);
         d->recovering = b & 4;
-        d->news = (LinkNews) (b % 3);
+        d->news = (LinkEvent) (b % 3);
         d->news_at = now.monotonic;
         (void) link_watch_poll(links);
 }
@@ -777,7 +777,7 @@ static void become_idle(void) {
 
 /* Returns true if no command is sent to the drive. */
 static bool gets_no_commands(const Target *t) {
-        return forbidden_by || target_guard_alone(t);
+        return forbidden_by || target_guard_excludes(t);
 }
 
 static void check_verdicts(void) {

@@ -126,7 +126,7 @@ typedef struct Disk {
         uint64_t used, commands;
         bool uncounted, unreadable,
                         in_flight; /* the counters do not change, cannot be read, or show a request in flight */
-        LinkNews news;
+        LinkEvent news;
         uint64_t news_at;
 
         bool standby_requested; /* a client requested standby */
@@ -346,9 +346,9 @@ uint64_t activity_autosuspend_usec(const char *syspath __attribute__((unused))) 
         return 0;
 }
 
-LinkNews link_news(const char *syspath, uint64_t *since) {
+LinkEvent link_last_event(const char *syspath, uint64_t *since) {
         const Disk *d = disk_of(syspath);
-        LinkNews news = d->news_at > *since ? d->news : LINK_SAME;
+        LinkEvent news = d->news_at > *since ? d->news : LINK_UNCHANGED;
 
         *since = MAX(*since, d->news_at);
         return news;
@@ -360,7 +360,7 @@ bool link_is_recovering(const char *syspath) {
 
 static const char *forbidden_by; /* a word on the kernel command line that forbids writes */
 
-const char *kernel_line_forbids(_unused_ const char *path) {
+const char *kernel_command_line_forbids(_unused_ const char *path) {
         return forbidden_by;
 }
 

@@ -427,7 +427,7 @@ static void worker_says_anything(Worker *w) {
                 m.wear.rated_load_cycles = (KnownNumber){ .known = take() & 1, .number = (int64_t) take_number() };
                 break;
         case MESSAGE_BRIDGE:
-                m.bridge = (Bridge){ .asked = take() & 1,
+                m.bridge = (Bridge){ .queried = take() & 1,
                                      .identified = take() & 1,
                                      .fragile = take() & 1,
                                      .cdb = take_number() % 18 };

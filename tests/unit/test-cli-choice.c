@@ -195,7 +195,7 @@ START_TEST(test_describe) {
         ck_assert_str_eq(d->firmware, "F");
         ck_assert_str_eq(d->vendor, "V");
         ck_assert_int_eq(d->transport, TRANSPORT_SATA);
-        ck_assert(!d->rotational && !d->rotational_untold && d->removable && !d->removable_untold && d->raid);
+        ck_assert(!d->rotational && !d->rotational_unknown && d->removable && !d->removable_unknown && d->raid);
         ck_assert_uint_eq(d->n_links, 1);
         ck_assert_str_eq(d->links[0].path, "/dev/disk/by-id/x");
         ck_assert_int_eq(d->links[0].via, LINK_OWN);
@@ -203,7 +203,7 @@ START_TEST(test_describe) {
 
         ck_assert_int_eq(drive_describe("raid=false", &little), EXIT_WANTED);
         ck_assert_str_eq(little->node, "a drive");
-        ck_assert(little->rotational_untold && little->removable_untold && !little->raid);
+        ck_assert(little->rotational_unknown && little->removable_unknown && !little->raid);
         ck_assert(!little->model && !little->serial && little->transport == TRANSPORT_UNKNOWN);
 }
 END_TEST

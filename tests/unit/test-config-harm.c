@@ -7,7 +7,7 @@
 /* clang-format off */
 static const Setting harmful[] = {
         { .name = "timeout", .backend = BACKEND_SCSI, .range = { .type = VALUE_DURATION, .min = 1000, .max = 600000, .step = 1000 },
-          .harm = &(const Harm) { 0, 19999, HARM_TURNING, "it spins up" } },
+          .harm = &(const Harm) { 0, 19999, HARM_ROTATIONAL, "it spins up" } },
         { .name = "error_recovery", .backend = BACKEND_ATA,
           .range = { .type = VALUE_DURATION, .min = 100, .max = 6553400, .step = 100, .has_off = true, .off = 0 },
           .harm = &(const Harm) { 0, 0, HARM_MEMBER, "it is thrown out" } },

@@ -387,10 +387,10 @@ END_TEST
 
 /* Waiting callers get their reply, and some time after the last visit unused memory is released. */
 START_TEST(test_visit_finished) {
-        manager_events->rested(d, NULL);
+        manager_events->visit_finished(d, NULL);
         ck_assert_str_eq(all_done(), "bus-rested recheck-rested ");
         pass(event, 10 * SECOND);
-        manager_events->rested(d, NULL);
+        manager_events->visit_finished(d, NULL);
         (void) all_done();
         pass(event, 10 * SECOND);
         ck_assert_str_eq(all_done(), "");

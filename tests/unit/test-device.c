@@ -34,7 +34,7 @@ START_TEST(test_exchanged) {
         make_tree(&d);
         if (counts[_i].now)
                 put("diskseq", counts[_i].now);
-        ck_assert(drive_is_exchanged(&d) == counts[_i].exchanged);
+        ck_assert(drive_was_replaced(&d) == counts[_i].exchanged);
         ck_assert(!drive_medium_changed(&d));
         d.removable = true;
         ck_assert(drive_medium_changed(&d) == counts[_i].exchanged);

@@ -138,7 +138,7 @@ START_TEST(test_command) {
 
         ck_assert_str_eq(command_name(cdb, commands[_i].len, buf), commands[_i].name);
         ck_assert_msg(effect == commands[_i].effect, "%s: effect %d", commands[_i].name, (int) effect);
-        ck_assert(command_is_doubtful(cdb, commands[_i].len) ==
+        ck_assert(command_may_spin_up(cdb, commands[_i].len) ==
                   STR_IN_SET(commands[_i].name, "IDENTIFY DEVICE", "IDENTIFY PACKET DEVICE", "FLUSH CACHE",
                              "FLUSH CACHE EXT", "SYNCHRONIZE CACHE", "UNMAP"));
         free(cdb);

@@ -320,7 +320,7 @@ static const struct {
 /* clang-format on */
 
 START_TEST(test_managed_names) {
-        ck_assert_msg(drive_name_is_kept(names[_i].name) == names[_i].kept, "%s", names[_i].name);
+        ck_assert_msg(drive_name_is_managed(names[_i].name) == names[_i].kept, "%s", names[_i].name);
 }
 END_TEST
 

@@ -540,13 +540,13 @@ START_TEST(test_boots) {
         for (unsigned i = 0; i < 2; i++) {
                 boot[0]++;
                 r = run_start(boot, &drive_a);
-                ck_assert(guard_record_alone(guarded_record(r.drive)) == rows_of_boots[_i].alone);
+                ck_assert(guard_record_excludes(guarded_record(r.drive)) == rows_of_boots[_i].alone);
                 ck_assert_uint_eq(n_alone, rows_of_boots[_i].alone);
                 ck_assert_ptr_null(guarded_quarantined(r.drive, "apm", "127"));
                 run_to_rest(&r);
                 if (i == 1) {
                         ck_assert_uint_eq(guarded_release(r.drive, "apm"), rows_of_boots[_i].alone);
-                        ck_assert(!guard_record_alone(guarded_record(r.drive)));
+                        ck_assert(!guard_record_excludes(guarded_record(r.drive)));
                         run_to_rest(&r);
                         ck_assert_uint_eq(count_files(), 0);
                 }

@@ -209,7 +209,7 @@ START_TEST(test_judge) {
                         ck_assert_ptr_nonnull(strstr(r->entries[i].why, starts[_i].why));
         }
         ck_assert_uint_eq(r->deaths, starts[_i].deaths_after);
-        ck_assert(guard_record_alone(r) == (starts[_i].deaths_after == GUARD_MAX_DEATHS));
+        ck_assert(guard_record_excludes(r) == (starts[_i].deaths_after == GUARD_MAX_DEATHS));
         ck_assert(!r->visiting);
 
         /* A second call changes nothing. */
@@ -218,7 +218,7 @@ START_TEST(test_judge) {
 
         ck_assert_uint_eq(guard_record_release(r, NULL, NULL),
                           (starts[_i].why ? 3 : 0) + (starts[_i].deaths_after == GUARD_MAX_DEATHS));
-        ck_assert(!guard_record_alone(r));
+        ck_assert(!guard_record_excludes(r));
 }
 END_TEST
 
@@ -433,9 +433,9 @@ START_TEST(test_kernel_line) {
 
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(write(fd, lines[_i].line, strlen(lines[_i].line)), strlen(lines[_i].line));
-        ck_assert_pstr_eq(kernel_line_forbids(path), lines[_i].word);
+        ck_assert_pstr_eq(kernel_command_line_forbids(path), lines[_i].word);
         ck_assert_int_eq(unlink(path), 0);
-        ck_assert_ptr_null(kernel_line_forbids(path));
+        ck_assert_ptr_null(kernel_command_line_forbids(path));
 }
 END_TEST
 

@@ -210,7 +210,7 @@ START_TEST(test_facts) {
         while (f->key && strcmp(f->key, facts[_i].key) != 0)
                 f++;
         ck_assert_ptr_nonnull(f->key);
-        f->tell(id, text);
+        f->print(id, text);
         ck_assert_str_eq(text, facts[_i].text);
 }
 END_TEST

@@ -192,7 +192,7 @@ START_TEST(test_read) {
 
         ck_assert_int_eq(inventory_read(&i), 0);
         for (size_t k = 0; k < i.n_drives; k++) {
-                ck_assert(drive_name_is_kept(i.drives[k]->name));
+                ck_assert(drive_name_is_managed(i.drives[k]->name));
                 ck_assert(k == 0 || drive_compare(&i.drives[k - 1], &i.drives[k]) < 0);
         }
 }

@@ -426,10 +426,10 @@ START_TEST(test_quarantined) {
                "DRIVEKEEP_VERDICT=quarantined\nDRIVEKEEP_REASON=it went down\nDRIVEKEEP_SETTING=apm\n"
                "DRIVEKEEP_WANTED=127\n");
         journal_quarantined(&unknown, NULL);
-        expect(LOG_ERR, JOURNAL_ID_ALONE,
-               "MESSAGE=n/a n/a: no commands are sent to the drive, because " GUARD_ALONE_WHY
+        expect(LOG_ERR, JOURNAL_ID_EXCLUDED,
+               "MESSAGE=n/a n/a: no commands are sent to the drive, because " GUARD_EXCLUDED_REASON
                "; 'drivekeep release' permits visits again.\nDRIVEKEEP_VERDICT=quarantined\n"
-               "DRIVEKEEP_REASON=" GUARD_ALONE_WHY "\n");
+               "DRIVEKEEP_REASON=" GUARD_EXCLUDED_REASON "\n");
 }
 END_TEST
 

@@ -12,12 +12,12 @@
 static const struct {
         const char *text;
         uint64_t since, newest; /* µs */
-        LinkNews news;
+        LinkEvent news;
 } notes[] = {
-        { "", 0, 0, LINK_SAME },
-        { "", 7, 7, LINK_SAME },
+        { "", 0, 0, LINK_UNCHANGED },
+        { "", 7, 7, LINK_UNCHANGED },
         { "[4294937.436000000]BusError\n", 0, 4294937436000, LINK_LOST },
-        { "[4294937.436000000]BusError\n", 4294937436000, 4294937436000, LINK_SAME },
+        { "[4294937.436000000]BusError\n", 4294937436000, 4294937436000, LINK_UNCHANGED },
         { "[   20.500000000]BusError\n[   10.000000000]BusError\n", 10000000, 20500000, LINK_LOST },
         { "[   20.000000000]Timeout\n", 0, 20000000, LINK_RESET },
         { "[   20.000000000]HostStateMachineError\n", 0, 20000000, LINK_RESET },
@@ -27,11 +27,11 @@ static const struct {
         { "[   20.000000000]Timeout\n[   15.000000000]BusError\n", 15000000, 20000000, LINK_RESET },
         { "[   20.000000000]DeviceError\n[   15.000000000]BusError\n", 10000000, 20000000, LINK_LOST },
         /* The kernel does not reset the link after these errors: the drive rejected a command or could not read. */
-        { "[   20.000000000]DeviceError\n[   15.000000000]DeviceError, MediaError\n", 0, 20000000, LINK_SAME },
-        { "[   20.000000000]Unknown\n", 0, 20000000, LINK_SAME },
+        { "[   20.000000000]DeviceError\n[   15.000000000]DeviceError, MediaError\n", 0, 20000000, LINK_UNCHANGED },
+        { "[   20.000000000]Unknown\n", 0, 20000000, LINK_UNCHANGED },
         /* The last line is truncated. */
         { "[   20.000000000]BusError\n[   15.0", 0, 20000000, LINK_LOST },
-        { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_SAME },
+        { "nothing of the kind\n\n[x.y]BusError\n", 0, 0, LINK_UNCHANGED },
 };
 
 #define NOTE "[   20.000000000]BusError\n"
@@ -39,19 +39,20 @@ static const struct {
 /* The places of the lists in sysfs. */
 static const struct {
         const char *drive, *file;
-        LinkNews news;
+        LinkEvent news;
 } places[] = {
         { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.0/ata_device/dev3.0/ering", LINK_LOST },
         { "ata12/host2/target2:0:0/2:0:0:0/block/sda", "ata12/link12/dev12.0/ata_device/dev12.0/ering", LINK_LOST },
         /* The second drive of a PATA port, and the list of another drive. */
         { "ata3/host2/target2:0:1/2:0:1:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_LOST },
-        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_SAME },
+        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3/dev3.1/ata_device/dev3.1/ering", LINK_UNCHANGED },
         /* Behind a port multiplier. */
         { "ata3/host2/target2:4:0/2:4:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_LOST },
-        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering", LINK_SAME },
+        { "ata3/host2/target2:0:0/2:0:0:0/block/sda", "ata3/link3.4/dev3.4.0/ata_device/dev3.4.0/ering",
+          LINK_UNCHANGED },
         /* Drives without libata. */
-        { "usb1/1-1/1-1:1.0/host2/target2:0:0/2:0:0:0/block/sda", "usb1/1-1/1-1:1.0/link", LINK_SAME },
-        { "nvme/nvme0/nvme0n1", "nvme/nvme0/state", LINK_SAME },
+        { "usb1/1-1/1-1:1.0/host2/target2:0:0/2:0:0:0/block/sda", "usb1/1-1/1-1:1.0/link", LINK_UNCHANGED },
+        { "nvme/nvme0/nvme0n1", "nvme/nvme0/state", LINK_UNCHANGED },
 };
 
 static const char *in_tree(const char *name) {
@@ -78,7 +79,7 @@ START_TEST(test_notes) {
 
         make_tree(&d);
         put_note(places[0].file, notes[_i].text);
-        ck_assert_int_eq(link_news(in_tree(places[0].drive), &since), notes[_i].news);
+        ck_assert_int_eq(link_last_event(in_tree(places[0].drive), &since), notes[_i].news);
         ck_assert_uint_eq(since, notes[_i].newest);
         drop_tree(&d);
 }
@@ -90,8 +91,8 @@ START_TEST(test_places) {
 
         make_tree(&d);
         put_note(places[_i].file, NOTE);
-        ck_assert_int_eq(link_news(in_tree(places[_i].drive), &since), places[_i].news);
-        ck_assert_int_eq(link_news(in_tree(places[_i].drive), &since), LINK_SAME);
+        ck_assert_int_eq(link_last_event(in_tree(places[_i].drive), &since), places[_i].news);
+        ck_assert_int_eq(link_last_event(in_tree(places[_i].drive), &since), LINK_UNCHANGED);
         drop_tree(&d);
 }
 END_TEST

@@ -250,7 +250,7 @@ START_TEST(test_facts) {
                 { MATCH_NODE, NULL, NULL },
         };
         const Drive bare = { .node = (char *) "/dev/sdb", .removable = true };
-        const Drive untold = { .rotational_untold = true, .removable_untold = true };
+        const Drive untold = { .rotational_unknown = true, .removable_unknown = true };
 
         for (size_t i = 0; i < ELEMENTSOF(facts); i++) {
                 const Criterion c = { .key = facts[i].key, .property = (char *) "ID_BUS" };

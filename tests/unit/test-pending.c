@@ -49,7 +49,7 @@ static const struct {
           {},
           0,
           VISIT_STANDBY,
-          WORK_POWER | WORK_SPIN_DOWN | WORK_EVEN_IN_USE,
+          WORK_POWER | WORK_SPIN_DOWN | WORK_DESPITE_IO,
           WORK_SETTINGS },
         { { VISIT_WEAR, VISIT_RECHECK }, 2, {}, 0, VISIT_RECHECK, WORK_WEAR | WORK_KERNEL, WORK_RETRY },
 };
@@ -75,7 +75,7 @@ START_TEST(test_reason) {
         pending_add(&p, r, visit_reason_work(r), 0);
         ck_assert(pending_any(&p));
         ck_assert_uint_eq(p.work & ~(_WORK_MAX - 1U), 0);
-        ck_assert_int_eq(visit_reason_greater(r, r), r);
+        ck_assert_int_eq(visit_reason_merge(r, r), r);
         ck_assert(pending_only_spins_down(&p) == (r == VISIT_SPIN_DOWN));
 }
 END_TEST
@@ -104,9 +104,9 @@ START_TEST(test_withdrawn) {
         ck_assert_uint_eq(p.not_before, 0);
 
         /* A spin-down by the service does not replace a user's request, which ends with the spin-down. */
-        p = (Pending){ .work = WORK_SPIN_DOWN | WORK_EVEN_IN_USE | WORK_WEAR };
+        p = (Pending){ .work = WORK_SPIN_DOWN | WORK_DESPITE_IO | WORK_WEAR };
         pending_merge(&p, &(Pending){ .work = WORK_SPIN_DOWN });
-        ck_assert(p.work & WORK_EVEN_IN_USE);
+        ck_assert(p.work & WORK_DESPITE_IO);
         pending_drop(&p, WORK_WEAR);
         ck_assert(pending_only_spins_down(&p));
         pending_drop(&p, WORK_SPIN_DOWN);

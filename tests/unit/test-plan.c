@@ -478,7 +478,7 @@ START_TEST(test_spare) {
         other.verdict = spares[_i].verdict;
         other.written = spares[_i].write;
         *(spares[_i].write ? &other.after : &other.before) = (Reading) KNOWN(VALUE_DURATION, spares[_i].now);
-        ck_assert_int_eq(step_spare(&s, &other), spares[_i].spared);
+        ck_assert_int_eq(step_settle_unneeded(&s, &other), spares[_i].spared);
         ck_assert_int_eq(s.verdict, spares[_i].spared ? VERDICT_UNCHANGED : _VERDICT_INVALID);
         ck_assert_int_eq(s.reason[0] != 0, spares[_i].spared);
 }
@@ -488,7 +488,7 @@ START_TEST(test_spare_alone) {
         Wish wish = wish_of("fallback", 180000);
         Step s = { .wish = &wish, .setting = setting_find(&table, "fallback"), .verdict = _VERDICT_INVALID };
 
-        ck_assert(!step_spare(&s, NULL));
+        ck_assert(!step_settle_unneeded(&s, NULL));
 }
 END_TEST
 
@@ -684,7 +684,7 @@ START_TEST(test_loss) {
         for (size_t i = 0; i < ELEMENTSOF(no_loss); i++) {
                 s.setting = no_loss[i];
                 ck_assert(!step_shows_loss(&s, &memory));
-                step_distrust(&s);
+                step_handle_loss(&s);
                 ck_assert(!s.lost);
         }
 
@@ -697,12 +697,12 @@ START_TEST(test_loss) {
         /* A verdict that relies on Memory is withdrawn; a verdict from a reading stays. */
         s.verdict = VERDICT_UNVERIFIABLE;
         s.remembered = true;
-        step_distrust(&s);
+        step_handle_loss(&s);
         ck_assert_int_eq(s.verdict, _VERDICT_INVALID);
         ck_assert(s.lost && !s.remembered);
         s.lost = false;
         s.verdict = VERDICT_UNCHANGED;
-        step_distrust(&s);
+        step_handle_loss(&s);
         ck_assert_int_eq(s.verdict, VERDICT_UNCHANGED);
         ck_assert(!s.lost);
 }

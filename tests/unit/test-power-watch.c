@@ -147,9 +147,9 @@ static void put_news(FILE *f, const PowerNews *n) {
         if (n->events & POWER_NEWS_SPUN_UP)
                 fprintf(f, " standby=%s..%s%s", format_time(n->standby_from, from), format_time(n->standby_until, to),
                         n->to_log ? "" : " unlogged");
-        if (n->events & (POWER_NEWS_SPUN_UP | POWER_NEWS_WOKEN))
+        if (n->events & (POWER_NEWS_SPUN_UP | POWER_NEWS_LEFT_STANDBY))
                 fprintf(f, " by=%d", n->has_waker ? n->waker.process.pid : 0);
-        if ((n->events & POWER_NEWS_WOKEN) && n->stopped_at > 0)
+        if ((n->events & POWER_NEWS_LEFT_STANDBY) && n->stopped_at > 0)
                 fprintf(f, " stopped=%s%s", format_time(n->stopped_at, from), n->by_io ? "" : " without-io");
 }
 

@@ -249,7 +249,7 @@ START_TEST(test_objection) {
         for (size_t i = 0; i < 256 && objections[_i].swapped; i++)
                 id[i] = (uint16_t) (id[i] << 8 | id[i] >> 8);
 
-        objection = identify_image_objection(id);
+        objection = identify_image_problem(id);
         if (objections[_i].reason_part)
                 ck_assert_msg(objection && strstr(objection, objections[_i].reason_part), "%i: %s", _i, objection);
         else
@@ -297,7 +297,7 @@ START_TEST(test_rotation) {
         uint16_t id[256] = { [217] = rotations[_i].rate };
 
         ck_assert_int_eq(identify_image_drive(id, "x", &d), 0);
-        ck_assert(d->rotational == rotations[_i].rotational && d->rotational_untold == rotations[_i].untold);
+        ck_assert(d->rotational == rotations[_i].rotational && d->rotational_unknown == rotations[_i].untold);
 }
 END_TEST
 

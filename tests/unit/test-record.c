@@ -19,7 +19,7 @@ static const char good[] = "VERSION=1\n"
                            "IDENTITY=wwn\n"
                            "DOCK_MODEL=SATA_Bridge\n"
                            "DOCK_SERIAL=DOCK0001\n"
-                           "BRIDGE_ASKED=1\n"
+                           "BRIDGE_QUERIED=1\n"
                            "BRIDGE_IDENTIFIED=1\n"
                            "BRIDGE_WITHOUT_REGISTERS=1\n"
                            "BRIDGE_CDB=12\n"
@@ -31,7 +31,7 @@ static const char good[] = "VERSION=1\n"
                            "POWER=active/idle\n"
                            "POWER_WHEN=1763692751123456\n"
                            "POWER_SEEN=1763692761123456\n"
-                           "AWAKE_REASON=the drive has refused it\n"
+                           "ACTIVE_REASON=the drive has refused it\n"
                            "QUIET_SINCE=5000000\n"
                            "QUIET_USED=77\n"
                            "OWN_COMMANDS=12\n"
@@ -131,15 +131,15 @@ START_TEST(test_parse) {
         ck_assert(!drive_record_in_standby(r));
         ck_assert_int_eq(r->tracing, TRACING_NO_EVENTS);
         drive_record_begin_run(r);
-        ck_assert(r->tracing == TRACING_FINE && !r->awake_reason);
-        ck_assert_int_eq(string_replace(&r->awake_reason, "the drive has refused it"), 0);
+        ck_assert(r->tracing == TRACING_FINE && !r->active_reason);
+        ck_assert_int_eq(string_replace(&r->active_reason, "the drive has refused it"), 0);
         r->power = POWER_SUSPENDED;
         ck_assert(drive_record_in_standby(r));
         r->power = POWER_UNKNOWN;
         ck_assert(!drive_record_in_standby(r));
         r->power = POWER_ACTIVE;
         ck_assert_uint_eq(r->power_when, UINT64_C(1763692751123456));
-        ck_assert_str_eq(r->awake_reason, "the drive has refused it");
+        ck_assert_str_eq(r->active_reason, "the drive has refused it");
         ck_assert_str_eq(r->spindown, "20min, by the service");
         ck_assert(r->spindown_served);
         ck_assert_uint_eq(r->use.gaps[7], 1500);
@@ -756,7 +756,7 @@ START_TEST(test_distrust) {
                 s->sent.known = true;
                 s->settled.known = streq(row->name, "adjusted");
         }
-        drive_record_distrust(r, &table);
+        drive_record_resend_unreadable(r, &table);
         ck_assert(!drive_record_find(r, "timer")->sent.known);
         ck_assert(drive_record_find(r, "adjusted")->sent.known);
         ck_assert(drive_record_find(r, "sleep")->sent.known);

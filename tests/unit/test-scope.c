@@ -109,7 +109,7 @@ START_TEST(test_add_standby) {
         ck_assert_int_eq(scope_select(WORK_ALL, &(Wishes){ .items = items, .n_items = n }, &table, BACKENDS, NULL,
                                       &selected),
                          0);
-        ck_assert_int_eq(scope_add_sleep(&selected), 0);
+        ck_assert_int_eq(scope_add_standby(&selected), 0);
 
         ck_assert_uint_eq(selected.n_items, n + (old >= n));
         for (size_t i = 0; i < selected.n_items; i++) {

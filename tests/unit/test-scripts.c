@@ -852,7 +852,7 @@ static void worker_act(Worker *w, char *action) {
                 }
                 worker_send_message(w, &m);
         } else if (streq(what, "bridge")) {
-                WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = { .asked = true } };
+                WorkerMessage m = { .type = MESSAGE_BRIDGE, .bridge = { .queried = true } };
 
                 for (unsigned i = 1; i < words.n; i++) {
                         const char *value;
@@ -990,9 +990,9 @@ static void do_lives(const Words *w) {
                 if (!drive_use_predict(&record->use, timers[i], &p))
                         simulator_emit("%u min: not known", timers[i]);
                 else if (!is_close(p.spin_ups_per_day * days, spin_ups) ||
-                         !is_close(p.hours_asleep_per_day * days, asleep / 3600))
+                         !is_close(p.hours_standby_per_day * days, asleep / 3600))
                         simulator_emit("%u min: %.1f spin-ups, %.1f h asleep predicted, not %u, %.1f h", timers[i],
-                                       p.spin_ups_per_day * days, p.hours_asleep_per_day * days, spin_ups,
+                                       p.spin_ups_per_day * days, p.hours_standby_per_day * days, spin_ups,
                                        asleep / 3600);
                 else
                         n++;

@@ -165,11 +165,11 @@ END_TEST
 START_TEST(test_belongs_to_parent) {
         char dir[] = "/tmp/drivekeep-test-XXXXXX", command[512], disk[128], controller[128];
 
-        ck_assert(stack_hangs_on("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:0"));
-        ck_assert(!stack_hangs_on("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:1"));
-        ck_assert(!stack_hangs_on("/sys/devices/a/0:0:0:01/block/sda", "/sys/devices/a/0:0:0:0"));
-        ck_assert(stack_hangs_on("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme0"));
-        ck_assert(!stack_hangs_on("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme1"));
+        ck_assert(stack_belongs_to("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:0"));
+        ck_assert(!stack_belongs_to("/sys/devices/a/0:0:0:0/block/sda", "/sys/devices/a/0:0:0:1"));
+        ck_assert(!stack_belongs_to("/sys/devices/a/0:0:0:01/block/sda", "/sys/devices/a/0:0:0:0"));
+        ck_assert(stack_belongs_to("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme0"));
+        ck_assert(!stack_belongs_to("/sys/devices/p/nvme/nvme0/nvme0n1", "/sys/devices/p/nvme/nvme1"));
 
         /* NVMe multipath. */
         ck_assert_ptr_nonnull(mkdtemp(dir));
@@ -180,9 +180,9 @@ START_TEST(test_belongs_to_parent) {
         ck_assert_int_eq(system(command), 0);
         (void) snprintf(disk, sizeof disk, "%s/subsystem/nvme0n1", dir);
         (void) snprintf(controller, sizeof controller, "%s/pci/nvme/nvme0", dir);
-        ck_assert(stack_hangs_on(disk, controller));
+        ck_assert(stack_belongs_to(disk, controller));
         (void) snprintf(controller, sizeof controller, "%s/pci/nvme/nvme1", dir);
-        ck_assert(!stack_hangs_on(disk, controller));
+        ck_assert(!stack_belongs_to(disk, controller));
 
         (void) snprintf(command, sizeof command, "rm -r %s", dir);
         ck_assert_int_eq(system(command), 0);

@@ -88,21 +88,21 @@ static const struct {
         Case visit;
         Bridge bridge;
 } bridges[] = {
-        { { "stopped", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true }, { .asked = true, .without_sat = true } },
+        { { "stopped", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true }, { .queried = true, .without_sat = true } },
         { { "bridge without ATA commands, found in this visit", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED,
             ROWS(CHECK_POWER(.sense = NO_OPCODE), CHECK_POWER_12(.sense = NO_OPCODE), STOP()), .active = true }, {} },
         { { "filtered by the kernel", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(CHECK_POWER(.sense = NO_FIELD), STOP()), .active = true },
-          { .asked = true } },
+          { .queried = true } },
         { { "without recent I/O", NULL, "1", VERDICT_DEFERRED, "the power mode of the drive is not known; drivekeep sets this when the drive is next active" },
-          { .asked = true, .without_sat = true } },
-        { { "not stopped if the kernel would not start the drive again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .asked = true, .without_sat = true } },
+          { .queried = true, .without_sat = true } },
+        { { "not stopped if the kernel would not start the drive again", NULL, "0", VERDICT_REFUSED, NOT_RESTARTED, .active = true }, { .queried = true, .without_sat = true } },
         { { "refused", NULL, "1", VERDICT_REFUSED, "START STOP UNIT (illegal request: invalid command operation code, sense 5h 20h/00h)", ROWS(STOP(.sense = NO_OPCODE)), .active = true },
-          { .asked = true, .without_sat = true } },
-        { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .asked = true, .without_sat = true } },
-        { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .asked = true, .without_sat = true } },
+          { .queried = true, .without_sat = true } },
+        { { "gone", NULL, "1", VERDICT_VANISHED, "gone", ROWS(STOP(.host_status = 1)), .active = true }, { .queried = true, .without_sat = true } },
+        { { "off", "off", "1", VERDICT_UNSUPPORTED, "off does nothing", .active = true }, { .queried = true, .without_sat = true } },
         /* No ATA command is sent, only START STOP UNIT. */
         { { "bridge that fell off the bus at an ATA command before", NULL, "1", VERDICT_UNVERIFIABLE, NOT_VERIFIED, ROWS(STOP()), .active = true },
-          { .asked = true, .fragile = true } },
+          { .queried = true, .fragile = true } },
         { { "bridge that falls off the bus in this visit", NULL, "1", VERDICT_FORBIDDEN, "failed at its first ATA command", ROWS(CHECK_POWER(.host_status = 5)), .active = true }, {} },
 };
 /* clang-format on */
@@ -162,7 +162,7 @@ END_TEST
 START_TEST(test_bridge_others) {
         static const Row rows[] = { STOP() };
         static const SpindownBy by[] = { SPINDOWN_BY_DRIVE, SPINDOWN_BY_AUTO };
-        const Bridge bridge = { .asked = true, .without_sat = true };
+        const Bridge bridge = { .queried = true, .without_sat = true };
         Wish wishes[] = { { .name = "apm", .value = { VALUE_INT, 127, "" }, .file = "f", .line = 1 },
                           { .name = "spindown_time",
                             .value = { VALUE_STANDBY_TIMER, 120, "" },

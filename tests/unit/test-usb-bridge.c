@@ -125,7 +125,7 @@ static Report visit(const Drive *drive, const Row *rows, size_t n_rows, const Br
         visit(drive, (const Row[]){ __VA_ARGS__ }, sizeof((const Row[]){ __VA_ARGS__ }) / sizeof(Row), bridge, verdict, reason)
 /* clang-format on */
 
-static const Bridge asked = { .asked = true };
+static const Bridge asked = { .queried = true };
 
 START_TEST(test_identify_comes_first) {
         _cleanup_(drive_freep) Drive *d = dock();
@@ -137,7 +137,7 @@ START_TEST(test_identify_comes_first) {
         t = VISIT(d, &nothing, &v, NULL, { .cdb = E5, .sense = ACTIVE },
                   { .cdb = EC, .data = &apm128, .data_len = 512 });
         ck_assert_int_eq(v, _VERDICT_INVALID);
-        ck_assert(t.n == 1 && t.identified && t.bridge.asked && t.bridge.identified && t.bridge.cdb == 16);
+        ck_assert(t.n == 1 && t.identified && t.bridge.queried && t.bridge.identified && t.bridge.cdb == 16);
         ck_assert_str_eq(t.identity.model, "DRIVEKEEP TESTDISK");
         ck_assert_str_eq(t.identity.serial, "SN-BEHIND");
         ck_assert_str_eq(t.identity.firmware, "FW01");
@@ -235,7 +235,7 @@ START_TEST(test_no_pass_through) {
         strcpy(d->name, names[_i]);
         t = visit(d, scripts[_i].rows, scripts[_i].n, &nothing, &v, "ATA commands");
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
-        ck_assert(t.n == 1 && !t.identified && t.bridge.asked && t.bridge.without_sat);
+        ck_assert(t.n == 1 && !t.identified && t.bridge.queried && t.bridge.without_sat);
 
         t = visit(d, NULL, 0, &t.bridge, &v, "does not pass ATA commands");
         ck_assert_int_eq(v, VERDICT_UNSUPPORTED);
@@ -305,7 +305,7 @@ START_TEST(test_refused_by) {
 END_TEST
 
 START_TEST(test_fragile) {
-        const Bridge fragile = { .asked = true, .fragile = true };
+        const Bridge fragile = { .queried = true, .fragile = true };
         _cleanup_(drive_freep) Drive *d = dock();
         Verdict v;
 
@@ -362,7 +362,7 @@ END_TEST
 START_TEST(test_another_drive) {
         _cleanup_(drive_freep) Drive *d = dock();
         DriveIdentity other = { .model = "DRIVEKEEP TESTDISK", .serial = "SN-OTHER-BAY" };
-        const Bridge known = { .asked = true, .identified = true, .cdb = 16 };
+        const Bridge known = { .queried = true, .identified = true, .cdb = 16 };
         Verdict v;
 
         ck_assert_int_eq(drive_reveal(d, &other), 0);
@@ -378,7 +378,7 @@ START_TEST(test_record) {
         DriveIdentity identity = { .model = "M", .serial = "S", .firmware = "F" };
 
         ck_assert_ptr_nonnull(r);
-        r->bridge = (Bridge){ .asked = true, .identified = true };
+        r->bridge = (Bridge){ .queried = true, .identified = true };
         ck_assert_int_eq(drive_reveal(d, &identity), 0);
         ck_assert_int_eq(drive_record_set_identity(r, d, "boot"), 0);
 

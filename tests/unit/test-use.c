@@ -38,7 +38,7 @@ START_TEST(test_gap) {
         drive_use_gap(&u, gaps[_i].least * MINUTE, gaps[_i].most * MINUTE);
         ck_assert(drive_use_predict(&u, gaps[_i].timer, &p));
         ck_assert_double_eq_tol(p.spin_ups_per_day, gaps[_i].longer, 0.002);
-        ck_assert_double_eq_tol(p.hours_asleep_per_day * 60, gaps[_i].standby, 0.1);
+        ck_assert_double_eq_tol(p.hours_standby_per_day * 60, gaps[_i].standby, 0.1);
 }
 END_TEST
 
@@ -52,7 +52,7 @@ START_TEST(test_unknown) {
         u.watched = 2 * 86400;
         ck_assert(drive_use_predict(&u, 30, &p));
         ck_assert_double_eq_tol(p.spin_ups_per_day, 0.5, 0.001);
-        ck_assert_double_eq_tol(p.hours_asleep_per_day, 0.25, 0.001);
+        ck_assert_double_eq_tol(p.hours_standby_per_day, 0.25, 0.001);
         u.known_from = 45 * 60;
         ck_assert(!drive_use_predict(&u, 30, &p));
         ck_assert(drive_use_predict(&u, 45, &p));
@@ -69,14 +69,14 @@ START_TEST(test_begin) {
 
         ck_assert_int_eq(drive_use_begin(&u, "20 min", "drive 20", NOW), 0);
         drive_use_gap(&u, 60 * MINUTE, 60 * MINUTE);
-        u.spin_ups = u.asleep = u.watched = 5;
+        u.spin_ups = u.standby = u.watched = 5;
         u.warned = true;
         drive_use_wear(&u, &w, NOW + DAY);
         ck_assert_int_eq(drive_use_begin(&u, "30 min", "drive 30", NOW + 2 * DAY), 0);
         ck_assert_str_eq(u.setting, "30 min");
         ck_assert_str_eq(u.key, "drive 30");
         ck_assert_uint_eq(u.since, NOW + 2 * DAY);
-        ck_assert(u.spin_ups == 0 && u.asleep == 0 && u.watched == 0 && u.gaps[9] == 0 && !u.warned);
+        ck_assert(u.spin_ups == 0 && u.standby == 0 && u.watched == 0 && u.gaps[9] == 0 && !u.warned);
         /* The last wear reading becomes the first one of the new period. */
         ck_assert(u.first_wear_when == NOW + DAY && u.first_wear.load_cycles.number == 7);
         drive_use_done(&u);

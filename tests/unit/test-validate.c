@@ -48,14 +48,14 @@ static const Field request_fields[] = {
         { "drive.transport", &drive.transport, KIND_ENUM, _TRANSPORT_MAX },
         { "drive.rotational", &drive.rotational, KIND_BOOL, 0 },
         { "drive.removable", &drive.removable, KIND_BOOL, 0 },
-        { "drive.rotational_untold", &drive.rotational_untold, KIND_BOOL, 0 },
-        { "drive.removable_untold", &drive.removable_untold, KIND_BOOL, 0 },
+        { "drive.rotational_unknown", &drive.rotational_unknown, KIND_BOOL, 0 },
+        { "drive.removable_unknown", &drive.removable_unknown, KIND_BOOL, 0 },
         { "drive.raid", &drive.raid, KIND_BOOL, 0 },
         { "drive.optical", &drive.optical, KIND_BOOL, 0 },
         { "drive.ata", &drive.ata, KIND_BOOL, 0 },
         { "drive.plugged", &drive.plugged, KIND_BOOL, 0 },
         { "drive.identified", &drive.identified, KIND_BOOL, 0 },
-        { "bridge.asked", &bridge.asked, KIND_BOOL, 0 },
+        { "bridge.queried", &bridge.queried, KIND_BOOL, 0 },
         { "bridge.identified", &bridge.identified, KIND_BOOL, 0 },
         { "bridge.without_sat", &bridge.without_sat, KIND_BOOL, 0 },
         { "bridge.uas_blocks", &bridge.uas_blocks, KIND_BOOL, 0 },
@@ -243,7 +243,7 @@ START_TEST(test_request_long_text) {
         ck_assert_int_eq(visit_request_parse(request, size, &all_settings, &r), 0);
         ck_assert_uint_eq(strlen(r.visit.wishes->items[0].file), 511);
         ck_assert_uint_eq(strlen(r.visit.drive->model), 511);
-        ck_assert(!r.visit.memories[0].sent.known && !r.visit.bridge->asked && r.visit.work == 0);
+        ck_assert(!r.visit.memories[0].sent.known && !r.visit.bridge->queried && r.visit.work == 0);
 }
 END_TEST
 
@@ -511,7 +511,7 @@ static WorkerMessage message = {
                   .after = { .value = { VALUE_NAME, INT64_MAX, "after" }, .saved = { VALUE_NAME, INT64_MAX, "saved" } },
                   .note = "note",
                   .reason = "reason" },
-        .bridge = { .asked = true, .identified = true, .cdb = 16 },
+        .bridge = { .queried = true, .identified = true, .cdb = 16 },
         .identity.serial = "S",
 };
 
@@ -555,7 +555,7 @@ static const struct {
         { { "wear.rated_load_cycles", &message.wear.rated_load_cycles.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
         { { "wear.rated_start_stops", &message.wear.rated_start_stops.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
         { { "wear.temperature", &message.wear.temperature.known, KIND_BOOL, 0 }, MESSAGE_WEAR },
-        { { "bridge.asked", &message.bridge.asked, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
+        { { "bridge.queried", &message.bridge.queried, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
         { { "bridge.identified", &message.bridge.identified, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
         { { "bridge.without_sat", &message.bridge.without_sat, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
         { { "bridge.uas_blocks", &message.bridge.uas_blocks, KIND_BOOL, 0 }, MESSAGE_BRIDGE },
@@ -601,7 +601,7 @@ static const WorkerMessage wrong_messages[] = {
         { .type = MESSAGE_POWER, .power = POWER_ATA_SLEEP + 1 },
         { .type = MESSAGE_WEAR, .wear.load_cycles.number = -1 },
         { .type = MESSAGE_WEAR, .wear.rated_start_stops.number = INT64_MIN },
-        { .type = MESSAGE_BRIDGE, .bridge = { .asked = true }, .identity = { .serial = "S" } },
+        { .type = MESSAGE_BRIDGE, .bridge = { .queried = true }, .identity = { .serial = "S" } },
         { .type = MESSAGE_BRIDGE, .bridge = { .identified = true }, .identity = { .serial = "S" } },
 };
 

@@ -207,7 +207,7 @@ static void send_message(TestMessage what) {
         case BRIDGE:
         case IDENTITY:
                 m = (WorkerMessage){ .type = MESSAGE_BRIDGE,
-                                     .bridge = { .asked = true, .cdb = 16, .identified = what == IDENTITY } };
+                                     .bridge = { .queried = true, .cdb = 16, .identified = what == IDENTITY } };
                 (void) strcpy(m.identity.serial, what == IDENTITY ? "S" : "");
                 break;
         case END:
@@ -308,7 +308,7 @@ static const struct {
         void (*reach)(Visited *x);
         unsigned expected;
         Transport transport; /* TRANSPORT_SATA: there is no bridge */
-        bool asked;          /* the bridge was queried in an earlier visit */
+        bool queried;        /* the bridge was queried in an earlier visit */
 } states[] = {
         { "begun", begun, WORK | SETTINGS | M(BRIDGE) | M(IDENTITY), TRANSPORT_USB, false },
         { "begun, no bridge", begun, WORK | SETTINGS, TRANSPORT_SATA, false },
@@ -337,7 +337,7 @@ static void visit_make(Visited *x, Transport transport, bool asked, uint64_t pat
                                    .syspath = (char *) "/sys/devices/x/block/sdzz",
                                    .transport = transport,
                                    .ata = true },
-                        .bridge.asked = asked,
+                        .bridge.queried = asked,
                         .writing = NO_WISH };
         ck_assert_int_ge(sd_event_new(&x->event), 0);
         ck_assert_int_eq(fsck_wait_new(x->event, NULL, &x->fsck_wait), 0);
@@ -382,7 +382,7 @@ START_TEST(test_each_message) {
                 unsigned n_answers, n_reported;
                 Visited x;
 
-                visit_begin(&x, states[_i].transport, states[_i].asked);
+                visit_begin(&x, states[_i].transport, states[_i].queried);
                 states[_i].reach(&x);
                 ck_assert_uint_eq(x.n_ended, 0);
                 (void) receive_orders(&n_answers);

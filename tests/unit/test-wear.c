@@ -223,8 +223,8 @@ END_TEST
 
 /* No ATA command is sent to bridges that fail at ATA commands or do not pass them. */
 START_TEST(test_bridge) {
-        static const Bridge fragile = { .asked = true, .fragile = true },
-                            without_sat = { .asked = true, .without_sat = true };
+        static const Bridge fragile = { .queried = true, .fragile = true },
+                            without_sat = { .queried = true, .without_sat = true };
         static const Case fell = { "fragile", NULL, END_FORBIDDEN, "failed at its first ATA command", .active = true };
         static const Case no_ata = { "bridge without ATA commands", NULL, END_UNSUPPORTED, "does not pass ATA commands",
                                      .active = true };

@@ -69,7 +69,7 @@ static void end_step(const Visit *v, int error, const char *reason) {
 static void do_deed(const Visit *v, Action action) {
         static const DriveIdentity identity = { .serial = "S1" };
         const Step second = { .wish = v->wishes->items + 1 };
-        const Bridge bridge = { .asked = true, .identified = action == REVEALED, .cdb = 12 };
+        const Bridge bridge = { .queried = true, .identified = action == REVEALED, .cdb = 12 };
         const char *why = "";
         int r = 0;
 
@@ -202,7 +202,7 @@ static void receive_messages(int fd, const char *answers) {
                         note("wear:%" PRIi64, m.wear.load_cycles.number);
                         break;
                 case MESSAGE_BRIDGE:
-                        ck_assert(m.bridge.asked && m.bridge.cdb == 12);
+                        ck_assert(m.bridge.queried && m.bridge.cdb == 12);
                         note("bridge:%s", m.identity.serial);
                         break;
                 case MESSAGE_END:

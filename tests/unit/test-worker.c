@@ -51,7 +51,7 @@ static Wish wish_items[] = {
 static Memory memories[] = { { .sent = { true, 1 } }, { .quarantined = "the machine went down" } };
 
 static void request_make(const Drive *d, void **ret, size_t *ret_size) {
-        const Bridge bridge = { .asked = true };
+        const Bridge bridge = { .queried = true };
         const Wishes w = { .items = wish_items, .n_items = ELEMENTSOF(wish_items) };
         const Visit v = { .drive = d,
                           .wishes = &w,
@@ -89,7 +89,7 @@ START_TEST(test_round_trip) {
         ck_assert(r.visit.memories[0].sent.known);
         ck_assert_str_eq(r.visit.memories[1].quarantined, "the machine went down");
         ck_assert(r.visit.work == (WORK_APPLY | WORK_PERMANENT) && r.visit.ata_sleep && !r.visit.active &&
-                  r.visit.bridge->asked);
+                  r.visit.bridge->queried);
 }
 END_TEST
 

@@ -255,7 +255,7 @@ static const char *drive_add(char *const *words, size_t n) {
                 return "invalid description of a drive";
         d->name = must(strdup(words[0]));
         d->syspath = must_format("/sys/block/%s", words[0]);
-        d->rotational_untold = d->removable_untold = false;
+        d->rotational_unknown = d->removable_unknown = false;
         d->size = size;
         d->diskseq = diskseq;
         d->ata = ata;
