@@ -5,8 +5,6 @@
  * changes files for the kernel. */
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <time.h>
 
 #include "identify-image.h"
 #include "script.h"
@@ -35,16 +33,8 @@ typedef struct World {
         bool written;
         unsigned n_gates,
                         gate_closes_at; /* number of the first gate call that answers "not now", like all later ones; 0: none */
-        pthread_mutex_t lock;
-        bool over;
+        int rescan;                     /* the FIFO device/rescan, non-blocking */
 } World;
-
-/* Replaces usleep(). Only the rescanning kernel changes its files meanwhile, in a thread that is faster than a real kernel. */
-static bool kernel_follows;
-
-int usleep(useconds_t usec) {
-        return kernel_follows ? nanosleep(&(const struct timespec){ .tv_nsec = (long) usec * 1000 / 20 }, NULL) : 0;
-}
 
 static bool file_is_write_back(const char *attribute) {
         char path[PATH_MAX], text[64] = "";
@@ -68,27 +58,21 @@ static bool kernel_flushes(void) {
         return file_is_write_back(SYSFS_DISK "cache_type") && file_is_write_back("queue/write_cache");
 }
 
-/* Reads device/rescan, as the kernel. */
-static void *rescan(void *userdata) {
-        World *w = userdata;
-        char path[PATH_MAX], buf[8];
+/* Handles a write to device/rescan, as the kernel does before the writer goes on. */
+static void kernel_rescan(World *w) {
+        char buf[8];
 
-        path_of("device/rescan", path);
-        for (;;) {
-                int fd = open(path, O_RDONLY);
-                ssize_t n = fd < 0 ? 0 : read(fd, buf, sizeof buf);
+        if (read(w->rescan, buf, sizeof buf) > 0 && w->kernel == BY_RESCAN)
+                kernel_set_cache(w, w->cache);
+}
 
-                if (fd >= 0)
-                        close(fd);
-                pthread_mutex_lock(&w->lock);
-                if (w->over) {
-                        pthread_mutex_unlock(&w->lock);
-                        return NULL;
-                }
-                if (n > 0 && w->kernel == BY_RESCAN)
-                        kernel_set_cache(w, w->cache);
-                pthread_mutex_unlock(&w->lock);
-        }
+/* The world of the visit under way. */
+static World *world;
+
+/* Replaces usleep(): a visit sleeps only to wait for the kernel. */
+int usleep(useconds_t usec _unused_) {
+        kernel_rescan(world);
+        return 0;
 }
 
 static void answer(SgRequest *q, bool good) {
@@ -192,12 +176,9 @@ static int ata_sg(World *w, SgRequest *q) {
 
 static int drive_sg(void *userdata, int fd _unused_, SgRequest *q) {
         World *w = userdata;
-        int r;
 
-        pthread_mutex_lock(&w->lock);
-        r = q->cdb[0] == 0x85 ? ata_sg(w, q) : disk_sg(w, q);
-        pthread_mutex_unlock(&w->lock);
-        return r;
+        kernel_rescan(w);
+        return q->cdb[0] == 0x85 ? ata_sg(w, q) : disk_sg(w, q);
 }
 
 static int drive_gate(void *userdata, const Drive *drive _unused_, const char **ret_why) {
@@ -262,41 +243,31 @@ static void visit_one(World *w, size_t way, bool wanted, Verdict *ret, char reas
         plan_done(&p);
 }
 
-/* Runs one visit in a separate tree, with the kernel's thread. */
+/* Runs one visit in a separate tree. */
 static void visit_world(World *w, size_t way, bool kernel_cache, bool wanted, Verdict *ret,
                         char reason[static STEP_REASON_MAX]) {
         char path[PATH_MAX];
-        pthread_t thread;
-        int fd;
 
         put("queue/write_cache", "write through");
-        kernel_follows = w->kernel == BY_RESCAN;
         w->queue_off = ways[way].queue && !kernel_cache;
         kernel_set_cache(w, kernel_cache || (w->queue_off && w->cache));
         path_of("device/rescan", path);
         ck_assert_int_eq(mkfifo(path, 0600), 0);
-        ck_assert_int_eq(pthread_create(&thread, NULL, rescan, w), 0);
+        /* Opened for both directions, so that neither this open nor the visit's waits for another process. */
+        w->rescan = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        ck_assert_int_ge(w->rescan, 0);
+        world = w;
 
         visit_one(w, way, wanted, ret, reason);
 
-        pthread_mutex_lock(&w->lock);
-        w->over = true;
-        pthread_mutex_unlock(&w->lock);
-        /* Keeps a writer open during the visit, because the thread may be between two reads. */
-        fd = open(path, O_RDWR);
-        ck_assert_int_eq(write(fd, "", 1), 1);
-        pthread_join(thread, NULL);
-        close(fd);
+        kernel_rescan(w);
+        close(w->rescan);
 }
 
 START_TEST(test_never_unflushed) {
         const Kernel kernel = ways[_i / STATES].kernel;
         bool cache = _i & 1, kernel_cache = _i & 2, wanted = _i & 4, flush_fails = _i & 8, loses_read_back = _i & 16;
-        World w = { .kernel = kernel,
-                    .cache = cache,
-                    .flush_fails = flush_fails,
-                    .loses_read_back = loses_read_back,
-                    .lock = PTHREAD_MUTEX_INITIALIZER };
+        World w = { .kernel = kernel, .cache = cache, .flush_fails = flush_fails, .loses_read_back = loses_read_back };
         char what[256], reason[STEP_REASON_MAX];
         Verdict verdict;
         Drive d = {};
@@ -337,10 +308,7 @@ END_TEST
 START_TEST(test_never_half) {
         size_t way = (size_t) _i / GATES / 8;
         bool cache = _i & 1, kernel_cache = _i & 2, wanted = _i & 4;
-        World w = { .kernel = ways[way].kernel,
-                    .cache = cache,
-                    .gate_closes_at = (unsigned) _i / 8 % GATES + 1,
-                    .lock = PTHREAD_MUTEX_INITIALIZER };
+        World w = { .kernel = ways[way].kernel, .cache = cache, .gate_closes_at = (unsigned) _i / 8 % GATES + 1 };
         char what[256], reason[STEP_REASON_MAX];
         Verdict verdict;
         Drive d = {};
