@@ -18,7 +18,7 @@
 #include "measuring.h"
 #include "nvme.h"
 #include "output.h"
-#include "power.h"
+#include "power-mode.h"
 #include "probe.h"
 #include "records.h"
 #include "request.h"

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 
-#include "conflict.h"
+#include "wish-conflict.h"
 #include "conflicts.h"
 #include "tree.h"
 #include "words.h"

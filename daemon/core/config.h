@@ -183,8 +183,8 @@ typedef struct Wishes {
         GROWING_ARRAY(Wish, items);
 } Wishes;
 
-/* Collects the wishes for one drive (resolve.c). `on_battery`: the machine runs on battery now. Settings with "keep", and settings that no
- * rule names, have no wish. The wishes point into the Config and its SettingTable. */
+/* Collects the wishes for one drive (config-resolve.c). `on_battery`: the machine runs on battery now. Settings with "keep", and settings
+ * that no rule names, have no wish. The wishes point into the Config and its SettingTable. */
 int config_resolve(const Config *c, const Drive *d, bool on_battery, Wishes *ret);
 void wishes_done(Wishes *w);
 

@@ -10,7 +10,7 @@
 #include "plan.h"
 #include "settings.h"
 #include "standby-timer.h"
-#include "power.h"
+#include "power-mode.h"
 
 #define STANDBY_Z "standby_z"
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "cache.h"
-#include "power.h"
+#include "power-mode.h"
 #include "settings.h"
 #include "sysfs.h"
 

@@ -4,7 +4,7 @@
 
 #include "attribute.h"
 #include "cache.h"
-#include "power.h"
+#include "power-mode.h"
 #include "settings.h"
 #include "sysfs.h"
 

@@ -9,7 +9,7 @@
 #include "cache.h"
 #include "nvme.h"
 #include "plan.h"
-#include "power.h"
+#include "power-mode.h"
 #include "settings.h"
 #include "sysfs.h"
 

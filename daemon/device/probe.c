@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "power.h"
+#include "power-mode.h"
 #include "probe.h"
 
 bool probe_needs_root(int error) {

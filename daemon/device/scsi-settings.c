@@ -9,7 +9,7 @@
 #include "cache.h"
 #include "settings.h"
 #include "sg-io.h"
-#include "power.h"
+#include "power-mode.h"
 
 typedef struct ModeField {
         uint8_t page;

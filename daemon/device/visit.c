@@ -6,7 +6,7 @@
 #include "ata.h"
 #include "kernel-view.h"
 #include "settings.h"
-#include "power.h"
+#include "power-mode.h"
 #include "visit.h"
 #include "wear-read.h"
 
@@ -80,7 +80,7 @@ static void step_advise(Step *s) {
                         why, s->setting->name);
 }
 
-/* Returns true if the service can spin the drive down instead: by START STOP UNIT (power.c), which is not an ATA command. */
+/* Returns true if the service can spin the drive down instead: by START STOP UNIT (power-mode.c), which is not an ATA command. */
 static bool step_suits_service(const Step *s, const Device *d) {
         return s->setting->remedy == &by_service_remedy && d->bridge.without_sat && !d->failure.remediable &&
                s->wish->spindown_by == SPINDOWN_BY_DRIVE && setting_is_active(s->setting, &s->wish->value);

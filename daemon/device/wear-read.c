@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "ata.h"
-#include "power.h"
+#include "power-mode.h"
 #include "sg-io.h"
 #include "wear-read.h"
 

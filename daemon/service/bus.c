@@ -9,7 +9,7 @@
 #include "bus.h"
 #include "proxy.h"
 #include "readers.h"
-#include "requests.h"
+#include "bus-requests.h"
 #include "stack.h"
 #include "target-guard.h"
 #include "target-temporary.h"

@@ -22,7 +22,7 @@
 #include "fsck-wait.h"
 #include "guard.h"
 #include "journal.h"
-#include "pending.h"
+#include "pending-visit.h"
 #include "power-watch.h"
 #include "drive-record.h"
 #include "scope.h"

@@ -3,7 +3,7 @@
 #include "ata.h"
 #include "identify-image.h"
 #include "plan.h"
-#include "power.h"
+#include "power-mode.h"
 #include "script.h"
 #include "suite.h"
 

@@ -10,7 +10,7 @@
 #include "bus-pair.h"
 #include "bus.h"
 #include "inject.h"
-#include "requests.h"
+#include "bus-requests.h"
 #include "suite.h"
 
 #define QUESTIONS 100U

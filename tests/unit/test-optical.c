@@ -3,7 +3,7 @@
 /* Optical drives: their rows, and the commands that these send. */
 
 #include "ata.h"
-#include "power.h"
+#include "power-mode.h"
 #include "script.h"
 #include "settings.h"
 #include "suite.h"

@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "pending.h"
+#include "pending-visit.h"
 #include "suite.h"
 
 static const struct {

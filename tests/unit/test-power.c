@@ -4,7 +4,7 @@
 
 #include "ata.h"
 #include "plan.h"
-#include "power.h"
+#include "power-mode.h"
 #include "probe.h"
 #include "script.h"
 #include "settings.h"

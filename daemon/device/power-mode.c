@@ -4,7 +4,7 @@
 
 #include "ata.h"
 #include "kernel-view.h"
-#include "power.h"
+#include "power-mode.h"
 #include "settings.h"
 #include "sg-io.h"
 #include "sysfs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "requests.h"
+#include "bus-requests.h"
 #include "stack.h"
 #include "target-trigger.h"
 

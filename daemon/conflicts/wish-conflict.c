@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-#include "conflict.h"
+#include "wish-conflict.h"
 #include "tree.h"
 #include "udev-fit.h"
 

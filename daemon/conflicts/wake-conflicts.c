@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "conflict.h"
+#include "wish-conflict.h"
 #include "tree.h"
 
 #define COLLECTOR "prometheus-node-exporter-smartmon"

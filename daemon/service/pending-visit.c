@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "pending.h"
+#include "pending-visit.h"
 
 void pending_add(Pending *p, VisitReason reason, VisitWork work, uint64_t not_before) {
         p->not_before = pending_any(p) ? MIN(p->not_before, not_before) : not_before;

@@ -44,10 +44,10 @@ typedef struct Source {
 /* Adds a complaint about a wish of rule `i`, for the first drive for which the configuration also has that setting. */
 void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const ImportWish *w);
 
-/* wakers.c: finds programs on this machine that wake drives with a spin-down time in the configuration, or keep such drives active. Reads
- * files only. Adds a warning for each line that has this effect on a drive. */
+/* wake-conflicts.c: finds programs on this machine that wake drives with a spin-down time in the configuration, or keep such drives
+ * active. Reads files only. Adds a warning for each line that has this effect on a drive. */
 void wakers_check(const ConflictCheck *r);
 
-/* wakers.c: adds warnings for lines of smartd.conf that keep drives active. `command`: command line of smartd, which may have an interval;
- * NULL: the default interval. */
+/* wake-conflicts.c: adds warnings for lines of smartd.conf that keep drives active. `command`: command line of smartd, which may have an
+ * interval; NULL: the default interval. */
 void polls_check(const ConflictCheck *r, const char *file, const char *command, const Import *import);
