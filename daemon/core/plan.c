@@ -379,7 +379,7 @@ void step_decide(Step *s, const Memory *memory, DecideFlags flags) {
                                         s->lost ? "the setting cannot be read and may be lost: another setting of the drive has changed"
                                                 : "the setting cannot be read now");
                 return step_end(s, VERDICT_DRIFTED,
-                                "the value changed to %s after drivekeep set it; on_drift = \"restore\" would set it back",
+                                "the value changed to %s after the last visit; 'drivekeep apply' writes the wanted value",
                                 value_format(&s->setting->range, &s->before.value, now));
         }
 

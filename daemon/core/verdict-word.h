@@ -9,15 +9,15 @@
 typedef enum Verdict {
         VERDICT_APPLIED,      /* the value was written and read back */
         VERDICT_UNCHANGED,    /* the drive had the value already, and nothing was written */
-        VERDICT_ADJUSTED,     /* the value was accepted, but the drive chose a nearby one */
-        VERDICT_UNVERIFIABLE, /* the value was accepted and cannot be read back */
-        VERDICT_IGNORED,      /* the value was accepted, but another one is read back */
-        VERDICT_DRIFTED,      /* the value changed after it was set, and is not restored */
+        VERDICT_ADJUSTED,     /* the value was accepted, but the drive chose another one */
+        VERDICT_UNVERIFIABLE, /* the value was sent, but no read can confirm it */
+        VERDICT_IGNORED,      /* the value was accepted, but the old one is read back */
+        VERDICT_DRIFTED,      /* the value changed after the last visit, and is not restored */
         VERDICT_UNSUPPORTED,  /* the drive or the kernel does not have the setting */
         VERDICT_REFUSED,      /* the drive or the kernel returned an error */
         VERDICT_FORBIDDEN,    /* drivekeep's own rules forbid the write */
-        VERDICT_QUARANTINED,  /* an earlier write of the value did harm, so it is not repeated */
-        VERDICT_DEFERRED,     /* the value is not written yet; drivekeep writes it later */
+        VERDICT_QUARANTINED,  /* not written, because an earlier write or visit may have done harm */
+        VERDICT_DEFERRED,     /* not written yet; the reason names the event to wait for */
         VERDICT_FAILED,       /* the drive, the kernel or drivekeep gave no usable result */
         VERDICT_VANISHED,     /* the drive disappeared */
         _VERDICT_MAX,

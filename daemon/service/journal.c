@@ -201,7 +201,7 @@ void journal_step(const Drive *d, VisitReason reason, const Step *s) {
 
 static const char *drift_outcome(const Step *s, char *buf, size_t size) {
         if (s->verdict == VERDICT_DRIFTED)
-                return "the value is not restored (on_drift = \"report\").";
+                return "the value is not restored; 'drivekeep apply' restores it.";
         if (verdict_is_in_order(s->verdict))
                 return "the value is restored.";
         (void) snprintf(buf, size, "the value %s restored: %s%s%s.",

@@ -180,7 +180,7 @@ static const struct {
         { VERDICT_APPLIED, "", "the value is restored." },
         { VERDICT_ADJUSTED, "to 128", "the value is restored." },
         { VERDICT_UNVERIFIABLE, "", "the value is restored." },
-        { VERDICT_DRIFTED, "", "the value is not restored (on_drift = \"report\")." },
+        { VERDICT_DRIFTED, "", "the value is not restored; 'drivekeep apply' restores it." },
         { VERDICT_IGNORED, "", "the value is not restored: ignored." },
         { VERDICT_REFUSED, "the drive aborted the command",
           "the value is not restored: refused: the drive aborted the command." },
