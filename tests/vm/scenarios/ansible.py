@@ -1,4 +1,4 @@
-"""Three hosts get drivekeep and its configuration by the role for Ansible, over ssh; one of them has a drive that refuses."""
+"""The Ansible role installs and configures drivekeep on three hosts over ssh; the drive of one host refuses a setting."""
 import contextlib
 import json
 import pathlib
@@ -14,7 +14,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 HOSTS = ("alpha", "beta", "gamma")
 APM, LEVEL = 0x05, 127
 DIRECTORY = "/etc/drivekeep/drivekeep.conf.d"
-# An archive of its own, as a site has one.
+# A local package archive, as a site may have.
 ARCHIVE = "/usr/lib/drivekeep-test/packages"
 SETUP = LAY_ASIDE + """mkdir -p /etc/systemd/network
 printf '[Match]\\nName=e*\\n[Network]\\nDHCP=ipv4\\n' > /etc/systemd/network/test.network
@@ -52,10 +52,10 @@ def rules(level):
 
 
 class Ansible(Keeping):
-    """Three hosts get drivekeep by Ansible: checked first, once, again, and with an error; one has a drive that refuses"""
+    """Ansible installs drivekeep on three hosts, one with a refusing drive: check mode, first run, second run, invalid files"""
     packages = ("openssh-server", "python3-apt")
     rare = True
-    alone = True    # three machines are enough for a host
+    alone = True    # three virtual machines already load the test host
 
     def run(self):
         self.drive_of = {host: self.drive(f"SN-{host.upper()}", apm=254) for host in HOSTS}
@@ -83,7 +83,7 @@ class Ansible(Keeping):
             (collections / "drivekeep").symlink_to(REPOSITORY / "packaging/ansible")
             done = subprocess.run(["ansible-lint", "--nocolor", "--offline", "-q", "--profile", "production"], cwd=REPOSITORY / "packaging/ansible",
                                   capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8"})
-            self.equal("ansible-lint has nothing to say against it", (done.returncode, done.stdout), (0, ""))
+            self.equal("ansible-lint accepts the collection", (done.returncode, done.stdout), (0, ""))
             self.check_first(self.machines["beta"])
             self.check_again()
             self.check_change()
@@ -92,7 +92,7 @@ class Ansible(Keeping):
             self.check_mended()
 
     def play(self, files, *options, absent=(), may_fail=False):
-        """By host how many tasks have changed something, and how many have failed or not reached it; and all that was printed."""
+        """Returns {host: (number of changed tasks, number of failures and of failed connections)} and the output."""
         playbook = self.folder / "site.yml"
         playbook.write_text(PLAYBOOK.format(files=json.dumps(files), absent=json.dumps(list(absent)), may_fail=json.dumps(may_fail),
                                             folder=self.folder))
@@ -131,11 +131,14 @@ class Ansible(Keeping):
                    (recap, refusing.run("command -v drivekeep", check=False).stdout), (dict.fromkeys(HOSTS, (1, 0)), ""), text)
         recap, text = self.play(rules(LEVEL))
         self.judge("only the host whose drive refuses fails", self.failures(recap), {"alpha": 0, "beta": 1, "gamma": 0}, text)
-        self.match("with the sentence", text, rf"sd. apm: {LEVEL} is wanted; refused: the drive rejected")
-        self.equal("the others' drives have what is wanted", self.apm(), {"alpha": LEVEL, "beta": 254, "gamma": LEVEL})
-        self.equal("the fact has what came true", {host: self.fact(host, "apm") for host in ("alpha", "gamma")},
+        self.match("the output has the wanted value, the verdict and the cause",
+                   text, rf"sd. apm: {LEVEL} is wanted; refused: the drive rejected")
+        self.equal("the drives of the two other hosts have the wanted APM level", self.apm(), {"alpha": LEVEL, "beta": 254, "gamma": LEVEL})
+        self.equal("the fact drivekeep_status has the actual value and the verdict",
+                   {host: self.fact(host, "apm") for host in ("alpha", "gamma")},
                    {host: (str(LEVEL), "applied") for host in ("alpha", "gamma")})
-        self.equal("the service is enabled and runs", refusing.run("systemctl is-enabled drivekeep; systemctl is-active drivekeep").stdout,
+        self.equal("the service is enabled and active on the failing host",
+                   refusing.run("systemctl is-enabled drivekeep; systemctl is-active drivekeep").stdout,
                    "enabled\nactive\n")
 
     def fact(self, host, setting):
@@ -154,14 +157,15 @@ class Ansible(Keeping):
         recap, text = self.play(rules(192), "--check", "--diff")
         self.judge("--check: each would be changed", {host: (changed > 0, failed) for host, (changed, failed) in recap.items()},
                    dict.fromkeys(HOSTS, (True, 0)), text)
-        self.match("--diff shows the difference of the file", text, r"(?s)^-.*apm = 127.*^\+.*apm = 192")
-        self.equal("and the plan for each host's drive", len(re.findall(r"apm +192 +(?:127|254) +write ", text)), len(HOSTS))
-        self.equal("no drive is set to anything, and no file is another one, nor left over",
+        self.match("--diff shows the changed line of the file", text, r"(?s)^-.*apm = 127.*^\+.*apm = 192")
+        self.equal("--check --diff shows the plan for each host's drive",
+                   len(re.findall(r"apm +192 +(?:127|254) +write ", text)), len(HOSTS))
+        self.equal("--check writes no setting, changes no file and leaves no temporary file",
                    ({host: [e.registers() for e in drive.log.since(marks[host]) if e.sets] for host, drive in self.drive_of.items()}, self.files(),
                     [machine.run("find / -xdev -name '*.drivekeep'").stdout for machine in self.machines.values()]),
                    ({host: [] for host in HOSTS}, files, [""] * len(HOSTS)))
         self.play(rules(192), "--limit=alpha")
-        self.equal("without --check it is done, on the host that is named", self.apm(), {"alpha": 192, "beta": 254, "gamma": LEVEL})
+        self.equal("a run with --limit=alpha writes to the drive of alpha only", self.apm(), {"alpha": 192, "beta": 254, "gamma": LEVEL})
 
     def check_error(self):
         files = self.files()
@@ -170,18 +174,18 @@ class Ansible(Keeping):
             for what, blocks, sentence in (("an error", [{"match": {}, "apm": 999}], "error: .*apm"), ("a warning", [warning], "warning: apm below")):
                 recap, text = self.play({"50-disks": {"drives": blocks}}, *options)
                 self.judge(f"{what} in the file: each host fails {' '.join(options)}", self.failures(recap), dict.fromkeys(HOSTS, 1), text)
-                self.match("with the sentence of drivekeep check", text, sentence)
-        self.equal("and the files that are there stay", self.files(), files)
+                self.match("the output has the message of drivekeep check", text, sentence)
+        self.equal("invalid files do not replace the files on the hosts", self.files(), files)
         recap, text = self.play({"../50-disks": {}}, "--limit=alpha")
         self.judge("what is no name of a file is refused", self.failures(recap), {"alpha": 1}, text)
 
     def check_lost_reload(self, machine):
-        """The service has not read what was written; nothing is left to be changed the next time."""
+        """The service cannot reload after the role has written a file. The next run has nothing to change, but must still fail."""
         machine.push("/etc/drivekeep/drivekeep.conf", "no_such_option = 1;\n")
         for when in "the run", "the next one":
             recap, text = self.play(rules(130), "--limit=alpha")
             self.judge(f"the service does not take another file of that host: {when} fails", self.failures(recap), {"alpha": 1}, text)
-            self.match("with the reason", text, r"/etc/drivekeep/drivekeep\.conf:1:1: error: ")
+            self.match("the output has the configuration error", text, r"/etc/drivekeep/drivekeep\.conf:1:1: error: ")
         machine.run("rm /etc/drivekeep/drivekeep.conf")
         recap, text = self.play(rules(130), "--limit=alpha")
         self.judge("mended: what was written then comes true, without a change", (recap, self.apm()["alpha"]), ({"alpha": (0, 0)}, 130), text)
@@ -191,9 +195,10 @@ class Ansible(Keeping):
         self.machines["beta"].run("drivekeep apply", check=False)
         recap, text = self.play(rules(192))
         self.judge("the drive takes it: no host fails", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
-        self.equal("and each drive has what is wanted", self.apm(), dict.fromkeys(HOSTS, 192))
+        self.equal("each host's drive has the wanted APM level", self.apm(), dict.fromkeys(HOSTS, 192))
         recap, text = self.play({}, absent=["50-disks"])
         self.judge("a file that is to be absent is removed", self.files(), dict.fromkeys(HOSTS, ""), text)
         self.judge("and a host without a rule does not fail", self.failures(recap), dict.fromkeys(HOSTS, 0), text)
-        self.equal("and nothing is wanted any more", {host: [d["settings"] for d in self.all_status(machine) if d["settings"]]
+        self.equal("no host has a wanted setting after the removal of the file",
+                   {host: [d["settings"] for d in self.all_status(machine) if d["settings"]]
                                                       for host, machine in self.machines.items()}, {host: [] for host in HOSTS})

@@ -1,4 +1,4 @@
-"""Sleeping drives sleep on."""
+"""Visits do not spin up drives in standby."""
 import contextlib
 import pathlib
 import tempfile
@@ -19,7 +19,7 @@ FILE = """drives = (
 
 
 class Asleep(Keeping):
-    """A drive in standby, and one that the kernel has suspended, are not woken by a visit"""
+    """A visit does not spin up a drive in standby and does not resume a runtime-suspended drive"""
 
     def run(self):
         drive, mute = self.drive("SN-SLEEPY", apm=128), self.drive("SN-MUTE", apm=128)
@@ -46,65 +46,67 @@ class Asleep(Keeping):
         spin_ups, mark = drive["spin_ups"], drive.log.mark()
         machine.run("systemctl reload drivekeep")
         self.settle(machine)
-        self.equal("in standby: the timer is set without waking it, and nothing else is sent",
+        self.equal("a drive in standby gets only CHECK POWER MODE, and STANDBY with the new timer",
                    [e.registers() for e in ours(drive, mark)], ["E5/00 00 000000", "E2/00 78 000000"])
-        self.equal("it sleeps on", (drive["mode"], drive["spin_ups"]), ("standby", spin_ups))
-        self.equal("the rest is deferred", self.verdict(machine, "SN-SLEEPY", "apm"), "deferred")
-        self.equal("what the kernel holds is set all the same",
+        self.equal("the drive stays in standby and does not spin up", (drive["mode"], drive["spin_ups"]), ("standby", spin_ups))
+        self.equal("the APM level of a drive in standby is deferred", self.verdict(machine, "SN-SLEEPY", "apm"), "deferred")
+        self.equal("a setting in sysfs is written while the drive is in standby",
                    machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb").stdout, "512\n")
         mark = drive.log.mark()
         self.leap(machine, 50)
-        self.equal("while it sleeps it is not asked again", (ours(drive, mark), drive["mode"]), ([], "standby"))
+        self.equal("a drive in standby gets no command for 50 s", (ours(drive, mark), drive["mode"]), ([], "standby"))
         machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
         self.leap(machine, 90, lambda: drive["apm"] == 127)
         self.settle(machine)
-        self.equal("when its user has woken it, the rest is done by itself", (drive["apm"], drive["standby_seconds"]), (127, 600))
-        self.equal("and the journal says why", self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY", DRIVEKEEP_SETTING="apm")[-1]
+        self.equal("after a read has spun up the drive, the deferred settings are written",
+                   (drive["apm"], drive["standby_seconds"]), (127, 600))
+        self.equal("the journal names the trigger of that visit: wake",
+                   self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY", DRIVEKEEP_SETTING="apm")[-1]
                    ["DRIVEKEEP_VISIT"], "wake")
 
     def check_sas(self, machine, sas):
-        """A drive that knows no ATA tells by REQUEST SENSE that it sleeps: in standby, and stopped."""
+        """The answer of a SAS drive to REQUEST SENSE tells whether the drive is in standby or stopped."""
         name = machine.run(f"basename $(readlink -f {SAS})").stdout.strip()
-        self.equal("a SAS drive that is awake gets its settings at boot", sas["recovery_limit"], 7000)
+        self.equal("an active SAS drive gets its settings at boot", sas["recovery_limit"], 7000)
         for how, mode, seconds in (("--pc=3", "standby_z", 8), ("--stop", "stopped", 9)):
             machine.run(f"sg_start --readonly {how} {SAS}")
-            self.equal(f"sg_start {how}: the drive sleeps", sas["mode"], mode)
+            self.equal(f"sg_start {how} puts the SAS drive into the expected power condition", sas["mode"], mode)
             spin_ups, mark = sas["spin_ups"], sas.log.mark()
             machine.run(f"sed -i 's/error_recovery = \"[0-9]*s\"/error_recovery = \"{seconds}s\"/; s/eh_timeout = \"[0-9]*s\"/"
                         f"eh_timeout = \"2{seconds}s\"/' {CONF}; systemctl reload drivekeep")
             self.settle(machine)
-            self.equal(f"a SAS drive, {mode}: it is asked by REQUEST SENSE alone",
+            self.equal(f"a SAS drive in {mode} gets only REQUEST SENSE",
                        {e.registers() for e in ours(sas, mark) if e.comm.startswith(OURS)}, {REQUEST_SENSE})
-            self.equal("it sleeps on", (sas["mode"], sas["spin_ups"]), (mode, spin_ups))
+            self.equal("the SAS drive stays in its power condition and does not spin up", (sas["mode"], sas["spin_ups"]), (mode, spin_ups))
             told = {s["name"]: s["verdict"] for s in self.all_status(machine, name)[0]["settings"]}
-            self.equal("its own is deferred, and what the kernel holds is set", told,
+            self.equal("a setting of the SAS drive is deferred, and a setting in sysfs is written", told,
                        {"error_recovery": "deferred", "eh_timeout": "applied"})
             machine.run(f"sg_start --readonly --start {SAS}; dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
             self.leap(machine, 90, lambda: sas["recovery_limit"] == seconds * 1000)
-            self.equal("when its user has woken it, it is done", sas["recovery_limit"], seconds * 1000)
+            self.equal("after a start and a read, the deferred setting is written to the SAS drive", sas["recovery_limit"], seconds * 1000)
         sas.power_cycle()
-        self.claim("its power is gone for a moment: it forgets", sas["recovery_limit"] != 9000, sas["recovery_limit"])
+        self.claim("the SAS drive loses the setting in a power cycle", sas["recovery_limit"] != 9000, sas["recovery_limit"])
         machine.run(f"dd if={SAS} of=/dev/null bs=4096 count=1 iflag=direct")
         machine.wait_until(lambda: sas["recovery_limit"] == 9000)
         self.settle(machine)
-        self.equal("it says so when it is used next, and all is set again", self.records(
+        self.equal("the unit attention after the power cycle starts a visit that writes the setting again", self.records(
             machine, DRIVEKEEP_DRIVE=name, DRIVEKEEP_SETTING="error_recovery")[-1]["DRIVEKEEP_VISIT"], "reset")
 
     def check_unclear(self, machine, mute):
-        """A bridge that hands no registers back, so that nobody can tell whether its drive sleeps."""
-        self.equal("at boot, when it has just been read, it gets its settings", mute["apm"], 126)
+        """A bridge that returns no ATA registers hides whether its drive is in standby."""
+        self.equal("no registers, read at boot: the drive gets its settings", mute["apm"], 126)
         node = machine.run("lsblk -dnpo NAME,TRAN | awk '$2 == \"usb\" { print $1 }'").stdout.strip()
         machine.run(f"hdparm -y {node}; sed -i s/126/125/ {CONF}")
         spin_ups, mark = mute["spin_ups"], mute.log.mark()
         machine.run("systemctl reload drivekeep")
         self.settle(machine)
-        told = self.records(machine, DRIVEKEEP_DRIVE=node[5:], DRIVEKEEP_SETTING="apm")     # the serial number is the dock's
-        self.equal("no registers, and not in use: postponed",
+        told = self.records(machine, DRIVEKEEP_DRIVE=node[5:], DRIVEKEEP_SETTING="apm")     # the serial number in the journal is the dock's
+        self.equal("no registers, no recent I/O: the setting is deferred",
                    ({e.registers()[:5] for e in ours(mute, mark)} - {"E5/00"}, told[-1]["DRIVEKEEP_VERDICT"]), (set(), "deferred"))
-        self.equal("and not woken", (mute["mode"], mute["spin_ups"]), ("standby", spin_ups))
+        self.equal("no registers, no recent I/O: the drive stays in standby", (mute["mode"], mute["spin_ups"]), ("standby", spin_ups))
         machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 iflag=direct")
         self.leap(machine, 90, lambda: mute["apm"] == 125)
-        self.claim("no registers, but in use: done", True)
+        self.claim("no registers, recent I/O: the setting is written", True)
 
     def check_allowed(self, machine, drive):
         node = self.node(machine, "SN-SLEEPY")
@@ -112,7 +114,8 @@ class Asleep(Keeping):
         mark = drive.log.mark()
         machine.run("systemctl reload drivekeep")
         self.settle(machine)
-        self.equal("wake = true: it is done although the drive sleeps", (drive["apm"], settings(drive, mark)[0][:5]), (127, "EF/05"))
+        self.equal("wake = true: the APM level is written although the drive is in standby",
+                   (drive["apm"], settings(drive, mark)[0][:5]), (127, "EF/05"))
         machine.run(f"sed -i 's/ wake = true;//' {CONF}; systemctl reload drivekeep")
         self.settle(machine)
 
@@ -125,26 +128,26 @@ class Asleep(Keeping):
             return
         mark = drive.log.mark()
         machine.run("drivekeep apply", check=False)
-        self.equal("suspended by the kernel: no command at all", [e.registers() for e in drive.log.since(mark) if e.command], [])
-        self.match("and still suspended", machine.run(f"cat {power}/runtime_status").stdout, r"^suspended$")
-        self.equal("deferred", self.verdict(machine, "SN-SLEEPY", "apm"), "deferred")
+        self.equal("apply sends no command to a runtime-suspended drive", [e.registers() for e in drive.log.since(mark) if e.command], [])
+        self.match("the drive is still runtime-suspended after apply", machine.run(f"cat {power}/runtime_status").stdout, r"^suspended$")
+        self.equal("the APM level of a runtime-suspended drive is deferred", self.verdict(machine, "SN-SLEEPY", "apm"), "deferred")
         machine.run(f"sed -i 's/read_ahead_kb = 512/read_ahead_kb = 256/' {CONF}; systemctl reload drivekeep")
         self.settle(machine)
-        self.equal("what is a file in /sys is set at once, without a command and without a resume",
+        self.equal("a setting in sysfs is written without a command to the suspended drive and without a resume",
                    (machine.run(f"cat /sys/block/{node[5:]}/queue/read_ahead_kb {power}/runtime_status").stdout.split(),
                     [e.registers() for e in drive.log.since(mark) if e.command]), (["256", "suspended"], []))
-        self.match("list says so", machine.run("drivekeep list").stdout, rf"(?m)^{node[5:]} .*SN-SLEEPY.* suspended")
-        # It stays resumed for so long.
+        self.match("list shows the drive as suspended", machine.run("drivekeep list").stdout, rf"(?m)^{node[5:]} .*SN-SLEEPY.* suspended")
+        # The drive now stays resumed for 10 s.
         machine.run(f"echo 10000 > {power}/autosuspend_delay_ms; hdparm -C {node}")
         machine.wait_until(lambda: drive["apm"] == 127, 60)
         self.settle(machine)
-        self.match("the rest is set after its next resume, though nothing was read or written",
+        self.match("the deferred setting is written after the next resume, even without a read or write",
                    machine.run(f"hdparm -B {node}").stdout, r"= 127$")
         machine.run(f"echo 100 > {power}/autosuspend_delay_ms; hdparm -C {node}")
         machine.wait_until(f"grep -q '^suspended' {power}/runtime_status", 30)
         for may, control, status, verdict in (("", "auto", "suspended", "deferred"), (" wake = true;", "on", "active", "applied")):
             machine.run(f"sed -i 's/apm = 127;.* spindown/apm = 127; runtime_pm = \"on\";{may} spindown/' {CONF}; systemctl reload drivekeep")
             self.settle(machine)
-            self.equal(f"runtime_pm = \"on\";{may} of a suspended drive",
+            self.equal(f"the rule runtime_pm = \"on\";{may} gives a suspended drive the expected status and verdict",
                        (machine.run(f"cat {power}/control {power}/runtime_status").stdout.split(), self.verdict(machine, "SN-SLEEPY", "runtime_pm")),
                        ([control, status], verdict))

@@ -1,4 +1,4 @@
-"""The main job: what the file says is in the drives after a boot, and nothing else is."""
+"""The main task of the service: after a boot, the drives have the settings of the file and no others."""
 from keeping import CONF, MODEL, Keeping, by_id, ours, settings
 from machine import nvme_disk, scsi_disk, virtio_disk
 
@@ -18,7 +18,7 @@ drives = (
 );
 """.replace("off_", '"off"')
 
-# What each drive is, and what must come of it: {setting: (verdict, ...)}.
+# The first verdicts expected after boot: {serial: {setting: verdict}}.
 EXPECTED = {
     "SN-ALL": {"apm": "applied", "lookahead": "applied", "spindown_time": "unverifiable", "write_cache": "applied",
                "acoustic_management": "applied", "error_recovery": "applied", "read_ahead_kb": "applied",
@@ -36,7 +36,7 @@ EXPECTED = {
 
 
 class Boot(Keeping):
-    """Cold boot, warm reboot, cold boot: every setting applied, read back and told; the drives agree"""
+    """Cold boot, warm reboot, cold boot: every setting is applied, read back and logged, and the drives have its value"""
 
     def run(self):
         cold = {"apm": 128, "lookahead": False}
@@ -71,17 +71,18 @@ class Boot(Keeping):
     def check_order(self, machine):
         units = "drivekeep.service drivekeep-broker.service drivekeep-broker.socket"
         later = machine.run(f"systemctl show -P Before {units}").stdout.split()
-        self.equal("nothing of the boot waits for the service", {unit for unit in later if "drivekeep" not in unit},
+        self.equal("no unit of the boot is ordered after the service", {unit for unit in later if "drivekeep" not in unit},
                    {"shutdown.target"})
-        self.match("at shutdown the process that makes workers goes last",
+        self.match("at shutdown the broker, which starts the workers, stops after the service",
                    machine.run("systemctl show -P Before drivekeep-broker.service").stdout, r"\bdrivekeep\.service\b")
         chain = machine.run("systemd-analyze critical-chain --no-pager multi-user.target").stdout
-        self.equal("and it is not on the critical chain", [line for line in chain.splitlines() if "drivekeep" in line], [])
+        self.equal("the service is not on the critical chain of the boot", [line for line in chain.splitlines() if "drivekeep" in line], [])
 
     def check_verdicts(self, machine):
         status = self.status(machine)
-        self.claim("the drive behind the mute bridge, of which udev knows the dock only, is known", "SN-USBMUTE" in status)
-        # Of a unit attention from before the first visit the service may hear after it, and looks once more: then all is as wanted.
+        self.claim("status has the serial number of the drive behind the mute bridge, where udev has only the dock's",
+                   "SN-USBMUTE" in status)
+        # The service may learn of an early unit attention only after the first visit. A second visit then finds all settings in effect.
         first, last = {}, {}
         for record in self.records(machine, SYSLOG_IDENTIFIER="drivekeepd"):
             key = record.get("DRIVEKEEP_SERIAL"), record.get("DRIVEKEEP_SETTING")
@@ -89,105 +90,116 @@ class Boot(Keeping):
             last[key] = record.get("DRIVEKEEP_VERDICT")
         for serial, wanted in EXPECTED.items():
             for setting, verdict in wanted.items():
-                self.equal(f"{serial}: {setting}: {verdict}", first.get((serial, setting)), verdict)
-            self.equal(f"{serial}: status says what the journal says", {s: status.get(serial, {}).get(s, {}).get("verdict") for s in wanted},
+                self.equal(f"{serial}: the first verdict of {setting} is {verdict}", first.get((serial, setting)), verdict)
+            self.equal(f"{serial}: status shows the last verdicts of the journal",
+                       {s: status.get(serial, {}).get(s, {}).get("verdict") for s in wanted},
                        {s: last.get((serial, s)) for s in wanted})
 
     def check_by_others(self, machine):
-        """hdparm, smartctl, nvme and sysfs: none of them is ours."""
+        """Reads the settings independently of drivekeep: by hdparm, smartctl, nvme and sysfs."""
         node = self.node(machine, "SN-ALL")
         for option, pattern in (("-B", r"APM_level\s+= 127"), ("-W", r"write-caching =\s+0"), ("-A", r"look-ahead\s+=\s+1"),
                                 ("-M", r"acoustic\s+= 128"), ("-a", r"readahead\s+= 1024")):
-            self.match(f"hdparm {option} agrees", machine.run(f"hdparm {option} {node}").stdout, pattern)
-        self.match("smartctl reads the error recovery limits", machine.run(f"smartctl -l scterc {node}", check=False).stdout,
+            self.match(f"hdparm {option} reads the wanted value", machine.run(f"hdparm {option} {node}").stdout, pattern)
+        self.match("smartctl reads error recovery limits of 7 s", machine.run(f"smartctl -l scterc {node}", check=False).stdout,
                    r"Read:\s+70[^$]*Write:\s+70")
         name = node.removeprefix("/dev/")
-        self.equal("sysfs: timeout", machine.run(f"cat /sys/block/{name}/device/timeout").stdout, "60\n")
-        self.match("sysfs: scheduler", machine.run(f"cat /sys/block/{name}/queue/scheduler").stdout, r"\[none\]")
-        self.equal("the kernel knows that the cache is off",
+        self.equal("sysfs: the command timeout is 60 s", machine.run(f"cat /sys/block/{name}/device/timeout").stdout, "60\n")
+        self.match("sysfs: the I/O scheduler is none", machine.run(f"cat /sys/block/{name}/queue/scheduler").stdout, r"\[none\]")
+        self.equal("sysfs: the kernel knows that the write cache is off",
                    machine.run(f"cat /sys/block/{name}/device/scsi_disk/*/cache_type").stdout, "write through\n")
-        self.match("nvme reads the write cache off", machine.run("nvme get-feature /dev/nvme0 --feature-id=6").stdout, r"value:0+$")
-        self.equal("sysfs: read-ahead of the NVMe drive", machine.run("cat /sys/block/nvme0n1/queue/read_ahead_kb").stdout, "256\n")
+        self.match("nvme reads the write cache as off", machine.run("nvme get-feature /dev/nvme0 --feature-id=6").stdout, r"value:0+$")
+        self.equal("sysfs: the read-ahead of the NVMe drive is 256 KiB",
+                   machine.run("cat /sys/block/nvme0n1/queue/read_ahead_kb").stdout, "256\n")
         scsi = machine.run("readlink -f /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SCSI1").stdout.strip().removeprefix("/dev/")
-        self.equal("sysfs: queue depth of the SCSI drive", machine.run(f"cat /sys/block/{scsi}/device/queue_depth").stdout, "16\n")
-        self.equal("the drive's own word: standby timer of 20 min", self.ata["SN-ALL"]["standby_seconds"], 1200)
-        self.equal("the drive's own word: APM", self.ata["SN-QUANT"]["apm"], 127)
-        self.equal("the USB drives' own word: APM", [self.ata[s]["apm"] for s in ("SN-USBFIX", "SN-USBMUTE")], [127, 127])
-        self.equal("the USB drives' own word: timer", [self.ata[s]["standby_seconds"] for s in ("SN-USBFIX", "SN-USBMUTE")],
+        self.equal("sysfs: the queue depth of the SCSI drive is 16",
+                   machine.run(f"cat /sys/block/{scsi}/device/queue_depth").stdout, "16\n")
+        self.equal("drive model: the standby timer is 20 min", self.ata["SN-ALL"]["standby_seconds"], 1200)
+        self.equal("drive model: SN-QUANT rounds the wanted APM level 100 to 127", self.ata["SN-QUANT"]["apm"], 127)
+        self.equal("drive model: both USB drives have APM level 127", [self.ata[s]["apm"] for s in ("SN-USBFIX", "SN-USBMUTE")], [127, 127])
+        self.equal("drive model: both USB drives have a standby timer of 10 min",
+                   [self.ata[s]["standby_seconds"] for s in ("SN-USBFIX", "SN-USBMUTE")],
                    [600, 600])
 
     def check_log_of_drives(self):
-        self.equal("a drive that the file cancels everything for got no command", ours(self.ata["SN-BARE"]), [])
+        self.equal("a drive whose rule is \"keep\" for every setting gets no command", ours(self.ata["SN-BARE"]), [])
         commands = ours(self.ata["SN-QUANT"])
-        self.claim("two settings cost five commands: power mode, IDENTIFY, two, IDENTIFY", len(commands) == 5,
+        self.claim("a visit that writes two settings sends five commands: CHECK POWER MODE, IDENTIFY, two writes, IDENTIFY",
+                   len(commands) == 5,
                    "\n".join(e.registers() for e in commands))
         order = [r[:5] for r in settings(self.ata["SN-ALL"])]
-        self.equal("the rows' order of writing", order,
+        self.equal("the settings are written in the order of the settings table", order,
                    ["EF/82", "EF/AA", "EF/42", "B0/D6", "B0/D6", "EF/05", "E3/00"])
         opened = [d.serial for d in self.ata.values() if len(d.log.since(comm="ata_id", command=0xEC)) > 2]
-        self.equal("no drive was probed again by udev because of us", opened, [])
+        self.equal("the service does not cause udev to probe a drive again", opened, [])
 
     def check_journal(self, machine):
         found = self.records(machine, DRIVEKEEP_SERIAL="SN-ALL", DRIVEKEEP_SETTING="apm")
-        self.equal("one record per setting", len(found), 1)
+        self.equal("the journal has one record for the setting", len(found), 1)
         record = found[0] if found else {}
-        self.equal("its fields", [record.get(f"DRIVEKEEP_{f}") for f in ("WANTED", "BEFORE", "AFTER", "VERDICT", "MODEL")],
+        self.equal("the record has the wanted, the old and the new value, the verdict and the model",
+                   [record.get(f"DRIVEKEEP_{f}") for f in ("WANTED", "BEFORE", "AFTER", "VERDICT", "MODEL")],
                    ["127", "128", "127", "applied", MODEL.replace(" ", "_")])
-        self.match("its rule is a place in the file", record.get("DRIVEKEEP_RULE", ""), rf"^{CONF}:\d+$")
-        self.claim("its message ID is explained by the catalog",
+        self.match("the record names the rule by file and line", record.get("DRIVEKEEP_RULE", ""), rf"^{CONF}:\d+$")
+        self.claim("the catalog explains the record",
                    "is applied" in machine.run("journalctl -b -x DRIVEKEEP_SERIAL=SN-ALL DRIVEKEEP_SETTING=apm --no-pager").stdout)
         refused = self.records(machine, DRIVEKEEP_SERIAL="SN-ABORT", DRIVEKEEP_SETTING="apm")
-        self.match("a refusal names the command and what came back", refused[-1].get("DRIVEKEEP_REASON", "") if refused else "",
+        self.match("the reason of a refusal names the command, the drive's answer and the value \"keep\"",
+                   refused[-1].get("DRIVEKEEP_REASON", "") if refused else "",
                    r"SET FEATURES 05h \(aborted command, .*(status|sense).*apm = \"keep\"")
-        self.match("systemctl status tells the sum", machine.run("systemctl show -P StatusText drivekeep").stdout,
+        self.match("systemctl status shows the number of drives and of settings by verdict",
+                   machine.run("systemctl show -P StatusText drivekeep").stdout,
                    r"^\d+ drives, \d+ settings kept, 1 adjusted, 1 ignored, 1 refused$")
 
     def check_command(self, machine):
         anybody = "setpriv --reuid 65534 --regid 65534 --clear-groups"
-        self.equal("anybody may ask for the status; 2 says that something is not as wanted",
+        self.equal("status needs no privileges, and exits 2 if a setting is not in effect",
                    machine.run(f"{anybody} drivekeep status", check=False).status, 2)
-        self.equal("what a drive does not have, and a rule for a class of drives asks for, is no failure",
+        self.equal("status shows an unsupported setting of a general rule only with -v",
                    [machine.run(f"drivekeep status {by_id(serial)} {option}", check=False).stdout.count("unsupported")
                     for serial, option in (("SN-NOAPM", ""), ("SN-NOAPM", "-v"))], [0, 1])
-        self.equal("and 0 says so", machine.run(f"drivekeep status {by_id('SN-NOAPM')}", check=False).status, 0)
-        self.equal("0 says that all is as wanted", machine.run("drivekeep status nvme0n1", check=False).status, 0)
-        self.equal("an unknown drive is bad input", machine.run("drivekeep status /dev/sdzz", check=False).status, 1)
+        self.equal("status exits 0 if a setting of a general rule is unsupported",
+                   machine.run(f"drivekeep status {by_id('SN-NOAPM')}", check=False).status, 0)
+        self.equal("status exits 0 if all settings are in effect", machine.run("drivekeep status nvme0n1", check=False).status, 0)
+        self.equal("status exits 1 for an unknown drive", machine.run("drivekeep status /dev/sdzz", check=False).status, 1)
         marks = {s: d.log.mark() for s, d in self.ata.items()}
         denied = machine.run(f"{anybody} drivekeep apply", check=False)
-        self.equal("only root may make it act", denied.status, 1)
-        self.equal("and nothing was sent", [s for s, d in self.ata.items() if ours(d, marks[s])], [])
+        self.equal("apply exits 1 for a user other than root", denied.status, 1)
+        self.equal("the denied apply sends no command", [s for s, d in self.ata.items() if ours(d, marks[s])], [])
         applied = machine.run("drivekeep apply nvme0n1", check=False)
-        self.equal("apply of a drive that is as wanted", (applied.status, "unchanged" in applied.stdout), (0, True))
+        self.equal("apply exits 0 and prints unchanged if all settings are in effect",
+                   (applied.status, "unchanged" in applied.stdout), (0, True))
         node = self.node(machine, "SN-ALL")
         machine.run(f"hdparm -B 200 {node}")
         mark = self.ata["SN-ALL"].log.mark()
         plan = machine.run(f"drivekeep plan {node}", check=False)
-        self.match("plan tells what would be written", plan.stdout, r"apm\s.*127.*200")
-        self.equal("and writes nothing", settings(self.ata["SN-ALL"], mark), [])
+        self.match("plan shows the value to write and the present value", plan.stdout, r"apm\s.*127.*200")
+        self.equal("plan writes no setting", settings(self.ata["SN-ALL"], mark), [])
         machine.run(f"drivekeep apply {node}", check=False)
         sent = ["EF/05 7F 000000", "E3/00 F0 000000"]
-        self.equal("apply writes what differs and what cannot be read, and only that", settings(self.ata["SN-ALL"], mark), sent)
+        self.equal("apply writes only settings that differ or cannot be read back", settings(self.ata["SN-ALL"], mark), sent)
         machine.run("systemctl stop drivekeep")
-        self.equal("without the service apply says so: 3", machine.run("drivekeep apply", check=False).status, 3)
+        self.equal("apply exits 3 while the service is stopped", machine.run("drivekeep apply", check=False).status, 3)
         machine.run("systemctl start drivekeep")
         self.settle(machine)
-        self.equal("a restart of the service sends nothing again", settings(self.ata["SN-ALL"], mark), sent)
+        self.equal("a restart of the service writes no setting", settings(self.ata["SN-ALL"], mark), sent)
 
     def check_warm_reboot(self, machine):
         marks = {s: self.ata[s].log.mark() for s in self.ata}
         machine.reboot()
         self.settle(machine)
-        self.equal("after a warm reboot, which the drives do not notice, only the timer is sent again: it cannot be read",
+        self.equal("a warm reboot, in which drives keep power, leads to one write: the standby timer, which cannot be read back",
                    settings(self.ata["SN-ALL"], marks["SN-ALL"]), ["E3/00 F0 000000"])
-        self.equal("and that is all on a drive that is as wanted", settings(self.ata["SN-NOAPM"], marks["SN-NOAPM"]), [])
+        self.equal("a warm reboot leads to no write to a drive without a standby timer",
+                   settings(self.ata["SN-NOAPM"], marks["SN-NOAPM"]), [])
 
     def check_cold_boot(self, machine, hba):
         machine.power_off()
         hba.power_cycle()
-        self.equal("without power the drive forgets", self.ata["SN-ALL"]["apm"], 128)
+        self.equal("the drive loses its settings without power", self.ata["SN-ALL"]["apm"], 128)
         machine.power_on()
         machine.wait_boot()
         self.settle(machine)
         state = self.ata["SN-ALL"].state()
-        self.equal("after the next cold boot it has everything again",
+        self.equal("the drive has all settings again after the next cold boot",
                    [state[k] for k in ("apm", "lookahead", "write_cache", "acoustic", "standby_seconds")], [127, True, False, 128, 1200])
