@@ -1,4 +1,4 @@
-"""Drives in USB docks: matched by what they are themselves, through bridges with the faults of real ones."""
+"""Drives in USB docks: rules match the drive's own identity, through bridges with the faults of real bridges."""
 import json
 
 from keeping import CONF, Keeping, ours
@@ -16,7 +16,7 @@ drives = (
 );
 """
 
-# The drive, its bridge, and what becomes of it: verdict, the drive's own APM level.
+# {drive: (options of its bridge, verdict of apm, APM level of the drive after the first visit)}.
 DOCKS = {
     "GOOD": ({}, "applied", 101),
     "MUTE": ({"sense": "none"}, "applied", 102),
@@ -30,7 +30,7 @@ DOCKS = {
 
 
 class Bridges(Keeping):
-    """USB bridges without registers, with a memory, with (12) or (16) only, without pass-through, and one that crashes"""
+    """USB bridges that return no registers, cache IDENTIFY, support one length of ATA PASS-THROUGH or none, or crash"""
 
     def run(self):
         drives = {name: self.drive(f"SN-{name}", apm=128) for name in [*DOCKS, "CRASH"]}
@@ -47,7 +47,7 @@ class Bridges(Keeping):
             self.check_crash(machine, drives["CRASH"])
 
     def records_of_docks(self, machine):
-        """drivekeep's word on the drives, by the serial number of the dock."""
+        """Returns the status of each managed drive, by the dock's serial number, or the drive's if no dock is known."""
         return {each["dock_serial"] or each["serial"]: each for each in self.all_status(machine) if each["settings"]}
 
     @staticmethod
@@ -61,37 +61,39 @@ class Bridges(Keeping):
         found = self.records_of_docks(machine)
         for name, (_, verdict, level) in DOCKS.items():
             record = found.get(f"DOCK-{name}") or found.get(f"SN-{name}")
-            self.claim(f"{name}: is known", record)
+            self.claim(f"{name}: status has settings of the drive", record)
             if not record:
                 continue
-            self.equal(f"{name}: the verdict", self.apm(record)["verdict"], verdict)
-            self.equal(f"{name}: the drive itself has", drives[name]["apm"], level)
+            self.equal(f"{name}: the verdict of apm is as expected", self.apm(record)["verdict"], verdict)
+            self.equal(f"{name}: the drive has the expected APM level", drives[name]["apm"], level)
         cache = found.get("DOCK-CACHE") or found["SN-CACHE"]
-        self.match("CACHE: what is known is told", self.apm(cache)["reason"], "the bridge (cached them|appears to answer IDENTIFY from its cache)")
+        self.match("CACHE: the reason names the bridge's cache",
+                   self.apm(cache)["reason"], "the bridge (cached them|appears to answer IDENTIFY from its cache)")
 
     def check_identity(self, machine):
-        """udev asks by (12), and newer ones take an answer without registers."""
-        self.no_match("SIXTEEN: udev knows the bridge alone",
+        """udev identifies a drive by ATA PASS-THROUGH(12). Newer versions of udev accept an answer without registers."""
+        self.no_match("SIXTEEN: udev identifies only the bridge, not the ATA drive",
                       machine.run("udevadm info -q property /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0").stdout, "^ID_ATA=1$")
         found = self.records_of_docks(machine)
         for name in ("MUTE", "TWELVE", "SIXTEEN"):
             record = found.get(f"DOCK-{name}", {})
-            self.equal(f"{name}: status has the drive's serial number and the dock's",
+            self.equal(f"{name}: status has the serial numbers of the drive and of the dock",
                        (record.get("serial"), record.get("dock_serial")), (f"SN-{name}", f"DOCK-{name}"))
             listed = {each["serial"]: each for each in json.loads(machine.run("drivekeep list --json").stdout)["drives"]}
-            self.equal(f"{name}: so has list", listed.get(f"SN-{name}", {}).get("dock_serial"), f"DOCK-{name}")
+            self.equal(f"{name}: list has the serial numbers of the drive and of the dock",
+                       listed.get(f"SN-{name}", {}).get("dock_serial"), f"DOCK-{name}")
             planned = machine.run(f"drivekeep plan SN-{name}", check=False)
-            self.match(f"{name}: plan finds it by the drive's serial number", planned.stdout, "apm")
+            self.match(f"{name}: plan finds the drive by its own serial number", planned.stdout, "apm")
 
     def check_memory(self, machine):
         before = {name: dict(self.dock(name).bridge.opcodes) for name in DOCKS}
-        self.equal("TWELVE: (16) was tried once", before["TWELVE"].get(0x85), 1)
-        self.equal("NONE: and here too", before["NONE"].get(0x85), 1)
+        self.equal("TWELVE: the bridge got ATA PASS-THROUGH(16) once", before["TWELVE"].get(0x85), 1)
+        self.equal("NONE: the bridge got ATA PASS-THROUGH(16) once", before["NONE"].get(0x85), 1)
         machine.run("drivekeep apply", 120, check=False)
         after = {name: dict(self.dock(name).bridge.opcodes) for name in DOCKS}
-        self.equal("TWELVE: not again in this attach", after["TWELVE"].get(0x85), 1)
+        self.equal("TWELVE: apply does not send ATA PASS-THROUGH(16) again", after["TWELVE"].get(0x85), 1)
         for name in ("NONE", "UNTRUSTED"):
-            self.equal(f"{name}: nothing is tried again", [after[name].get(op) for op in (0x85, 0xa1)],
+            self.equal(f"{name}: apply sends no ATA PASS-THROUGH again", [after[name].get(op) for op in (0x85, 0xa1)],
                        [before[name].get(op) for op in (0x85, 0xa1)])
 
     def check_restart(self, machine, drive):
@@ -99,18 +101,18 @@ class Bridges(Keeping):
         machine.run("systemctl restart drivekeep", 120)
         self.settle(machine)
         record = self.records_of_docks(machine).get("DOCK-SIXTEEN", {})
-        self.equal("a restart of the service forgets nothing", record.get("serial"), "SN-SIXTEEN")
-        self.claim("and nobody asks again who it is", len(ours(drive, mark, command=0xec)) <= 1)
+        self.equal("SIXTEEN: the service still knows the drive's serial number after a restart", record.get("serial"), "SN-SIXTEEN")
+        self.claim("SIXTEEN: the restart leads to at most one IDENTIFY", len(ours(drive, mark, command=0xec)) <= 1)
 
     def check_late_start(self, machine, drive):
-        """The service finds a drive that is there already, and nothing is known of it: it takes two visits."""
+        """At its start, the service finds a drive of which it has no stored data: two visits are needed."""
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives")
         machine.run("hdparm -B 200 $(readlink -f /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0)", check=False)
-        self.equal("SIXTEEN: another program sets it", drive["apm"], 200)
+        self.equal("SIXTEEN: hdparm sets another APM level", drive["apm"], 200)
         machine.run("systemctl start drivekeep")
         self.settle(machine)
         record = self.records_of_docks(machine).get("DOCK-SIXTEEN")
-        self.equal("SIXTEEN: the drive that was in use is not taken for one that sleeps",
+        self.equal("SIXTEEN: a drive with recent I/O is treated as active and gets its setting",
                    (record and self.apm(record)["verdict"], drive["apm"]), ("applied", 107))
 
     def check_crash(self, machine, drive):
@@ -119,10 +121,10 @@ class Bridges(Keeping):
         dock.plug()
         machine.wait_until("drivekeep status --json | grep -q forbidden", 120)
         self.settle(machine)
-        self.equal("CRASH: it fell off the bus once", len(drive.log.since(mark, text="bridge reset")), 1)
+        self.equal("CRASH: the bridge reset once", len(drive.log.since(mark, text="bridge reset")), 1)
         opcodes = dict(dock.bridge.opcodes)
         machine.run("drivekeep apply", 120, check=False)
-        self.equal("and was sent nothing of that kind again", dock.bridge.opcodes[0x85], opcodes.get(0x85, 0))
-        self.equal("not by asking for it either", len(drive.log.since(mark, text="bridge reset")), 1)
+        self.equal("CRASH: apply does not send ATA PASS-THROUGH(16) again", dock.bridge.opcodes[0x85], opcodes.get(0x85, 0))
+        self.equal("CRASH: apply does not cause another reset of the bridge", len(drive.log.since(mark, text="bridge reset")), 1)
         self.fault("a bridge resets at an unknown opcode", "ATA PASS-THROUGH(16)", len(DOCKS) + 1, "forbidden")
-        self.match("the reason is told", machine.run("drivekeep status", check=False).stdout, "failed at its first ATA command")
+        self.match("CRASH: status shows the reason", machine.run("drivekeep status", check=False).stdout, "failed at its first ATA command")

@@ -4,13 +4,13 @@ import time
 from cutting import NOTES, Cutting
 from keeping import CONF, by_id
 
-DRIVES = 10     # each a tenth of a second behind the one before
-TURNS = 10      # each two seconds later
+DRIVES = 10     # each drive's visit begins 0.1 s after that of the previous drive
+TURNS = 10      # in each turn, the power cut comes 2 s later than in the previous turn
 HEALTHY = 10
 
 
 class Cuts(Cutting):
-    """100 power cuts, 0.1 s apart, over 20 s after a drive's first write: nothing harmless quarantined, nothing dangerous unguarded"""
+    """100 power cuts, 0.1 s apart, over 20 s after the first write: no harmless setting is quarantined, dangerous ones are guarded"""
 
     rare = True
     time_limit = 5400
@@ -33,13 +33,13 @@ class Cuts(Cutting):
             self.settle(machine)
             self.check(machine, TURNS, cut)
             self.note("seconds from the first write to the cut: " + " ".join(f"{m:.1f}" for m in sorted(moments)))
-            self.claim("the cuts met the drives before, in and after their visits", len(moments) > DRIVES * TURNS // 2)
+            self.claim("more than half of the power cuts come after the drive's first write", len(moments) > DRIVES * TURNS // 2)
 
     def text(self):
         return f"drives = (\n{self.blocks()}\n);\n"
 
     def cut_at(self, machine, turn):
-        """Other values for all; the power goes some time after the first of them is written."""
+        """Changes the wanted values of all drives, and cuts the power some time after the first write. The time depends on the turn."""
         for drive in self.cut:
             self.wanted[drive] = {"apm": 101 + turn, "verify": "first" if turn % 2 == 0 else "all"}
         marks = {drive: drive.log.mark() for drive in self.cut}
@@ -53,15 +53,16 @@ class Cuts(Cutting):
         return self.power_cut(machine, marks)
 
     def check(self, machine, turn, cut):
-        """After the next boot."""
+        """Checks the verdicts and the drives after the next boot."""
         seen = self.status(machine)
         for drive, (first, verify) in cut.items():
             when = "before its first write" if first is None else f"{first:.1f} s after its first write"
             verdicts = {name: s["verdict"] for name, s in seen[drive.serial].items()}
             dangerous = verdicts.pop("write_read_verify")
-            self.claim(f"cut {turn}, {drive.serial}, {when}: all that is harmless is as wanted",
+            self.claim(f"cut {turn}, {drive.serial}, {when}: all harmless settings are in effect",
                        self.harmless(drive) and not {"quarantined", "failed", "forbidden"} & set(verdicts.values()), str(verdicts))
-            # Not sent, it may have been noted already; sent long before, its note may have been there still, or not.
+            # A note may exist before its setting is sent, and may remain for some time after HEALTHY seconds: both results are correct
+            # then.
             allowed = {"quarantined"} if verify is not None and verify < HEALTHY else {"quarantined", "applied", "unchanged"}
-            self.claim(f"cut {turn}, {drive.serial}: what is dangerous is {dangerous}", dangerous in allowed and
+            self.claim(f"cut {turn}, {drive.serial}: the dangerous setting is {dangerous}", dangerous in allowed and
                        self.dangerous(drive) == (dangerous != "quarantined"), f"sent {verify} s before; {drive['wrv']}")

@@ -1,4 +1,5 @@
-"""The drives that truly forget, seen by hdparm, smartctl and the kernel: if these are wrong, so is every other verdict."""
+"""Checks the drive models, which lose settings like real drives, with hdparm, smartctl and the kernel. All other scenarios depend on
+these models."""
 import contextlib
 import tempfile
 import time
@@ -19,13 +20,13 @@ def hdparm(machine, options, node):
 
 
 def apm(machine, node):
-    """The level that the drive tells hdparm; a first answer may be a unit attention."""
+    """Returns the APM level that hdparm reads. The first of two reads clears a possible unit attention."""
     machine.run(f"hdparm -B {node}", check=False)
     return hdparm(machine, "-B", node).rpartition("=")[2].strip()
 
 
 class Drives(Scenario):
-    """The SATA drive model: settings, forgetting, hotplug, sleep and faults"""
+    """The SATA drive model: settings and their loss, hotplug, ATA Sleep mode and faults"""
     rare = True
 
     def run(self):
@@ -54,14 +55,14 @@ class Drives(Scenario):
                 self.check_reboot(machine)
 
     def check_identity(self, machine):
-        self.match("lsblk takes it for a SATA disk", machine.run(f"lsblk -dno TRAN,SERIAL {self.node}").stdout,
+        self.match("lsblk shows the drive as a SATA disk", machine.run(f"lsblk -dno TRAN,SERIAL {self.node}").stdout,
                    r"^sata +FULL")
-        self.claim("it has a link by its WWN", machine.run("[ -b /dev/disk/by-id/wwn-0x5000c500a1b2c3d4 ]",
+        self.claim("udev creates a link with the drive's WWN", machine.run("[ -b /dev/disk/by-id/wwn-0x5000c500a1b2c3d4 ]",
                                                            check=False).status == 0)
         properties = machine.run(f"udevadm info --query=property {self.node}").stdout
         for line in ("ID_BUS=ata", "ID_ATA_SATA=1", "ID_ATA_FEATURE_SET_APM_CURRENT_VALUE=128", "ID_ATA_WRITE_CACHE=1"):
-            self.match(f"udev knows {line}", properties, f"^{line}$")
-        self.match("hdparm finds the checksum right", hdparm(machine, "-I", self.node), r"^Checksum: correct$")
+            self.match(f"udev sets the property {line}", properties, f"^{line}$")
+        self.match("hdparm reports the IDENTIFY checksum as correct", hdparm(machine, "-I", self.node), r"^Checksum: correct$")
 
     def check_settings(self, machine):
         for text, options, query, pattern in (
@@ -74,105 +75,109 @@ class Drives(Scenario):
                 ("the standby timer, which wakes it", "-S 12", "-C", r"idle$")):
             hdparm(machine, options, self.node)
             self.match(f"hdparm sets and reads {text}", hdparm(machine, query, self.node), pattern)
-        self.equal("the drive has the timer's value", self.drive["standby_timer"], 12)
-        self.match("the kernel notices the write cache",
+        self.equal("the drive has the standby timer value 12", self.drive["standby_timer"], 12)
+        self.match("the kernel notices that the write cache is off",
                    machine.run(f"cat /sys/block/$(basename $(readlink {self.node}))/device/scsi_disk/*/cache_type").stdout,
                    "^write through$")
         hdparm(machine, "-Y", self.node)
-        self.match("a drive that sleeps comes back by a link reset", hdparm(machine, "-I", self.node), r"Serial Number: +FULL")
+        self.match("a link reset wakes a drive from ATA Sleep mode", hdparm(machine, "-I", self.node), r"Serial Number: +FULL")
 
         machine.run(f"smartctl -l scterc,80,90 {self.node}")
         self.match("smartctl sets and reads error recovery control", machine.run(f"smartctl -l scterc {self.node}").stdout,
                    r"Read: +80 [^\n]*\n +Write: +90 ")
         refused = machine.run(f"smartctl -l scterc,20,90 {self.node}", check=False)
-        self.claim("a limit below the minimum is refused", refused.status != 0 and self.drive["erc"][0] == 80)
+        self.claim("the drive refuses an error recovery limit below its minimum", refused.status != 0 and self.drive["erc"][0] == 80)
         machine.run(f"smartctl -s apm,33 -s standby,24 -s wcache,on -s lookahead,on {self.node}")
         self.match("smartctl sets and reads APM", machine.run(f"smartctl -g apm {self.node}").stdout, r"^APM level is: +33 ")
         state = self.drive.state()
-        self.equal("and the rest", [state[name] for name in ("standby_timer", "write_cache", "lookahead")], [24, True, True])
-        self.match("smartctl is content with the drive", machine.run(f"smartctl -H -A {self.node}").stdout, "PASSED")
+        self.equal("smartctl sets the standby timer, the write cache and look-ahead",
+                   [state[name] for name in ("standby_timer", "write_cache", "lookahead")], [24, True, True])
+        self.match("smartctl reports the drive's health as passed", machine.run(f"smartctl -H -A {self.node}").stdout, "PASSED")
 
         for asked, taken in ((100, 128), (70, 64)):
             hdparm(machine, f"-B {asked}", SATA + "QUANTISED")
-            self.equal(f"a drive that quantises takes {taken} for {asked}", apm(machine, SATA + "QUANTISED"), str(taken))
+            self.equal(f"a drive with few APM levels uses level {taken} for {asked}", apm(machine, SATA + "QUANTISED"), str(taken))
 
     def check_unsupported(self, machine):
-        self.equal("a drive without APM says so", apm(machine, SATA + "PLAIN"), "not supported")
-        self.match("and one without SCT", machine.run(f"smartctl -l scterc {SATA}PLAIN", check=False).stdout, "not supported")
+        self.equal("hdparm reports APM as not supported", apm(machine, SATA + "PLAIN"), "not supported")
+        self.match("smartctl reports SCT error recovery control as not supported",
+                   machine.run(f"smartctl -l scterc {SATA}PLAIN", check=False).stdout, "not supported")
 
     def check_log(self, machine):
         mark = self.drive.log.mark()
         hdparm(machine, "-W 0", self.node)
         hdparm(machine, "-W 1", self.node)
         sent = self.drive.log.since(mark, command=0xef, origin="passthrough")
-        self.equal("the log tells what hdparm sent", [(entry.feature, entry.comm) for entry in sent],
+        self.equal("the drive's log has the commands of hdparm", [(entry.feature, entry.comm) for entry in sent],
                    [(0x82, "hdparm"), (0x02, "hdparm")])
-        self.claim("and what the kernel did about it", self.drive.log.since(mark, command=0xec, origin="kernel"))
+        self.claim("the drive's log has the kernel's IDENTIFY after the commands of hdparm",
+                   self.drive.log.since(mark, command=0xec, origin="kernel"))
 
     def check_medium(self, machine):
         machine.run(f"mkfs.ext4 -q {self.node} && mount {self.node} /mnt && cp -r /etc/systemd /mnt && umount /mnt", 120)
-        self.equal("a file system on it is sound", machine.run(f"fsck.ext4 -fn {self.node}", check=False).status, 0)
+        self.equal("fsck finds no error in a file system on the drive", machine.run(f"fsck.ext4 -fn {self.node}", check=False).status, 0)
 
     def check_power_loss(self, machine):
         hdparm(machine, "-B 99", self.node)
         self.drive.power_cycle()
-        self.equal("power loss takes the setting", apm(machine, self.node), "128")
+        self.equal("the drive loses its APM level without power", apm(machine, self.node), "128")
         for _ in range(2):
             hdparm(machine, "-B 99", self.node)
             mark = self.drive.log.mark()
             machine.suspend(while_asleep=self.hba.power_cycle)
-            self.equal("suspend to memory takes the setting", apm(machine, self.node), "128")
+            self.equal("the drive loses its APM level in suspend to memory", apm(machine, self.node), "128")
         kernel = [entry.command for entry in self.drive.log.since(mark, origin="kernel")]
-        # Newer kernels ask first whether it is in standby already, and spin up by READ VERIFY only one that is not active.
+        # Newer kernels send CHECK POWER MODE first, and send READ VERIFY at resume only if the drive is not active.
         asks = 0xe5 in kernel[:2]
-        self.equal("the kernel parks the drive and identifies it anew", kernel[:6],
+        self.equal("the kernel puts the drive into standby and identifies the drive again", kernel[:6],
                    [0xe7, *([0xe5, 0xe0] if asks else [0xe0, 0x40]), 0xec, 0xef, 0xec])
 
     def check_faults(self, machine):
         for kind in ("abort", "df", "ignore"):
             fault = self.drive.inject(kind, **APM)
             hdparm(machine, "-B 1", self.node)
-            self.equal(f"{kind}: nothing changes", (apm(machine, self.node), fault.struck), ("128", 1))
+            self.equal(f"{kind}: the APM level does not change", (apm(machine, self.node), fault.struck), ("128", 1))
         self.drive.inject("hang", seconds=5, **APM)
         hanging = machine.start(f"hdparm -B 1 {self.node}")
         hdparm(machine, "-I", SATA + "QUANTISED")
-        self.claim("hang: another drive answers meanwhile", not hanging.done())
+        self.claim("hang: another drive answers while the first drive hangs", not hanging.done())
         hanging.result(60)
-        self.equal("hang: in the end it obeys", apm(machine, self.node), "1")
+        self.equal("hang: the drive executes the command in the end", apm(machine, self.node), "1")
         self.drive.inject("never", **APM)
         mark = self.drive.log.mark()
         hdparm(machine, "-B 2", self.node)
         self.claim("never: the kernel resets the link", self.drive.log.since(mark, text="comreset"))
-        self.equal("never: the settings are preserved", apm(machine, self.node), "1")
+        self.equal("never: the link reset preserves the APM level", apm(machine, self.node), "1")
         self.drive.inject("corrupt", command=0xec, origin="passthrough")
-        self.no_match("corrupt: the checksum is wrong", hdparm(machine, "-I", self.node), r"Checksum: correct")
+        self.no_match("corrupt: hdparm does not report the IDENTIFY checksum as correct",
+                      hdparm(machine, "-I", self.node), r"Checksum: correct")
 
     def check_hotplug(self, machine):
         self.hba.detach(0)
         started = time.monotonic()
         machine.wait_until(f"! [ -e {self.node} ]", 60)
-        self.note(f"the kernel gave a pulled drive up after {time.monotonic() - started:.1f} s")
+        self.note(f"the kernel removed a pulled drive after {time.monotonic() - started:.1f} s")
         self.hba.attach(0, self.drive)
         machine.wait_until(f"[ -b {self.node} ]")
-        # the old link can lead to the new node until udev has taken it away
+        # the old link can point to the new node until udev has removed the link
         machine.run("udevadm settle", 60)
-        self.equal("a drive that was pulled comes back without its settings", apm(machine, self.node), "128")
+        self.equal("a pulled drive has lost its settings when it is attached again", apm(machine, self.node), "128")
         for _ in range(2):
             self.late.plug(machine)
             machine.wait_until(" && ".join(f"[ -b {SATA}LATE{port} ]" for port in range(8)), 90)
             self.late.unplug(machine)
             machine.wait_until("! ls /dev/disk/by-id | grep -q LATE")
-        self.claim("a controller can be plugged and unplugged, with eight drives", True)
+        self.claim("a controller with eight drives can be plugged and unplugged", True)
 
     def check_reboot(self, machine):
         hdparm(machine, "-B 88", self.node)
         machine.reboot()
         machine.wait_until(f"[ -b {self.node} ]", 90)
-        self.equal("a warm reboot keeps the settings", apm(machine, self.node), "88")
+        self.equal("the drive keeps its APM level in a warm reboot", apm(machine, self.node), "88")
 
 
 class DrivesUsb(Scenario):
-    """The drive model behind USB bridges, good ones and bad ones"""
+    """The drive model behind correct and faulty USB bridges"""
     rare = True
 
     def run(self):
@@ -198,36 +203,36 @@ class DrivesUsb(Scenario):
         return f"{DOCK}{serial}-0:0"
 
     def check_bridges(self, machine):
-        self.match("lsblk takes it for a USB disk", machine.run("lsblk -dno TRAN,SERIAL").stdout, r"^usb +GOOD")
+        self.match("lsblk shows the drive as a USB disk", machine.run("lsblk -dno TRAN,SERIAL").stdout, r"^usb +GOOD")
         for serial, expected in (("GOOD", "100"), ("FIXED", "100"), ("SILENT", "100"), ("CACHING", "128")):
             node = self.node(serial)
             apm(machine, node)
             hdparm(machine, "-B 100", node)
-            self.equal(f"{serial}: the drive has the setting", self.docks[serial].drive["apm"], 100)
-            self.equal(f"{serial}: hdparm reads", apm(machine, node), expected)
+            self.equal(f"{serial}: the drive has APM level 100", self.docks[serial].drive["apm"], 100)
+            self.equal(f"{serial}: hdparm reads the expected APM level", apm(machine, node), expected)
         for serial, registers in (("GOOD", True), ("FIXED", True), ("SILENT", False)):
             machine.run(f"smartctl -d sat -l scterc,80,90 {self.node(serial)}", check=False)
             shown = machine.run(f"smartctl -d sat -l scterc {self.node(serial)}", check=False).stdout
             claim = self.match if registers else self.no_match
-            claim(f"{serial}: registers {'come' if registers else 'do not come'} back", shown, r"Read: +80 ")
+            claim(f"{serial}: the registers {'come' if registers else 'do not come'} back to smartctl", shown, r"Read: +80 ")
         udev = machine.run(f"udevadm info --query=property {self.node('GOOD')}").stdout
-        self.match("GOOD: udev sees the drive through it", udev, "^ID_SERIAL_SHORT=GOOD$")
-        self.match("GOOD: and its APM", udev, "^ID_ATA_FEATURE_SET_APM_CURRENT_VALUE=128$")
+        self.match("GOOD: udev reads the drive's serial number through the bridge", udev, "^ID_SERIAL_SHORT=GOOD$")
+        self.match("GOOD: udev reads the APM level through the bridge", udev, "^ID_ATA_FEATURE_SET_APM_CURRENT_VALUE=128$")
 
     def check_faults(self, machine):
         node, drive = self.node("GOOD"), self.docks["GOOD"].drive
         for kind in ("abort", "sense", "ignore"):
             drive.inject(kind, **APM)
             hdparm(machine, "-B 1", node)
-            self.equal(f"{kind}: nothing changes", apm(machine, node), "100")
+            self.equal(f"{kind}: the APM level does not change", apm(machine, node), "100")
         drive.inject("hang", seconds=3, **APM)
         hdparm(machine, "-B 1", node)
-        self.equal("hang: in the end it obeys", apm(machine, node), "1")
+        self.equal("hang: the drive executes the command in the end", apm(machine, node), "1")
         drive.inject("never", **APM)
         mark = drive.log.mark()
         hdparm(machine, "-B 2", node)
         self.claim("never: the kernel resets the port", drive.log.since(mark, text="comreset"))
-        self.equal("never: the settings are preserved", apm(machine, node), "1")
+        self.equal("never: the port reset preserves the APM level", apm(machine, node), "1")
 
     def check_power_loss(self, machine):
         dock = self.docks["GOOD"]
@@ -235,10 +240,10 @@ class DrivesUsb(Scenario):
             hdparm(machine, "-B 99", self.node("GOOD"))
             attended = dock.bridge.attended
             machine.suspend(while_asleep=dock.drive.power_cycle)
-            # hdparm's, unless the kernel or udev had one before.
+            # This hdparm sends the first command, unless the kernel or udev has sent one.
             hdparm(machine, "-B", self.node("GOOD"))
-            self.equal("the first command after power loss meets a unit attention", dock.bridge.attended - attended, 1)
-            self.equal("suspend to memory takes the setting", apm(machine, self.node("GOOD")), "128")
+            self.equal("the first command after a power loss gets a unit attention", dock.bridge.attended - attended, 1)
+            self.equal("the drive loses its APM level in suspend to memory", apm(machine, self.node("GOOD")), "128")
 
     def check_plug(self, machine):
         node, dock = self.node("GOOD"), self.docks["GOOD"]
@@ -248,15 +253,15 @@ class DrivesUsb(Scenario):
         dock.plug()
         machine.wait_until(f"[ -b {node} ]")
         machine.run("udevadm settle", 60)
-        self.equal("a drive that was unplugged comes back without its settings", apm(machine, node), "128")
+        self.equal("an unplugged drive has lost its settings when it is plugged again", apm(machine, node), "128")
 
 
 class DrivesUsbStrange(Scenario):
-    """USB bridges that know one length of ATA PASS-THROUGH, none, or that crash at what they do not know"""
+    """USB bridges that support one length of ATA PASS-THROUGH or none, or that reset at an unknown command"""
     rare = True
 
     def run(self):
-        # Not one that crashes at the shorter one: udev itself sends that to every USB disk.
+        # No bridge crashes at ATA PASS-THROUGH(12): udev sends this command to every USB disk.
         quirks = {"TWELVE": {"passthrough": (12,)}, "NONE": {"passthrough": (), "refusal": (0x24, 0)},
                   "CRASHING": {"passthrough": (12,), "unknown": "reset", "ata_information": True}}
         with contextlib.ExitStack() as stack:
@@ -272,13 +277,14 @@ class DrivesUsbStrange(Scenario):
                                                ("NONE", "-B 100", 128), ("NONE", "--prefer-ata12 -B 100", 128),
                                                ("CRASHING", "--prefer-ata12 -B 100", 100)):
                     hdparm(machine, options, nodes[serial])
-                    self.equal(f"{serial}: hdparm {options} leaves it at {level}", docks[serial].drive["apm"], level)
-                self.match("CRASHING: sg_vpd reads page 89h", machine.run(f"sg_vpd -p ai {nodes['CRASHING']}", check=False).stdout,
+                    self.equal(f"{serial}: after hdparm {options} the drive has APM level {level}", docks[serial].drive["apm"], level)
+                self.match("CRASHING: sg_vpd reads VPD page 89h (ATA Information)",
+                           machine.run(f"sg_vpd -p ai {nodes['CRASHING']}", check=False).stdout,
                            r"CRASHING")
                 node, drive = nodes["CRASHING"], docks["CRASHING"].drive
                 mark, before = drive.log.mark(), machine.run(f"readlink {node}").stdout
                 hdparm(machine, "-B 50", node)
-                self.claim("CRASHING: it falls off the bus", drive.log.since(mark, text="bridge reset"))
+                self.claim("CRASHING: the bridge resets at ATA PASS-THROUGH(16)", drive.log.since(mark, text="bridge reset"))
                 machine.wait_until(f"[ -b {node} ] && udevadm settle && hdparm --prefer-ata12 -I {node} | grep -q CRASHING", 60)
-                self.claim(f"CRASHING: and comes back, {before.strip()} before", True)
-                self.equal("CRASHING: the drive did not get the command, and kept its power", drive["apm"], 100)
+                self.claim(f"CRASHING: the drive appears again after the reset; the previous link was {before.strip()}", True)
+                self.equal("CRASHING: the drive has the old APM level: it got no command and kept its power", drive["apm"], 100)
