@@ -1,4 +1,4 @@
-"""What takes settings from a drive without taking the drive away, and tells of it."""
+"""Events that report a possible loss of settings while the drive stays attached."""
 from keeping import CONF, Keeping, by_id, ours, settings
 from machine import nvme_disk
 
@@ -16,8 +16,7 @@ POWER_ON, MODE_PARAMETERS_CHANGED = (0x29, 0x00), (0x2A, 0x01)
 
 
 class Events(Keeping):
-    """Unit attentions, a bad contact, a controller restart, a revalidation: settings come back; a quarrel without end does not
-    take part"""
+    """Settings are restored after unit attentions, link loss, a controller reset and revalidation; a persistent conflict is limited"""
 
     def run(self):
         self.sata, self.usb, self.loose = (self.drive(f"SN-{name}", apm=128) for name in ("SATA", "USB", "LOOSE"))
@@ -43,74 +42,80 @@ class Events(Keeping):
         return [r["DRIVEKEEP_VISIT"] for r in self.records(machine, DRIVEKEEP_SERIAL=serial, DRIVEKEEP_SETTING=setting)]
 
     def check_link(self, machine, hba):
-        """A bad contact: libata keeps the drive, and udev hears of nothing."""
+        """A short loss of power and link: libata keeps the drive, and udev gets no event."""
         wanted, attached = (127, 1200), f"cat /sys/block/{self.node(machine, 'SN-LOOSE')[5:]}/diskseq"
         before = machine.run(attached).stdout
         for seconds in (2, 5):
             mark, others = self.loose.log.mark(), (self.sata.log.mark(), self.usb.log.mark())
             hba.interrupt(1, seconds)
-            self.equal(f"power and link gone for {seconds} s: the drive forgets", self.loose["standby_seconds"], 0)
+            self.equal(f"power and link off for {seconds} s: the drive loses its settings", self.loose["standby_seconds"], 0)
             self.loose.log.wait(mark, 120, command=0xE3)
             self.settle(machine)
-            self.equal("all is set again, the unreadable timer too", (self.loose["apm"], self.loose["standby_seconds"]), wanted)
-            self.equal("and nobody else is sent anything", (ours(self.sata, others[0]), ours(self.usb, others[1])), ([], []))
-        self.match("as hdparm reads it", machine.run(f"hdparm -B {by_id('SN-LOOSE')}").stdout, r"APM_level\s+= 127$")
-        self.equal("the kernel has kept the drive all the time", machine.run(attached).stdout, before)
-        self.equal("the journal says why", self.reasons(machine, "SN-LOOSE", "apm")[-1], "reset")
+            self.equal("after the link loss the APM level and the unreadable standby timer are written again",
+                       (self.loose["apm"], self.loose["standby_seconds"]), wanted)
+            self.equal("after the link loss of one drive the other drives get no command",
+                       (ours(self.sata, others[0]), ours(self.usb, others[1])), ([], []))
+        self.match("hdparm reads the restored APM level", machine.run(f"hdparm -B {by_id('SN-LOOSE')}").stdout, r"APM_level\s+= 127$")
+        self.equal("the kernel has kept the drive: its disk sequence number is the same", machine.run(attached).stdout, before)
+        self.equal("the journal names the trigger of the visit after the link loss: reset",
+                   self.reasons(machine, "SN-LOOSE", "apm")[-1], "reset")
         machine.run(f"hdparm -y {by_id('SN-LOOSE')}")
         mark, spin_ups = self.loose.log.mark(), self.loose["spin_ups"]
         hba.interrupt(1, 2, power=False)
         self.loose.log.wait(mark, 120, command=0xE5, origin="passthrough")
         self.settle(machine)
-        self.equal("the link of a sleeping drive gone for a moment: it sleeps on", (self.loose["mode"], self.loose["spin_ups"]),
+        self.equal("a drive in standby stays in standby after a link loss", (self.loose["mode"], self.loose["spin_ups"]),
                    ("standby", spin_ups))
-        self.equal("and is sent only what does not wake it", {r[:2] for r in map(str, settings(self.loose, mark))}, {"E2"})
+        self.equal("a drive in standby gets only the standby timer after a link loss",
+                   {r[:2] for r in map(str, settings(self.loose, mark))}, {"E2"})
 
     def check_reset(self, machine):
-        """The drive's power goes and comes, and its dock stays."""
+        """The drive is power-cycled while its dock stays attached."""
         mark = self.usb.log.mark()
         self.usb.power_cycle()
         self.use(machine, "SN-USB")
         self.usb.log.wait(mark, 60, command=0xE3)
         self.settle(machine)
-        self.equal("a drive that says it was switched on gets its settings again, the unreadable one too",
+        self.equal("after a power-on unit attention the APM level and the unreadable standby timer are written again",
                    (self.usb["apm"], self.usb["standby_seconds"], settings(self.usb, mark)),
                    (127, 1200, ["EF/05 7F 000000", "E3/00 F0 000000"]))
-        self.equal("and the journal says why", self.reasons(machine, "SN-USB", "apm")[-1], "reset")
+        self.equal("the journal names the trigger of the visit after the power-on: reset",
+                   self.reasons(machine, "SN-USB", "apm")[-1], "reset")
 
     def check_parameters(self, machine):
-        """Another machine on the same bus, say."""
+        """Another host changes the drive's mode parameters, for example through a shared bus."""
         self.usb.execute(self.set_apm(200))
         mark = self.usb.log.mark()
         self.bridge.attention(*MODE_PARAMETERS_CHANGED)
         self.use(machine, "SN-USB")
         self.usb.log.wait(mark, 60, command=0xEF)
         self.settle(machine)
-        self.equal("a drive that says its mode parameters were changed is read, and what differs set back, with what cannot be read",
+        self.equal("after a mode-parameters-changed unit attention, settings that differ or cannot be read back are written",
                    settings(self.usb, mark), ["EF/05 7F 000000", "E3/00 F0 000000"])
         drift = self.records(machine, DRIVEKEEP_SERIAL="SN-USB", DRIVEKEEP_DRIFT_TO="200")
-        self.equal("told as drift", [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift], [("127", "parameters")])
+        self.equal("the journal reports the changed APM level as drift",
+                   [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift], [("127", "parameters")])
 
     def check_controller(self, machine):
         machine.run("nvme set-feature /dev/nvme0 --feature-id=6 --value=1")
         machine.run("echo 1 > /sys/class/nvme/nvme0/reset_controller")
         machine.wait_until("nvme get-feature /dev/nvme0 --feature-id=6 | grep -q 'value:0*$'", 60)
         self.settle(machine)
-        self.equal("an NVMe controller that was started anew gets its settings again",
+        self.equal("after a controller reset, the NVMe drive gets its settings again",
                    self.reasons(machine, "NVME1", "write_cache")[-1], "controller")
 
     def check_nothing_new(self, machine):
-        """Events without an end, as whoever opens a drive for writing and closes it again makes them."""
+        """Continuous change events, such as those after each close of a drive that was open for writing."""
         name = self.node(machine, "SN-SATA")[5:]
         mark = self.sata.log.mark()
-        # Not by its number: the broker goes when it has nothing to do, and comes again.
+        # The filter has the process name, not the PID: the broker exits when idle and is started again on demand.
         machine.run(f"mountpoint -q {TRACING} || mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_process_fork && "
                     "echo 'parent_comm == \"drivekeepd\"' >filter && echo 1 >enable")
-        # Each of them on its own: for a drive's next one udev waits until it is done with the last.
+        # One event after the other: udev handles a drive's next event only after the previous event.
         machine.run(f"for i in $(seq {EVENTS}); do echo change >/sys/block/{name}/uevent; udevadm settle; done", 600)
         self.settle(machine)
-        self.equal(f"{EVENTS} change events that bring nothing new: no worker process", self.forks(machine), 0)
-        self.equal("and no command", ours(self.sata, mark), [])
+        self.equal(f"{EVENTS} change events without a changed setting start no worker", self.forks(machine), 0)
+        self.equal("change events without a changed setting lead to no command", ours(self.sata, mark), [])
 
     @staticmethod
     def forks(machine):
@@ -122,30 +127,30 @@ class Events(Keeping):
         machine.run(f"echo 128 > {queue}/read_ahead_kb; udevadm trigger --action=change --settle {by_id('SN-SATA')}")
         machine.wait_until(f"test $(cat {queue}/read_ahead_kb) = 512", 30)
         self.settle(machine)
-        self.equal("what the kernel reset is set again at its next event, and the drive is sent nothing",
+        self.equal("a changed setting in sysfs is restored at the next change event, without a command to the drive",
                    ours(self.sata, mark), [])
-        self.equal("and that one event, after all those, takes one worker", self.forks(machine), 1)
+        self.equal("a change event with a changed setting starts one worker", self.forks(machine), 1)
         drift = self.records(machine, DRIVEKEEP_SERIAL="SN-SATA", DRIVEKEEP_SETTING="read_ahead_kb", DRIVEKEEP_DRIFT_TO="128\\ KiB")
-        self.equal("and it is told", [d["DRIVEKEEP_VISIT"] for d in drift], ["revalidation"])
+        self.equal("the journal reports the changed read-ahead as drift", [d["DRIVEKEEP_VISIT"] for d in drift], ["revalidation"])
 
     def check_quarrel(self, machine):
-        """Another program sets something else at every event."""
+        """Another program changes the setting at each event."""
         node, queue = by_id("SN-SATA"), f"/sys/block/{self.node(machine, 'SN-SATA')[5:]}/queue"
         back = 0
         for _ in range(8):
             machine.run(f"echo 64 > {queue}/read_ahead_kb; udevadm trigger --action=change --settle {node}; sleep 1.5")
             self.settle(machine)
             back += machine.run(f"cat {queue}/read_ahead_kb").stdout == "512\n"
-        self.equal("it is set back five times in all", back, 4)
+        self.equal("the setting is restored four more times: five in total", back, 4)
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
-        self.equal("then it is said, once", said.count("visits are limited"), 1)
+        self.equal("the journal reports once that visits are limited", said.count("visits are limited"), 1)
         is_back = f"test $(cat {queue}/read_ahead_kb) = 512"
         self.leap(machine, 600, lambda: machine.run(is_back, check=False).status == 0, step=300)
-        self.claim("and ten minutes later it is set back once more", True)
+        self.claim("the setting is restored once more within about ten minutes", True)
         machine.run(f"echo 64 > {queue}/read_ahead_kb; udevadm trigger --action=change --settle {node}")
         self.leap(machine, 60, step=30)
         after = machine.run(f"cat {queue}/read_ahead_kb").stdout
-        self.equal("and not five times", after, "64\n")
+        self.equal("the next change is not restored within a minute", after, "64\n")
 
     @staticmethod
     def set_apm(level):

@@ -1,4 +1,4 @@
-"""Faults in the answers: each injected into one drive among sound ones, each with its verdict, and what it cost the others."""
+"""Faults in the answers of drives. Each is injected into one drive among healthy ones: its verdict, and the delay of the other drives."""
 import contextlib
 import dataclasses
 
@@ -20,17 +20,17 @@ def serial_words(serial):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Case:
-    """`fault` strikes in the visit that sets apm; `verdict` is what is said of that then, `after` what the next visit, without
-    the fault, makes of it. Some need no more than one look, and set nothing."""
+    """`fault` occurs in the visit that writes apm. `verdict` is the verdict of that visit, `after` the verdict of the next visit,
+    without the fault. Visits of cases with writes=0 end before a write."""
     name: str
     where: str
     fault: dict
     verdict: str
     after: str = "applied"
-    usb: dict = None        # behind a bridge with these quirks
-    attention: tuple = ()   # … that has this unit attention to tell first
-    writes: int = 1         # so often is apm sent, by the visit that meets the fault
-    sleeps: bool = False    # it takes long, and is waited for at the end
+    usb: dict = None        # options of the USB bridge; None: a SATA drive
+    attention: tuple = ()   # unit attention that the bridge reports first
+    writes: int = 1         # number of times that the visit with the fault sends apm
+    sleeps: bool = False    # the visit takes long: its verdict is checked after the other cases
 
 
 CASES = [
@@ -53,16 +53,16 @@ CASES = [
     Case("wrong sense (medium error)", "bridge, SET FEATURES", {"kind": "sense", "sense": (3, 0x11, 0), **SET_APM}, "refused", usb={}),
     Case("fixed-format sense", "bridge, SET FEATURES", {"kind": "abort", **SET_APM}, "refused", usb={"sense": "fixed"}),
     Case("missing sense", "bridge, every command", {}, "applied", "unchanged", usb={"sense": "none"}),
-    # Neither the bridge nor IDENTIFY, which is the same byte for byte, as from a bridge's memory, tells whether it was done.
+    # The result is unknown: the bridge returns no status, and IDENTIFY data is the same byte for byte, as from a bridge's cache.
     Case("missing sense, and forgotten", "bridge, SET FEATURES", {"kind": "ignore", **SET_APM}, "unverifiable", "unverifiable",
          usb={"sense": "none"}),
-    # It has obeyed, which the next visit sees; that it was accepted it did not say.
+    # The drive executes the command without reporting success. The next visit reads the new value.
     Case("all-zero sense", "bridge, SET FEATURES", {"kind": "empty", **SET_APM}, "failed", "unchanged", usb={}),
     Case("unit attention", "bridge, before the visit", {}, "applied", "unchanged", usb={}, attention=(0x2F, 0x00)),
 ]
 
 class Faults(Faulty):
-    """Aborts, hangs, lies and bad sense: one honest verdict each, the next visit makes it good, others do not wait"""
+    """Aborts, hangs, wrong data and bad sense: each has its verdict, the next visit corrects it, and other drives do not wait"""
 
     def run(self):
         self.sound = [self.drive(serial, apm=128, lookahead=False) for serial in SOUND]
@@ -80,13 +80,13 @@ class Faults(Faulty):
             machine.wait_until(lambda: all(d["apm"] == AT_BOOT and d["lookahead"] for d in drives), 240)
             self.settle(machine)
             self.node_of = self.nodes(machine, drives)
-            self.equal("every drive is known by its own serial number", sorted(self.node_of), sorted(d.serial for d in drives))
+            self.equal("status has every drive's own serial number", sorted(self.node_of), sorted(d.serial for d in drives))
             before = self.fill(machine, self.node_of.values())
             seen = self.strike_all(machine)
             self.check_after(machine, seen, before)
 
     def strike_all(self, machine):
-        """{case: (verdict, how long the others took)}; what hangs goes on doing so while the others are struck."""
+        """Returns {case: (verdict, seconds that the other drives took)}. Drives that hang do so during the following cases."""
         seen, late = {}, {}
         for number, (case, drive) in enumerate(self.bad.items()):
             mark, delay = self.strike(machine, case, drive, AT_BOOT + 1 + number)
@@ -99,8 +99,8 @@ class Faults(Faulty):
         return seen
 
     def strike(self, machine, case, drive, value):
-        """Sound drives and this one get another value; returns the place in its log, and how long the sound ones took."""
-        # Later blocks win: one drive comes behind all.
+        """Gives the healthy drives and `drive` another value. Returns the mark in the log of `drive`, and the healthy drives' delay in s."""
+        # Later blocks take precedence: the block for one drive follows the block for all drives.
         self.values |= {"SN-OK*": value, drive.serial: value}
         machine.push(CONF, self.file(self.values))
         marks = {d: d.log.mark() for d in self.sound}
@@ -115,7 +115,7 @@ class Faults(Faulty):
         done = [d.log.wait(m, 60, **SET_APM) for d, m in marks.items()]
         for d, m in marks.items():
             d.log.wait(m, 60, number=2, **IDENTIFY)
-        self.equal(f"{case.name}: the others cost what they always cost",
+        self.equal(f"{case.name}: each healthy drive gets the usual four commands",
                    {tuple(e.registers()[:5] for e in ours(d, m)) for d, m in marks.items()},
                    {("E5/00", "EC/00", "EF/05", "EC/00")})
         return mark, max(entries[0].time for entries in done) - begun
@@ -125,24 +125,25 @@ class Faults(Faulty):
         machine.wait_until(lambda: self.record(machine, drive)["wanted"] == str(self.values[drive.serial]) and
                            self.idle(machine, node), 180, 1)
         record = self.record(machine, drive)
-        self.equal(f"{case.name}: the verdict", record["verdict"], case.verdict)
+        self.equal(f"{case.name}: the verdict is as expected", record["verdict"], case.verdict)
         self.note(f"{case.name}: {record['reason'] or record['verdict']}")
         sent = ours(drive, mark)
-        self.equal(f"{case.name}: apm is sent as often as it takes", len([e for e in sent if e.registers().startswith("EF/05")]),
+        self.equal(f"{case.name}: apm is sent the expected number of times", len([e for e in sent if e.registers().startswith("EF/05")]),
                    case.writes)
-        self.claim(f"{case.name}: few commands, no retries", len(sent) <= 5, "\n".join(map(str, sent)))
+        self.claim(f"{case.name}: the drive gets at most five commands", len(sent) <= 5, "\n".join(map(str, sent)))
         return record["verdict"]
 
     def check_after(self, machine, seen, before):
         for drive in self.bad.values():
             drive.faults.clear()
-        # Reading comes first: a drive behind a bridge that says nothing counts as awake only if it has been used just now.
+        # The read precedes apply: a drive behind a bridge without returned registers counts as active only after recent I/O.
         after = self.checksums(machine, self.node_of.values())
         machine.run("drivekeep apply", 240, check=False)
         self.settle(machine)
         self.equal("no data is lost on any drive", after, before)
         for case, drive in self.bad.items():
-            self.equal(f"{case.name}: the next visit makes it good", (drive["apm"], self.record(machine, drive)["verdict"]),
+            self.equal(f"{case.name}: after the next visit the APM level and the verdict are as expected",
+                       (drive["apm"], self.record(machine, drive)["verdict"]),
                        (self.values[drive.serial], case.after))
             node = self.node_of[drive.serial]
             self.fault(case.name, case.where, len(self.node_of), seen[case][0], seen[case][1], after[node] != before[node])

@@ -1,4 +1,4 @@
-"""No command of ours reaches a drive while a check of a file system on it is queued or running."""
+"""drivekeep sends no command to a drive while a check of a file system on the drive is queued or running."""
 import itertools
 
 from keeping import CONF, Keeping, by_id, ours
@@ -7,21 +7,22 @@ FILE = """
 drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; } );
 """
 
-# The last thing a check's job does is to read a sector of each drive below it that nobody else reads: a mark in the
-# drive's own log, with no clock involved.
+# Sector that each check reads at its end, on each drive below the file system. The drive's log shows this read, without any clock. No
+# other program reads this sector.
 MARK = 12345
-# … and the first thing that some of them do.
+# Sector that some checks read at their start.
 FIRST_MARK = 12344
 PLAIN = "systemd-fsck@dev-disk-by\\x2dlabel-plain.service"
 
 
-# A check that does not end while this file is there.
+# File that keeps the check of LONG running while the file exists.
 GOES_ON = "/run/check-goes-on"
 LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {GOES_ON}; do sleep 0.2; done'\n"
 
 
 def slow_check(label, seconds, *serials):
-    """The first check after a boot also waits until the service waits for it with each of its drives."""
+    """Returns a drop-in that makes a check take so many seconds. The first check after a boot also continues until the service waits for it
+    with every one of these drives."""
     waits, once = f"grep -ls 'WAITING_FOR=.*label-{label}' /run/drivekeep/drives/* | wc -l", f"/run/{label}-was-waited-for"
     wait = f"until [ -e {once} ]; do sleep 0.2; [ `{waits}` -lt {len(serials)} ] || touch {once}; done; sleep {seconds}"
     marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)
@@ -29,7 +30,7 @@ def slow_check(label, seconds, *serials):
 
 
 class Fsck(Keeping):
-    """Checks on a plain nofail disk, on LVM over dm-crypt and on md over two drives are all waited for"""
+    """The service waits for file-system checks on a plain nofail disk, on LVM over dm-crypt and on md over two drives"""
     core = True
 
     def run(self):
@@ -51,7 +52,7 @@ class Fsck(Keeping):
             self.check_bound(machine)
 
     def prepare(self, machine):
-        """The first boot makes the file systems; the one under test is the second."""
+        """Makes the file systems in the first boot. The second boot is under test."""
         machine.wait_running()
         machine.wait_until(" && ".join(f"test -e {by_id(name)}" for name in self.ata), 90)
         for name, label in (("SN-PLAIN", "plain"), ("SN-CRYPT", "crypt"), ("SN-MD0", "md0"), ("SN-MD1", "md1")):
@@ -82,21 +83,21 @@ class Fsck(Keeping):
             drive = self.ata[name]
             end = [e.index for e in drive.log.since(marks[name]) if e.command in (0x20, 0x24, 0x25, 0xC8) and e.lba == MARK]
             sent = [e.index for e in ours(drive, marks[name])]
-            self.equal(f"{name}: its check ran once and left its mark", len(end), 1)
-            self.claim(f"{name}: no command of ours before its check had ended", end and sent and min(sent) > end[0],
+            self.equal(f"{name}: the file-system check ran once and left its mark in the log", len(end), 1)
+            self.claim(f"{name}: drivekeep sent no command before the check had ended", end and sent and min(sent) > end[0],
                        f"mark at {end}, ours at {sent}")
-            self.equal(f"{name}: and then it was configured", drive["apm"], 127)
+            self.equal(f"{name}: the drive has its APM level after the check", drive["apm"], 127)
             waited = [(r["DRIVEKEEP_WAITING_KIND"], r["DRIVEKEEP_WAITING_FOR"]) for r in self.records(machine, DRIVEKEEP_SERIAL=name)
                       if "DRIVEKEEP_WAITING_FOR" in r]
-            self.claim(f"{name}: the journal names what it waited for",
+            self.claim(f"{name}: the journal names the check for which the visit waited",
                        ("check", f"systemd-fsck@dev-disk-by\\x2dlabel-{unit}.service") in waited, str(waited))
-        self.equal("a drive without a file system in fstab is configured too", self.ata["SN-FREE"]["apm"], 127)
+        self.equal("a drive without a file system in fstab gets its APM level too", self.ata["SN-FREE"]["apm"], 127)
         for name in ("plain", "deep", "mirror"):
             machine.wait_until(f"findmnt -n /srv/{name}", 60)
             self.claim(f"{name} is mounted after its check", True)
 
     def check_while_visiting(self, machine):
-        """A check that is queued between two commands of one visit suspends the rest of it."""
+        """A check that is queued between two commands of a visit delays the rest of the visit."""
         drive = self.ata["SN-PLAIN"]
         node = self.node(machine, "SN-PLAIN")
         machine.run("umount /srv/plain && systemctl stop 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'")
@@ -110,13 +111,13 @@ class Fsck(Keeping):
         entries = drive.log.since(mark)
         end = [e.index for e in entries if e.lba == MARK and e.command in (0x20, 0x24, 0x25, 0xC8)]
         apm = [e.index for e in entries if e.command == 0xEF and e.feature == 0x05]
-        self.claim("a check queued in mid-visit: the next setting waits until it has ended",
+        self.claim("a check queued in mid-visit delays the next setting until the check has ended",
                    len(end) == 1 and len(apm) == 1 and apm[0] > end[0], drive.log)
-        self.equal("and is then applied", (drive["apm"], drive["lookahead"]), (127, True))
+        self.equal("after a check in mid-visit both settings are applied", (drive["apm"], drive["lookahead"]), (127, True))
 
     def check_race(self, machine):
-        """A check queued at any command of a visit runs. A command that hangs gives the service time to hear of the check: no other command
-        follows before the check ends. Without a hang, the guest's scheduler decides how many commands follow."""
+        """A check that is queued at any command of a visit runs. While a command hangs, the service learns of the check and sends no other
+        command before the check ends. Without a hang, the guest's scheduler decides how many commands follow."""
         drive, node = self.ata["SN-PLAIN"], self.node(machine, "SN-PLAIN")
         machine.push(f"/etc/systemd/system/{PLAIN}.d/stressed.conf", "[Service]\nExecStartPre=\n"
                      f"ExecStartPre=/bin/dd if={by_id('SN-PLAIN')} of=/dev/null bs=512 count=1 skip={FIRST_MARK} iflag=direct\n"
@@ -136,11 +137,11 @@ class Fsck(Keeping):
             begin, end = ([e.index for e in drive.log.since(mark, origin="kernel") if e.lba == lba] for lba in (FIRST_MARK, MARK))
             between = [e.registers() for e in ours(drive, mark) if begin and end and begin[0] < e.index < end[0]]
             queued = f"a check queued at command {command:02X}h{'' if feature is None else f'/{feature:02X}h'}, which takes {hang} s"
-            self.equal(f"{queued}: it runs", (len(begin), len(end)), (1, 1))
+            self.equal(f"{queued}: the check runs once", (len(begin), len(end)), (1, 1))
             if hang:
-                self.claim(f"{queued}: it waits for that one at most", len(between) <= 1, f"{between}\n{drive.log}")
+                self.claim(f"{queued}: the check overlaps with at most one command", len(between) <= 1, f"{between}\n{drive.log}")
             self.settle(machine)
-            self.equal("and all is applied", (drive["apm"], drive["lookahead"]), (127, True))
+            self.equal("after a check queued in mid-visit all settings are applied", (drive["apm"], drive["lookahead"]), (127, True))
 
     def check_bound(self, machine):
         drive = self.ata["SN-PLAIN"]
@@ -150,16 +151,19 @@ class Fsck(Keeping):
         mark = drive.log.mark()
         machine.run("systemctl start --no-block 'systemd-fsck@dev-disk-by\\x2dlabel-plain.service'; systemctl restart drivekeep")
         machine.wait_until("journalctl -b -o cat DRIVEKEEP_VERDICT=deferred DRIVEKEEP_SERIAL=SN-PLAIN | grep -q .", 60)
-        self.equal("longer than allowed: deferred, and nothing was sent", ours(drive, mark), [])
-        self.equal("status says so", self.status(machine)["SN-PLAIN"]["apm"]["verdict"], "deferred")
-        self.claim("the other drives do not wait for it", machine.wait_until(lambda: self.ata["SN-FREE"]["apm"] == 126, 60))
+        self.equal("a check longer than fsck_wait: the drive gets no command", ours(drive, mark), [])
+        self.equal("a check longer than fsck_wait: status shows the setting as deferred",
+                   self.status(machine)["SN-PLAIN"]["apm"]["verdict"], "deferred")
+        self.claim("a check longer than fsck_wait: the other drives do not wait",
+                   machine.wait_until(lambda: self.ata["SN-FREE"]["apm"] == 126, 60))
         asked = machine.run("drivekeep plan", check=False)
-        self.equal("plan asks no drive while a check runs, and says why", (asked.status, "systemd-fsck@" in asked.stderr,
+        self.equal("plan sends no command while a check runs, and names the check", (asked.status, "systemd-fsck@" in asked.stderr,
                    ours(drive, mark)), (75, True, []))
         applied = machine.run(f"timeout 60 drivekeep apply {self.node(machine, 'SN-PLAIN')}", check=False)
-        self.equal("apply does not wait for a check that takes longer than allowed: not a failure", applied.status, 75)
-        # The connection over which PID 1 was to tell of the check's end.
+        self.equal("apply exits 75 without waiting for a check longer than fsck_wait", applied.status, 75)
+        # Breaks the connection over which PID 1 would report the end of the check.
         machine.run(f"systemctl kill --signal=KILL dbus.service; rm {GOES_ON}", check=False)
         drive.log.wait(mark, 90, command=0xEF, feature=0x05)
         self.settle(machine)
-        self.equal("taken up when the check has ended", (drive["apm"], self.verdict(machine, "SN-PLAIN", "apm")), (126, "applied"))
+        self.equal("the deferred setting is applied when the check has ended",
+                   (drive["apm"], self.verdict(machine, "SN-PLAIN", "apm")), (126, "applied"))

@@ -1,14 +1,14 @@
-"""Drives that go away in the middle of a visit, at each of its steps, come back as others, or do not come to rest."""
+"""Drives are unplugged at each step of a visit, replaced by other drives, or plugged and unplugged repeatedly."""
 import contextlib
 import time
 
 from faulty import Faulty
 from keeping import CONF, by_id, ours, settings
 
-STEPS = {   # where it hangs when it is pulled, and what its next visit says of apm
+STEPS = {   # command at which the drive hangs and is pulled: (fault, verdict of apm at the next visit)
     "CHECK POWER MODE": ({"command": 0xE5}, "applied"),
     "IDENTIFY DEVICE": ({"command": 0xEC}, "applied"),
-    # Nobody can know whether the write was what took it away; what is harmless is not blamed for it the first time.
+    # The write may have caused the loss of the drive. After the first loss, a harmless setting is written again.
     "SET FEATURES": ({"command": 0xEF, "feature": 0x05}, "applied"),
     "IDENTIFY, read back": ({"command": 0xEC, "skip": 1}, "applied"),
 }
@@ -17,7 +17,7 @@ FLAPS = 25
 
 
 class Gone(Faulty):
-    """Pulled in mid-visit at each step, back as another drive, flapping every 200 ms: `vanished`, then all as wanted"""
+    """Drives are pulled at each step of a visit, replaced, or flap every 200 ms: `vanished`, then all settings are in effect"""
 
     def run(self):
         self.sound = self.drive("SN-OK", **COLD)
@@ -50,7 +50,7 @@ class Gone(Faulty):
             drive.log.wait(marks[drive], 60, number=1, fault="never", status=None, **fault)
         self.sound.log.wait(marks[self.sound], 60, number=2, command=0xEC, origin="passthrough")
         self.delay = time.monotonic() - begun
-        self.equal("the other drive is done", self.sound["apm"], 101)
+        self.equal("the drive that stays attached has the new APM level", self.sound["apm"], 101)
         gone = self.are_gone(machine, *(by_id(drive.serial) for drive in drives if drive is not self.sound))
         for port, drive in enumerate(drives):
             if drive is not self.sound:
@@ -58,10 +58,10 @@ class Gone(Faulty):
         for step, drive in [*self.pulled.items(), ("another drive", self.swapped)]:
             machine.wait_until(f"journalctl -b -o cat DRIVEKEEP_SERIAL={drive.serial} DRIVEKEEP_SETTING=apm "
                                "DRIVEKEEP_VERDICT=vanished | grep -q .", 150)
-            self.claim(f"gone at {step}: vanished", True)
-            self.claim(f"gone at {step}: nothing more is sent", len(ours(drive, marks[drive])) <= 4)
+            self.claim(f"gone at {step}: the verdict is vanished", True)
+            self.claim(f"gone at {step}: the drive gets at most four commands", len(ours(drive, marks[drive])) <= 4)
         machine.wait_until(gone, 120)
-        self.equal("status forgets them", [s for s in self.status(machine) if s and s.startswith("SN-")], ["SN-OK"])
+        self.equal("status lists none of the pulled drives", [s for s in self.status(machine) if s and s.startswith("SN-")], ["SN-OK"])
 
     def check_back(self, machine, hba, drives):
         mark = self.sound.log.mark()
@@ -74,17 +74,17 @@ class Gone(Faulty):
         for step, drive in self.pulled.items():
             _, verdict = STEPS[step]
             machine.wait_until(lambda: self.status(machine).get(drive.serial, {}).get("apm", {}).get("verdict") == verdict, 120, 1)
-            self.equal(f"gone at {step}, and back: apm is {verdict}, the rest as wanted", (drive["apm"], drive["lookahead"]),
+            self.equal(f"gone at {step}, and back: apm is {verdict}, and both settings are in effect", (drive["apm"], drive["lookahead"]),
                        (101, True))
             self.fault("gone in mid-visit, and back", step, len(drives), f"vanished, then {verdict}", self.delay)
         machine.wait_until(lambda: self.other["apm"] == 77, 60)
         self.settle(machine)
-        self.equal("another drive in its place gets what is its own, and nothing of the one that went",
+        self.equal("another drive at the same port gets its own APM level, not that of the pulled drive",
                    {e.count for e in ours(self.other, command=0xEF, feature=0x05)}, {77})
         self.fault("gone in mid-visit, back as another drive", "SET FEATURES", len(drives), "vanished, then applied", self.delay)
-        self.equal("nothing of that reaches the other drives", ours(self.sound, mark), [])
+        self.equal("the drive that stays attached gets no command when the others come back", ours(self.sound, mark), [])
         machine.wait_until("! cat /var/lib/drivekeep/* 2>/dev/null | grep -q .", 60)
-        self.claim("nothing is in quarantine, and no note is left", True)
+        self.claim("no setting is quarantined, and no note is left", True)
 
     def check_flaps(self, machine):
         dock = self.docks[0]
@@ -99,10 +99,11 @@ class Gone(Faulty):
         machine.wait_until(lambda: self.flapping["apm"] == 101 and self.flapping["lookahead"], 180)
         self.settle(machine)
         verdict = self.status(machine)["SN-FLAP"]["apm"]["verdict"]
-        self.equal(f"{FLAPS} flaps, 200 ms apart, then rest: as wanted", (self.flapping["apm"], verdict), (101, "applied"))
-        self.claim("written to no more often than it stayed", len(settings(self.flapping, mark)) <= 2 + during <= 2 + FLAPS,
+        self.equal(f"after {FLAPS} flaps, 200 ms apart, the drive has its APM level", (self.flapping["apm"], verdict), (101, "applied"))
+        self.claim("the drive gets at most one setting per flap, and at most two settings afterwards",
+                   len(settings(self.flapping, mark)) <= 2 + during <= 2 + FLAPS,
                    str(settings(self.flapping, mark)))
-        self.equal("and the others are sent nothing", ours(self.sound, quiet), [])
-        self.claim("the daemon is the same process as ever",
+        self.equal("the drive that stays attached gets no command during the flaps", ours(self.sound, quiet), [])
+        self.claim("the service has not restarted",
                    machine.run("systemctl show -P NRestarts drivekeep").stdout == "0\n")
         self.fault("flaps every 200 ms", "USB plug", len(self.pulled) + 3, verdict)
