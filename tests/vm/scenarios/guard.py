@@ -1,4 +1,4 @@
-"""The crash guard: a setting that takes the machine or the drive down does it once."""
+"""The crash guard: a setting that crashes the machine or the drive is not written a second time."""
 import time
 
 from cutting import APM, COLD, NOTES, VERIFY, Cutting
@@ -17,7 +17,7 @@ IDENTIFY = {"command": 0xEC, "origin": "passthrough"}
 
 
 class Guard(Cutting):
-    """Notes before writes; power cuts, shutdowns, kills, lost drives; release; /var read-only, full and stuck; drivekeep=0"""
+    """The crash guard at power cuts, shutdowns, kills and lost drives; release; /var read-only, full or stuck; drivekeep=0"""
     long = True
 
     def run(self):
@@ -49,7 +49,7 @@ class Guard(Cutting):
         return machine.start("systemctl reload drivekeep")
 
     def want(self, machine, apm=None, verify=None):
-        """Another value for SN-A, in force at once; returns when the drive has it."""
+        """Reloads with other values for SN-A, and waits until the drive has the new value. Returns the reload, which may still run."""
         mark = self.a.log.mark()
         self.apm, self.verify = apm or self.apm, verify or self.verify
         reloading = self.push(machine)
@@ -64,20 +64,20 @@ class Guard(Cutting):
         machine.wait_boot()
 
     def check_notes_go(self, machine):
-        self.equal("two drives are written to", (self.a["apm"], self.b["apm"], self.a["wrv"]), (127, 127, 0))
+        self.equal("both drives have their settings", (self.a["apm"], self.b["apm"], self.a["wrv"]), (127, 127, 0))
         self.wait_no_notes(machine, "10 s after a visit")
-        self.equal("and nothing at all lies there", self.notes(machine), "")
+        self.equal("the directory of notes has no content 10 s after a visit", self.notes(machine), "")
         marks = [d.log.mark() for d in (self.a, self.b)]
         before = machine.run(f"stat -c %y {NOTES}").stdout
         machine.run(f"drivekeep apply {by_id('SN-A')}")
-        self.equal("a visit that finds all as wanted notes nothing", machine.run(f"stat -c %y {NOTES}").stdout, before)
-        self.equal("and writes nothing", settings(self.a, marks[0]), [])
+        self.equal("a visit that finds all settings in effect does not change the notes", machine.run(f"stat -c %y {NOTES}").stdout, before)
+        self.equal("a visit that finds all settings in effect writes no setting", settings(self.a, marks[0]), [])
         self.want(machine, apm=100).result(60)
         self.settle(machine)
-        self.equal("of what is harmless no note is left when the visit has ended", self.notes(machine), "")
+        self.equal("no note of a harmless setting is left after the visit", self.notes(machine), "")
 
     def check_cuts(self, machine):
-        """The power goes once, and meets each of eight drives at another moment."""
+        """One power cut hits each of eight drives at a different moment of a visit."""
         asleep, asked, sent, risky, back, ended, before, healthy = self.cut
         self.wanted[healthy] = {"apm": 101, "verify": "first"}
         mark = healthy.log.mark()
@@ -99,13 +99,13 @@ class Guard(Cutting):
             drive.log.wait(marks[drive], 60, fault="never", status=None)
         for drive in (before, ended):
             drive.log.wait(marks[drive], 60, number=2, **IDENTIFY)
-        self.match("what is dangerous is noted when the drive has it", self.notes(machine), "SETTING=write_read_verify")
-        self.no_match("what is harmless is not", self.notes(machine), "SETTING=(apm|lookahead|spindown_time)")
+        self.match("the notes contain the dangerous setting that was sent", self.notes(machine), "SETTING=write_read_verify")
+        self.no_match("the notes contain no harmless setting", self.notes(machine), "SETTING=(apm|lookahead|spindown_time)")
         moments = self.power_cut(machine, marks)
         for drive, moment in moments.items():
-            self.note(f"{drive.serial}: the power was cut {moment} s after its first write, and the first of something dangerous")
+            self.note(f"{drive.serial}: seconds from the first and the first dangerous write to the power cut: {moment}")
 
-        # At the next boot this drive hangs again: not before all others have been visited.
+        # At the next boot the drive `sent` hangs again, but only after all other drives have been visited.
         marks = {drive: drive.log.mark() for drive in self.cut}
         sent.inject("hang", seconds=10, origin="passthrough", command=0xE5)
         sent.inject(**APM, **NEVER)
@@ -124,95 +124,106 @@ class Guard(Cutting):
         for drive, name in zip(self.cut, names):
             guarded = moments[drive][1] is not None
             if drive is not sent:
-                self.equal(f"power cut {name}: all that is harmless is as wanted after the next boot, and "
+                self.equal(f"power cut {name}: in effect after the next boot: all that is harmless, and "
                            f"{'nothing' if guarded else 'all'} that is dangerous",
                            (self.harmless(drive), self.dangerous(drive)), (True, not guarded))
             self.fault(f"power cut {name}", "the machine", len(self.cut) + 2, "quarantined" if guarded else "applied")
-        self.equal("and the two others", (self.a["apm"], self.a["lookahead"], self.b["apm"], self.b["standby_seconds"]),
+        self.equal("after the power cut SN-A and SN-B have their settings again",
+                   (self.a["apm"], self.a["lookahead"], self.b["apm"], self.b["standby_seconds"]),
                    (100, True, 127, 1200))
         self.power_cut(machine, {})
 
     def check_alone(self, machine):
-        """The machine went down twice in a row, and both times this drive was being visited."""
+        """The machine went down twice in a row, both times during a visit to the same drive."""
         drive = self.cut[2]
         mark = drive.log.mark()
         for each in (self.a, self.b):
             each.power_cycle()
         self.boot(machine)
         self.settle(machine)
-        self.equal("twice in a row: the drive is sent nothing", settings(drive, mark), [])
-        self.equal("status says so of each setting", set(self.verdicts(machine, drive.serial).values()), {"quarantined"})
+        self.equal("two crashes in a row: the drive gets no setting", settings(drive, mark), [])
+        self.equal("two crashes in a row: status shows each of the drive's settings as quarantined",
+                   set(self.verdicts(machine, drive.serial).values()), {"quarantined"})
         self.fault("power cut in mid-visit, twice in a row", "the machine", len(self.cut) + 2, "quarantined")
-        self.match("and why, and the way out", self.status(machine)[drive.serial]["apm"]["reason"],
+        self.match("two crashes in a row: the reason names the crashes and drivekeep release",
+                   self.status(machine)[drive.serial]["apm"]["reason"],
                    "went down twice in a row during visits, the second time during a visit to this drive.*drivekeep release")
         records = [r["MESSAGE"] for r in self.records(machine, DRIVEKEEP_SERIAL=drive.serial, PRIORITY=3)]
-        self.claim("the journal says it once, at error priority", sum("no commands are sent to the drive" in r for r in records) == 1, str(records))
-        self.match("journalctl explains it", machine.run("journalctl -b -x --no-pager PRIORITY=3 -t drivekeepd").stdout,
+        self.claim("two crashes in a row: one record of error priority reports that the drive gets no commands",
+                   sum("no commands are sent to the drive" in r for r in records) == 1, str(records))
+        self.match("two crashes in a row: the catalog explains the record",
+                   machine.run("journalctl -b -x --no-pager PRIORITY=3 -t drivekeepd").stdout,
                    f"No commands are sent to .*{drive.serial}")
-        self.equal("all others have what is harmless", [d.serial for d in self.cut if d is not drive and not self.harmless(d)], [])
-        # That boot's daemon may have been there before some drives. This one finds them all, and the second death.
+        self.equal("two crashes in a row: all other drives have their harmless settings",
+                   [d.serial for d in self.cut if d is not drive and not self.harmless(d)], [])
+        # In that boot the daemon may have started before some drives appeared. Here all drives are present, with the second crash noted.
         machine.run(f"systemctl stop drivekeep; sed -i -e '/^VISITING=/d' -e 's/^BOOT_ID=.*/BOOT_ID=before/' "
                     f"-e 's/^DEATHS=2/DEATHS=1\\nVISITING=1/' $(grep -ld skip SERIAL={drive.serial} {NOTES}/*[!~]); systemctl start drivekeep")
         self.settle(machine)
-        self.equal("judged with the drive there already: it is sent nothing either", settings(drive, mark), [])
+        self.equal("two crashes in a row, drive already attached at the daemon's start: the drive gets no setting",
+                   settings(drive, mark), [])
         machine.run(f"drivekeep release {by_id(drive.serial)}")
         machine.wait_until(lambda: self.harmless(drive) and self.dangerous(drive), 60)
-        self.claim("released, it is visited", True)
+        self.claim("after its release the drive gets all settings", True)
 
     def check_release(self, machine):
-        """What the cuts have left: something dangerous in quarantine."""
+        """The power cuts have left a dangerous setting in quarantine."""
         drive = self.cut[5]
         node = self.node(machine, drive.serial)
         verdicts = self.verdicts(machine, drive.serial)
-        self.equal("status shows it", {s for s, v in verdicts.items() if v == "quarantined"}, {"write_read_verify"})
-        self.match("list too", machine.run("drivekeep list").stdout, f"{drive.serial}.*1 quarantined")
-        self.match("and why, and the way out", self.status(machine)[drive.serial]["write_read_verify"]["reason"],
+        self.equal("status shows only the dangerous setting as quarantined",
+                   {s for s, v in verdicts.items() if v == "quarantined"}, {"write_read_verify"})
+        self.match("list shows one quarantined setting", machine.run("drivekeep list").stdout, f"{drive.serial}.*1 quarantined")
+        self.match("the reason of the quarantine names the crash and drivekeep release",
+                   self.status(machine)[drive.serial]["write_read_verify"]["reason"],
                    "went down without a shutdown.*drivekeep release")
-        self.equal("apply does not write it", (machine.run(f"drivekeep apply {node}", check=False).status, drive["wrv"]), (2, None))
+        self.equal("apply exits 2 and does not write the quarantined setting",
+                   (machine.run(f"drivekeep apply {node}", check=False).status, drive["wrv"]), (2, None))
         self.wanted[drive]["verify"] = "all"
         self.push(machine).result(60)
         machine.wait_until(lambda: self.dangerous(drive), 30)
-        self.claim("another value in the file is written", True)
+        self.claim("another value of the quarantined setting is written", True)
         self.wanted[drive]["verify"] = "first"
         self.push(machine).result(60)
         self.settle(machine)
-        self.equal("the old one is not", (drive["wrv"], self.verdicts(machine, drive.serial)["write_read_verify"]), (0, "quarantined"))
+        self.equal("the quarantined value is not written again",
+                   (drive["wrv"], self.verdicts(machine, drive.serial)["write_read_verify"]), (0, "quarantined"))
         refused = machine.run(f"setpriv --reuid nobody --clear-groups drivekeep release {node} write_read_verify", check=False)
-        self.equal("release is root's", (refused.status, drive["wrv"]), (1, 0))
-        self.match("and says so", refused.stderr, "only root")
-        self.equal("what is not in quarantine cannot be released",
+        self.equal("release by another user than root exits 1 and writes nothing", (refused.status, drive["wrv"]), (1, 0))
+        self.match("the error message of release names root", refused.stderr, "only root")
+        self.equal("release exits 1 for a setting that is not quarantined",
                    machine.run(f"drivekeep release {node} lookahead", check=False).status, 1)
         machine.run(f"drivekeep release {node} write_read_verify")
         machine.wait_until(lambda: self.dangerous(drive), 30)
         self.settle(machine)
-        self.equal("release has it written", self.verdicts(machine, drive.serial)["write_read_verify"], "applied")
+        self.equal("the released setting is applied", self.verdicts(machine, drive.serial)["write_read_verify"], "applied")
         machine.run("; ".join(f"drivekeep release {by_id(d.serial)}" for d in (self.a, *self.cut)), check=False)
         self.settle(machine)
         self.wait_no_notes(machine, "of the released")
 
     def check_clean_shutdown(self, machine):
         self.want(machine, verify="first").result(60)
-        self.match("a note is there", self.notes(machine), "INTENDED")
+        self.match("a note exists before the shutdown", self.notes(machine), "INTENDED")
         machine.power_off()
         for drive in (self.a, self.b):
             drive.power_cycle()
         self.boot(machine)
         self.settle(machine)
-        self.equal("an orderly shutdown within 10 s of a write is held against nobody",
+        self.equal("an orderly shutdown within 10 s of a write quarantines no setting",
                    (self.a["wrv"], set(self.verdicts(machine).values())), (1, {"applied"}))
 
     def check_kill(self, machine):
-        """The daemon dies in mid-write, and the drive is there without a break."""
+        """The daemon is killed during a write, and the drive stays attached."""
         self.a.inject("hang", seconds=4, **VERIFY)
         self.want(machine, verify="all")
         machine.run("systemctl kill -s KILL drivekeep; sleep 5; systemctl reset-failed drivekeep; systemctl start drivekeep")
         self.settle(machine)
-        self.equal("killed in mid-write, the drive still there: nothing is in quarantine, all is as wanted",
+        self.equal("daemon killed in mid-write, drive still attached: all settings are in effect, none is quarantined",
                    (self.a["wrv"], set(self.verdicts(machine).values()) - {"applied", "unchanged"}), (0, set()))
         self.wait_no_notes(machine, "of the killed daemon's")
 
     def check_lost(self, machine):
-        """… and with the drive lost, though the machine lives."""
+        """The daemon is killed during a write and the drive is unplugged, while the machine keeps running."""
         self.a.inject("hang", seconds=4, **VERIFY)
         self.want(machine, verify="first")
         machine.run("systemctl kill -s KILL drivekeep")
@@ -221,16 +232,17 @@ class Guard(Cutting):
         machine.wait_until(f"test -e {by_id('SN-A')}", 60)
         machine.run("systemctl reset-failed drivekeep; systemctl start drivekeep")
         self.settle(machine)
-        self.equal("killed in mid-write, and the drive attached anew: quarantine of what is dangerous",
+        self.equal("daemon killed in mid-write, drive attached again: the dangerous setting is quarantined",
                    self.verdicts(machine)["write_read_verify"], "quarantined")
-        self.equal("the rest is written", (self.a["apm"], self.a["lookahead"], self.a["wrv"]), (100, True, None))
+        self.equal("daemon killed in mid-write, drive attached again: the harmless settings are written",
+                   (self.a["apm"], self.a["lookahead"], self.a["wrv"]), (100, True, None))
         machine.run(f"drivekeep release {by_id('SN-A')}")
         machine.wait_until(lambda: self.a["wrv"] == 1, 30)
         self.wait_no_notes(machine, "of the released")
 
     def pull(self, machine):
-        """Returns whether something dangerous was noted when it went. The kernel tries a SATA link for longer than that
-        lasts: here it lets go at once."""
+        """Unplugs and plugs SN-A. Returns true if a dangerous setting was noted at the unplug. The drive is first deleted through sysfs,
+        because the kernel would retry the SATA link for longer than a note exists."""
         noted = machine.run(f"grep -qs INTENDED {NOTES}/* && echo noted; "
                             f"echo 1 > /sys/block/{self.node(machine, 'SN-A')[5:]}/device/delete", check=False).stdout
         self.hba.detach(0)
@@ -241,25 +253,26 @@ class Guard(Cutting):
         return bool(noted)
 
     def check_pulled(self, machine):
-        """The daemon lives, and a drive goes soon after it was written to."""
+        """A drive is unplugged soon after a write, while the daemon keeps running."""
         for turn in (1, 2, 3):
             noted = self.pull(machine)
             self.settle(machine)
             verdicts = self.verdicts(machine)
-            self.equal(f"pulled {turn} times: what is harmless is written again, and at once",
+            self.equal(f"pulled {turn} times: the harmless settings are in effect again",
                        {verdicts["apm"], verdicts["lookahead"]} - {"applied", "unchanged"}, set())
-            self.equal(f"what is dangerous is, unless it was written within ten seconds before (noted: {noted})",
+            self.equal(f"the dangerous setting is quarantined only if it was written less than ten seconds before (noted: {noted})",
                        verdicts["write_read_verify"], "quarantined" if noted else "applied")
             if noted:
                 break
-        self.no_match("nobody waits for such a drive", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+        self.no_match("the journal announces no delayed visit to the pulled drive",
+                      machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
                       "is visited when it has stayed")
         machine.run(f"drivekeep release {by_id('SN-A')}", check=False)
         self.settle(machine)
         self.wait_no_notes(machine, "of the pulled")
 
     def check_storage(self, machine):
-        """Where notes cannot be written: settings without danger are, and it is said once."""
+        """If notes cannot be written, harmless settings are still written, and the journal reports the problem once."""
         said = "journalctl -b --no-pager -o cat -t drivekeepd | grep -c 'cannot be written, so dangerous'"
         make = (f"truncate -s 8M /run/notes.img && mkfs.ext4 -q /run/notes.img && mount -o loop /run/notes.img {NOTES} && chown drivekeep: {NOTES} && "
                 "systemctl restart drivekeep")
@@ -277,17 +290,18 @@ class Guard(Cutting):
                 self.want(machine, apm=value).result(60)
                 machine.wait_until(lambda: self.a["apm"] == value, 30)
             self.settle(machine)
-            self.equal(f"{case}: what is harmless is written", self.verdicts(machine)["apm"], "applied")
+            self.equal(f"storage {case}: the harmless setting is written", self.verdicts(machine)["apm"], "applied")
             self.verify = "first" if self.verify == "all" else "all"
             self.push(machine).result(60)
             self.settle(machine)
-            self.equal(f"{case}: what is dangerous is not", self.verdicts(machine)["write_read_verify"], "forbidden")
+            self.equal(f"storage {case}: the dangerous setting is forbidden", self.verdicts(machine)["write_read_verify"], "forbidden")
             self.fault(f"/var {case}", "the crash guard's notes", 2, self.verdicts(machine)["apm"])
-            self.equal(f"{case}: said once", int(machine.run(said, check=False).stdout) - before, 1)
+            self.equal(f"storage {case}: the journal reports the problem once", int(machine.run(said, check=False).stdout) - before, 1)
             machine.run(end)
             self.want(machine, apm=value + 3).result(60)
             self.settle(machine)
-            self.equal(f"{case}, and well again: what is dangerous is written", self.verdicts(machine)["write_read_verify"], "applied")
+            self.equal(f"storage {case}, then repaired: the dangerous setting is written",
+                       self.verdicts(machine)["write_read_verify"], "applied")
             value += 3
             self.wait_no_notes(machine, f"after the storage was {case}")
         machine.run(f"systemctl stop drivekeep; umount -l {NOTES}; systemctl start drivekeep")
@@ -295,9 +309,9 @@ class Guard(Cutting):
         self.check_unreadable(machine)
 
     def check_unreadable(self, machine):
-        """A note that is damaged may say anything."""
+        """A damaged note may stand for any dangerous setting."""
         self.want(machine, verify="first" if self.verify == "all" else "all").result(60)
-        # Not one that is being written.
+        # The pattern excludes notes that are being written.
         note = machine.run(f"grep -ld skip SERIAL=SN-A {NOTES}/*[!~]").stdout.strip()
         machine.run(f"systemctl stop drivekeep; printf 'VERSION=2\\nKEY=wwn' > {note}; mkdir {NOTES}/directory; "
                     f"ln -sf /dev/zero {NOTES}/link; mkfifo {NOTES}/pipe; systemctl start drivekeep")
@@ -306,16 +320,16 @@ class Guard(Cutting):
         self.push(machine).result(60)
         self.settle(machine)
         verdicts = self.verdicts(machine)
-        self.equal("with a note that cannot be read what is harmless is written, what is dangerous is not",
+        self.equal("with an unreadable note, the harmless setting is written and the dangerous one is forbidden",
                    (verdicts["apm"], verdicts["write_read_verify"]), ("applied", "forbidden"))
-        self.match("the journal says which", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+        self.match("the journal names the unreadable note", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
                    f"{note} cannot be read: dangerous settings")
-        self.equal("and it stays", machine.run(f"cat {note}").stdout, "VERSION=2\nKEY=wwn")
+        self.equal("the unreadable note is not changed", machine.run(f"cat {note}").stdout, "VERSION=2\nKEY=wwn")
         machine.run(f"rm -r {NOTES}/directory {NOTES}/link {NOTES}/pipe; drivekeep release {by_id('SN-A')}")
         self.settle(machine)
-        self.equal("until it is released", self.verdicts(machine)["write_read_verify"], "applied")
+        self.equal("after a release of the drive the dangerous setting is applied", self.verdicts(machine)["write_read_verify"], "applied")
         self.wait_no_notes(machine, "of the unreadable")
-        self.equal("and no file", self.notes(machine), "")
+        self.equal("after a release of the drive no note is left", self.notes(machine), "")
 
     def check_kernel_line(self, machine):
         for word in ("drivekeep=0", "nohdparm"):
@@ -328,8 +342,10 @@ class Guard(Cutting):
             machine.wait_boot()
             self.settle(machine)
             machine.run(f"drivekeep apply {by_id('SN-A')}", check=False)
-            self.equal(f"{word}: no drive is sent anything", ours(self.a, mark), [])
-            self.match(f"{word}: status says why", machine.run("drivekeep status", check=False).stdout,
+            self.equal(f"kernel command line {word}: the drive gets no command", ours(self.a, mark), [])
+            self.match(f"kernel command line {word}: status names the option as the cause",
+                       machine.run("drivekeep status", check=False).stdout,
                        f"command line says {word}")
-            self.match(f"{word}: the journal too", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+            self.match(f"kernel command line {word}: the journal names the option as the cause",
+                       machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
                        f"command line says {word}: nothing is written")

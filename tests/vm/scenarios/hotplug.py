@@ -1,4 +1,4 @@
-"""Drives come, go, come back, and are swapped for others."""
+"""Drives are plugged, unplugged, plugged again, and replaced by other drives."""
 import time
 
 from drives.model import AtaDrive
@@ -22,7 +22,7 @@ SLOW = "systemd-fsck@dev-disk-by\\x2dlabel-late.service"
 
 
 class Hotplug(Keeping):
-    """Plug, unplug, plug again, another drive under the same name; no other drive hears of it"""
+    """Plug, unplug, plug again, another drive under the same name: the other drives get no command"""
     core = True
 
     def run(self):
@@ -50,19 +50,20 @@ class Hotplug(Keeping):
         marks = [d.log.mark() for d in first]
         hba.attach(3, spare)
         self.wait_for(machine, "SN-SPARE", "spindown_time", "unverifiable")
-        self.equal("a plugged drive is configured", (spare["apm"], spare["lookahead"], spare["standby_seconds"]), (127, True, 1200))
-        self.equal("the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
+        self.equal("a plugged drive gets its settings", (spare["apm"], spare["lookahead"], spare["standby_seconds"]), (127, True, 1200))
+        self.equal("the other drives get no command when a drive is plugged", [ours(d, m) for d, m in zip(first, marks)], [[], []])
         self.unplug(machine, hba, 3, "SN-SPARE")
         self.settle(machine)
-        self.equal("status forgets an unplugged drive", "SN-SPARE" in self.status(machine), False)
+        self.equal("status does not list an unplugged drive", "SN-SPARE" in self.status(machine), False)
         mark = spare.log.mark()
         hba.attach(3, spare)
         node = by_id("SN-SPARE")
         asked = machine.run(f"until test -e {node}; do sleep 0.02; done; udevadm settle; drivekeep apply {node}", 120, check=False)
-        self.equal("the service knows a drive as soon as udev does", (asked.status, asked.stderr), (0, ""))
+        self.equal("the service knows a plugged drive as soon as udev has settled", (asked.status, asked.stderr), (0, ""))
         spare.log.wait(mark, 60, command=0xE3)
-        self.equal("plugged again: configured again, the timer too", (spare["apm"], spare["standby_seconds"]), (127, 1200))
-        self.equal("and the others are sent nothing", [ours(d, m) for d, m in zip(first, marks)], [[], []])
+        self.equal("a drive that is plugged again gets its APM level and its standby timer again",
+                   (spare["apm"], spare["standby_seconds"]), (127, 1200))
+        self.equal("the other drives get no command when a drive is plugged again", [ours(d, m) for d, m in zip(first, marks)], [[], []])
 
     def check_swap(self, machine, hba, spare):
         self.settle(machine)
@@ -71,10 +72,10 @@ class Hotplug(Keeping):
         other = self.drive("SN-OTHER", **COLD)
         hba.attach(3, other)
         self.wait_for(machine, "SN-OTHER", "spindown_time", "unverifiable")
-        self.equal("another drive takes over the name", self.node(machine, "SN-OTHER"), name)
-        self.equal("and is not taken for the old one", (other["apm"], other["standby_seconds"]), (127, 1200))
+        self.equal("another drive at the same port gets the same device name", self.node(machine, "SN-OTHER"), name)
+        self.equal("the other drive with the same device name gets its settings", (other["apm"], other["standby_seconds"]), (127, 1200))
         listed = machine.run("drivekeep list --json").stdout
-        self.match("list says by what it is known", listed, r'"identity": ?"(serial|wwn)"')
+        self.match("list --json tells whether the serial number or the WWN identifies a drive", listed, r'"identity": ?"(serial|wwn)"')
         self.other = other
 
     def check_repeated_events(self, machine, first):
@@ -82,44 +83,46 @@ class Hotplug(Keeping):
         marks = [d.log.mark() for d in first]
         machine.run("udevadm trigger --action=add --subsystem-match=block; udevadm settle; "
                     "udevadm trigger --action=change --subsystem-match=block; udevadm settle; sleep 2")
-        self.equal("add and change events for drives that are there already cost nothing",
+        self.equal("add and change events for known drives lead to no command",
                    [[e.registers() for e in ours(d, m)] for d, m in zip(first, marks)], [[], []])
         machine.run("systemctl restart systemd-udevd; udevadm trigger --subsystem-match=block; udevadm settle; sleep 2")
-        self.equal("nor does a restart of udevd", [settings(d, m) for d, m in zip(first, marks)], [[], []])
+        self.equal("a restart of udevd leads to no write to known drives", [settings(d, m) for d, m in zip(first, marks)], [[], []])
 
     def check_nameless(self, machine, hba):
         nobody = AtaDrive(model="", serial="", wwn="0000000000000000", **COLD)
         hba.attach(2, nobody)
         machine.wait_until(lambda: nobody["standby_seconds"] == 1200, 60, 1)
-        self.equal("a drive without model, serial number and WWN is configured", (nobody["apm"], nobody["lookahead"]), (127, True))
+        self.equal("a drive without model, serial number and WWN gets its settings", (nobody["apm"], nobody["lookahead"]), (127, True))
         self.settle(machine)
         found = [each for each in self.all_status(machine) if each["identity"] == "path" and each["settings"]]
-        self.equal("and known by its path", [{s["name"]: s["verdict"] for s in each["settings"]} for each in found],
+        self.equal("status identifies a drive without model, serial number and WWN by its path, with its verdicts",
+                   [{s["name"]: s["verdict"] for s in each["settings"]} for each in found],
                    [{"apm": "applied", "lookahead": "applied", "spindown_time": "unverifiable"}])
         gone = self.are_gone(machine, found[0]["node"])
         hba.detach(2)
         self.hurry(machine, gone)
 
     def check_lost(self, machine, hba, first):
-        """The service cannot keep up: udev's news run over, and among what is lost is that a drive came, and one was reset."""
-        # A small buffer is soon full; later kernels give one for thousands of events.
+        """The service falls behind, and events of udev are lost. Meanwhile one drive is plugged and another drive loses a setting."""
+        # A small receive buffer overflows soon. The default of newer kernels holds thousands of events.
         machine.run("echo 65536 > /proc/sys/net/core/rmem_max; systemctl restart drivekeep")
         self.settle(machine)
         drive = self.drive("SN-UNHEARD", **COLD)
         machine.run(f"kill -STOP $(systemctl show -P MainPID drivekeep); hdparm -q -B {COLD['apm']} {by_id('SN-0')}")
         marks = [d.log.mark() for d in first]
-        # The kernel counts what each socket has lost.
+        # The kernel counts the messages that each netlink socket has lost.
         machine.run("until awk '$3 == pid && $9 > 0 { lost = 1 } END { exit !lost }' pid=$(systemctl show -P MainPID drivekeep) "
                     "/proc/net/netlink; do udevadm trigger --action=change /dev/sda /dev/sdb; done; udevadm settle -t 800", 900)
         hba.attach(2, drive)
         machine.wait_until(f"test -e {by_id('SN-UNHEARD')}", 60)
         machine.run("udevadm settle; kill -CONT $(systemctl show -P MainPID drivekeep)")
         self.wait_for(machine, "SN-UNHEARD", "spindown_time", "unverifiable")
-        self.match("lost events are noticed", machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
+        self.match("the service logs the loss of events and visits all drives again",
+                   machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
                    r"^Events from udev were lost; all drives are enumerated and visited again\.$")
-        self.equal("and the drive that came unheard is configured", (drive["apm"], drive["lookahead"]), (127, True))
+        self.equal("the drive whose add event was lost gets its settings", (drive["apm"], drive["lookahead"]), (127, True))
         self.settle(machine)
-        self.equal("what another drive may have lost meanwhile is set again, and nothing else",
+        self.equal("after lost events the known drives get only settings that differ or cannot be read back",
                    [settings(d, m) for d, m in zip(first, marks)], [["EF/05 7F 000000", TIMER], [TIMER]])
         self.unplug(machine, hba, 2, "SN-UNHEARD")
 
@@ -131,19 +134,19 @@ class Hotplug(Keeping):
         started = time.monotonic()
         hba.detach(2)
         self.wait_for(machine, "SN-GONE", "apm", "vanished", 90)
-        self.equal("unplugged in mid-visit: vanished, for what was not done yet",
+        self.equal("unplugged in mid-visit: the verdict of the unfinished settings is vanished",
                    [self.verdict(machine, "SN-GONE", s) for s in ("lookahead", "apm", "spindown_time")], ["vanished"] * 3)
-        self.note(f"the kernel and we took {time.monotonic() - started:.1f} s for that")
+        self.note(f"the verdict vanished came {time.monotonic() - started:.1f} s after the unplug")
         mark = drive.log.mark()
         drive.faults.clear()
         hba.attach(2, drive)
         drive.log.wait(mark, 90, command=0xE3)
-        self.equal("and when it comes back it is configured", drive["apm"], 127)
+        self.equal("a drive that was unplugged in mid-visit gets its settings when it is plugged again", drive["apm"], 127)
         self.settle(machine)
         self.unplug(machine, hba, 2, "SN-GONE")
 
     def check_fstab(self, machine, hba, late):
-        """A disk in fstab, plugged with a check that takes its time."""
+        """A disk in fstab is plugged, and its file-system check takes some seconds."""
         hba.attach(2, late)
         machine.wait_until(f"test -e {by_id('SN-LATE')}", 60)
         machine.run(f"printf 'label: gpt\\n,,\\n' | sfdisk -q {by_id('SN-LATE')} && udevadm settle && "
@@ -152,7 +155,7 @@ class Hotplug(Keeping):
         machine.push(f"/etc/systemd/system/{SLOW}.d/slow.conf",
                      "[Service]\nExecStartPre=/bin/sleep 5\n"
                      f"ExecStartPost=/bin/dd if={by_id('SN-LATE')} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n")
-        # What makes systemd check and mount it when it is plugged.
+        # This rule makes systemd check and mount the file system when the disk is plugged.
         machine.push("/etc/udev/rules.d/99-mount.rules",
                      'SUBSYSTEM=="block", ENV{ID_FS_LABEL}=="late", ENV{SYSTEMD_WANTS}+="srv-late.mount"\n')
         machine.run("udevadm control --reload && systemctl daemon-reload")
@@ -164,12 +167,12 @@ class Hotplug(Keeping):
         entries = late.log.since(mark)
         end = [e.index for e in entries if e.lba == MARK and e.command in (0x20, 0x24, 0x25, 0xC8)]
         sent = [e.index for e in ours(late, mark)]
-        self.equal("a rule for a partition's label counts before anything is written", late["lookahead"], False)
-        self.claim("a plugged disk with a file system to be checked: no command of ours before the check has ended",
+        self.equal("a rule for a partition's label applies before the first write", late["lookahead"], False)
+        self.claim("drivekeep sends no command to a plugged disk before its file-system check has ended",
                    len(end) == 1 and sent and min(sent) > end[0], f"check ended at {end}, ours at {sent}")
 
     def check_meddler(self, machine, hba, awake, asleep):
-        """Debian's rule has hdparm write to all drives when one is plugged."""
+        """Debian's udev rule runs hdparm on all drives when a drive is plugged."""
         rule = MEDDLERS[0]
         machine.push("/etc/hdparm.conf", "quiet\n")
         machine.run(f"cp /{SET_ASIDE}/{rule} /{rule} && udevadm control --reload; hdparm -y {by_id('SN-1')}")
@@ -185,21 +188,26 @@ class Hotplug(Keeping):
             self.settle(machine)
             sent[policy] = [{e.registers()[:5] for e in ours(d, m) if e.comm.startswith(OURS)} for d, m in zip((awake, asleep), marks)]
             drift = self.records(machine, DRIVEKEEP_SERIAL="SN-0", DRIVEKEEP_SETTING="apm", DRIVEKEEP_DRIFT_TO="254")[-1:]
-            self.equal(f"what Debian's rule did to others is noticed ({policy})",
+            self.equal(f"the journal reports the APM level set by Debian's rule as drift ({policy})",
                        [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift],
                        [("127", "recheck")] if policy == "report" else [("127", "parameters")])
-            self.equal(f"{policy}: apm and timer", (awake["apm"], awake["standby_seconds"]), (254 if policy == "report" else 127, 1200))
-            self.equal("one that sleeps sleeps on", (asleep["mode"], asleep["spin_ups"]), ("standby", spin_ups))
+            self.equal(f"{policy}: the APM level and the standby timer are as expected",
+                       (awake["apm"], awake["standby_seconds"]), (254 if policy == "report" else 127, 1200))
+            self.equal("the drive in standby stays in standby and does not spin up",
+                       (asleep["mode"], asleep["spin_ups"]), ("standby", spin_ups))
             self.unplug(machine, hba, 2, "SN-MEDDLER")
-        self.equal("with restore it is written, and so is what may be lost and cannot be read", sent["restore"],
+        self.equal("on_drift = restore: the APM level and the unreadable standby timer are written", sent["restore"],
                    [{"E5/00", "EC/00", "EF/05", "E3/00"}, {"E5/00", "E2/00"}])
-        self.claim("with report it is only read", sent["report"][0] == {"E5/00", "EC/00"} and sent["report"][1] <= {"E5/00"}, sent)
+        self.claim("on_drift = report: the drives are only read",
+                   sent["report"][0] == {"E5/00", "EC/00"} and sent["report"][1] <= {"E5/00"}, sent)
         machine.run(f"rm /{rule}; udevadm control --reload")
 
     def check_others(self, machine):
         machine.plug(nvme_disk("HOTNVME"))
         self.wait_for(machine, "HOTNVME", "write_cache", "applied")
-        self.match("a plugged NVMe drive, by nvme", machine.run("nvme get-feature /dev/nvme0 --feature-id=6").stdout, r"value:0+$")
+        self.match("nvme reads the write cache of a plugged NVMe drive as off",
+                   machine.run("nvme get-feature /dev/nvme0 --feature-id=6").stdout, r"value:0+$")
         machine.plug(scsi_disk("HOTSCSI"))
         self.wait_for(machine, "HOTSCSI", "timeout", "applied")
-        self.claim("a plugged SCSI drive, by sysfs", "60" in machine.run("cat /sys/block/sd*/device/timeout").stdout)
+        self.claim("sysfs has the wanted command timeout of a plugged SCSI drive",
+                   "60" in machine.run("cat /sys/block/sd*/device/timeout").stdout)
