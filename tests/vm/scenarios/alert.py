@@ -83,7 +83,7 @@ class Alert(Keeping):
         self.equal("image: each drive has the settings of the file below /usr/lib",
                    [(d["apm"], d["lookahead"]) for d in self.all.values()], [(192, True)] * 2)
         machine.run(f"udevadm trigger --action=add {self.node(machine, 'SN-OTHER')}; udevadm settle")
-        self.match("image: drivekeep.service has the alias that the udev rules start",
+        self.match("image: drivekeep.service has the name drivekeep-udev.service, which the udev rules start",
                    machine.run("systemctl show -P Names drivekeep.service").stdout, "drivekeep-udev.service")
 
     def check_remote(self, machine):
@@ -129,7 +129,7 @@ class Alert(Keeping):
     def check_hour(self, machine):
         self.refuse(machine, "SN-FIRST", LOOKAHEAD)
         self.wait_current(machine)
-        self.equal("a second refusal by the same drive waits for a timer",
+        self.equal("the mail about a second refusal by the same drive waits for a timer",
                    (len(self.mails(machine)),
                     machine.run("systemctl list-units --no-legend --state=waiting 'drivekeep-alert-later-*.timer' | wc -l").stdout),
                    (1, "1\n"))

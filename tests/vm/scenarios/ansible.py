@@ -92,7 +92,7 @@ class Ansible(Keeping):
             self.check_mended()
 
     def play(self, files, *options, absent=(), may_fail=False):
-        """Returns {host: (number of changed tasks, number of failures and of failed connections)} and the output."""
+        """Returns {host: (number of changed tasks, number of failed and unreachable tasks)} and the output."""
         playbook = self.folder / "site.yml"
         playbook.write_text(PLAYBOOK.format(files=json.dumps(files), absent=json.dumps(list(absent)), may_fail=json.dumps(may_fail),
                                             folder=self.folder))

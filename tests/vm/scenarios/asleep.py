@@ -60,7 +60,7 @@ class Asleep(Keeping):
         self.settle(machine)
         self.equal("after a read has spun up the drive, the deferred settings are written",
                    (drive["apm"], drive["standby_seconds"]), (127, 600))
-        self.equal("the journal names the trigger of that visit: wake",
+        self.equal("the journal names the trigger of the visit after the read: wake",
                    self.records(machine, DRIVEKEEP_SERIAL="SN-SLEEPY", DRIVEKEEP_SETTING="apm")[-1]
                    ["DRIVEKEEP_VISIT"], "wake")
 

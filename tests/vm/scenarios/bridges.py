@@ -105,7 +105,7 @@ class Bridges(Keeping):
         self.claim("SIXTEEN: the restart leads to at most one IDENTIFY", len(ours(drive, mark, command=0xec)) <= 1)
 
     def check_late_start(self, machine, drive):
-        """At its start, the service finds a drive of which it has no stored data: two visits are needed."""
+        """When the service starts and has no stored data of an attached drive, two visits are needed."""
         machine.run("systemctl stop drivekeep; rm -rf /run/drivekeep/drives")
         machine.run("hdparm -B 200 $(readlink -f /dev/disk/by-id/usb-*DOCK-SIXTEEN-0:0)", check=False)
         self.equal("SIXTEEN: hdparm sets another APM level", drive["apm"], 200)
@@ -121,7 +121,7 @@ class Bridges(Keeping):
         dock.plug()
         machine.wait_until("drivekeep status --json | grep -q forbidden", 120)
         self.settle(machine)
-        self.equal("CRASH: the bridge reset once", len(drive.log.since(mark, text="bridge reset")), 1)
+        self.equal("CRASH: the bridge has reset once", len(drive.log.since(mark, text="bridge reset")), 1)
         opcodes = dict(dock.bridge.opcodes)
         machine.run("drivekeep apply", 120, check=False)
         self.equal("CRASH: apply does not send ATA PASS-THROUGH(16) again", dock.bridge.opcodes[0x85], opcodes.get(0x85, 0))

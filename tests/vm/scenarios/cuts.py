@@ -61,8 +61,7 @@ class Cuts(Cutting):
             dangerous = verdicts.pop("write_read_verify")
             self.claim(f"cut {turn}, {drive.serial}, {when}: all harmless settings are in effect",
                        self.harmless(drive) and not {"quarantined", "failed", "forbidden"} & set(verdicts.values()), str(verdicts))
-            # A note may exist before its setting is sent, and may remain for some time after HEALTHY seconds: both results are correct
-            # then.
+            # A note may exist before its setting is sent, and for some time after HEALTHY seconds: both results are correct then.
             allowed = {"quarantined"} if verify is not None and verify < HEALTHY else {"quarantined", "applied", "unchanged"}
             self.claim(f"cut {turn}, {drive.serial}: the dangerous setting is {dangerous}", dangerous in allowed and
                        self.dangerous(drive) == (dangerous != "quarantined"), f"sent {verify} s before; {drive['wrv']}")

@@ -46,8 +46,10 @@ class Deeds(Keeping):
             machine.run(f"dd if={by_id('DEED-STANDBY')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.run("drivekeep apply", 180, check=False)
             self.equal("a drive that a read has spun up is not put into standby again", settings(self.standby, mark[1]), [])
-            self.equal("the active drive: standby is applied and currently off", self.told(machine, "DEED-STANDBY"), ("applied", "off"))
-            self.equal("the drive in standby: standby is unchanged and currently on", self.told(machine, "DEED-AGAIN"), ("unchanged", "on"))
+            self.equal("the active drive: standby has the verdict applied and the value off",
+                       self.told(machine, "DEED-STANDBY"), ("applied", "off"))
+            self.equal("the drive in standby: standby has the verdict unchanged and the value on",
+                       self.told(machine, "DEED-AGAIN"), ("unchanged", "on"))
 
             machine.run(f"dd if={by_id('DEED-SLEEP')} of=/dev/null bs=512 count=1 iflag=direct", 60)
             machine.wait_until("drivekeep status --json | grep -A9 '\"name\": *\"apm\"' | grep -q applied", 180)
@@ -63,9 +65,9 @@ class Deeds(Keeping):
                 self.equal(f"resume does not count as attach: {deed.split()[0]} was sent only once in total",
                            settings(drive).count(deed), 1)
             self.equal("standby = \"resume\": STANDBY IMMEDIATE is sent again after the resume", settings(self.again).count(STANDBY), 2)
-            self.equal("standby = \"resume\": the drive is in standby, and the setting is applied and on",
+            self.equal("standby = \"resume\": the drive is in standby, with the verdict applied and the value on",
                        (self.again["mode"], self.told(machine, "DEED-AGAIN")), ("standby", ("applied", "on")))
-            self.equal("standby = true: the drive is active after the resume, and the setting is applied and off",
+            self.equal("standby = true: the drive is active after the resume, with the verdict applied and the value off",
                        (self.standby["mode"] == "standby", self.told(machine, "DEED-STANDBY")), (False, ("applied", "off")))
             self.check_joined(machine)
 

@@ -1,4 +1,4 @@
-"""Faults in the answers of drives. Each is injected into one drive among healthy ones: its verdict, and the delay of the other drives."""
+"""Faults in the answers of drives. Each fault hits one drive among healthy ones, and has a verdict and a cost for the other drives."""
 import contextlib
 import dataclasses
 
@@ -86,7 +86,7 @@ class Faults(Faulty):
             self.check_after(machine, seen, before)
 
     def strike_all(self, machine):
-        """Returns {case: (verdict, seconds that the other drives took)}. Drives that hang do so during the following cases."""
+        """Returns {case: (verdict, seconds that the other drives took)}. A drive that hangs keeps hanging during the following cases."""
         seen, late = {}, {}
         for number, (case, drive) in enumerate(self.bad.items()):
             mark, delay = self.strike(machine, case, drive, AT_BOOT + 1 + number)
@@ -99,7 +99,7 @@ class Faults(Faulty):
         return seen
 
     def strike(self, machine, case, drive, value):
-        """Gives the healthy drives and `drive` another value. Returns the mark in the log of `drive`, and the healthy drives' delay in s."""
+        """Gives the healthy drives and `drive` another value. Returns the mark in the log of `drive`, and their delay in seconds."""
         # Later blocks take precedence: the block for one drive follows the block for all drives.
         self.values |= {"SN-OK*": value, drive.serial: value}
         machine.push(CONF, self.file(self.values))

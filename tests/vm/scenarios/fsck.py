@@ -7,7 +7,7 @@ FILE = """
 drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spindown_time = "20min"; } );
 """
 
-# Sector that each check reads at its end, on each drive below the file system. The drive's log shows this read, without any clock. No
+# Sector that each check reads at its end, on each drive below the file system. The read is a mark in the drive's log and needs no clock. No
 # other program reads this sector.
 MARK = 12345
 # Sector that some checks read at their start.
@@ -15,14 +15,14 @@ FIRST_MARK = 12344
 PLAIN = "systemd-fsck@dev-disk-by\\x2dlabel-plain.service"
 
 
-# File that keeps the check of LONG running while the file exists.
+# The check of LONG runs while this file exists.
 GOES_ON = "/run/check-goes-on"
 LONG = f"[Service]\nExecStartPre=\nExecStartPre=/bin/sh -c 'while test -e {GOES_ON}; do sleep 0.2; done'\n"
 
 
 def slow_check(label, seconds, *serials):
-    """Returns a drop-in that makes a check take so many seconds. The first check after a boot also continues until the service waits for it
-    with every one of these drives."""
+    """Returns a drop-in that makes a check last some seconds. The first check after a boot counts them from the moment at which the visits
+    to all its drives wait for the check."""
     waits, once = f"grep -ls 'WAITING_FOR=.*label-{label}' /run/drivekeep/drives/* | wc -l", f"/run/{label}-was-waited-for"
     wait = f"until [ -e {once} ]; do sleep 0.2; [ `{waits}` -lt {len(serials)} ] || touch {once}; done; sleep {seconds}"
     marks = "".join(f"ExecStartPost=/bin/dd if={by_id(s)} of=/dev/null bs=512 count=1 skip={MARK} iflag=direct\n" for s in serials)

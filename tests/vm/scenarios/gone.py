@@ -17,7 +17,7 @@ FLAPS = 25
 
 
 class Gone(Faulty):
-    """Drives are pulled at each step of a visit, replaced, or flap every 200 ms: `vanished`, then all settings are in effect"""
+    """Drives are pulled at each step of a visit, replaced, or replugged every 200 ms: `vanished`, then all settings are in effect"""
 
     def run(self):
         self.sound = self.drive("SN-OK", **COLD)
@@ -58,8 +58,8 @@ class Gone(Faulty):
         for step, drive in [*self.pulled.items(), ("another drive", self.swapped)]:
             machine.wait_until(f"journalctl -b -o cat DRIVEKEEP_SERIAL={drive.serial} DRIVEKEEP_SETTING=apm "
                                "DRIVEKEEP_VERDICT=vanished | grep -q .", 150)
-            self.claim(f"gone at {step}: the verdict is vanished", True)
-            self.claim(f"gone at {step}: the drive gets at most four commands", len(ours(drive, marks[drive])) <= 4)
+            self.claim(f"unplugged at {step}: the verdict is vanished", True)
+            self.claim(f"unplugged at {step}: the drive gets at most four commands", len(ours(drive, marks[drive])) <= 4)
         machine.wait_until(gone, 120)
         self.equal("status lists none of the pulled drives", [s for s in self.status(machine) if s and s.startswith("SN-")], ["SN-OK"])
 
@@ -74,7 +74,8 @@ class Gone(Faulty):
         for step, drive in self.pulled.items():
             _, verdict = STEPS[step]
             machine.wait_until(lambda: self.status(machine).get(drive.serial, {}).get("apm", {}).get("verdict") == verdict, 120, 1)
-            self.equal(f"gone at {step}, and back: apm is {verdict}, and both settings are in effect", (drive["apm"], drive["lookahead"]),
+            self.equal(f"unplugged at {step}, then plugged again: apm is {verdict}, and both settings are in effect",
+                       (drive["apm"], drive["lookahead"]),
                        (101, True))
             self.fault("gone in mid-visit, and back", step, len(drives), f"vanished, then {verdict}", self.delay)
         machine.wait_until(lambda: self.other["apm"] == 77, 60)

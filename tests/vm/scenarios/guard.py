@@ -49,7 +49,7 @@ class Guard(Cutting):
         return machine.start("systemctl reload drivekeep")
 
     def want(self, machine, apm=None, verify=None):
-        """Reloads with other values for SN-A, and waits until the drive has the new value. Returns the reload, which may still run."""
+        """Reloads the file with other values for SN-A. Returns the running reload once the drive has the new value."""
         mark = self.a.log.mark()
         self.apm, self.verify = apm or self.apm, verify or self.verify
         reloading = self.push(machine)
@@ -64,7 +64,7 @@ class Guard(Cutting):
         machine.wait_boot()
 
     def check_notes_go(self, machine):
-        self.equal("both drives have their settings", (self.a["apm"], self.b["apm"], self.a["wrv"]), (127, 127, 0))
+        self.equal("SN-A and SN-B have their settings", (self.a["apm"], self.b["apm"], self.a["wrv"]), (127, 127, 0))
         self.wait_no_notes(machine, "10 s after a visit")
         self.equal("the directory of notes has no content 10 s after a visit", self.notes(machine), "")
         marks = [d.log.mark() for d in (self.a, self.b)]
@@ -103,7 +103,7 @@ class Guard(Cutting):
         self.no_match("the notes contain no harmless setting", self.notes(machine), "SETTING=(apm|lookahead|spindown_time)")
         moments = self.power_cut(machine, marks)
         for drive, moment in moments.items():
-            self.note(f"{drive.serial}: seconds from the first and the first dangerous write to the power cut: {moment}")
+            self.note(f"{drive.serial}: seconds from the first write, and from the first dangerous write, to the power cut: {moment}")
 
         # At the next boot the drive `sent` hangs again, but only after all other drives have been visited.
         marks = {drive: drive.log.mark() for drive in self.cut}
@@ -156,7 +156,7 @@ class Guard(Cutting):
                    f"No commands are sent to .*{drive.serial}")
         self.equal("two crashes in a row: all other drives have their harmless settings",
                    [d.serial for d in self.cut if d is not drive and not self.harmless(d)], [])
-        # In that boot the daemon may have started before some drives appeared. Here all drives are present, with the second crash noted.
+        # In that boot the daemon may have started before some drives appeared. Here all drives are present when the daemon finds the crash.
         machine.run(f"systemctl stop drivekeep; sed -i -e '/^VISITING=/d' -e 's/^BOOT_ID=.*/BOOT_ID=before/' "
                     f"-e 's/^DEATHS=2/DEATHS=1\\nVISITING=1/' $(grep -ld skip SERIAL={drive.serial} {NOTES}/*[!~]); systemctl start drivekeep")
         self.settle(machine)
@@ -190,7 +190,7 @@ class Guard(Cutting):
                    (drive["wrv"], self.verdicts(machine, drive.serial)["write_read_verify"]), (0, "quarantined"))
         refused = machine.run(f"setpriv --reuid nobody --clear-groups drivekeep release {node} write_read_verify", check=False)
         self.equal("release by another user than root exits 1 and writes nothing", (refused.status, drive["wrv"]), (1, 0))
-        self.match("the error message of release names root", refused.stderr, "only root")
+        self.match("the error message of the denied release names root as the required user", refused.stderr, "only root")
         self.equal("release exits 1 for a setting that is not quarantined",
                    machine.run(f"drivekeep release {node} lookahead", check=False).status, 1)
         machine.run(f"drivekeep release {node} write_read_verify")

@@ -75,7 +75,7 @@ class Hotplug(Keeping):
         self.equal("another drive at the same port gets the same device name", self.node(machine, "SN-OTHER"), name)
         self.equal("the other drive with the same device name gets its settings", (other["apm"], other["standby_seconds"]), (127, 1200))
         listed = machine.run("drivekeep list --json").stdout
-        self.match("list --json tells whether the serial number or the WWN identifies a drive", listed, r'"identity": ?"(serial|wwn)"')
+        self.match("list --json has the kind of identity: serial number or WWN", listed, r'"identity": ?"(serial|wwn)"')
         self.other = other
 
     def check_repeated_events(self, machine, first):
@@ -95,7 +95,7 @@ class Hotplug(Keeping):
         self.equal("a drive without model, serial number and WWN gets its settings", (nobody["apm"], nobody["lookahead"]), (127, True))
         self.settle(machine)
         found = [each for each in self.all_status(machine) if each["identity"] == "path" and each["settings"]]
-        self.equal("status identifies a drive without model, serial number and WWN by its path, with its verdicts",
+        self.equal("a drive without model, serial number and WWN is identified by its path, and status has its verdicts",
                    [{s["name"]: s["verdict"] for s in each["settings"]} for each in found],
                    [{"apm": "applied", "lookahead": "applied", "spindown_time": "unverifiable"}])
         gone = self.are_gone(machine, found[0]["node"])
@@ -188,10 +188,10 @@ class Hotplug(Keeping):
             self.settle(machine)
             sent[policy] = [{e.registers()[:5] for e in ours(d, m) if e.comm.startswith(OURS)} for d, m in zip((awake, asleep), marks)]
             drift = self.records(machine, DRIVEKEEP_SERIAL="SN-0", DRIVEKEEP_SETTING="apm", DRIVEKEEP_DRIFT_TO="254")[-1:]
-            self.equal(f"the journal reports the APM level set by Debian's rule as drift ({policy})",
+            self.equal(f"the journal reports the APM level set by Debian's rule as drift (on_drift = {policy})",
                        [(d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift],
                        [("127", "recheck")] if policy == "report" else [("127", "parameters")])
-            self.equal(f"{policy}: the APM level and the standby timer are as expected",
+            self.equal(f"on_drift = {policy}: the APM level and the standby timer are as expected",
                        (awake["apm"], awake["standby_seconds"]), (254 if policy == "report" else 127, 1200))
             self.equal("the drive in standby stays in standby and does not spin up",
                        (asleep["mode"], asleep["spin_ups"]), ("standby", spin_ups))
