@@ -1,17 +1,17 @@
-"""Daemon, workers and broker killed at every step of a visit; /run full; journald stuck."""
+"""SIGKILL of daemon, workers and broker at every step of a visit; a full /run; a stuck journald."""
 import json
 
 from striking import Striking
 
 BROKEN = "/run/systemd/system/drivekeep-broker.service.d/broken.conf"
 JOURNALD = "systemctl kill --kill-whom=main -s %s systemd-journald"
-# Until its queue takes no more, by senders whose own buffers are not what is full.
+# Fills journald's queue. Each sender fills its own socket buffer; when a new sender cannot send one message, the queue is full.
 FILL = r"""perl -MSocket -e 'for (;;) { my $n = 0; socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die $!;
 connect($s, sockaddr_un("/run/systemd/journal/socket")) or die $!; $n++ while send($s, "MESSAGE=full\n", 64); $n or last }'"""
 
 
 class Killed(Striking):
-    """SIGKILL for workers, daemon, broker at every step of a visit: all as wanted, nothing twice, no note left; /run full; journald stuck"""
+    """Drives get each setting once, and no note remains, despite SIGKILL of any process in a visit, a full /run or a stuck journald"""
 
     def run(self):
         with self.struck() as machine:
@@ -28,7 +28,7 @@ class Killed(Striking):
         machine.run("kill -KILL " + " ".join(map(str, pids)))
 
     def check_closed(self, machine):
-        """What keeps the broker from starting for a moment makes systemd give up on its socket, too."""
+        """A temporary fault that keeps the broker from starting makes systemd stop the broker's socket as well."""
         machine.push(BROKEN, "[Unit]\nStartLimitIntervalSec=60s\nStartLimitBurst=3\n[Service]\nExecStart=\nExecStart=/bin/false\n")
         machine.run("systemctl daemon-reload; systemctl stop drivekeep-broker.service")
         self.want_others(machine)
@@ -39,10 +39,11 @@ class Killed(Striking):
         self.hurry(machine, "journalctl -b -u drivekeep -o cat | grep -q 'socket refuses connections'", step=5)
         machine.wait_until(self.are_right, 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
-        self.match("the broker cannot be started for a while: the service says so", machine.run("journalctl -b -u drivekeep -o cat").stdout,
+        self.match("the broker temporarily cannot start: the service logs that its socket refuses connections",
+                   machine.run("journalctl -b -u drivekeep -o cat").stdout,
                    r"(?m)^drivekeep-broker\.socket refuses connections; drivekeepd exits, and systemd restarts both\.$")
         machine.wait_until(lambda: self.says_right(machine), 60, 1)
-        self.claim("and afterwards every drive has what is wanted", self.are_right())
+        self.claim("every drive has its settings after the broker could start again", self.are_right())
         self.fault("the broker cannot start", "systemd's start limit", len(self.all), "unverifiable/applied", delay)
 
     def check_full(self, machine):
@@ -50,34 +51,35 @@ class Killed(Striking):
         machine.run("dd if=/dev/zero of=/run/fill bs=64k 2>/dev/null; dd if=/dev/zero of=/run/fill2 bs=4k 2>/dev/null; true", 120)
         self.claim("/run is full", machine.run("head -c 65536 /dev/zero > /run/more", check=False).status != 0)
         started = self.sound.log.event("/run full").time
-        # Not by systemctl: systemd itself starts no process while /run is full.
+        # systemctl reload would fail: systemd starts no process while /run is full.
         machine.start("drivekeep reload")
         machine.wait_until(self.are_right, 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
-        self.claim("/run full: the drives get what is wanted", True)
+        self.claim("/run full: the drives get their settings", True)
         machine.wait_until("! systemctl show -P StatusText drivekeep | grep -q visited", 120)
-        # What commands print goes through files below /run, too.
+        # The guest's agent needs /run for the output of commands, so this output goes to /root.
         machine.run("drivekeep status --json > /root/told; rm -f /run/fill /run/fill2 /run/more", check=False)
         told = [s for each in json.loads(machine.run("cat /root/told").stdout)["drives"] for s in each["settings"] if s["name"] == "apm"]
-        self.claim("/run full: status says nothing that is not true any more",
+        self.claim("/run full: status shows no outdated value",
                    {s["actual"] for s in told} <= {str(self.want[0])}, str(told))
         machine.run("drivekeep apply", 120)
         machine.wait_until(lambda: self.says_right(machine), 60, 1)
-        self.claim("and with room again, all", True)
+        self.claim("with room in /run again, status shows every setting as applied", True)
         self.fault("/run full", "state files", len(self.all), "/".join(sorted({s["verdict"] for s in told})) or "nothing is said", delay)
 
     def check_journal(self, machine):
-        """journald does not run, and its queue is full, as when its disk hangs."""
+        """journald is stopped with a full queue, as when its disk hangs."""
         self.want_others(machine)
         machine.run(f"{JOURNALD % 'STOP'}; {FILL}")
         started = self.sound.log.event("journald stuck").time
         machine.run("drivekeep reload; drivekeep apply", 120)
         delay = max(e.time for e in self.sound.log.since(0, command=0xE3)) - started
-        self.claim("journald stuck: who asks is answered, and the drives have what is wanted", self.are_right())
+        self.claim("journald stuck: commands are answered, and the drives have their settings", self.are_right())
         self.fault("journald stuck", "full queue", len(self.all), "unverifiable/applied", delay)
         machine.run(f"{JOURNALD % 'CONT'}; journalctl --sync", 120)
         told = self.records(machine, DRIVEKEEP_SETTING="apm", DRIVEKEEP_WANTED=str(self.want[0]), DRIVEKEEP_VERDICT="applied")
-        self.equal("when it goes on, it is told all that waited", {r["DRIVEKEEP_SERIAL"] for r in told}, {d.serial for d in self.all})
+        self.equal("journald, running again, gets every record that waited",
+                   {r["DRIVEKEEP_SERIAL"] for r in told}, {d.serial for d in self.all})
         machine.run(f"{JOURNALD % 'STOP'}; {FILL}; drivekeep apply; systemctl stop drivekeep", 120)
         self.claim_stop(machine, "with journald stuck")
         machine.run(f"{JOURNALD % 'CONT'}; systemctl start drivekeep")

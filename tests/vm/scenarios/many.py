@@ -1,4 +1,4 @@
-"""Many drives at once."""
+"""24 drives that are plugged in at the same time."""
 import contextlib
 
 from keeping import CONF, Keeping, ours
@@ -7,7 +7,7 @@ FILE = 'drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = tru
 
 
 class Many(Keeping):
-    """24 drives plugged at once, each configured, none asked more than one alone is"""
+    """24 drives plugged in at once all get their settings, with no more commands per drive than a single drive gets"""
 
     def run(self):
         drives = [self.drive(f"SN-{i:02}", apm=128, lookahead=False, size_mb=8) for i in range(24)]
@@ -20,8 +20,10 @@ class Many(Keeping):
             second.plug(machine)
             machine.wait_until(lambda: all(d["standby_seconds"] == 1200 for d in drives), 180)
             self.settle(machine)
-            self.equal("all have their settings", {(d["apm"], d["lookahead"], d["standby_seconds"]) for d in drives},
+            self.equal("all 24 drives have their settings", {(d["apm"], d["lookahead"], d["standby_seconds"]) for d in drives},
                        {(127, True, 1200)})
-            self.equal("six commands each: power mode, IDENTIFY, three settings, IDENTIFY", {len(ours(d)) for d in drives}, {6})
-            self.match("the status text counts them", machine.run("systemctl show -P StatusText drivekeep").stdout,
+            self.equal("each drive gets six commands: CHECK POWER MODE, IDENTIFY, three settings, IDENTIFY",
+                       {len(ours(d)) for d in drives}, {6})
+            self.match("the service's status text counts the drives and settings",
+                       machine.run("systemctl show -P StatusText drivekeep").stdout,
                        r"^2[0-9] drives, 72 settings kept$")
