@@ -1,4 +1,4 @@
-"""What `drivekeep bench` measures, by which commands, and what it leaves alone."""
+"""`drivekeep bench`: its figures, the commands it sends, and what it must not change."""
 import json
 
 import schema
@@ -10,21 +10,21 @@ from sampling import BUDGET, Sampling
 RESULTS = "/var/lib/drivekeep/bench"
 READS = ["sequential_start", "sequential_middle", "sequential_end", "buffered", "random_latency", "random_latency_p99", "random_rate"]
 WRITES = ["fsync_latency", "mixed_rate"]
-JOBS, JOBS_IN_FILE = 6, 8     # samples of a round: one of them tells two figures
-# An interval wants six samples, of which one or another may be left out.
+JOBS, JOBS_IN_FILE = 6, 8     # samples per round; one sample yields two figures
+# An interval needs six samples; one more round makes up for discarded samples.
 ROUNDS = 7
 FILE = """drives = ( { match = { serial = "SN-PLAIN"; }; read_ahead_kb = 256; } );
 """
-# Files of 128 MiB are written to the faster ones.
+# Bytes per second, outermost and innermost. The fast drives take files of 128 MiB.
 SLOW, FAST = (10e6, 5e6), (40e6, 20e6)
 
 
 class Measuring(Sampling):
-    """`drivekeep bench` measures by reads alone, is not misled by others, and leaves nothing behind"""
+    """`drivekeep bench` measures by reads alone, discards samples that other programs disturbed, and leaves nothing behind"""
     long = True
 
     def run(self):
-        # Drives so slow that what the host takes for a command is little beside it.
+        # The drives are so slow that the host's time for a command is negligible.
         plain, files, left, right, timed = (
             self.drive(f"SN-{name}", size_mb=65536, mechanics=Mechanics(rates, rpm=2400, seek=(3e-3, 36e-3), reads_on=True, buffer=0.5))
             for name, rates in (("PLAIN", SLOW), ("FILES", FAST), ("LEFT", FAST), ("RIGHT", FAST), ("TIMED", SLOW)))
@@ -32,7 +32,7 @@ class Measuring(Sampling):
                 self.machine(files={CONF: FILE, **self.files}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
             self.lighten(machine)
-            # It mostly waits, so that the other drives can be measured meanwhile.
+            # This measurement mostly waits, so other drives can be measured meanwhile.
             first = machine.start(self.bench_command("SN-TIMED", ROUNDS))
             told = self.check_reads(machine, plain)
             self.check_others(machine, plain)
@@ -51,100 +51,111 @@ class Measuring(Sampling):
         return self.sampled(rounds * (JOBS_IN_FILE if options else JOBS), f"drivekeep bench --json {drive} {BUDGET} {' '.join(options)}")
 
     def bench(self, machine, drive, *options, rounds=2):
-        """What it keeps, as it prints it. Of two samples one may be left out."""
+        """Returns the measurement that `drivekeep bench` prints and keeps. One of the two rounds may be discarded."""
         return json.loads(machine.run(self.bench_command(drive, rounds, *options), 300, check=False).stdout)
 
     def newest(self, machine, serial="SN-PLAIN"):
-        """The name of what was measured last of a drive."""
+        """Returns the name of the newest measurement of a drive."""
         return [each["name"] for each in json.loads(machine.run("drivekeep bench --json").stdout)["measurements"] if each["serial"] == serial][-1]
 
     def figures(self, result):
         return {figure["name"]: figure for figure in result["figures"]}
 
     def sent(self, drive, mark):
-        """Of all commands but pass-through, the opcodes."""
+        """Returns the opcodes of all commands that the kernel sent by itself, without pass-through."""
         return {e.command for e in drive.log.since(mark, origin="kernel")}
 
     def check_reads(self, machine, drive):
         mark = drive.log.mark()
         told = self.bench(machine, "SN-PLAIN")
         figures = self.figures(told)
-        self.equal("all figures are there, of reads alone", list(figures), READS)
-        self.equal("nothing failed", [f["name"] for f in figures.values() if f["errors"]], [])
-        self.claim("the drive was read, and nothing else, by the kernel", self.sent(drive, mark) <= READ, str(self.sent(drive, mark)))
-        self.equal("no setting was sent to it", [e.registers() for e in drive.log.since(mark) if e.sets], [])
+        self.equal("without --file the measurement has all figures of reads, and no others", list(figures), READS)
+        self.equal("no figure has errors", [f["name"] for f in figures.values() if f["errors"]], [])
+        self.claim("the kernel sends only reads to the drive", self.sent(drive, mark) <= READ, str(self.sent(drive, mark)))
+        self.equal("the measured drive gets no command that changes a setting",
+                   [e.registers() for e in drive.log.since(mark) if e.sets], [])
         settings = {s["name"]: s["value"] for s in told["settings"]}
         node = self.node(machine, "SN-PLAIN")
-        self.equal("the settings in force are told: look-ahead as hdparm has it", settings["lookahead"],
+        self.equal("the measurement records look-ahead as hdparm shows it", settings["lookahead"],
                    machine.run(f"hdparm -A {node} | grep -oE '\\((on|off)' | tr -d '('").stdout.strip())
-        self.equal("and read-ahead as the kernel has it", settings["read_ahead_kb"], "256 KiB")
+        self.equal("the measurement records read-ahead as the kernel has it", settings["read_ahead_kb"], "256 KiB")
         kept = machine.run(f"ls {RESULTS}; cat {RESULTS}/*").stdout
-        self.claim("what it has printed is kept", json.dumps(told["figures"][0]["samples"][0]) in kept, kept[:300])
-        self.match("the kernel's own count has what was read", machine.run(f"cat /sys/block/{node[5:]}/stat").stdout, r"^ *[1-9]")
+        self.claim("the printed samples are kept on disk", json.dumps(told["figures"][0]["samples"][0]) in kept, kept[:300])
+        self.match("the kernel's I/O statistics count the reads", machine.run(f"cat /sys/block/{node[5:]}/stat").stdout, r"^ *[1-9]")
 
         before = self.newest(machine)
         machine.run(f"echo 128 > /sys/block/{node[5:]}/queue/read_ahead_kb")
         self.bench(machine, node, rounds=1)
         shown = machine.run(f"drivekeep bench --compare {before} {self.newest(machine)}").stdout
-        self.match("two measurements are compared, figure by figure", shown, r"sequential, middle .*(%|no difference shown by \d+ samples|6 samples of each)")
-        self.match("with what was changed between them", shown, r"sd., read_ahead_kb: 256 KiB before, 128 KiB after")
-        self.match("show --plot draws a drive's week", machine.run("drivekeep show --plot SN-PLAIN", check=False).stdout,
+        self.match("--compare shows the difference of two measurements for each figure",
+                   shown, r"sequential, middle .*(%|no difference shown by \d+ samples|6 samples of each)")
+        self.match("--compare shows the setting that changed between two measurements",
+                   shown, r"sd., read_ahead_kb: 256 KiB before, 128 KiB after")
+        self.match("show --plot draws the last week of a drive", machine.run("drivekeep show --plot SN-PLAIN", check=False).stdout,
                    r"^sd.  SN-PLAIN\n +0  .*\n(?:\w{3} [ \d]\d \w{3}  .{48}  .*\n){7}")
-        self.match("both are listed", machine.run("drivekeep bench").stdout, rf"^{before} .*\n(?:.*\n)*^{self.newest(machine)} ")
+        self.match("bench without a drive lists both measurements",
+                   machine.run("drivekeep bench").stdout, rf"^{before} .*\n(?:.*\n)*^{self.newest(machine)} ")
         return told
 
     def check_truth(self, drive, figures):
-        """A drive whose times are known. The machine, which is emulated, adds its own to them."""
+        """The figures agree with the known times of the drive model; the emulated machine adds to these times."""
         model = drive.mechanics
         median = {name: figure["median"] for name, figure in figures.items()}
-        self.claim("each figure has an interval about its median", all(f["low"] <= f["median"] <= f["high"] for f in figures.values()), str(figures))
+        self.claim("the interval of each figure contains its median",
+                   all(f["low"] <= f["median"] <= f["high"] for f in figures.values()), str(figures))
         self.claim("the outer zone is the fastest, the inner the slowest",
                    median["sequential_start"] > median["sequential_middle"] > median["sequential_end"], str(median))
         for name, part in (("sequential_start", 0), ("sequential_middle", 0.5), ("sequential_end", 1)):
-            self.claim(f"{name} is what the drive does", 0.7 <= median[name] / model.rate(part) <= 1.03, f"{median[name]} of {model.rate(part)}")
-        # Of two places drawn at random the distance is a quarter of the disk, as often as not.
+            self.claim(f"{name} is close to the drive model's rate",
+                       0.7 <= median[name] / model.rate(part) <= 1.03, f"{median[name]} of {model.rate(part)}")
+        # The median distance between two random places is 0.29 of the disk.
         truth = model.access(0.29)
-        self.claim("the latency of a random read is what the drive takes", 0.9 <= median["random_latency"] / truth <= 1.6,
+        self.claim("the latency of a random read is close to the drive model's access time", 0.9 <= median["random_latency"] / truth <= 1.6,
                    f"{median['random_latency']} of {truth}")
-        self.claim("and the worst of a hundred takes longer", median["random_latency_p99"] > median["random_latency"] + 15 / model.rpm,
+        self.claim("the 99th percentile of random reads exceeds the median by at least a quarter of a revolution",
+                   median["random_latency_p99"] > median["random_latency"] + 15 / model.rpm,
                    str(median))
 
     def check_slower(self, machine, before, after):
         told = {f["name"]: f for f in json.loads(machine.run("drivekeep bench --compare --json SN-TIMED").stdout)["figures"]}
         for name in ("sequential_start", "sequential_middle", "sequential_end", "buffered"):
-            self.claim(f"the drive has become slower by 60 %: {name} is told so", told[name]["differs"] and told[name]["high"] < 1,
+            self.claim(f"the drive has become slower by 60 %: --compare reports a lower {name}",
+                       told[name]["differs"] and told[name]["high"] < 1,
                        f"{before[name]}\n{after[name]}\n{told[name]}")
-        self.claim("and random reads, which transfer little, about as they were", 0.8 < told["random_latency"]["factor"] < 1.4,
+        self.claim("the latency of random reads, which transfer little, is almost unchanged", 0.8 < told["random_latency"]["factor"] < 1.4,
                    str(told["random_latency"]))
 
     def check_json(self, machine, told):
-        self.equal("drivekeep bench SN-PLAIN is as the schema says", schema.errors("bench", told), [])
+        self.equal("the output of drivekeep bench SN-PLAIN agrees with the schema", schema.errors("bench", told), [])
         for shape, line in ("bench_list", ""), ("bench_compare", "--compare SN-PLAIN"):
             shown = json.loads(machine.run(f"drivekeep bench --json {line}").stdout)
-            self.equal(f"drivekeep bench {line} is as the schema says", schema.errors(shape, shown), [])
+            self.equal(f"the output of drivekeep bench {line} agrees with the schema", schema.errors(shape, shown), [])
 
     def check_others(self, machine, drive):
-        """Samples in which others used the drive say nothing. What is read beside read-ahead has to be more than that to be seen."""
+        """A sample is discarded if another program does I/O. Its reads are noticed only if they exceed the kernel's read-ahead."""
         node = self.node(machine, "SN-PLAIN")
         machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
         figures = self.figures(self.bench(machine, "SN-PLAIN", rounds=1))
         machine.run("systemctl stop other")
-        self.equal("another program reads meanwhile: no sample is used", {name: len(f["samples"]) for name, f in figures.items()},
+        self.equal("while another program reads, every sample is discarded", {name: len(f["samples"]) for name, f in figures.items()},
                    dict.fromkeys(READS, 0))
-        self.claim("and it is said why", all(f["others"] > 0 for f in figures.values()), str(figures))
+        self.claim("each figure counts the samples that another program disturbed",
+                   all(f["others"] > 0 for f in figures.values()), str(figures))
 
     def check_end(self, machine, drive):
         before = self.newest(machine)
         mark = drive.log.mark()
         machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep bench SN-PLAIN --budget=10min")
-        # The middle is read once the first sample of the start has been taken.
+        # Reads of the middle begin after the first sample of the start is complete.
         machine.wait_until(lambda: any(e.lba > drive.sectors // 4 for e in drive.log.since(mark, origin="kernel")))
         machine.run("systemctl kill -s INT ended")
         machine.wait_until("! systemctl is-active -q ended")
-        self.match("interrupted: what there is is printed", machine.run("cat /root/ended").stdout, r"sequential, start \(outer zone\) .*/s")
-        self.claim("and kept", self.newest(machine) != before, before)
-        self.equal("no fio is left", machine.run("pgrep -x fio", check=False).stdout, "")
-        self.match("without fio it is said what to install", machine.run("PATH=/none /usr/bin/drivekeep bench SN-PLAIN", check=False).stderr,
+        self.match("an interrupted measurement prints the figures so far",
+                   machine.run("cat /root/ended").stdout, r"sequential, start \(outer zone\) .*/s")
+        self.claim("an interrupted measurement is kept", self.newest(machine) != before, before)
+        self.equal("no fio process remains after an interrupted measurement", machine.run("pgrep -x fio", check=False).stdout, "")
+        self.match("without fio the error names the missing program",
+                   machine.run("PATH=/none /usr/bin/drivekeep bench SN-PLAIN", check=False).stderr,
                    r"drivekeep bench needs fio")
 
     def check_file(self, machine, drive):
@@ -153,17 +164,19 @@ class Measuring(Sampling):
         used = machine.run("df --output=used /mnt/files").stdout
         mark = drive.log.mark()
         figures = self.figures(self.bench(machine, node, "--file=/mnt/files", rounds=1))
-        self.equal("with --file also what writes is measured", list(figures), READS + WRITES)
-        self.claim("by writes and flushes", all(figures[name]["samples"] for name in WRITES) and
+        self.equal("with --file the measurement also has the figures of writes", list(figures), READS + WRITES)
+        self.claim("the figures of writes come from writes and flushes", all(figures[name]["samples"] for name in WRITES) and
                    self.sent(drive, mark) & WRITE and self.sent(drive, mark) & FLUSH, str(figures))
-        self.equal("nothing is left of the file", machine.run("ls -A /mnt/files; df --output=used /mnt/files").stdout, "lost+found\n" + used)
+        self.equal("the temporary file and its space are gone after the measurement",
+                   machine.run("ls -A /mnt/files; df --output=used /mnt/files").stdout, "lost+found\n" + used)
         machine.run(f"systemd-run -q --unit=killed drivekeep bench {node} --file=/mnt/files --budget=10min")
         machine.wait_until("ls -l /proc/$(systemctl show -P MainPID killed)/fd | grep -q '/mnt/files/.*deleted'")
         machine.run("systemctl kill -s KILL killed")
-        # It may be in the middle of writing, and the file is there until it is gone.
+        # The killed process may still be in a write; the deleted file takes up space until the process has ended.
         machine.wait_until("systemctl show -P ActiveState killed | grep -qE 'inactive|failed'")
-        self.equal("nor when it was killed", machine.run("sync; ls -A /mnt/files; df --output=used /mnt/files").stdout, "lost+found\n" + used)
-        self.match("a directory on another drive is refused", machine.run(f"drivekeep bench {node} --file=/root", check=False).stderr,
+        self.equal("the temporary file and its space are gone after bench was killed",
+                   machine.run("sync; ls -A /mnt/files; df --output=used /mnt/files").stdout, "lost+found\n" + used)
+        self.match("--file rejects a directory on another drive", machine.run(f"drivekeep bench {node} --file=/root", check=False).stderr,
                    r"'/root' is not on sd. alone")
 
     def check_array(self, machine, left, right):
@@ -173,23 +186,25 @@ class Measuring(Sampling):
         machine.run("echo ';' | sfdisk -q /dev/md/pair; udevadm settle; "
                     "mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 /dev/md/pair1 && "
                     "mkdir -p /mnt/pair && mount -o " + CALM + " /dev/md/pair1 /mnt/pair")
-        self.equal("a directory on a partition of the array is on the array",
+        self.equal("--file accepts a directory on a partition of the array",
                    list(self.figures(self.bench(machine, "/dev/md/pair", "--file=/mnt/pair", rounds=1))), READS + WRITES)
-        self.match("and not on one of its disks", machine.run(f"drivekeep bench {nodes[0]} --file=/mnt/pair", check=False).stderr,
+        self.match("--file rejects a directory on the array for one of its disks",
+                   machine.run(f"drivekeep bench {nodes[0]} --file=/mnt/pair", check=False).stderr,
                    r"'/mnt/pair' is not on sd. alone")
-        # The superblock is written some time after that, unless the array may be read only: then at once.
+        # The kernel writes the superblock some time after the last write, but at once when the array becomes read-only.
         machine.run("umount /mnt/pair && sync && mdadm --readonly /dev/md/pair")
         marks = left.log.mark(), right.log.mark()
         told = self.bench(machine, "/dev/md/pair")
-        self.claim("an array is measured", all(f["samples"] for f in self.figures(told).values()), str(told))
-        self.claim("by reads of its disks", all(self.sent(d, m) <= READ for d, m in zip((left, right), marks)),
+        self.claim("each figure of an array has samples", all(f["samples"] for f in self.figures(told).values()), str(told))
+        self.claim("measuring an array sends only reads to its disks", all(self.sent(d, m) <= READ for d, m in zip((left, right), marks)),
                    str([self.sent(d, m) for d, m in zip((left, right), marks)]))
-        self.equal("with its disks' settings", {s["drive"] for s in told["settings"]},
+        self.equal("the measurement of an array records the settings of its disks", {s["drive"] for s in told["settings"]},
                    {told["drive"], *(node[5:] for node in nodes)})
         action = f"/sys/block/{told['drive']}/md/sync_action"
         machine.run(f"mdadm --readwrite /dev/md/pair; echo 1 > /proc/sys/dev/raid/speed_limit_max; echo check > {action}")
         for name in ("/dev/md/pair", nodes[0]):
-            self.match(f"{name} is not measured while the array is checked", machine.run(f"drivekeep bench {name}", check=False).stderr,
+            self.match(f"bench does not measure {name} during a check of the array",
+                       machine.run(f"drivekeep bench {name}", check=False).stderr,
                        r"md\d+ is busy with 'check'")
         machine.run(f"echo idle > {action}; mdadm --stop /dev/md/pair")
 
@@ -198,7 +213,8 @@ class Measuring(Sampling):
         machine.run(f"hdparm -y {node}")
         spin_ups, mark = drive["spin_ups"], drive.log.mark()
         done = machine.run(f"drivekeep bench {node}", check=False)
-        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. is in a low-power state")
-        self.equal("the exit status is 1", done.status, 1)
-        self.equal("it sleeps on, having been asked whether it does", ({e.name for e in drive.log.since(mark)}, drive["mode"], drive["spin_ups"]),
+        self.match("bench does not measure a drive in standby", done.stderr, r"sd. is not measured: sd. is in a low-power state")
+        self.equal("bench exits with 1 for a drive in standby", done.status, 1)
+        self.equal("the drive gets only CHECK POWER MODE and stays in standby",
+                   ({e.name for e in drive.log.since(mark)}, drive["mode"], drive["spin_ups"]),
                    ({"CHECK POWER MODE"}, "standby", spin_ups))
