@@ -1,6 +1,6 @@
-"""Metrics: the file that systemd has written whenever something changes, and what Prometheus makes of it.
+"""Metrics: the file that drivekeep-metrics.service writes on each change, and the alerts of Prometheus.
 
-The values are compared with hdparm's and sysfs's, the alerts are those of conf/prometheus, by the suite's own Prometheus and node_exporter."""
+The values must agree with hdparm and sysfs. The alert rules are those of conf/prometheus; the guest runs Prometheus and node_exporter."""
 import json
 import pathlib
 import re
@@ -52,7 +52,7 @@ class Metrics(Keeping):
             self.check_end(machine)
 
     def samples(self, machine, path=PROM):
-        """{name: [({label: value}, number)]} of the file, once it is as the last change has it."""
+        """Waits until the file has the last change, and returns its samples: {name: [({label: value}, number)]}."""
         machine.wait_until(CURRENT, 60)
         found = {}
         for name, labels, number in re.findall(r"^(\w+)(?:\{(.*)\})? (\S+)$", machine.run(f"cat {path}").stdout, re.M):
@@ -60,7 +60,7 @@ class Metrics(Keeping):
         return found
 
     def value(self, machine, name, **labels):
-        """Of the one sample with these labels; None: there is none."""
+        """Returns the value of the one sample with these labels, or None if there is none."""
         [*found] = [number for had, number in self.samples(machine).get(name, []) if labels.items() <= had.items()]
         return found[0] if len(found) == 1 else found or None
 
@@ -72,10 +72,11 @@ class Metrics(Keeping):
         node = self.nodes["SN-PLAIN"]
         self.device = node.removeprefix("/dev/")
         samples = self.samples(machine)
-        self.equal("the file is written at boot", (samples["drivekeep_up"], samples["drivekeep_configuration_errors"]), ([({}, 1)], [({}, 0)]))
+        self.equal("the metrics file is written at boot",
+                   (samples["drivekeep_up"], samples["drivekeep_configuration_errors"]), ([({}, 1)], [({}, 0)]))
         info = [labels for labels, _ in samples["drivekeep_drive_info"] if labels["device"] == self.device]
         told = machine.run(f"hdparm -I {node}; lsblk -dno TRAN {node}").stdout
-        self.equal("the drive is told of as hdparm and lsblk tell of it",
+        self.equal("drivekeep_drive_info agrees with hdparm and lsblk",
                    [(i["serial"] in told, i["model"].replace("_", " ") in told, i["firmware"] in told, i["transport"]) for i in info], [(True, True, True, told.split()[-1])])
 
         [apm] = re.findall(r"APM_level\s*= (\d+)", machine.run(f"hdparm -B {node}").stdout)
@@ -85,38 +86,42 @@ class Metrics(Keeping):
             self.equal(f"{setting}: wanted and actual value are numbers in base units",
                        [self.value(machine, f"drivekeep_setting_{what}", device=self.device, setting=setting) for what in ("wanted", "actual", "ok")],
                        [actual, actual, 1])
-        self.equal("no verdict is told of otherwise than by status --json",
+        self.equal("the verdicts in the file are those of status --json",
                    {(labels["device"], labels["setting"], labels["verdict"]) for labels, _ in samples["drivekeep_setting_verdict"]},
                    {(d["name"], s["name"], s["verdict"]) for d in self.all_status(machine) for s in d["settings"]})
-        self.equal("each drive has been visited", {labels["device"] for labels, number in samples["drivekeep_visits_total"] if number >= 1},
+        self.equal("the file counts at least one visit of each drive",
+                   {labels["device"] for labels, number in samples["drivekeep_visits_total"] if number >= 1},
                    {labels["device"] for labels, _ in samples["drivekeep_drive_info"]} - {"vda"})
 
         marks = [drive.log.mark() for drive in (self.plain, self.sleepy)]
         shown = machine.run("drivekeep status --metrics").stdout
         machine.run("systemctl start drivekeep-metrics.service")
-        self.equal("no drive is asked for it", [d.log.since(m) for d, m in zip((self.plain, self.sleepy), marks)], [[], []])
-        self.equal("the file has what the command prints", machine.run(f"cat {PROM}").stdout, shown)
+        self.equal("writing the metrics sends no command to a drive",
+                   [d.log.since(m) for d, m in zip((self.plain, self.sleepy), marks)], [[], []])
+        self.equal("the file agrees with the output of status --metrics", machine.run(f"cat {PROM}").stdout, shown)
         checked = machine.run(f"promtool check metrics < {PROM}", check=False)
-        self.equal("promtool has nothing to say against it", (checked.status, checked.stdout + checked.stderr), (0, ""))
-        self.equal("it is readable for all", machine.run(f"stat -c '%U %a' {PROM}; ls {DIRECTORY}").stdout, "root 644\ndrivekeep.prom\n")
+        self.equal("promtool check metrics accepts the file", (checked.status, checked.stdout + checked.stderr), (0, ""))
+        self.equal("the file belongs to root, is readable by all users, and is alone in its directory",
+                   machine.run(f"stat -c '%U %a' {PROM}; ls {DIRECTORY}").stdout, "root 644\ndrivekeep.prom\n")
 
     def check_changes(self, machine):
-        """Also what changes while the file is being written, and as often as anything can change."""
+        """No change is lost, even if changes come quickly or while the file is being written."""
         node = self.nodes["SN-PLAIN"]
         for value in (128, 192) * 10:
             machine.run(f"hdparm -q -B {value} {node}; drivekeep apply {node}")
-        self.equal("the file has the last one of many visits", self.value(machine, "drivekeep_visits_total", device=self.device, reason="request"), 20)
-        self.equal("and what starts the writer has not given up",
+        self.equal("after 20 quick visits the file counts all of them",
+                   self.value(machine, "drivekeep_visits_total", device=self.device, reason="request"), 20)
+        self.equal("after 20 quick visits the path unit is still active",
                    machine.run("systemctl show -P ActiveState drivekeep-metrics.path; systemctl --failed --no-legend").stdout, "active\n")
         told = machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service + UNIT=drivekeep-metrics.service").stdout
-        self.equal("the journal, which may be on a drive that sleeps, hears nothing of it", told, "")
+        self.equal("writing the file logs nothing, as the journal may be on a drive in standby", told, "")
 
     def check_configuration(self, machine):
         wrong = "/etc/drivekeep/drivekeep.conf.d/wrong.conf"
         for command, errors in ((f"echo 'no_such_option = 1;' > {wrong}", 1), (f"rm {wrong}", 0)):
             machine.run(f"{command}; systemctl reload drivekeep", check=False)
             machine.wait_until(f"grep -qx 'drivekeep_configuration_errors {errors}' {PROM}", 60)
-        self.claim("errors of the configuration are counted when it is read anew", True)
+        self.claim("each reload updates the number of configuration errors in the file", True)
 
     # Prometheus
 
@@ -127,7 +132,7 @@ class Metrics(Keeping):
         machine.wait_until(f"promtool query instant {URL} drivekeep_up | grep -q '=> 1 '", 300)
 
     def query(self, machine, expression):
-        """Prometheus' answer: {labels: value} with its own labels as text."""
+        """Returns the answer of Prometheus: [({label: text}, number)]."""
         out = machine.run(f"promtool query instant -o json {URL} '{expression}'").stdout
         return [(sample["metric"], float(sample["value"][1])) for sample in json.loads(out)]
 
@@ -137,94 +142,105 @@ class Metrics(Keeping):
     def check_alert(self, machine):
         self.begin_prometheus(machine)
         node, device = self.nodes["SN-PLAIN"], self.device
-        self.equal("Prometheus has read the file by node_exporter",
+        self.equal("Prometheus gets the wanted value of apm through node_exporter",
                    self.query(machine, f'drivekeep_setting_wanted{{device="{device}",setting="apm"}}')[0][1], 192)
-        self.equal("nothing is wrong", machine.run(self.alerts(machine, "firing") + ";" + self.alerts(machine, "pending")).stdout, "")
+        self.equal("no alert is firing or pending while all settings are kept",
+                   machine.run(self.alerts(machine, "firing") + ";" + self.alerts(machine, "pending")).stdout, "")
 
         machine.run(f"hdparm -q -B 128 {node}")
         self.plain.inject("abort", command=0xEF, feature=0x05, origin="passthrough", times=None)
         machine.run(f"drivekeep apply {node}", check=False)
-        self.equal("a drive refuses: its verdict is in the file", self.verdict_of(machine, "apm"), ["refused"])
+        self.equal("the drive rejects apm: the file has the verdict refused", self.verdict_of(machine, "apm"), ["refused"])
         machine.wait_until(f"{self.alerts(machine, 'pending')} | grep -q {ALERT}", 120)
-        # A leap may end what Prometheus just reads, and then the alert waits anew. It takes a gap of up to five minutes.
+        # A leap of the clock may interrupt a scrape. Prometheus tolerates gaps of up to five minutes before the alert starts again.
         self.leap(machine, 7200, lambda: machine.run(self.alerts(machine, "firing")).stdout, step=240)
-        self.equal("an alert fires, and this one alone", machine.run(self.alerts(machine, "firing")).stdout, f'alertname="{ALERT}"\n')
-        self.claim("after fifteen minutes", self.query(machine, f'time() - ALERTS_FOR_STATE{{alertname="{ALERT}"}}')[0][1] >= 900)
+        self.equal("the drive rejects apm: only one alert fires, DrivekeepSettingNotKept",
+                   machine.run(self.alerts(machine, "firing")).stdout, f'alertname="{ALERT}"\n')
+        self.claim("the alert fires after at least fifteen minutes",
+                   self.query(machine, f'time() - ALERTS_FOR_STATE{{alertname="{ALERT}"}}')[0][1] >= 900)
         self.plain.faults.clear()
         machine.run(f"drivekeep apply {node}")
         machine.wait_until(f"! {self.alerts(machine, 'firing')} | grep -q {ALERT}", 120)
-        self.claim("the drive takes it: the alert is over", True)
+        self.claim("the alert resolves after the drive accepts apm", True)
         machine.run("systemctl stop monitor exporter")
 
-    # Drives that sleep
+    # Drives in standby
 
     def check_wake(self, machine):
         node = self.nodes["SN-SLEEPY"]
         asleep = {"device": node.removeprefix("/dev/")}
-        # Nothing is left for the kernel to write later.
+        # Without lazy initialization the kernel writes nothing to the new file system later.
         machine.run(f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {node}; udevadm settle; sync; drivekeep standby {node}")
-        self.equal("a drive falls asleep: the file has it", (self.value(machine, "drivekeep_drive_standby", **asleep), self.sleepy["mode"]), (1, "standby"))
+        self.equal("the file shows that a drive has entered standby",
+                   (self.value(machine, "drivekeep_drive_standby", **asleep), self.sleepy["mode"]), (1, "standby"))
         machine.run("systemd-run -q --unit=reader " + HELD.format(f"dd if={node} bs=4096 count=1 iflag=direct"))
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*reader.service' {PROM}", 60)
         machine.run("systemctl stop reader")
-        self.equal("it is woken: by whom is counted, by the unit", (self.value(machine, "drivekeep_wakes_total", **asleep, unit="reader.service"),
+        self.equal("the file counts the wake of a drive for the unit that caused it",
+                   (self.value(machine, "drivekeep_wakes_total", **asleep, unit="reader.service"),
                                                                   self.value(machine, "drivekeep_drive_standby", **asleep)), (1, 0))
 
     def check_sleeping(self, machine):
-        """Nobody writes to a drive because it has fallen asleep."""
+        """The metrics file is not written to the drive that it is on while that drive is in standby."""
         node = self.nodes["SN-SLEEPY"]
         place = "/data/drivekeep.prom"
         machine.run(f"mkdir -p /data {pathlib.Path(DROP_IN).parent}; mount -o noatime,{CALM} {node} /data")
         machine.push(DROP_IN, f"[Service]\nEnvironment=DRIVEKEEP_METRICS={place}\nReadWritePaths=-/data\n")
         machine.run("systemctl daemon-reload; systemctl start drivekeep-metrics.service")
         asleep = f'drivekeep_drive_standby{{device="{node.removeprefix("/dev/")}"}}'
-        self.match("the file is where a drop-in says", machine.run(f"cat {place}").stdout, f"{asleep} 0")
-        # What the kernel has yet to write, of the new file system above all, is not this test's.
+        self.match("a drop-in moves the metrics file to another place", machine.run(f"cat {place}").stdout, f"{asleep} 0")
+        # The kernel must have written the new file system's data before the log is checked.
         machine.run("sync; echo 3 > /proc/sys/vm/drop_caches; ls /data; sync")
         mark = self.sleepy.log.mark()
-        self.equal("drivekeep standby --json is as the schema says",
+        self.equal("the output of drivekeep standby --json agrees with the schema",
                    schema.errors("standby", json.loads(machine.run(f"drivekeep standby --json {node}").stdout)), [])
         machine.wait_until(CURRENT, 60)
         self.leap(machine, 60, step=20)
-        self.equal("the drive that the file is on falls asleep: it is not written to, and sleeps on",
+        self.equal("the drive with the metrics file enters standby: it gets no I/O and stays in standby",
                    ([e for e in self.sleepy.log.since(mark) if e.mode == "standby" and e.name != "CHECK POWER MODE"], self.sleepy["mode"]), ([], "standby"))
-        self.equal("nor is that told of in the journal", machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout, "")
+        self.equal("skipping the write to a drive in standby logs nothing",
+                   machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout, "")
         told = machine.run(f"drivekeep status --metrics --output {place}").stderr
-        self.match("who asks for it is told so", told, f"{place} is not updated: it is on {node.removeprefix('/dev/')}, which is in standby")
+        self.match("status --metrics --output reports that the file is on a drive in standby",
+                   told, f"{place} is not updated: it is on {node.removeprefix('/dev/')}, which is in standby")
         inode = machine.run(f"stat -c %i {place}").stdout
         machine.run("systemd-run -q --unit=second " + HELD.format(f"dd if={node} bs=4096 count=1 skip=50 iflag=direct"))
-        # Who looks at the file before that is who wakes it.
+        # Reading the file earlier would make the test the waker.
         machine.wait_until(lambda: self.sleepy["mode"] == "active", 60)
         machine.wait_until(f"grep -q 'drivekeep_wakes_total.*second.service.* 1$' {place}", 60)
         machine.run("systemctl stop second")
-        self.claim("awake, it is another one, which has what has become of it meanwhile", machine.run(f"stat -c %i {place}").stdout != inode)
+        self.claim("when the drive is active again, a new file replaces the old one", machine.run(f"stat -c %i {place}").stdout != inode)
         machine.run(f"rm -r {pathlib.Path(DROP_IN).parent}; umount /data; systemctl daemon-reload; systemctl start drivekeep-metrics.service")
 
     def check_planted(self, machine):
-        """node_exporter's user, who has the directory above, puts a link in the place of the directory."""
+        """The user of node_exporter owns the parent directory and replaces the directory by a symbolic link."""
         listing = "ls -lA --time-style=full-iso /etc/logrotate.d"
         before = machine.run(listing).stdout
         machine.run(f"runuser -u prometheus -- sh -c 'mv {DIRECTORY} {DIRECTORY}.moved && ln -s /etc/logrotate.d {DIRECTORY}'")
-        self.equal("a link in the place of the directory: the unit fails",
+        self.equal("the unit fails if a symbolic link replaces the directory",
                    machine.run("systemctl start drivekeep-metrics.service; systemctl show -P Result drivekeep-metrics.service", check=False).stdout, "exit-code\n")
-        self.equal("nothing is written where it leads to", machine.run(listing).stdout, before)
-        self.match("the journal says why", machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout,
+        self.equal("no file changes in the directory that the symbolic link leads to", machine.run(listing).stdout, before)
+        self.match("the journal names the symbolic link as the cause",
+                   machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout,
                    f"{PROM} cannot be written: its path has a symbolic link that another user may have put there; name the directory it leads to\n$")
         machine.run(f"runuser -u prometheus -- sh -c 'rm {DIRECTORY} && mkdir {DIRECTORY}'; systemctl start drivekeep-metrics.service")
-        self.equal("a directory of that user's: the file is there", machine.run(f"stat -c '%U %a' {DIRECTORY} {PROM}").stdout, "prometheus 755\nroot 644\n")
-        self.match("as it was", machine.run(f"cat {PROM}").stdout, "drivekeep_up 1\n")
+        self.equal("the file is written to a directory that belongs to node_exporter's user",
+                   machine.run(f"stat -c '%U %a' {DIRECTORY} {PROM}").stdout, "prometheus 755\nroot 644\n")
+        self.match("the file in that directory has the metrics of the running service",
+                   machine.run(f"cat {PROM}").stdout, "drivekeep_up 1\n")
 
     def check_end(self, machine):
         machine.run("systemctl stop drivekeep.service")
         machine.wait_until(f"grep -qx 'drivekeep_up 0' {PROM}", 60)
-        self.equal("the path unit stops with the service", machine.run("systemctl is-active drivekeep-metrics.path", check=False).stdout, "inactive\n")
+        self.equal("the path unit of the metrics stops with the service",
+                   machine.run("systemctl is-active drivekeep-metrics.path", check=False).stdout, "inactive\n")
         machine.run("systemctl start drivekeep.service")
         machine.wait_until(f"grep -qx 'drivekeep_up 1' {PROM}", 60)
-        self.claim("the service stops and starts: the file has it", True)
+        self.claim("drivekeep_up is 0 after the service stops and 1 after it starts", True)
         machine.run("mkdir -p /run/systemd/system/drivekeep.service.d; printf '[Service]\\nRestart=no\\n' > /run/systemd/system/drivekeep.service.d/once.conf; "
                     "systemctl daemon-reload; systemctl kill --signal=KILL --kill-whom=main drivekeep.service")
         machine.wait_until(f"grep -qx 'drivekeep_up 0' {PROM}", 60)
-        self.claim("and where it was killed", True)
+        self.claim("drivekeep_up is 0 after the service was killed", True)
         machine.run(f"rm -r {DIRECTORY}; systemctl start drivekeep-metrics.service", check=False)
-        self.match("without the directory the journal says what to do",
+        self.match("without the directory the journal shows the command that creates it",
                    machine.run("journalctl -b -q -o cat -u drivekeep-metrics.service").stdout, f"the directory {DIRECTORY} does not exist; create it by 'mkdir -p'")
