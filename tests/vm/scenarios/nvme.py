@@ -1,4 +1,4 @@
-"""The rows of NVMe controllers, judged by nvme-cli and sysfs."""
+"""Settings of NVMe controllers, read back by nvme-cli and from sysfs."""
 import re
 
 from keeping import CONF, Keeping
@@ -22,7 +22,7 @@ for number in (1, 2):
     PAIR += ["-blockdev", f"driver=null-co,node-name=space{number},size=67108864,read-zeroes=on",
              "-device", f"nvme-ns,drive=space{number},bus=pair,nsid={number}"]
 
-# What QEMU's controller honours, and what it does not have or does not let anybody change.
+# Settings that QEMU's controller supports, and settings that it lacks or does not let a host change.
 HONOURED = (
     ("write_cache", "-f 6", 0),
     ("error_recovery", "-f 5 -n 1", 70),
@@ -33,12 +33,12 @@ NOT_HERE = {
     "thermal_heavy": ("unsupported", "no thermal_heavy"),
     "interrupt_coalescing_time": ("refused", r"feature not changeable, status 10Eh"),
     "hmb": ("unsupported", "no device/hmb"),
-    "apst_latency": ("unchanged", "no apst_latency"),     # so it is off
+    "apst_latency": ("unchanged", "no apst_latency"),     # APST is therefore off
 }
 
 
 class Nvme(Keeping):
-    """Features of an NVMe controller are set, read back by nvme-cli, and set again after a controller's reset"""
+    """drivekeep sets features of an NVMe controller and sets them again after another program changed them; nvme-cli reads them back"""
 
     def run(self):
         with self.machine(disks=[nvme_disk("NVME-1")], files={CONF: FILE}, extra_args=PAIR,
@@ -49,31 +49,34 @@ class Nvme(Keeping):
             status = self.status(machine)["NVME-1"]
             for name, options, expected in HONOURED:
                 self.equal(f"{name}: the verdict", status[name]["verdict"], "applied")
-                self.equal(f"{name}: nvme-cli reads", self.feature(machine, options), expected)
-            self.equal("error_recovery leaves DULBE alone", self.feature(machine, "-f 5 -n 1") >> 16, 0)
+                self.equal(f"{name}: nvme-cli reads the wanted value", self.feature(machine, options), expected)
+            self.equal("error_recovery does not change DULBE", self.feature(machine, "-f 5 -n 1") >> 16, 0)
             for name, (verdict, reason) in NOT_HERE.items():
-                self.equal(f"{name}, which this controller does not honour: the verdict", status[name]["verdict"], verdict)
-                self.match(f"{name}: why", status[name]["reason"], reason)
+                self.equal(f"{name}: the verdict for a controller that cannot set it", status[name]["verdict"], verdict)
+                self.match(f"{name}: the reason for the verdict", status[name]["reason"], reason)
 
             machine.run(f"nvme set-feature /dev/{self.controller} -f 4 --value=0x150")
             machine.run(f"nvme set-feature /dev/{self.controller} -f 5 -n 1 --value=0")
             machine.run("drivekeep apply", check=False)
-            self.equal("what another program changed is set again", self.feature(machine, "-f 4"), 348)
-            self.equal("and of the namespace too", self.feature(machine, "-f 5 -n 1"), 70)
+            self.equal("apply restores a controller's feature that another program changed", self.feature(machine, "-f 4"), 348)
+            self.equal("apply restores a namespace's feature that another program changed", self.feature(machine, "-f 5 -n 1"), 70)
 
     def check_namespaces(self, machine):
         drives = self.all_status(machine)
         pair = {each["name"][-2:]: {s["name"]: s for s in each["settings"]} for each in drives if each["serial"] == "NVME-2"}
-        # Or "unchanged", where udev was slow and brought a second visit.
-        self.claim("of two namespaces the first has its way with what they share",
+        # The verdict is "unchanged" if a late uevent caused a second visit.
+        self.claim("the first of two namespaces sets the write cache that they share",
                    pair["n1"]["write_cache"]["verdict"] in ("applied", "unchanged"), str(pair["n1"]["write_cache"]))
-        self.equal("and the other one not", pair["n2"]["write_cache"]["verdict"], "forbidden")
-        self.match("which is told", pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 sets another value")
+        self.equal("the second namespace gets the verdict forbidden for the shared write cache",
+                   pair["n2"]["write_cache"]["verdict"], "forbidden")
+        self.match("the reason names the namespace that sets another value",
+                   pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 sets another value")
         self.controller = machine.run("basename $(grep -l NVME-2 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
-        self.equal("nvme-cli reads the first one's", self.feature(machine, "-f 6"), 0)
-        # Newer kernels look for both at the same time: n1 may be the one with the number 2.
+        self.equal("nvme-cli reads the write cache as the first namespace wants it", self.feature(machine, "-f 6"), 0)
+        # Newer kernels scan both namespaces in parallel: n1 may be the namespace with ID 2.
         numbers = [machine.run(f"cat /sys/block/{self.controller}n{n}/nsid").stdout.strip() for n in (1, 2)]
-        self.equal("what each has for itself, each has", [self.feature(machine, f"-f 5 -n {number}") for number in numbers], [50, 90])
+        self.equal("each namespace has its own error_recovery",
+                   [self.feature(machine, f"-f 5 -n {number}") for number in numbers], [50, 90])
 
     def feature(self, machine, options):
         shown = machine.run(f"nvme get-feature /dev/{self.controller} {options}").stdout

@@ -1,4 +1,4 @@
-"""An optical drive beside a disk: left alone unless a rule names it, and told its speed by MMC alone."""
+"""An optical drive and a disk in one machine. Only a rule that names the optical drive changes it, and only by MMC commands."""
 import pathlib
 import re
 import tempfile
@@ -10,7 +10,7 @@ FOR_ALL = 'drives = ( { match = {}; timeout = "40s"; read_ahead_kb = 256; write_
 FOR_THIS = 'drives = ( { match = "/dev/sr0"; cd_speed = 8; apm = 127; } );\n'
 DISK = "/dev/disk/by-id/ata-QEMU_HARDDISK_BESIDE"
 TRACING = "/sys/kernel/tracing"
-# From before the first drive is there.
+# Tracing starts before the kernel finds the first drive.
 TRACE = f"""[Unit]
 DefaultDependencies=no
 Before=systemd-udev-trigger.service
@@ -22,7 +22,7 @@ ExecStart=sh -c 'echo 1 > {TRACING}/events/scsi/scsi_dispatch_cmd_start/enable'
 [Install]
 WantedBy=sysinit.target
 """
-# The kernel's own values, before anybody else has seen the drive.
+# The kernel's default values, copied when the drive is added and before drivekeep sees it.
 OWN = {"timeout": "device/timeout", "read_ahead": "queue/read_ahead_kb"}
 NOTE_OWN = "".join(f'ACTION=="add", KERNEL=="sr0", PROGRAM="/bin/cp /sys%p/{file} /run/own-{name}"\n' for name, file in OWN.items())
 PASS_THROUGH = {"85", "a1"}
@@ -30,7 +30,7 @@ SPEED = ["b6", "bb"]
 
 
 class Optical(Keeping):
-    """An optical drive gets nothing but its speed, and only where a rule says so"""
+    """An optical drive gets only its speed, and only if a rule names the drive"""
 
     def run(self):
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as folder:
@@ -52,41 +52,43 @@ class Optical(Keeping):
                 self.discs_in_a_hurry(machine, discs)
 
     def commands(self, machine, who=rf"{OURS}sr0-\S*"):
-        """The operation codes of what our workers sent to the drive so far, and of what the kernel asked when they opened it."""
+        """Returns the operation codes that drivekeep's workers have sent to the drive, and those the kernel sent when they opened it."""
         text = machine.run(f"cat {TRACING}/trace").stdout
-        self.match("the trace knows what the kernel sends to the drive", text, rf"host_no={self.host} .*cmnd=\(")
+        self.match("the trace has the kernel's commands to the optical drive", text, rf"host_no={self.host} .*cmnd=\(")
         return re.findall(rf"^ *{who} .*host_no={self.host} .*raw=(\w\w) ", text, re.M)
 
     def speeds(self, machine):
-        """What sets its speed, which nobody but us does: a command that has to wait its turn is sent by the kernel's own worker."""
+        """Returns the commands that set the speed, from any process: a kernel worker sends queued commands. Only drivekeep sets a speed."""
         return [command for command in self.commands(machine, r"\S.*?") if command in SPEED]
 
     def left_alone(self, machine):
-        self.equal("rules for all drives: nothing at all is sent to it", self.commands(machine), [])
+        self.equal("rules for all drives send no command to the optical drive", self.commands(machine), [])
         for name, file in OWN.items():
             own = machine.run(f"cat /run/own-{name}").stdout
-            self.match(f"the kernel's own {file} was seen", own, r"^\d+$")
-            self.equal(f"rules for all drives leave its {file} alone", machine.run(f"cat /sys/block/sr0/{file}").stdout, own)
+            self.match(f"the kernel's default {file} was recorded", own, r"^\d+$")
+            self.equal(f"rules for all drives do not change {file} of the optical drive",
+                       machine.run(f"cat /sys/block/sr0/{file}").stdout, own)
         disk = machine.run(f"basename $(readlink -f {DISK})").stdout.strip()
-        self.equal("they are for the disk beside it", machine.run(f"cat /sys/block/{disk}/device/timeout").stdout.strip(), "40")
+        self.equal("rules for all drives set the timeout of the disk",
+                   machine.run(f"cat /sys/block/{disk}/device/timeout").stdout.strip(), "40")
 
         listed = machine.run("drivekeep list").stdout
-        self.match("list shows it, without a size", listed, r"^sr0 +QEMU.DVD-ROM\S* +(?:QM\d+|—|-) +\S+ +sata +(?:—|-)")
-        self.equal("it has no settings in status", [d["settings"] for d in self.all_status(machine, "sr0")], [[]])
-        self.equal("and no place in a plan", machine.run("drivekeep plan sr0 >/dev/null").status, 0)
+        self.match("list shows the optical drive without a size", listed, r"^sr0 +QEMU.DVD-ROM\S* +(?:QM\d+|—|-) +\S+ +sata +(?:—|-)")
+        self.equal("status shows no settings of the optical drive", [d["settings"] for d in self.all_status(machine, "sr0")], [[]])
+        self.equal("plan has nothing to write to the optical drive", machine.run("drivekeep plan sr0 >/dev/null").status, 0)
 
     def told_its_speed(self, machine):
         machine.push(CONF, FOR_THIS)
         machine.run("systemctl reload drivekeep", 180, check=False)
         self.settle(machine)
-        self.equal("a rule that names it: its speed by MMC's two commands, and no ATA pass-through", self.speeds(machine), SPEED)
+        self.equal("a rule that names the optical drive sets its speed by the two MMC commands", self.speeds(machine), SPEED)
         verdicts = {s["name"]: s["verdict"] for s in self.all_status(machine, "sr0")[0]["settings"]}
-        self.equal("what nobody can read back is not called applied, and a disk's setting is none of its", verdicts,
+        self.equal("cd_speed without read-back is unverifiable, and a disk's setting is unsupported", verdicts,
                    {"cd_speed": "unverifiable", "apm": "unsupported"})
         machine.run("drivekeep apply sr0", 180, check=False)
         machine.run("systemctl restart drivekeep", 180)
         self.settle(machine)
-        self.equal("again when somebody asks, as it cannot be read, and not after a restart", self.speeds(machine), SPEED * 2)
+        self.equal("apply sets the speed again without read-back, and a restart of the service does not", self.speeds(machine), SPEED * 2)
 
     def another_disc(self, machine, disc):
         machine.qmp.execute("eject", id="optical", force=True)
@@ -94,11 +96,11 @@ class Optical(Keeping):
         machine.wait_until("drivekeep status --json sr0 | grep -q cd_speed", 60)
         machine.run("udevadm settle; sleep 5; udevadm settle", 120)
         self.settle(machine)
-        self.equal("another disc, which makes the drive forget: again", self.speeds(machine), SPEED * 3)
-        self.equal("never by ATA pass-through", PASS_THROUGH & set(self.commands(machine)), set())
+        self.equal("another disc resets the drive's speed, and drivekeep sets it again", self.speeds(machine), SPEED * 3)
+        self.equal("no worker sends ATA pass-through commands to the optical drive", PASS_THROUGH & set(self.commands(machine)), set())
 
     def discs_in_a_hurry(self, machine, discs):
-        """Each comes sooner than the crash guard has seen that the drive has survived its speed."""
+        """Each disc comes before the crash guard has seen that the drive survived the last setting of its speed."""
         for disc in discs:
             machine.qmp.execute("eject", id="optical", force=True)
             machine.run("udevadm settle; sleep 2; udevadm settle", 60)
@@ -106,7 +108,8 @@ class Optical(Keeping):
             machine.run("udevadm settle; sleep 3; udevadm settle", 60)
         self.settle(machine)
         verdicts = {s["name"]: s["verdict"] for s in self.all_status(machine, "sr0")[0]["settings"]}
-        self.equal("two other discs within some seconds: it is told its speed all the same", verdicts,
+        self.equal("two new discs within seconds do not stop the setting of the speed", verdicts,
                    {"cd_speed": "unverifiable", "apm": "unsupported"})
-        self.no_match("and that is no loss of the drive", machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
+        self.no_match("new discs are not logged as a loss of the drive or as a quarantine",
+                      machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout,
                       "lost within|lost while|quarantine")

@@ -1,7 +1,7 @@
-"""What hdparm and drivekeep send for the same wish: the same ATA registers, or a difference that is explained here.
+"""hdparm and drivekeep send the same ATA registers for the same setting, or a difference that FLAGS explains.
 
-A flag is a line in FLAGS. Two drives are made alike; one gets hdparm's flag, the other the setting, and their logs tell.
-Reading, and hdparm's FLUSH CACHE around -W0, is not compared: only what sets something.
+Each flag is a line in FLAGS. Of two equal drives one gets hdparm's flag, the other the setting; the test compares their logs.
+Only commands that change a setting are compared, so reads and hdparm's FLUSH CACHE around -W0 are not.
 """
 import dataclasses
 
@@ -13,14 +13,14 @@ DANGER = "allow_dangerous = true;"
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """`program` {node} on one drive, `key` = `value` on the other. Where they may differ, `differs` says why, and
-    `theirs` and `mine` what each is to send."""
+    """`program` {node} runs on one drive, the other gets `key` = `value`. If the registers differ, `differs` gives the cause, and
+    `theirs` and `mine` the registers that each must send."""
     program: str
     key: str
     value: str
     lines: str = ""
     permanent: bool = False
-    asleep: bool = False        # the drives stand by when the wish comes
+    asleep: bool = False        # both drives are in standby before the command
     differs: str = ""
     theirs: tuple = ()
     mine: tuple = ()
@@ -59,7 +59,7 @@ FLAGS = (
     Flag("hdparm --security-freeze", "security_freeze", "true"),
 )
 
-# Flags of hdparm's that set something, and that no drive's log can compare.
+# Flags of hdparm that set something but cannot be compared by a drive's log.
 NEVER = {
     "-a, -r, -Q": "the kernel holds these, no command is sent: see the scenario about rows",
     "-X": "the kernel refuses SET FEATURES 03h from programs",
@@ -71,12 +71,12 @@ NEVER = {
 
 
 def sent(entries):
-    """Registers, and the data behind them where that is the command proper (SCT)."""
+    """Returns the registers of each command that sets something, with the data if the data has the actual command (SCT)."""
     return tuple(e.registers() + (f" {e.data[:10].hex()}" if e.data else "") for e in entries if e.sets)
 
 
 class Parity(RowTable):
-    """hdparm and drivekeep send the same registers, or the difference is explained; ends with the table"""
+    """hdparm and drivekeep send the same registers for each setting, or a table explains the difference"""
 
     def run(self):
         features = {"apm": 128, "acoustic": 254, "erc": (70, 70), "feature_control": True, "wrv": False, "puis": False,
@@ -110,17 +110,17 @@ class Parity(RowTable):
         self.settle(machine)
         if flag.permanent:
             machine.run("drivekeep apply --permanent", 300, check=False)
-        if flag.asleep:     # what comes after them is for drives that are awake
+        if flag.asleep:     # the commands after these need active drives
             for serial in ("THEIRS", "MINE"):
                 machine.run(f"dd if={by_id(serial)} of=/dev/null bs=512 count=1 iflag=direct", 60)
         comm = flag.program.split()[0]
         theirs = sent(self.theirs.log.since(marks[0], origin="passthrough", comm=comm))
         mine = sent(ours(self.mine, marks[1]))
         if flag.differs:
-            self.equal(f"{flag.program}: it sends what the table says", theirs, flag.theirs)
-            self.equal(f"{name}: drivekeep sends what the table says", mine, flag.mine)
+            self.equal(f"{flag.program}: hdparm or smartctl sends the registers of the table", theirs, flag.theirs)
+            self.equal(f"{name}: drivekeep sends the registers of the table", mine, flag.mine)
             self.lines.append((flag.program, name, f"{' '.join(theirs)} | {' '.join(mine)}: {flag.differs}"))
             return
-        same = self.claim(f"{flag.program} and {name}: the same registers", theirs and theirs == mine,
+        same = self.claim(f"{flag.program} and {name} send the same registers", theirs and theirs == mine,
                           f"{flag.program}: {theirs}\ndrivekeep: {mine}\n{self.mine.log}")
         self.lines.append((flag.program, name, ", ".join(mine) if same else f"DIFFERENT: {theirs} | {mine}"))
