@@ -1,9 +1,9 @@
-"""Nothing to do is nothing done: no command, no wake-up, no drive kept awake."""
+"""Without a reason to act the service sends no command, does not wake up, and keeps no drive active."""
 import contextlib
 
 from keeping import CLOCK, CONF, Keeping, by_id, ours
 
-# Who is told of wakes has each drive looked at when its timer has run out: see the scenario "wakes".
+# The wake log would make the service poll each drive when its spin-down timer expires: see the scenario "wakes".
 DRIVES = 'wake_log = false; drives = ( { match = { transport = "sata"; }; apm = 127; spindown_time = "20min"; read_ahead_kb = 512; } );\n'
 RECHECK = 'recheck = "10min";\n'
 
@@ -11,7 +11,7 @@ TRACING = "/sys/kernel/tracing"
 
 
 class Quiet(Keeping):
-    """Half an hour at rest; 40 minutes of rechecks, with drives that sleep, fall asleep, and are in use; drift is told, or set back"""
+    """The service is idle for half an hour, and rechecks spin up no drive, keep none active, and report or undo drift"""
 
     def run(self):
         names = ("SN-IDLE", "SN-ASLEEP", "SN-BUSY")
@@ -19,10 +19,10 @@ class Quiet(Keeping):
         with self.drives(*self.ata.values()) as (_, arguments), \
              self.machine(files={CONF: DRIVES}, setup="systemctl enable drivekeep", extra_args=arguments) as machine:
             self.settle(machine)
-            self.leap(machine, 40)      # what the daemon looks at half a minute after its start
-            # No drive is visited for it; the library that reads files lies in the daemon's memory afterwards, until the last of its
-            # timers ends. That is waited for without a leap, which makes the kernel write messages: the daemon reads them, and code and
-            # text of the libraries that this needs are in its memory again.
+            self.leap(machine, 40)      # the daemon polls the drives half a minute after its start
+            # This reload visits no drive. Afterwards the library that reads the files stays in the daemon's memory until the last timer
+            # ends. The test waits for that without a leap: a leap makes the kernel write messages, and reading these would bring code
+            # and text of libraries back into the daemon's memory.
             machine.run("systemctl reload drivekeep")
             machine.wait_until(lambda: not self.timers(machine), 60)
             self.check_rest(machine)
@@ -37,7 +37,7 @@ class Quiet(Keeping):
         return {name: [e.registers() for e in ours(drive, marks[name])] for name, drive in self.ata.items()}
 
     def wakeups(self, machine, pid):
-        """How often the daemon has been put to sleep, and so woken."""
+        """Returns the daemon's count of voluntary context switches: one for each wait, and so for each wake-up."""
         return machine.run(f"awk '/^voluntary_ctxt/ {{ print $2 }}' /proc/{pid}/status").stdout
 
     def rests(self, machine, pid):
@@ -46,12 +46,12 @@ class Quiet(Keeping):
         return self.wakeups(machine, pid) == before
 
     def leaps(self, minutes):
-        """A shell command: so many minutes pass for the guest, and each timer in them runs out."""
+        """Returns a shell command that moves the guest's clock forward, minute by minute, so that each timer in that time expires."""
         return f"for n in $(seq {minutes}); do echo 60 > /sys/module/warp/parameters/leap; sleep 0.2; done"
 
     @contextlib.contextmanager
     def leaping(self, machine):
-        """The clock changes before and after, as the kernel says so each time, and each of its messages wakes the daemon."""
+        """Changes the clock source before and after the block: each change makes the kernel write a message, which wakes the daemon."""
         usual = machine.run(f"modprobe warp && systemctl service-watchdogs no && cat {CLOCK} && echo leap > {CLOCK}").stdout.strip()
         yield
         machine.run(f"echo {usual} > {CLOCK}")
@@ -64,7 +64,7 @@ class Quiet(Keeping):
         self.claim(f"{minutes} minutes have passed on the guest's monotonic clock", passed >= minutes * 60, f"{passed} s")
 
     def work(self, machine, minutes, until=None):
-        """So many minutes, or until a function returns something true, in which one drive is read every two minutes."""
+        """Reads one drive every two minutes, for the given minutes or until a function returns true."""
         for _ in range(minutes // 2):
             if until and until():
                 break
@@ -74,40 +74,41 @@ class Quiet(Keeping):
                 drive.pass_time(120)
 
     def timers(self, machine):
-        """Those of the daemon that are set, but for the ones that never end."""
+        """Returns the daemon's armed timers, except those that never expire."""
         return machine.run(r"grep -h it_value /proc/$(systemctl show -P MainPID drivekeep)/fdinfo/* | grep -vE '\(0, 0\)|\([0-9]{9,}, '",
                            check=False).stdout
 
     def check_rest(self, machine):
         machine.run(f"hdparm -y {by_id('SN-ASLEEP')}; sleep 3")
-        self.equal("no timer of the daemon's is set", self.timers(machine), "")
+        self.equal("no timer of the daemon is armed", self.timers(machine), "")
         pid = machine.run("systemctl show -P MainPID drivekeep").stdout.strip()
         held = int(machine.run(f"awk '/^Pss:/ {{ print $2 }}' /proc/{pid}/smaps_rollup").stdout)
-        self.note(f"it holds {held} KiB")
-        self.claim("it holds less than 1.5 MB, though nothing else here shares its libraries", held * 1024 < 1.5e6, f"{held} KiB")
-        self.equal("and of the library that reads the files nothing that is the file's own", machine.run(
+        self.note(f"the daemon uses {held} KiB of memory")
+        self.claim("the daemon uses less than 1.5 MB of memory, although no other process shares its libraries",
+                   held * 1024 < 1.5e6, f"{held} KiB")
+        self.equal("no unmodified page of the library that reads the files is in the daemon's memory", machine.run(
             f"awk '/^[0-9a-f]+-/ {{ here = /libconfig/ }} here && /_Clean:/ {{ n += $2 }} END {{ print n }}' /proc/{pid}/smaps"
         ).stdout.strip(), "0")
         marks = self.marks()
         with self.leaping(machine):
             machine.run(f"mount -t tracefs nodev {TRACING}; cd {TRACING}/events/sched/sched_waking && "
                         f"echo pid=={pid} >filter && echo 1 >enable")
-            # The clock's own message, those of a busy host, and what a timer that was set before has the daemon do, are over.
+            # By then the clock's message, the messages of a busy host, and the work of earlier timers are over.
             machine.wait_until(lambda: self.rests(machine, pid), 60)
             machine.run(f"echo >{TRACING}/trace")
-            # In this order: what wakes the daemon from here on has its message counted.
+            # The messages are read first, so that a message that wakes the daemon from here on is counted.
             messages = machine.run("dmesg").stdout.splitlines()
             before = self.wakeups(machine, pid)
             with self.passing(machine, 30):
                 machine.run(self.leaps(30))
             after, by = self.wakeups(machine, pid), machine.run(f"grep -v '^#' {TRACING}/trace", check=False).stdout
             messages = machine.run("dmesg").stdout.splitlines()[len(messages):]
-            # On a host that keeps it from running the kernel has something to say, and its messages wake the daemon: once, and once
-            # a second later to see whether there are more.
-            self.claim("half an hour at rest: the daemon has not been woken once, but by messages of the kernel's",
+            # On a busy host the guest's kernel writes messages. Each one wakes the daemon when it comes, and once more a second later to
+            # look for further messages.
+            self.claim("half an hour at rest: only kernel messages wake the daemon",
                        int(after) - int(before) <= 3 * len(messages), f"{before} {after} by:\n{by}\n" + "\n".join(messages))
-            self.note(f"messages of the kernel's in that time: {len(messages)}")
-        self.equal("and no drive was sent anything", self.sent(marks), {name: [] for name in self.ata})
+            self.note(f"kernel messages in that time: {len(messages)}")
+        self.equal("half an hour at rest: the daemon sends no command to any drive", self.sent(marks), {name: [] for name in self.ata})
 
     def check_rechecks(self, machine):
         for name in ("SN-IDLE", "SN-BUSY"):
@@ -126,23 +127,25 @@ class Quiet(Keeping):
         visits = [(r["DRIVEKEEP_DRIVE"], r["DRIVEKEEP_VISIT"]) for r in self.records(machine, _SYSTEMD_UNIT="drivekeep.service")
                   if "DRIVEKEEP_VISIT" in r and "DRIVEKEEP_SETTING" not in r]
         self.note("visits so far: " + ", ".join(f"{drive} for {reason}" for drive, reason in visits))
-        self.equal("rechecks: a drive that sleeps is sent nothing", (sent["SN-ASLEEP"], asleep["mode"], asleep["spin_ups"]),
+        self.equal("rechecks send nothing to a drive in standby", (sent["SN-ASLEEP"], asleep["mode"], asleep["spin_ups"]),
                    ([], "standby", spin_ups))
-        self.equal("nor one that nobody uses", sent["SN-IDLE"], [])
-        self.equal("whose own timer has sent it to sleep in that time", self.ata["SN-IDLE"]["mode"], "standby")
-        self.claim("one that is in use is read, several times", len(sent["SN-BUSY"]) >= 4, str(sent["SN-BUSY"]))
-        self.equal("and not written to", {r[:2] for r in sent["SN-BUSY"]}, {"E5", "EC"})
+        self.equal("rechecks send nothing to a drive without I/O", sent["SN-IDLE"], [])
+        self.equal("the drive without I/O enters standby by its own timer in spite of rechecks", self.ata["SN-IDLE"]["mode"], "standby")
+        self.claim("rechecks read a drive with I/O several times", len(sent["SN-BUSY"]) >= 4, str(sent["SN-BUSY"]))
+        self.equal("rechecks send only CHECK POWER MODE and IDENTIFY to the drive with I/O", {r[:2] for r in sent["SN-BUSY"]}, {"E5", "EC"})
         drift = self.records(machine, DRIVEKEEP_SERIAL="SN-BUSY", DRIVEKEEP_DRIFT_TO="200")
-        self.equal("what another program changed is told once, with old and new value",
+        self.equal("a value changed by another program is logged once, with the old and the new value",
                    [(d["DRIVEKEEP_SETTING"], d["DRIVEKEEP_DRIFT_FROM"], d["DRIVEKEEP_VISIT"]) for d in drift],
                    [("apm", "127", "recheck")])
-        self.match("the catalog explains it", machine.run("journalctl -b -x -o short DRIVEKEEP_DRIFT_TO=200").stdout,
+        self.match("the catalog describes the drift", machine.run("journalctl -b -x -o short DRIVEKEEP_DRIFT_TO=200").stdout,
                    r"Subject: sd.: apm has drifted from 127 to 200$")
-        self.equal("and it is left so", busy["apm"], 200)
+        self.equal("without on_drift = restore the drifted value is not changed", busy["apm"], 200)
         status = self.status(machine)
-        self.equal("status shows it", [status["SN-BUSY"]["apm"][key] for key in ("verdict", "actual", "drift_from", "drift_to")],
+        self.equal("status shows the drift with the old and the new value",
+                   [status["SN-BUSY"]["apm"][key] for key in ("verdict", "actual", "drift_from", "drift_to")],
                    ["drifted", "200", "127", "200"])
-        self.equal("what the kernel holds is looked at on every drive", status["SN-IDLE"]["read_ahead_kb"]["verdict"], "drifted")
+        self.equal("the kernel's values are rechecked for every drive, also without I/O",
+                   status["SN-IDLE"]["read_ahead_kb"]["verdict"], "drifted")
 
     def check_restore(self, machine):
         # The next recheck may come at any time.
@@ -150,28 +153,31 @@ class Quiet(Keeping):
         machine.push(CONF, RECHECK + 'on_drift = "restore";\n' + DRIVES)
         machine.run("systemctl reload drivekeep")
         self.settle(machine)
-        self.equal("another policy is no reason to visit", self.records(machine, DRIVEKEEP_VISIT="reload"), [])
-        # No longer than that: the next one comes ten minutes later, and would set back what check_now() wants to be left.
+        self.equal("a reload that changes only on_drift visits no drive", self.records(machine, DRIVEKEEP_VISIT="reload"), [])
+        # Stop at this recheck: the next one, ten minutes later, would undo the change that check_now() makes.
         self.work(machine, 20, lambda: self.ata["SN-BUSY"].log.since(marks["SN-BUSY"], command=0xE3))
         self.leap(machine, 180, step=60)
-        self.equal("on_drift = restore: it is set back", self.ata["SN-BUSY"]["apm"], 127)
+        self.equal("on_drift = restore: the recheck sets the drifted value back", self.ata["SN-BUSY"]["apm"], 127)
         sent = [r for r in self.sent(marks)["SN-BUSY"] if r[:2] not in ("E5", "EC")]
-        self.equal("by one command, and one for what cannot be read: nobody knows what has become of it", sent,
+        self.equal("on_drift = restore: one command restores apm, and one sets the timer, which cannot be read", sent,
                    ["EF/05 7F 000000", "E3/00 F0 000000"])
         status = self.status(machine)
-        self.equal("and status remembers", [status["SN-BUSY"]["apm"][key] for key in ("verdict", "drift_to")], ["applied", "200"])
-        self.equal("the sleeper sleeps on", (self.sent(marks)["SN-ASLEEP"], self.ata["SN-ASLEEP"]["mode"]), ([], "standby"))
+        self.equal("on_drift = restore: status shows the restored setting and the drift",
+                   [status["SN-BUSY"]["apm"][key] for key in ("verdict", "drift_to")], ["applied", "200"])
+        self.equal("on_drift = restore: the drive in standby gets no command and stays in standby",
+                   (self.sent(marks)["SN-ASLEEP"], self.ata["SN-ASLEEP"]["mode"]), ([], "standby"))
 
     def check_now(self, machine):
-        """Whoever asks what the drives hold now is told that, and it stays so, though the file says to set it back."""
+        """`status --now` reads and shows the drives' values and changes none of them, in spite of on_drift = restore."""
         machine.run(f"hdparm -B 200 {by_id('SN-BUSY')}")
         marks = self.marks()
         shown = machine.run("drivekeep status --now", check=False)
         node = self.node(machine, "SN-BUSY")[5:]
-        self.match("status --now: what another program has set is read", shown.stdout, rf"^{node} .* apm +127 +200 +drifted ")
-        self.equal("and the exit status tells", shown.status, 2)
-        self.equal("it is left so", ({r[:2] for r in self.sent(marks)["SN-BUSY"]} - {"E5"}, self.ata["SN-BUSY"]["apm"]), ({"EC"}, 200))
-        self.equal("the sleeper is asked whether it sleeps, and not woken",
+        self.match("status --now shows a value that another program has set", shown.stdout, rf"^{node} .* apm +127 +200 +drifted ")
+        self.equal("status --now exits with 2 for a drifted value", shown.status, 2)
+        self.equal("status --now sends only reads and does not change the drifted value",
+                   ({r[:2] for r in self.sent(marks)["SN-BUSY"]} - {"E5"}, self.ata["SN-BUSY"]["apm"]), ({"EC"}, 200))
+        self.equal("status --now sends only CHECK POWER MODE to a drive in standby",
                    ({r[:2] for r in self.sent(marks)["SN-ASLEEP"]}, self.ata["SN-ASLEEP"]["mode"]), ({"E5"}, "standby"))
-        self.match("and that it was not read is said", shown.stderr,
+        self.match("status --now reports that the drive in standby was not read", shown.stderr,
                    rf"^drivekeep: {self.node(machine, 'SN-ASLEEP')[5:]} was not read now: it is in standby")
