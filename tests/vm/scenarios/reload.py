@@ -1,4 +1,4 @@
-"""New files, old drives."""
+"""Reloads of the configuration while drives are present; conflicts, battery, stop, and a system bus that fails."""
 import re
 
 from keeping import CONF, Keeping, ours, settings
@@ -12,7 +12,7 @@ def file(apm=127, extra="lookahead = true; spindown_time = \"20min\";", b=""):
 
 
 class Reload(Keeping):
-    """One changed value is one command; a broken file changes nothing; a removed key is said; battery; stop"""
+    """A reload sends one command per changed value, nothing for a broken file, and logs removed settings; battery, stop and lost bus"""
 
     def run(self):
         self.ata = {name: self.drive(name, **COLD) for name in ("SN-A", "SN-B")}
@@ -42,42 +42,46 @@ class Reload(Keeping):
 
     def check_one_value(self, machine):
         _, sent, marks = self.reload(machine, file(b="apm = 100;"))
-        self.equal("one changed value is one setting command", sent, {"SN-A": [], "SN-B": ["EF/05 64 000000"]})
-        self.equal("a drive whose values did not change is not even asked", ours(self.ata["SN-A"], marks["SN-A"]), [])
+        self.equal("one changed value causes one setting command", sent, {"SN-A": [], "SN-B": ["EF/05 64 000000"]})
+        self.equal("a reload sends no command to a drive whose values did not change", ours(self.ata["SN-A"], marks["SN-A"]), [])
         _, sent, marks = self.reload(machine, file(b="apm = 100;") + "// a comment\n")
-        self.equal("no change, no command", [len(ours(d, marks[n])) for n, d in self.ata.items()], [0, 0])
+        self.equal("a reload without changed values sends no command to any drive",
+                   [len(ours(d, marks[n])) for n, d in self.ata.items()], [0, 0])
 
     def check_said(self, machine):
-        """The results of a reload, and the files in force."""
-        # Without the warning about wakers.
+        """The output of reload and status shows the results of a reload and the files in force."""
+        # The warning about wakers is left out.
         status = "drivekeep status {} 2>&1 >/dev/null | grep -v 'wakers are not recorded' || :"
-        self.equal("status is silent about files that the service has read", machine.run(status.format("")).stdout, "")
+        self.equal("status reports nothing about files that the service has read", machine.run(status.format("")).stdout, "")
         machine.push(CONF, file(b="apm = 60;"))
-        self.match("status names a file that has changed since",
+        self.match("status names a file that changed after the service read it",
                    machine.run(status.format("")).stdout, f"^drivekeep: {CONF} has changed since .* not in force until 'drivekeep reload'$")
         result = machine.run("drivekeep reload --wait")
         lines = result.stdout.splitlines()
         self.match("reload --wait shows the drive whose setting changed, and the verdict", lines[0], r"^sd[a-z]: apm 60 applied$")
-        self.equal("no other drive, and the sum", lines[1:], [machine.run("drivekeep status").stdout.splitlines()[0]])
-        self.equal("the drive has the setting by then", self.ata["SN-B"]["apm"], 60)
+        self.equal("reload --wait shows no other drive, and the summary of status",
+                   lines[1:], [machine.run("drivekeep status").stdout.splitlines()[0]])
+        self.equal("the drive has the setting when reload --wait ends", self.ata["SN-B"]["apm"], 60)
         shown = machine.run("systemctl status drivekeep.service --no-pager").stdout
-        self.equal("the sum is the line of systemctl status", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
-        self.equal("status is silent about the files again", machine.run(status.format("--failed")).stdout, "")
-        self.match("reload says so when the settings of no drive changed",
+        self.equal("systemctl status shows the same summary", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
+        self.equal("status --failed reports nothing about the files after a reload", machine.run(status.format("--failed")).stdout, "")
+        self.match("reload --wait reports that no setting changed",
                    machine.run("drivekeep reload --wait").stdout, rf"^no setting changed: {lines[1]}$")
         self.equal("without --wait and a terminal reload prints nothing", machine.run("drivekeep reload").stdout, "")
         machine.push(CONF, file(b="apm = 300;"))
         said = machine.run(status.format("")).stdout
-        self.match("status names the place of an error in a file that is not in force", said, rf"^{CONF}:3:\d+: error: 300 is out of range")
-        self.match("and reports that the old file stays in force", said, r"^drivekeep: the configuration has 1 error and is not in force: what the service read before")
-        self.equal("no report to users who cannot read the file", machine.run(
+        self.match("status shows file, line and column of an error in a file that is not in force",
+                   said, rf"^{CONF}:3:\d+: error: 300 is out of range")
+        self.match("status reports that the configuration with an error is not in force",
+                   said, r"^drivekeep: the configuration has 1 error and is not in force: what the service read before")
+        self.equal("status reports no error of the file to users who cannot read the file", machine.run(
                    f"chmod o-r {CONF}; setpriv --reuid=65534 --regid=65534 --clear-groups {status.format('')}; chmod o+r {CONF}").stdout, "")
         machine.push(CONF, file(b="apm = 100;"))
         machine.run("drivekeep reload --wait")
         self.equal("reload --wait waits for the visit", self.ata["SN-B"]["apm"], 100)
 
     def check_hangup(self, machine):
-        """A signal has nobody to answer."""
+        """SIGHUP has no caller to answer, so the journal has the result."""
         process = "systemctl show -P MainPID drivekeep"
         pid = machine.run(process).stdout
         for text, said, sent in ((file(b="apm = 60;"), "The configuration files have been reloaded", ["EF/05 3C 000000"]),
@@ -90,12 +94,12 @@ class Reload(Keeping):
             machine.run("systemctl kill -s HUP drivekeep")
             machine.wait_until(f"test $({count}) -gt {before}", 30)
             self.settle(machine)
-            self.equal(f"SIGHUP has the files read, and the journal says: {said}",
+            self.equal(f"SIGHUP reloads the files, and the journal has: {said}",
                        {name: settings(drive, marks[name]) for name, drive in self.ata.items()}, {"SN-A": [], "SN-B": sent})
-        self.equal("and the service is the one that it was", machine.run(process).stdout, pid)
+        self.equal("the service's process is the same after SIGHUP", machine.run(process).stdout, pid)
 
     def check_stop(self, machine):
-        """Nothing is left behind, whatever a drive does."""
+        """Stopping the service leaves no process behind, even if a drive does not answer."""
         group = "cat /sys/fs/cgroup/system.slice/{}.service/cgroup.procs 2>/dev/null"
         drive = self.ata["SN-B"]
         for when in ("at rest", "with a drive that takes its time"):
@@ -107,43 +111,47 @@ class Reload(Keeping):
                 drive.log.wait(mark, 60, command=0xEF, status=None)
             machine.run("systemctl stop drivekeep")
             self.claim_stop(machine, when)
-            self.equal(f"and no process of the service is there ({when})", machine.run(group.format("drivekeep"), check=False).stdout, "")
-            # As long as the kernel has patience with the drive.
+            self.equal(f"no process of the stopped service remains ({when})",
+                       machine.run(group.format("drivekeep"), check=False).stdout, "")
+            # The broker ends at the latest when the kernel's timeout for the command has expired.
             machine.wait_until("test \"$(systemctl show -P ActiveState drivekeep-broker)\" = inactive", 60)
-            self.equal(f"nor of the broker ({when})", machine.run(group.format("drivekeep-broker"), check=False).stdout, "")
+            self.equal(f"no process of the broker remains ({when})", machine.run(group.format("drivekeep-broker"), check=False).stdout, "")
             machine.run("systemctl start drivekeep")
             self.settle(machine)
-        self.equal("and the drive has what is wanted", self.ata["SN-B"]["apm"], 100)
+        self.equal("the drive has its settings after the service was stopped and started", self.ata["SN-B"]["apm"], 100)
         said = machine.run("journalctl -b -o cat --no-pager").stdout
-        self.equal("systemd has found no process of ours left behind",
+        self.equal("systemd reports no leftover process of drivekeep",
                    [line for line in said.splitlines() if "keep" in line and re.search("left-over|remains running|still around", line)], [])
 
     def check_property(self, machine):
-        """The service keeps only the properties of udev's that its files ask for."""
+        """The service keeps only the udev properties that its configuration names."""
         rule = '  { match = { ID_SERIAL_SHORT = "SN-A"; }; apm = 90; }'
         _, sent, _ = self.reload(machine, file(b="apm = 100;").replace("},\n", f"}},\n{rule},\n", 1))
-        self.equal("a new rule by a property of udev's finds its drive", sent, {"SN-A": ["EF/05 5A 000000"], "SN-B": []})
+        self.equal("a new rule that matches a udev property finds its drive", sent, {"SN-A": ["EF/05 5A 000000"], "SN-B": []})
         _, sent, _ = self.reload(machine, file(b="apm = 100;"))
-        self.equal("and when it goes, the drive has what the others want", sent, {"SN-A": ["EF/05 7F 000000"], "SN-B": []})
+        self.equal("after that rule is removed, the drive gets the values of the remaining rules",
+                   sent, {"SN-A": ["EF/05 7F 000000"], "SN-B": []})
 
     def check_broken(self, machine):
         result, sent, _ = self.reload(machine, file(apm=50, b="apm = = 3;"), check=False)
         self.claim("systemctl reload fails with a file that does not parse", result.status != 0)
-        self.equal("and the last good one stays in force", sent, {"SN-A": [], "SN-B": []})
-        self.match("the sentence is in the journal", machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
+        self.equal("a file that does not parse changes no drive", sent, {"SN-A": [], "SN-B": []})
+        self.match("the journal has the error of the file with its line and column",
+                   machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout,
                    rf"^drivekeep: .*{CONF}:3:\d+: error: ")
         again = machine.run("drivekeep reload", check=False)
-        self.equal("the command says it, with exit status 1", (again.status, f"{CONF}:3:" in again.stderr), (1, True))
-        self.equal("the service goes on", machine.run("systemctl is-active drivekeep").stdout, "active\n")
+        self.equal("drivekeep reload prints the error and exits with 1", (again.status, f"{CONF}:3:" in again.stderr), (1, True))
+        self.equal("the service stays active with a file that does not parse",
+                   machine.run("systemctl is-active drivekeep").stdout, "active\n")
 
     def check_removed(self, machine):
         _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100;"))
-        self.equal("a key that was taken out leaves the drives as they are", sent, {"SN-A": [], "SN-B": []})
+        self.equal("a setting that was removed from the file changes no drive", sent, {"SN-A": [], "SN-B": []})
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
-        self.equal("and that is said once per drive", said.count("nothing asks for spindown_time any more"), 2)
+        self.equal("the journal has the removed setting once per drive", said.count("nothing asks for spindown_time any more"), 2)
 
     def check_conflicts(self, machine):
-        """Told by the command to who asks; the service reads nobody else's files."""
+        """`drivekeep check` reports conflicts; the service does not read the files of other programs."""
         rules, hook = "/etc/udev/rules.d/99-conflict.rules", "/usr/lib/systemd/system-sleep/conflict"
         machine.push(rules, 'KERNEL=="sd[a-z]", RUN+="/sbin/hdparm -B 254 /dev/%k"\n')
         machine.push("/etc/systemd/system/conflict.service", "[Service]\nExecStart=/sbin/hdparm -B 1 /dev/sda\n"
@@ -152,51 +160,53 @@ class Reload(Keeping):
         machine.run(f"chmod +x {hook}")
         self.reload(machine, file(extra="lookahead = true;", b="apm = 100;"))
         said = machine.run("drivekeep check").stdout
-        self.match("drivekeep check names another program that sets the same, and where", said,
+        self.match("drivekeep check names the file and line of another program that sets the same setting", said,
                    rf"^{rules}:1:1: warning: this line sets apm to 254 when udev runs it, and {CONF}:(2 wants 127|3 wants 100) for /dev/sd[a-z]: ")
-        self.match("and a hook", said, rf"^{hook}:2:1: warning: this line sets lookahead to off before and after suspend, ")
-        self.no_match("not a unit that is disabled", said, "conflict.service")
-        self.no_match("the service's journal has none of it",
+        self.match("drivekeep check names a sleep hook that sets the same setting",
+                   said, rf"^{hook}:2:1: warning: this line sets lookahead to off before and after suspend, ")
+        self.no_match("drivekeep check ignores a unit that is disabled", said, "conflict.service")
+        self.no_match("the service's journal has no conflict",
                       machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout, f"{rules}|{hook}")
         machine.run(f"rm {rules} {hook} /etc/systemd/system/conflict.service")
 
     def check_battery(self, machine):
-        """Our own module plays supplies."""
+        """The test module `supply` simulates the power supplies."""
         machine.run("modprobe supply online=1 discharging=0")
         _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100; on_battery = { apm = 30; };"))
-        self.equal("on the mains the battery's value is not used", sent, {"SN-A": [], "SN-B": []})
+        self.equal("on mains power the value for battery is not sent", sent, {"SN-A": [], "SN-B": []})
         marks = self.marks()
         machine.run("cd /sys/module/supply/parameters && echo 1 > discharging && echo 0 > online")
         self.ata["SN-B"].log.wait(marks["SN-B"], 30, command=0xEF)
-        self.equal("on battery it is, on the drive concerned", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 1E 000000"])
-        self.equal("and no other is asked", ours(self.ata["SN-A"], marks["SN-A"]), [])
+        self.equal("on battery the drive with a value for battery gets that value",
+                   settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 1E 000000"])
+        self.equal("on battery other drives get no command", ours(self.ata["SN-A"], marks["SN-A"]), [])
         self.settle(machine)
         marks = self.marks()
         machine.run("cd /sys/module/supply/parameters && echo 1 > online && echo 0 > discharging")
         self.ata["SN-B"].log.wait(marks["SN-B"], 30, command=0xEF)
-        self.equal("back on the mains", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 64 000000"])
+        self.equal("back on mains power the drive gets its usual value", settings(self.ata["SN-B"], marks["SN-B"]), ["EF/05 64 000000"])
         self.settle(machine)
 
     def check_without_bus(self, machine):
-        # Since systemd 257 logind stays without a bus when that has been restarted.
+        # Since systemd 257 logind does not connect again to a restarted bus.
         machine.run("systemctl restart dbus; systemctl restart systemd-logind; sleep 3")
         machine.wait_until("busctl status org.drivekeep1", 30)
-        self.claim("after a restart of D-Bus it is on the bus again", True)
+        self.claim("the service is on the bus again after a restart of D-Bus", True)
         machine.wait_until("busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListInhibitors | "
                            "grep -q drivekeep", 60)
-        self.claim("and listens to logind again", True)
+        self.claim("the service has its inhibitor lock of logind again after a restart of D-Bus", True)
         machine.run("systemctl daemon-reexec")
         node = self.node(machine, "SN-A")
         machine.run(f"hdparm -B 77 {node}")
-        self.equal("after PID 1 executed itself anew it still works",
+        self.equal("apply works after PID 1 executed itself again",
                    (machine.run("drivekeep apply", check=False).status, self.ata["SN-A"]["apm"]), (0, 127))
         machine.run("systemctl mask --now dbus.socket dbus.service; systemctl restart drivekeep", 120, check=False)
         machine.wait_until("systemctl is-active --quiet drivekeep", 60)
         machine.run(f"hdparm -B 77 {node}")
-        self.equal("without any bus root can still have settings applied",
+        self.equal("without a bus root can still apply settings",
                    (machine.run("drivekeep apply", check=False).status, self.ata["SN-A"]["apm"]), (0, 127))
-        self.equal("and have the files read", machine.run("systemctl reload drivekeep", check=False).status, 0)
-        # A bus that listens and says nothing.
+        self.equal("without a bus root can still reload the files", machine.run("systemctl reload drivekeep", check=False).status, 0)
+        # A program listens on the bus socket and never answers.
         machine.start("mkdir -p /run/dbus; rm -f /run/dbus/system_bus_socket; perl -MIO::Socket::UNIX -e "
                       "'$s = IO::Socket::UNIX->new(Local => \"/run/dbus/system_bus_socket\", Listen => 5); sleep 600'")
         machine.wait_until("test -S /run/dbus/system_bus_socket", 10)
