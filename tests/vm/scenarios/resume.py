@@ -1,4 +1,4 @@
-"""What sleep takes is given back, and only that."""
+"""After suspend the service restores the settings that drives lost, and sends no others except those without read-back."""
 from keeping import CONF, Keeping, by_id, ours, settings
 
 FILE = """
@@ -7,7 +7,7 @@ drives = ( { match = { transport = "sata"; }; apm = 127; lookahead = true; spind
 """
 COLD = {"apm": 128, "lookahead": False}
 ALL = ["EF/AA", "EF/05", "E3/00"]
-# To all connections that the service has to the bus, by a user without rights.
+# A user without rights sends PrepareForSleep to each of the service's connections to the bus.
 PRETEND = """for name in $(busctl list --no-legend | awk -v pid=$(systemctl show -P MainPID drivekeep) '$2 == pid { print $1 }'); do
         setpriv --reuid=nobody --clear-groups dbus-send --system --type=signal --dest=$name \\
                 /org/freedesktop/login1 org.freedesktop.login1.Manager.PrepareForSleep boolean:true || exit
@@ -15,7 +15,7 @@ done"""
 
 
 class Resume(Keeping):
-    """Suspend through logind and behind its back, three times, with a swapped drive and a visit in flight"""
+    """Drives get lost settings back after suspend: through or past logind, three times, during a visit, and with a swapped drive"""
     core = True
 
     def run(self):
@@ -49,51 +49,53 @@ class Resume(Keeping):
         return {name: [r[:5] for r in settings(drive, marks[name])] for name, drive in self.ata.items()}
 
     def check_logind(self, machine):
-        self.match("logind is asked to wait for us", machine.run("busctl call org.freedesktop.login1 /org/freedesktop/login1 "
+        self.match("the service holds a delay lock for sleep from logind",
+                   machine.run("busctl call org.freedesktop.login1 /org/freedesktop/login1 "
                    "org.freedesktop.login1.Manager ListInhibitors").stdout, r'"sleep" "drivekeep".*"delay"')
         for number in (1, 2, 3):
             marks, usb = self.marks(), self.usb.log.mark()
             machine.suspend(while_asleep=self.lose)
             sent = self.after(machine, marks)
             self.check_usb(machine, number, usb)
-            self.equal(f"suspend {number}: what was lost is written again", sent["SN-LOSES"], ALL)
-            self.equal(f"suspend {number}: what was kept is left alone, and what cannot be read is sent again",
+            self.equal(f"suspend {number}: the drive that lost its settings gets them again", sent["SN-LOSES"], ALL)
+            self.equal(f"suspend {number}: the drive that kept its settings gets only the one that cannot be read",
                        sent["SN-KEEPS"], ["E3/00"])
-        self.equal("as hdparm reads it", "127" in machine.run(f"hdparm -B {by_id('SN-LOSES')}").stdout, True)
+        self.equal("hdparm reads the restored value of apm", "127" in machine.run(f"hdparm -B {by_id('SN-LOSES')}").stdout, True)
         commands = len(ours(self.ata["SN-LOSES"], marks["SN-LOSES"]))
-        self.claim("at most two commands more than the settings and two readings", commands <= len(ALL) + 2 + 2, commands)
-        self.equal("and nothing is complained of", machine.run("journalctl -b -q -o cat --no-pager -p err -t drivekeepd").stdout, "")
+        self.claim("at most two commands besides the settings and two reads are sent", commands <= len(ALL) + 2 + 2, commands)
+        self.equal("the daemon logs no error over three suspends",
+                   machine.run("journalctl -b -q -o cat --no-pager -p err -t drivekeepd").stdout, "")
 
     def check_pretended(self, machine):
         mark = self.ata["SN-LOSES"].log.mark()
         machine.run(PRETEND)
         applied = machine.run(f"timeout 30 drivekeep apply {by_id('SN-LOSES')}", 60, check=False).status
-        self.equal("a user who says that the machine is about to sleep is not believed: drives are visited",
+        self.equal("a PrepareForSleep signal from an ordinary user is ignored: drives are visited",
                    (applied, [r[:5] for r in settings(self.ata["SN-LOSES"], mark)]), (0, ["E3/00"]))
 
     def check_usb(self, machine, number, mark):
-        """It says of itself that it was reset, at the first command of the visit that is for the sleep."""
+        """The USB drive reports its reset by a unit attention at the first command of the visit after the suspend."""
         self.usb.log.wait(mark, 60, command=0xE3)
-        # What udev tells of that comes a moment later.
+        # The uevent for the reset comes a moment later.
         machine.run("udevadm settle; sleep 2")
         self.settle(machine)
         self.equal(f"suspend {number}: a USB drive is visited once", [r for r in settings(self.usb, mark) if r[:2] == "E3"],
                    ["E3/00 F0 000000"])
 
     def check_storm(self, machine):
-        """After all these sleeps a drive in its dock loses power."""
+        """After several suspends the drive in its USB dock loses power."""
         mark = self.usb.log.mark()
         self.usb.power_cycle()
         machine.run("dd if=$(lsblk -dnpo NAME,TRAN | awk '$2 == \"usb\" { print $1 }') of=/dev/null bs=4096 count=1 iflag=direct",
                     check=False)
         self.usb.log.wait(mark, 60, command=0xE3)
         self.settle(machine)
-        self.equal("however often the machine slept, a reset is answered at once", (self.usb["apm"], self.usb["standby_seconds"]), (127, 1200))
+        self.equal("a reset after several suspends causes a visit immediately", (self.usb["apm"], self.usb["standby_seconds"]), (127, 1200))
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
-        self.no_match("and no record reports repeated resets", said, "visits are limited")
+        self.no_match("several suspends are not logged as repeated resets", said, "visits are limited")
 
     def check_unseen(self, machine):
-        """The drive's power goes and comes, and nobody is told."""
+        """The drive loses power without an event, so the service does not notice the loss by itself."""
         drive, node = self.ata["SN-LOSES"], by_id("SN-LOSES")
         machine.push("/etc/other.conf", FILE.replace("512", "256"))
         ways = {"apply": "drivekeep apply", "restart": "systemctl restart drivekeep",
@@ -104,10 +106,12 @@ class Resume(Keeping):
             machine.run(command)
             self.settle(machine)
             sent = {name: [r[:5] for r in settings(each, marks[name])] for name, each in self.ata.items()}
-            self.equal(f"lost unseen, then {way}: what can be read shows it, and what cannot is sent again too", sent["SN-LOSES"], ALL)
-            self.equal("as hdparm reads it, and the drive's own word", (machine.run(f"hdparm -BA {node} | grep -oE '(127|on)\\b'").stdout,
+            self.equal(f"settings lost without an event, then {way}: the drive gets all of them again, also the one without read-back",
+                       sent["SN-LOSES"], ALL)
+            self.equal("hdparm and the drive model show the restored settings",
+                       (machine.run(f"hdparm -BA {node} | grep -oE '(127|on)\\b'").stdout,
                        drive["standby_seconds"]), ("on\n127\n", 1200))
-            self.equal("one that lost nothing is sent what cannot be read if somebody asks", sent["SN-KEEPS"],
+            self.equal("a drive that lost nothing gets only the setting without read-back, and only from apply", sent["SN-KEEPS"],
                        ["E3/00"] if way == "apply" else [])
 
     def check_behind_its_back(self, machine):
@@ -118,21 +122,22 @@ class Resume(Keeping):
         self.lose()
         machine.qmp.execute("system_wakeup")
         sent = self.after(machine, marks)
-        self.equal("sleep that logind knows nothing of: written again too", sent["SN-LOSES"], ALL)
+        self.equal("suspend without logind: the drive that lost its settings gets them again", sent["SN-LOSES"], ALL)
         machine.run("sleep 2; udevadm trigger --action=change --subsystem-match=block; udevadm settle")
         self.settle(machine)
-        self.equal("and noticed once", [r[:5] for r in settings(self.ata["SN-KEEPS"], marks["SN-KEEPS"])], ["E3/00"])
+        self.equal("suspend without logind: the service visits the drive once",
+                   [r[:5] for r in settings(self.ata["SN-KEEPS"], marks["SN-KEEPS"])], ["E3/00"])
         found = self.records(machine, DRIVEKEEP_SERIAL="SN-LOSES", DRIVEKEEP_SETTING="apm")
-        self.equal("and the journal says why", found[-1]["DRIVEKEEP_VISIT"], "resume")
+        self.equal("suspend without logind: the journal has resume as the reason of the visit", found[-1]["DRIVEKEEP_VISIT"], "resume")
 
     def check_lost_logind(self, machine):
-        """A new logind knows nothing of our wish that it waits."""
+        """A restarted logind has lost the service's delay lock."""
         machine.run("systemctl kill --signal=KILL systemd-logind; sleep 1; systemctl start systemd-logind; sleep 1")
         machine.wait_until("busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager "
                            "ListInhibitors | grep -q drivekeep", 30)
         machine.run(f"hdparm -B 200 {by_id('SN-LOSES')}")
         machine.run("timeout 20 drivekeep apply", check=False)
-        self.equal("after logind was restarted it is asked to wait again, and visits go on", self.ata["SN-LOSES"]["apm"], 127)
+        self.equal("after a restart of logind the service takes a new lock, and visits continue", self.ata["SN-LOSES"]["apm"], 127)
 
     def check_in_flight(self, machine):
         drive = self.ata["SN-LOSES"]
@@ -144,18 +149,19 @@ class Resume(Keeping):
         machine.suspend(while_asleep=self.lose)
         self.after(machine, marks)
         machine.wait_until(lambda: drive["apm"] == 127, 60)
-        self.equal("with a visit in flight: it all is there afterwards", (drive["apm"], drive["lookahead"], drive["standby_seconds"]),
+        self.equal("a suspend during a visit: the drive has all settings afterwards",
+                   (drive["apm"], drive["lookahead"], drive["standby_seconds"]),
                    (127, True, 1200))
 
     def check_failed(self, machine):
-        """The drives are asleep already, and another device does not want to."""
+        """The drives are suspended already when another device refuses to suspend."""
         machine.run("modprobe stubborn")
         marks = self.marks()
         self.lose()
         machine.run("systemctl suspend", check=False)
         sent = self.after(machine, marks)
-        self.claim("a sleep that came to nothing", machine.run("cat /sys/power/suspend_stats/failed_suspend_late").stdout != "0\n")
-        self.equal("after it drives are looked at, too, and what was lost is written again", sent["SN-LOSES"], ALL)
+        self.claim("the suspend failed in its late phase", machine.run("cat /sys/power/suspend_stats/failed_suspend_late").stdout != "0\n")
+        self.equal("after a failed suspend the drive that lost its settings gets them again", sent["SN-LOSES"], ALL)
         machine.run("rmmod stubborn")
 
     def check_swapped(self, machine):
@@ -167,10 +173,10 @@ class Resume(Keeping):
 
         machine.suspend(while_asleep=swap)
         machine.wait_until(lambda: other["standby_seconds"] == 1200, 90)
-        self.equal("a drive that was swapped in while asleep gets its settings", (other["apm"], other["lookahead"]), (127, True))
+        self.equal("a drive that was swapped in during suspend gets its settings", (other["apm"], other["lookahead"]), (127, True))
         self.settle(machine)
 
     def check_clock(self, machine):
         marks = self.marks()
         machine.run("date -s '+1 year' && sleep 3 && date -s '-1 year' && sleep 2")
-        self.equal("a clock that is stepped by a year causes no visit", [ours(d, marks[n]) for n, d in self.ata.items()], [[], []])
+        self.equal("a step of the clock by a year causes no visit", [ours(d, marks[n]) for n, d in self.ata.items()], [[], []])

@@ -1,6 +1,6 @@
-"""Every row of settings that a device here can honour: set by drivekeep, read by the programs that users have.
+"""Every row of settings that a test device supports: written by drivekeep, read by common programs.
 
-A new row is a line in ROWS; one that nothing here can honour is a line in ELSEWHERE.
+A new row needs a line in ROWS, or in ELSEWHERE if no test device supports it.
 """
 import contextlib
 import pathlib
@@ -27,18 +27,18 @@ def scsi(serial):
     return f"/dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_{serial}"
 
 
-# Who holds a device's settings.
+# The backends of a device's settings.
 ATA, SCSI, NVM, QUEUE = ("ata", "scsi", "block"), ("scsi-mode", "scsi", "block"), ("nvme", "block"), ("block",)
 DANGER = "allow_dangerous = true;"
 LINK_POWER = "{sys}/device/../../scsi_host/host*/link_power_management_policy"
 CACHE_TYPE = "cat {sys}/device/scsi_disk/*/cache_type"
 EPC_ENABLED = r"\b7 +1 +Extended Power Conditions feature set enabled"
-# Of the controller, by its own node.
+# Reads a feature from the controller's own node.
 FABRIC_FEATURE = "nvme get-feature /dev/$(echo {name} | sed 's/n[0-9]*$//') -f "
 SCT_NOW = "smartctl -l scterc {node}"
 
 ROWS = (
-    # ATA, as of hdparm
+    # ATA settings that hdparm has, too
     Row("sata", "apm", "100", "hdparm -B {node}", r"APM_level\s+= 100$"),
     Row("sata", "lookahead", "false", "hdparm -A {node}", r"look-ahead\s+=\s+0 "),
     Row("sata", "write_cache", "false", "hdparm -W {node}", r"write-caching =\s+0 "),
@@ -54,7 +54,7 @@ ROWS = (
     Row("scsi", "read_only", "true", "blockdev --getro {node}-part1", r"^1$"),
     Row("sata", "read_ahead_sect", "512", "blockdev --getra {node}", r"^512$"),
     Row("sata", "poweron_standby", "true", "hdparm -I {node}", r"\*\s+Power-Up In Standby feature set", DANGER, permanent=True),
-    # ATA, beyond hdparm
+    # ATA settings that hdparm does not have
     Row("sata", "error_recovery", '"8s"', SCT_NOW, r"Read: +80 [^\n]*\n +Write: +80 ", group="erc"),
     Row("sata", "error_recovery_read", '"9s"', SCT_NOW, r"Read: +90 ", group="erc"),
     Row("sata", "error_recovery_write", '"10s"', SCT_NOW, r"Write: +100 ", group="erc"),
@@ -68,7 +68,7 @@ ROWS = (
     Row("sata", "sanitize_freeze", "true", "hdparm --sanitize-status {node}", r"(?i)frozen"),
     Row("epc", "write_cache_forced", '"off"', "smartctl -g wcache-sct {node}", r"Force Disabled", DANGER),
     Row("sata", "write_cache_reordering", "false", "smartctl -g wcreorder {node}", r"(?i)disabled", DANGER),
-    # enabled in one drive, timers set in another that has them enabled
+    # One drive gets EPC enabled; another, which has EPC enabled, gets its timers.
     Row("epc", "epc", "true", "smartctl --identify {node}", EPC_ENABLED, permanent=True),
     Row("power", "idle_a", '"5s"', "model idle_a", r"^50$"),
     Row("power", "idle_b", '"12min"', "model idle_b", r"^7200$"),
@@ -94,7 +94,7 @@ ROWS = (
     Row("sas", "auto_reallocate_write", "false", "sdparm --get=AWRE {node}", r"^AWRE +0 "),
     Row("sas", "auto_reallocate_read", "false", "sdparm --get=ARRE {node}", r"^ARRE +0 "),
     Row("scsi", "write_cache", "false", "sdparm --get=WCE {node}", r"^WCE +0 ", group="cache"),
-    # … which the drive has saved
+    # values that the SAS disk saves
     Row("sas", "write_cache", "false", "sdparm --get=WCE {node}", r"^WCE +0 .*sav: *0\]", permanent=True),
     Row("sas", "error_recovery", '"6s"', "sdparm --get=RTL {node}", r"^RTL +6000 .*sav: *6000\]", permanent=True),
     Row("sas", "idle_b", '"13min"', "sdparm --get=IBCT,IDLE_B {node}", r"^IBCT +7800 .*sav: *7800\]\nIDLE_B +1 .*sav: *1\]",
@@ -135,17 +135,17 @@ ROWS = (
     Row("sata", "max_sectors_kb", "256", "cat {sys}/queue/max_sectors_kb", r"^256$"),
     Row("sata", "wbt_lat_usec", '"off"', "cat {sys}/queue/wbt_lat_usec", r"^0$"),
     Row("sata", "nomerges", "1", "cat {sys}/queue/nomerges", r"^1$"),
-    # a real host's controller, which QEMU models
+    # QEMU's model of an AHCI controller
     Row("ahci", "write_cache", "false", "hdparm -W {node}", r"write-caching =\s+0 "),
     Row("ahci", "queue_depth", "7", "cat {sys}/device/queue_depth", r"^7$"),
     Row("ahci", "timeout", '"88s"', "cat {sys}/device/timeout", r"^88$"),
-    # arrays and volumes, and the members of one that has redundancy
+    # MD arrays, DM volumes, and a member of an array with redundancy
     Row("md", "read_ahead_kb", '"4 stripes"', "blockdev --getra {node}", r"^1024$"),
     Row("md", "stripe_cache_size", "1024", "cat {sys}/md/stripe_cache_size", r"^1024$"),
     Row("dm", "read_ahead_kb", '"3 stripes"', "cat {sys}/queue/read_ahead_kb", r"^384$"),
     Row("dm", "iostats", "true", "cat {sys}/queue/iostats", r"^1$"),
     Row("member", "timeout", '"55s"', "cat {sys}/device/timeout", r"^55$", "only_in_raid = true;"),
-    # NVMe: what QEMU's controller can change, and then our own over TCP
+    # NVMe: the features that QEMU's controller can change, then those of the controller model over TCP
     Row("nvme", "write_cache", "false", "nvme get-feature {node} -f 6", r"(?i)value:0+$"),
     Row("nvme", "error_recovery", '"3s"', "nvme get-feature {node} -n 1 -f 5", r"(?i)value:0x0*1e$"),
     Row("nvme", "temperature_threshold", "80", "nvme get-feature {node} -f 4", r"(?i)value:0x0*161$"),
@@ -162,7 +162,7 @@ ROWS = (
     Row("nvme", "scheduler", '"deadline"', "cat {sys}/queue/scheduler", r"\[mq-deadline\]"),
 )
 
-# QEMU's controller says that its links have no state that saves power, which newer kernels believe.
+# QEMU's controller reports links without power-saving states. Newer kernels then refuse the setting.
 AHCI_LINK_POWER = Row("ahci", "link_power_management", '"medium_power"', "cat " + LINK_POWER, r"^medium_power$")
 
 # Linux 6.2 and newer.
@@ -173,7 +173,7 @@ ON_BATTERY = (
     Row("usb", "apm_battery", "90", "hdparm -B {node}", r"APM_level\s+= 90$"),
 )
 
-# What ends with the drive asleep.
+# These rows leave the drive in standby.
 AT_LAST = (
     Row("sas", "standby", "true", "model mode", r"^'standby_z'$"),
 )
@@ -191,12 +191,12 @@ ELSEWHERE = {
 
 
 class Rows(RowTable):
-    """Each row that a device here can honour, set by drivekeep and read by another program; ends with the table"""
+    """drivekeep sets each row that a test device supports, another program reads it back, and a table shows the results"""
 
     def run(self):
         sata = self.drive("ROWS-SATA", apm=128, acoustic=254, erc=(70, 70), feature_control=True, ssp=False, wrv=False,
                           puis=False, dsn=False, free_fall=False, dco=True, sanitize=True)
-        # It takes no limit below 20 s.
+        # The EPC drive rejects error recovery limits below 20 s.
         epc = self.drive("ROWS-EPC", epc=False, apm=None, erc=(0, 0), erc_minimum=200, feature_control=True)
         power = self.drive("ROWS-POWER", epc=True, apm=None)
         plain = self.drive("ROWS-PLAIN", erc=None, apm=None)
@@ -231,8 +231,8 @@ class Rows(RowTable):
             machine.run(f"echo '0 65536 striped 2 128 {NVME} 0 {NVME} 65536' | dmsetup create striped", 120)
             for device in self.devices.values():
                 machine.wait_until(f"[ -b {device.link} ]", 120)
-            # Not what is wanted of them: some kernels count a volume's I/O from its start, and with one processor an NVMe
-            # controller has one queue, which gets mq-deadline.
+            # Start from other values than the rows want: some kernels count a volume's I/O by default, and an NVMe controller with one
+            # queue, as with one processor, gets mq-deadline by default.
             for link, attribute, value in ((DM, "iostats", "0"), (NVME, "scheduler", "none")):
                 machine.run(f"echo {value} > /sys/block/$(basename $(readlink -f {link}))/queue/{attribute}")
             machine.run(f"echo ,8M | sfdisk --quiet {scsi('ROWSSCSI')}")
@@ -249,7 +249,7 @@ class Rows(RowTable):
             self.print_table(elsewhere, self.check_complete(machine, elsewhere))
 
     def link_power(self, machine):
-        """The row for QEMU's controller, if the kernel takes its value; or else drivekeep says why not."""
+        """Returns the row for QEMU's controller if the kernel accepts its value. Otherwise checks the reason that drivekeep reports."""
         name = machine.run(f"basename $(readlink -f {AHCI})").stdout.strip()
         policy = machine.run(f"ls {LINK_POWER.format(sys=f'/sys/block/{name}')}").stdout.strip()
         if machine.run(f"own=$(cat {policy}); echo medium_power >{policy} && echo $own >{policy}", check=False).status == 0:
@@ -258,12 +258,13 @@ class Rows(RowTable):
         machine.run("systemctl reload drivekeep", 180)
         self.settle(machine)
         [told] = self.all_status(machine, name)[0]["settings"]
-        self.equal("a link power policy that the kernel refuses: the verdict", told["verdict"], "unsupported")
-        self.match("and why", told["reason"], "the link of the drive's port|the kernel's driver does not support this")
+        self.equal("the verdict is unsupported for a link power policy that the kernel refuses", told["verdict"], "unsupported")
+        self.match("the reason names the port's link or the kernel's driver",
+                   told["reason"], "the link of the drive's port|the kernel's driver does not support this")
         return ()
 
     def not_live(self, machine, transport, fabric):
-        """A controller that the kernel cannot reach at the moment."""
+        """An NVMe controller that the kernel temporarily cannot reach gets its setting later."""
         name = machine.run(f"basename $(readlink -f {FABRIC})").stdout.strip()
         transport.cut(machine)
         machine.wait_until(f"cat /sys/block/{name}/device/state /sys/block/{name}/device/nvme*/state | grep -q connecting", 60)
@@ -271,16 +272,18 @@ class Rows(RowTable):
         machine.run("systemctl reload drivekeep", 60)
         self.settle(machine)
         [told] = self.all_status(machine, name)[0]["settings"]
-        self.equal("a controller that is not live: deferred, and at once", told["verdict"], "deferred")
-        self.match("and why", told["reason"], r"accepts no commands now \(state (connecting|resetting)\)")
+        self.equal("the setting of a controller that is not live is deferred", told["verdict"], "deferred")
+        self.match("the reason for the deferral names the controller's state",
+                   told["reason"], r"accepts no commands now \(state (connecting|resetting)\)")
         transport.mend(machine)
         machine.wait_until(lambda: fabric["power_state"] == 1, 120)
         self.settle(machine)
         [told] = self.all_status(machine, name)[0]["settings"]
-        self.claim("once it is back, it is done by itself", told["verdict"] in ("applied", "unchanged"), str(told))
+        self.claim("the deferred setting is applied when the controller is live again",
+                   told["verdict"] in ("applied", "unchanged"), str(told))
 
     def never_unflushed(self, machine):
-        """Somebody has made the kernel believe that there is no cache over one that is on, and a file wants it on."""
+        """Another program made the kernel treat an enabled write cache as absent, and the configuration wants the cache on."""
         machine.push(CONF, "drives = ();\n")
         machine.run("systemctl reload drivekeep", 180)
         self.settle(machine)
@@ -295,16 +298,17 @@ class Rows(RowTable):
         for name, program in ways.items():
             machine.run(f"{program} {self.devices[name].link}", check=False)
             machine.run(f"for f in {belief[name]}; do echo temporary write through >$f; done")
-        self.equal("the caches are on, and the kernel would send no flushes", states(),
+        self.equal("the caches are on, and the kernel does not flush them", states(),
                    {name: (True, "write through") for name in ways})
         blocks = ", ".join(f'{{ match = "{self.devices[name].link}"; write_cache = true; }}' for name in ways)
         machine.push(CONF, f"drives = ( {blocks} );\n")
         machine.run("systemctl reload drivekeep", 180)
         self.settle(machine)
         after, verdicts = states(), self.verdicts(machine)
-        self.equal("a visit leaves no live cache that the kernel does not flush",
+        self.equal("after a visit the kernel flushes each cache that is on",
                    [name for name in ways if after[name][0] and not after[name][1].startswith("write back")], [])
-        self.equal("and says what became of it", {name: verdicts.get((name, "write_cache")) for name in ways},
+        self.equal("the verdict is applied where the cache is on, and forbidden where it is off",
+                   {name: verdicts.get((name, "write_cache")) for name in ways},
                    {name: "applied" if after[name][0] else "forbidden" for name in ways})
 
     def not_in_an_array(self, machine):
@@ -313,5 +317,5 @@ class Rows(RowTable):
         self.settle(machine)
         found = {serial: machine.run(f"cat /sys/block/$(basename $(readlink -f {scsi(serial)}))/device/eh_timeout").stdout.strip()
                  for serial in ("ROWSSCSI", "RAID0", "RAID1", "RAID2")}
-        self.equal("only_in_raid: the members of an array, and not the disk beside them", found,
+        self.equal("only_in_raid sets the members of an array, and not the disk outside it", found,
                    {"ROWSSCSI": "10", "RAID0": "23", "RAID1": "23", "RAID2": "23"})
