@@ -25,8 +25,8 @@ OLD_NOTE = "VERSION=1\nKEY={key}\nENTRIES=2\n" + "".join(
 FILE = 'drives = ( { match = { transport = "sata"; }; apm = 192; lookahead = true; spindown_time = "20min"; } );\n'
 # `check` warns about /dev/sda, a name that may change. `explain` shows that the second rule overrides the first rule's apm.
 OTHER = 'drives = ( { match = { transport = "sata"; }; apm = 127; }, { match = "/dev/sda"; apm = 254; } );\n'
-# Schema of each output, and the command that prints it with --json. The scenarios "wakes", "measuring" and "tuning" check the other
-# schemas. No command here may put a drive into standby: the later checks need active drives.
+# Schema of each output, and the command that prints it with --json. The scenarios "wakes", "measuring", "metrics" and "tuning" check
+# the other schemas. No command here may put a drive into standby: the later checks need active drives.
 JSON = {
     "list": "list", "status": "status", "plan": "plan", "check": "check --config-root=/root/etc", "show": "show /dev/sda", "show_all": "show",
     "explain": "explain --config-root=/root/etc /dev/sda", "settings": "settings",
@@ -55,7 +55,7 @@ class Installed(Keeping):
              self.machine(setup=LAY_ASIDE, extra_args=arguments) as machine:
             machine.wait_running()
             machine.run("udevadm settle")
-            self.equal("the machine runs with drives and without drivekeep",
+            self.equal("before the installation the machine has the drive and no drivekeep",
                        machine.run(f"command -v drivekeep; find / -xdev -name '90-drivekeep.rules'; ls {by_id('SN-OLD')}",
                                    check=False).stdout, by_id("SN-OLD") + "\n")
             self.leave_old_note(machine)

@@ -43,7 +43,7 @@ class Killed(Striking):
                    machine.run("journalctl -b -u drivekeep -o cat").stdout,
                    r"(?m)^drivekeep-broker\.socket refuses connections; drivekeepd exits, and systemd restarts both\.$")
         machine.wait_until(lambda: self.says_right(machine), 60, 1)
-        self.claim("every drive has its settings after the broker could start again", self.are_right())
+        self.claim("every drive has its settings when the broker can start again", self.are_right())
         self.fault("the broker cannot start", "systemd's start limit", len(self.all), "unverifiable/applied", delay)
 
     def check_full(self, machine):

@@ -132,7 +132,7 @@ class Measuring(Sampling):
             self.equal(f"the output of drivekeep bench {line} agrees with the schema", schema.errors(shape, shown), [])
 
     def check_others(self, machine, drive):
-        """A sample is discarded if another program does I/O. Its reads are noticed only if they exceed the kernel's read-ahead."""
+        """A sample is discarded if another program does I/O. Reads of that program are noticed only beyond the kernel's read-ahead."""
         node = self.node(machine, "SN-PLAIN")
         machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
         figures = self.figures(self.bench(machine, "SN-PLAIN", rounds=1))
@@ -182,7 +182,7 @@ class Measuring(Sampling):
     def check_array(self, machine, left, right):
         nodes = self.node(machine, "SN-LEFT"), self.node(machine, "SN-RIGHT")
         machine.run(f"mdadm --create /dev/md/pair --run --level=1 --raid-devices=2 --assume-clean {' '.join(nodes)} && udevadm settle")
-        # A file system on a partition of the array is on the array, and not on one of its disks alone.
+        # A file system on a partition of the array belongs to the array, not to one of its disks.
         machine.run("echo ';' | sfdisk -q /dev/md/pair; udevadm settle; "
                     "mkfs.ext4 -q -N 1000 -J size=8 -E lazy_itable_init=0,lazy_journal_init=0 /dev/md/pair1 && "
                     "mkdir -p /mnt/pair && mount -o " + CALM + " /dev/md/pair1 /mnt/pair")

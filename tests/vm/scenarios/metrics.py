@@ -31,7 +31,7 @@ ALERT = "DrivekeepSettingNotKept"
 
 
 class Metrics(Keeping):
-    """Metrics of drives and settings are in node_exporter's file whenever something changes; alerts fire and resolve"""
+    """The metrics file for node_exporter follows each change of drives and settings; alerts fire and resolve"""
     long = True
     packages = FLEET_PACKAGES
 

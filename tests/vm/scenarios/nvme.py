@@ -72,7 +72,7 @@ class Nvme(Keeping):
         self.match("the reason names the namespace that sets another value",
                    pair["n2"]["write_cache"]["reason"] or "", "nvme[0-9]+n1 sets another value")
         self.controller = machine.run("basename $(grep -l NVME-2 /sys/class/nvme/*/serial | xargs dirname)").stdout.strip()
-        self.equal("nvme-cli reads the write cache as the first namespace wants it", self.feature(machine, "-f 6"), 0)
+        self.equal("nvme-cli reads the first namespace's value of the write cache", self.feature(machine, "-f 6"), 0)
         # Newer kernels scan both namespaces in parallel: n1 may be the namespace with ID 2.
         numbers = [machine.run(f"cat /sys/block/{self.controller}n{n}/nsid").stdout.strip() for n in (1, 2)]
         self.equal("each namespace has its own error_recovery",

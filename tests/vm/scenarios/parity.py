@@ -71,7 +71,7 @@ NEVER = {
 
 
 def sent(entries):
-    """Returns the registers of each command that sets something, with the data if the data has the actual command (SCT)."""
+    """Returns the registers of each command that sets something. SCT commands include the data, which has the actual command."""
     return tuple(e.registers() + (f" {e.data[:10].hex()}" if e.data else "") for e in entries if e.sets)
 
 

@@ -11,7 +11,7 @@ from scenario import Scenario
 
 
 class Playing(Scenario):
-    """tests/play runs its commands plug, pull, break, mend, suspend, reboot, cut and shell, and its machine has all that help suggests"""
+    """tests/play offers plug, pull, break, mend, suspend, reboot, cut and a shell; its machine has all drives that help names"""
     packages = Play.packages
 
     def run(self):

@@ -148,7 +148,7 @@ class Reload(Keeping):
         _, sent, _ = self.reload(machine, file(extra="lookahead = true;", b="apm = 100;"))
         self.equal("a setting that was removed from the file changes no drive", sent, {"SN-A": [], "SN-B": []})
         said = machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout
-        self.equal("the journal has the removed setting once per drive", said.count("nothing asks for spindown_time any more"), 2)
+        self.equal("the journal names the removed setting once per drive", said.count("nothing asks for spindown_time any more"), 2)
 
     def check_conflicts(self, machine):
         """`drivekeep check` reports conflicts; the service does not read the files of other programs."""
@@ -165,7 +165,7 @@ class Reload(Keeping):
         self.match("drivekeep check names a sleep hook that sets the same setting",
                    said, rf"^{hook}:2:1: warning: this line sets lookahead to off before and after suspend, ")
         self.no_match("drivekeep check ignores a unit that is disabled", said, "conflict.service")
-        self.no_match("the service's journal has no conflict",
+        self.no_match("the service's journal reports no conflict",
                       machine.run("journalctl -b -u drivekeep -o cat --no-pager").stdout, f"{rules}|{hook}")
         machine.run(f"rm {rules} {hook} /etc/systemd/system/conflict.service")
 
@@ -198,7 +198,7 @@ class Reload(Keeping):
         machine.run("systemctl daemon-reexec")
         node = self.node(machine, "SN-A")
         machine.run(f"hdparm -B 77 {node}")
-        self.equal("apply works after PID 1 executed itself again",
+        self.equal("apply works after systemctl daemon-reexec",
                    (machine.run("drivekeep apply", check=False).status, self.ata["SN-A"]["apm"]), (0, 127))
         machine.run("systemctl mask --now dbus.socket dbus.service; systemctl restart drivekeep", 120, check=False)
         machine.wait_until("systemctl is-active --quiet drivekeep", 60)
