@@ -1,4 +1,4 @@
-"""The service with ASan, UBSan and LSan in it (tests/run --all builds that), through boots and all its work on them."""
+"""A build of the service with ASan, UBSan and LSan (tests/run --all makes it) through several boots with all their work."""
 import contextlib
 import re
 
@@ -10,7 +10,7 @@ FAULTS = {"overflow": "heap-buffer-overflow", "leak": "detected memory leaks", "
 
 
 class Sanitized(Boot):
-    """What `boot` does, with a build that watches itself, and no report of it"""
+    """The steps of `boot` with a build with sanitizers, which report nothing"""
     for_every_build = False
 
     @contextlib.contextmanager
@@ -23,13 +23,13 @@ class Sanitized(Boot):
     def check_verdicts(self, machine):
         super().check_verdicts(machine)
         for unit in UNITS:
-            # The broker ends when nobody has work for it.
+            # The broker exits when it has no work.
             machine.run(f"systemctl is-active --quiet {unit}.service || drivekeep apply >/dev/null", check=False)
             maps = machine.run(f"cat /proc/$(systemctl show -P MainPID {unit})/maps", check=False).stdout
-            self.claim(f"the sanitizers are in {unit}", "libasan" in maps and "libubsan" in maps, maps)
+            self.claim(f"{unit} runs with the sanitizers", "libasan" in maps and "libubsan" in maps, maps)
 
     def check_watched(self, machine):
-        """In the place of drivekeepd, with the same walls around it, a faulty program is found out."""
+        """Checks that the sanitizers report a faulty program that runs in place of drivekeepd, in the same sandbox."""
         for unit in UNITS:
             for fault, report in FAULTS.items():
                 machine.run(f"mkdir -p /run/systemd/system/faulty.service.d; cd /run/systemd/system; "
@@ -40,17 +40,17 @@ class Sanitized(Boot):
                             f"systemctl start faulty; systemctl is-active faulty; true", check=False)
                 machine.wait_until("! systemctl is-active faulty", 60)
                 told = machine.run("journalctl --sync; journalctl -b -u faulty -o cat --no-pager -n 60").stdout
-                self.claim(f"a fault ({fault}) in the place of {unit} would be reported", report in told, told)
+                self.claim(f"the sanitizers report a fault ({fault}) of a program in place of {unit}", report in told, told)
         machine.run("rm -r /run/systemd/system/faulty.service*; systemctl daemon-reload; systemctl reset-failed")
 
     def check_reports(self, machine, when):
         machine.run("systemctl stop drivekeep.service drivekeep-broker.service", 120)
         for unit in UNITS:
             told = machine.run(f"journalctl --sync; journalctl -b -u {unit} -o cat --no-pager").stdout
-            self.claim(f"{when}: {unit} left words in the journal", told.strip())
+            self.claim(f"{when}: {unit} has logged messages", told.strip())
             found = re.search(f"(?s)[^\n]*({REPORT}).*", told)
-            self.claim(f"{when}: none of them is a sanitizer's report", not found, found and found.group(0)[:6000])
-            self.equal(f"{when}: {unit} ended well", machine.run(f"systemctl show -P Result {unit}").stdout, "success\n")
+            self.claim(f"{when}: the journal contains no sanitizer report", not found, found and found.group(0)[:6000])
+            self.equal(f"{when}: {unit} stopped successfully", machine.run(f"systemctl show -P Result {unit}").stdout, "success\n")
 
     def check_warm_reboot(self, machine):
         self.check_reports(machine, "after the first boot")
