@@ -158,7 +158,7 @@ class Sandbox(Keeping):
             if "DRIVEKEEP_SETTING" in record:
                 first.setdefault((record.get("DRIVEKEEP_SERIAL"), record["DRIVEKEEP_SETTING"]), record["DRIVEKEEP_VERDICT"])
         for serial, wanted in EXPECTED.items():
-            self.equal(f"{serial}: verdicts", {s: first.get((serial, s)) for s in wanted}, wanted)
+            self.equal(f"{serial}: the settings have the expected verdicts", {s: first.get((serial, s)) for s in wanted}, wanted)
         self.check_by_others(machine)
 
     def check_by_others(self, machine):

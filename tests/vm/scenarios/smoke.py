@@ -29,7 +29,7 @@ class Smoke(Scenario):
         self.equal("the system is running without failed units", machine.wait_running(), "running")
         self.match(f"systemd has the version of {self.image.suite}", machine.run("systemctl --version").stdout,
                    rf"^systemd {SYSTEMD.get(self.image.suite, '[0-9]+')} ")
-        self.equal("the kernel is the image's", machine.run("uname -r").stdout.strip(), self.image.version)
+        self.equal("the running kernel is the one of the image", machine.run("uname -r").stdout.strip(), self.image.version)
         self.equal("configured files and the effect of the setup script are present at the first boot",
                    machine.run("cat /etc/drivekeep-test/*").stdout,
                    "pushed before the boot\nset up\n")

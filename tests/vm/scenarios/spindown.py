@@ -1,6 +1,6 @@
-"""Drives that nobody uses are spun down, whatever woke them before. Of hd-idle this is measured, of drivekeep it is claimed.
+"""Drives without I/O are spun down, whatever woke them before. This is measured for hd-idle and claimed for drivekeep.
 
-Each spin-down is judged by the drive's own log; how late it came is a multiple of the wanted time, by the guest's clock.
+Each spin-down is taken from the drive's own log. Its lateness is a multiple of the configured idle time, by the guest's clock.
 """
 import contextlib
 import json
@@ -14,21 +14,21 @@ from drives.sas import SasHba
 from drives.scsi import ScsiDisk
 from keeping import CONF, TRACING, WARP, Keeping, by_id
 
-IDLE, SHORT = 600, 120      # seconds without use
-# Times that. Whoever looks four times in it sees each use a quarter late; a second of the host's is half a minute of the guest's, and how
-# fast its clock runs is known no better than that.
+IDLE, SHORT = 600, 120      # seconds without I/O
+# Multiples of the idle time. A program that polls four times per idle time sees I/O up to a quarter of that time late. One second of the
+# host is half a minute of the guest, and the rate of the guest's clock is known only to that precision.
 EARLIEST, LATEST, LIMIT = 0.9, 1.6, 2
 HD_IDLE, DRIVEKEEP = "hd-idle", "drivekeep"
 SAS = "/dev/disk/by-id/wwn-0x5000c500000000a1"
 ASLEEP = power.SPUN_DOWN | scsi.SPUN_DOWN | {"sleep"}
 MEDIUM = model.READ | model.WRITE | {0x28, 0x88, 0x2a, 0x8a}
-# What the journal has in it, once, of a drive that was woken too often, and of one that does not heed its timer.
+# Messages that the journal contains once: of a drive that was woken too often, and of a drive that ignores its standby timer.
 LEFT_AWAKE, NOT_HEEDED = "no spin-down for one hour", "from now on the service"
-# How often the daemon has been put to sleep, and so woken; and what the kernel has said.
+# The daemon's voluntary context switches, which count its wake-ups; the number of kernel messages.
 WAKEUPS = "cat /proc/$(systemctl show -P MainPID {})/task/*/status | awk '/^voluntary_ctxt/ {{ n += $2 }} END {{ print n + 0 }}'"
 MESSAGES = "dmesg | wc -l"
 
-# Who has a rule; OTHER has none.
+# Drives with a rule; OTHER has none.
 PLAIN = ("NAMED", "READS", "DRIFT", "BUSY", "TESTED", "SAS")
 RULES = {serial: ("10min", "service") for serial in PLAIN} | \
     {"LAZY": ("10min", "auto"), "TIMER": ("10min", "auto"), "WOKEN": ("2min", "service"), "ASKED": ("10min", "service")}
@@ -37,7 +37,7 @@ LINKS = {serial: by_id(f"SN-{serial}") for serial in (*RULES, "OTHER")} | {"SAS"
 FILE = "drives = (" + ",".join(f"""
   {{ match = "{LINKS[serial]}"; spindown_time = "{idle}"; spindown_by = "{by}";{MORE.get(serial, "")} }}""" for serial, (idle, by) in RULES.items()) + "\n);\n"
 
-# By name: issues of hd-idle's, and what is to hold.
+# For each cause: the issues of hd-idle about it, and the fact that should be true.
 CAUSES = {
     "first": ("", "a drive that is not used is spun down in time"),
     "asleep": ("", "a drive that sleeps is sent nothing"),
@@ -62,7 +62,7 @@ CAUSES = {
 
 
 class Spindown(Keeping):
-    """Drives that nobody uses are spun down by the service, whatever woke them before"""
+    """The service spins down drives without I/O, whatever woke them before"""
     long = True
     halves = (DRIVEKEEP,)
 
@@ -87,7 +87,7 @@ class Spindown(Keeping):
             self.controller = stack.enter_context(SasHba(folder / "sas", ports=1, name="sas0"))
             self.controller.attach(0, self.all["SAS"])
             self.hba, arguments = stack.enter_context(self.drives(*self.ata.values()))
-            # With a tick that never stops, no timer is late where the clock runs fast.
+            # With nohz=off the tick never stops, and no timer is late although the clock runs fast.
             machine = stack.enter_context(self.machine(suspends=True, append="nohz=off", files=files, setup=setup,
                                                        extra_args=arguments + self.controller.qemu_args()))
             machine.wait_until(" && ".join(f"[ -b {link} ]" for link in LINKS.values()), 120)
@@ -109,10 +109,10 @@ class Spindown(Keeping):
         options = " ".join(f"-a {LINKS[serial]} -i {IDLE}" for serial in PLAIN)
         machine.run(f"udevadm settle; systemd-run -q --unit=spinning-down hd-idle -d -i 0 {options}")
 
-    # What the drives' logs say
+    # Results from the drives' logs
 
     def downs(self, serial, mark):
-        """The commands that spun it down."""
+        """Returns the commands that spun the drive down."""
         return [e for e in self.all[serial].log.since(mark, command={0xe0, 0xe2, 0xe6, 0x1b})
                 if e.mode not in ASLEEP and (not e.cdb or e.cdb[4] >> 4 == 3 or e.cdb[4] & 0xf1 == 0)]
 
@@ -120,14 +120,14 @@ class Spindown(Keeping):
         return {serial: self.all[serial].log.mark() for serial in serials}
 
     def watch(self, machine, marks, limit=LIMIT * IDLE):
-        """Until all are spun down, or for so many seconds of the guest's."""
+        """Waits until all drives are spun down, or for `limit` seconds of the guest's clock."""
         begun, waited = self.clocks(machine), machine.start(f"sleep {limit}")
         machine.wait_until(lambda: waited.done() or all(self.downs(*each) for each in marks.items()), 300)
         ours, guests = (end - begin for begin, end in zip(begun, self.clocks(machine)))
         self.rate = guests / ours
 
     def lateness(self, serial, mark, since=None):
-        """Times the wanted time from the last use to the first spin-down; None if there was none."""
+        """Returns the time from the last I/O to the first spin-down, as a multiple of the idle time; None without a spin-down."""
         down = next(iter(self.downs(serial, mark)), None)
         if not down:
             return None
@@ -136,13 +136,13 @@ class Spindown(Keeping):
         return (down.time - (since or max(uses))) * self.rate / IDLE
 
     def let_pass(self, machine, seconds):
-        """Of hd-idle nobody can tell when it is at rest."""
+        """Lets time pass: leaps with drivekeep, sleeps with hd-idle, which does not show when it is idle."""
         if self.ours:
             self.leap(machine, seconds, step=IDLE // 4)
         else:
             machine.run(f"sleep {seconds}", 120)
 
-    # Judging
+    # Verdicts
 
     def judge(self, cause, holds, detail="", measured=""):
         self.results[cause][self.half] = ("yes" if holds else "NO") + measured
@@ -166,7 +166,7 @@ class Spindown(Keeping):
         self.judge(cause, not found, str(found))
 
     def read(self, machine, *serials):
-        """Whether that succeeds."""
+        """Reads one block of each drive. Returns true if all reads succeed."""
         command = "; ".join(f"dd if={LINKS[serial]} of=/dev/null bs=4096 count=1 iflag=direct status=none || exit" for serial in serials)
         return machine.run(command, check=False).status == 0
 
@@ -176,7 +176,7 @@ class Spindown(Keeping):
     def count(self, machine, command):
         return int(machine.run(command).stdout or 0)
 
-    # The causes
+    # Checks of the causes
 
     def check_first(self, machine):
         marks, auto = self.marks(*PLAIN), self.marks("LAZY", "TIMER")
@@ -184,11 +184,11 @@ class Spindown(Keeping):
         self.watch(machine, marks)
         self.judge_down("first", marks)
         if self.ours:
-            # Of a drive with a timer each use is seen up to all its time late.
+            # If a drive has a timer, the service may see I/O up to the whole idle time late.
             self.leap(machine, 2 * IDLE, lambda: self.downs("LAZY", auto["LAZY"]), step=IDLE // 4)
-            self.claim("auto: a drive that does not heed its timer is spun down", self.downs("LAZY", auto["LAZY"]), self.tail("LAZY"))
+            self.claim("auto: a drive that ignores its timer is spun down", self.downs("LAZY", auto["LAZY"]), self.tail("LAZY"))
             machine.wait_until(lambda: self.ata["TIMER"].log.since(auto["TIMER"], command=0xe5, mode="standby"), 120)
-            self.equal("auto: the drive's own timer was set", self.all["LAZY"]["standby_seconds"], IDLE)
+            self.equal("auto: the service sets the drive's own timer", self.all["LAZY"]["standby_seconds"], IDLE)
             self.judge("timer", self.all["TIMER"]["mode"] == "standby" and not self.downs("TIMER", auto["TIMER"]), self.tail("TIMER"))
 
     def check_asleep(self, machine):
@@ -196,25 +196,27 @@ class Spindown(Keeping):
         if self.ours:
             self.let_timers_end(machine, 4 * IDLE, step=IDLE // 4)
         wakeups = WAKEUPS.format("drivekeep" if self.ours else "spinning-down")
-        # In this order: what wakes the daemon from here on has its message counted. Each wakes it up to three times.
+        # Messages are counted over a slightly longer time than wake-ups, so that no wake-up lacks its message. Each causes up to three.
         marks, messages, woken = self.marks(*PLAIN), self.count(machine, MESSAGES), self.count(machine, wakeups)
         machine.run(f"sleep {IDLE}", 120)
         woken, messages = self.count(machine, wakeups) - woken, self.count(machine, MESSAGES) - messages
         self.results["wake-ups"][self.half] = str(woken)
         if self.ours:
-            self.claim("nor does the daemon run, but for messages of the kernel's", woken <= 3 * messages, f"{woken} times, {messages} messages")
+            self.claim("while drives are in standby, the daemon wakes up only for kernel messages",
+                       woken <= 3 * messages, f"{woken} times, {messages} messages")
         sent = [(serial, e.name, e.comm) for serial, mark in marks.items() for e in self.all[serial].log.since(mark)]
         self.judge("asleep", not sent, str(sent))
 
     def check_woken_once(self, machine):
-        """All at a time, after they have slept for longer than what drivekeep calls soon."""
+        """Wakes all drives together, after a time in standby that drivekeep does not count as short."""
         marks, busy, tested = self.marks("READS", "DRIFT", "SAS"), self.marks("BUSY"), self.all["TESTED"]
         self.read(machine, "READS", "TESTED", "ASKED")
         asked = self.marks("ASKED")
         machine.start(f"while ! [ -e /run/enough ]; do dd if={LINKS['BUSY']} of=/dev/null bs=4096 count=1 iflag=direct; "
                       f"hdparm -C {LINKS['ASKED']}; sleep 60; done")
         machine.run(f"smartctl -a {LINKS['DRIFT']}; smartctl -t long {LINKS['TESTED']}", 120, check=False)
-        self.equal(f"{self.half}: smartctl has woken a drive, and begun a self-test", (self.all["DRIFT"]["mode"], tested["self_test"]),
+        self.equal(f"{self.half}: smartctl wakes one drive and starts a self-test of another",
+                   (self.all["DRIFT"]["mode"], tested["self_test"]),
                    ("active", smart.Smart.RUNNING))
         self.judge("sas", self.read(machine, "SAS"), self.tail("SAS", marks["SAS"]))
         if self.all["SAS"]["mode"] == "stopped":
@@ -240,16 +242,16 @@ class Spindown(Keeping):
             machine.run(f"sleep {IDLE / 2}; systemctl restart drivekeep", 120)
         self.watch(machine, marks)
         self.judge_down("third", {"READS": marks["READS"]})
-        if runs:    # or somebody has ended it before
+        if runs:    # false if a program has aborted the self-test before
             self.judge_down("after test", tested, begun, 0)
         machine.run("touch /run/enough")
         if self.ours:
             self.results["restart"][self.half] = self.results["third"][self.half]
             self.judge_down("lazy", {"LAZY": marks["LAZY"]})
             said = self.said(machine, "LAZY", NOT_HEEDED)
-            self.claim("auto: that a drive does not heed its timer is said once", len(said) == 1, str(said))
-            # The journal may lie on a drive that was just put to sleep.
-            self.equal("nothing is told of the processes that come and go",
+            self.claim("auto: the journal says once that a drive ignores its timer", len(said) == 1, str(said))
+            # The journal may be on a drive that was just spun down.
+            self.equal("starts and stops of the broker and the tracer are not logged",
                        machine.run("journalctl -b -q -o cat UNIT=drivekeep-broker.service + UNIT=drivekeep-tracer.service").stdout, "")
 
     def check_woken_often(self, machine):
@@ -260,30 +262,33 @@ class Spindown(Keeping):
             self.read(machine, "WOKEN")
             if number < 3:
                 self.watch(machine, {"WOKEN": mark}, 4 * SHORT)
-                self.claim(f"woken soon {number} times, it is spun down", self.downs("WOKEN", mark), self.tail("WOKEN", mark))
+                self.claim(f"a drive woken soon after {number} spin-downs is spun down again",
+                           self.downs("WOKEN", mark), self.tail("WOKEN", mark))
                 mark = drive.log.mark()
         self.let_pass(machine, 5 * SHORT)
         self.judge_awake("woken", {"WOKEN": mark})
         said = self.said(machine, "WOKEN", LEFT_AWAKE)
-        self.claim("and that is said once", len(said) == 1, str(said))
+        self.claim("the journal says once that a drive woken too often is not spun down", len(said) == 1, str(said))
 
     def check_learnt(self, machine):
-        """What the service has counted meanwhile, over a restart."""
+        """Checks the counters that the service has kept, before and after a restart."""
         if not self.ours:
             return
         for serial in ("READS", "DRIFT"):
             told = json.loads(machine.run(f"drivekeep explain --json {LINKS[serial]} spindown_time").stdout)["use"]
-            self.equal(f"{serial}: the spin-ups that it tells of are the drive's own", told["spin_ups"],
+            self.equal(f"{serial}: explain shows as many spin-ups as the drive counts", told["spin_ups"],
                        self.ata[serial]["spin_ups"] - self.spin_ups[serial])
-            self.claim(f"{serial}: it was asked how worn it is", told["load_cycles"]["count"] is not None and told["temperature"] == 35, str(told))
+            self.claim(f"{serial}: explain shows load cycles and temperature from the drive",
+                       told["load_cycles"]["count"] is not None and told["temperature"] == 35, str(told))
         asleep = [(serial, e.name) for serial, drive in self.ata.items() for e in drive.log.since(0, mode=ASLEEP)
                   if e.comm.startswith("keep-") and e.command in (0xb0, 0x2f)]
-        self.equal("no drive that sleeps is asked that", asleep, [])
-        # It is written when the service stops, and the service has little time for that: not by a clock that runs faster.
+        self.equal("the service reads no SMART data from drives in standby", asleep, [])
+        # The service writes its counters when it stops, in limited time. So the restart does not happen while the clock runs fast.
         machine.run("systemctl restart drivekeep")
-        self.match("it is kept over boots", machine.run("cat /var/lib/drivekeep/drives/*SN-READS*").stdout, r"(?m)^USE_SPIN_UPS=[1-9]")
+        self.match("the spin-up count is stored for the next boot",
+                   machine.run("cat /var/lib/drivekeep/drives/*SN-READS*").stdout, r"(?m)^USE_SPIN_UPS=[1-9]")
         told = json.loads(machine.run(f"drivekeep wakes --json {LINKS['READS']}").stdout)
-        self.claim("the wakes that show --plot draws are there, with how long it slept",
+        self.claim("wakes --json has the wakes that show --plot draws, each with the time in standby before it",
                    any(wake["standby_seconds"] for wake in told["wakes"]) and [drive["serial"] for drive in told["drives"]] == ["SN-READS"], str(told))
 
     def check_renamed(self, machine):
@@ -296,7 +301,7 @@ class Spindown(Keeping):
             self.hba.detach(port)
         self.hurry(machine, gone)
         marks = self.marks(*nodes)
-        # The first to come gets the lower name.
+        # The drive that appears first gets the lower name.
         for serial in sorted(nodes, key=nodes.get, reverse=True):
             self.hba.attach(ports[serial], self.ata[serial])
             machine.wait_until(f"[ -b {LINKS[serial]} ]", 60)
@@ -304,7 +309,7 @@ class Spindown(Keeping):
         if self.ours:
             self.settle(machine)
         with self.warp(machine):
-            # Twice, or the counters are what they were when the other drive had the name.
+            # Reads twice: after one read the counters could equal those of the other drive while it had the name.
             self.read(machine, *nodes, *nodes)
             self.watch(machine, {"NAMED": marks["NAMED"]})
             self.judge_down("renamed", {"NAMED": marks["NAMED"]})
@@ -312,11 +317,11 @@ class Spindown(Keeping):
             self.judge_awake("other", {"OTHER": marks["OTHER"]})
 
     def check_resume(self, machine):
-        """They have been spun down before, and all power is gone meanwhile."""
+        """Suspends the machine after drives were spun down; the drives lose power meanwhile."""
         machine.suspend(while_asleep=lambda: [each.power_cycle() for each in (self.hba, self.controller)])
         if self.ours:
             self.settle(machine)
-        self.equal(f"{self.half}: after suspend drives are awake", self.all["READS"]["mode"], "active")
+        self.equal(f"{self.half}: the drive is active after resume", self.all["READS"]["mode"], "active")
         marks = self.marks("READS")
         with self.warp(machine):
             begun = time.monotonic()
@@ -331,16 +336,16 @@ class Spindown(Keeping):
 
 
 class SpindownBeside(Spindown):
-    """The same with hd-idle, and a table of both"""
+    """`spindown` with hd-idle and with drivekeep, and a table of both"""
     rare = True
     time_limit = 2400
     halves = (HD_IDLE, DRIVEKEEP)
 
 
 class SpindownUncounted(Keeping):
-    """A drive is not spun down while the kernel does not count its reads and writes; once it does, it is"""
+    """A drive is not spun down while the kernel does not count its reads and writes, and is spun down once the kernel does"""
     SERIALS = ("HAND", "FILE")
-    SECONDS = 900   # of the guest's
+    SECONDS = 900   # by the guest's clock
     RULE = '{{ match = "{}"; spindown_time = "2min"; spindown_by = "service"; {}}}'
 
     def run(self):
@@ -367,36 +372,41 @@ class SpindownUncounted(Keeping):
                 for serial in self.SERIALS]
 
     def check_used(self, machine, drives, links):
-        """Each is read every other second, for many times as long as the service waits."""
+        """Reads each drive every other second, for many times the configured idle time."""
         marks = [drive.log.mark() for drive in drives]
         reads = "; ".join(f"dd if={link} of=/dev/null bs=4096 count=1 iflag=direct status=none" for link in links)
         reader = machine.start(f"while ! [ -e /run/enough ]; do {reads}; sleep 2; done")
         machine.run(f"sleep {self.SECONDS}", 600)
         machine.run("touch /run/enough")
         machine.wait_until(reader.done, 60)
-        self.equal(f"drives in use whose reads are not counted are not spun down in {self.SECONDS} s", self.spin_downs(drives, marks), [[], []])
+        self.equal(f"drives with I/O that the kernel does not count are not spun down in {self.SECONDS} s",
+                   self.spin_downs(drives, marks), [[], []])
         read = [len([e for e in drive.log.since(mark) if e.command in MEDIUM]) for drive, mark in zip(drives, marks)]
-        self.claim("they were read all the time", min(read) > self.SECONDS / 36, str(read))
-        self.equal("the journal has that once", self.said(machine, "does not count the drive's reads and writes"), [1, 1])
+        self.claim("both drives were read all the time", min(read) > self.SECONDS / 36, str(read))
+        self.equal("the journal says once for each drive that the kernel does not count I/O",
+                   self.said(machine, "does not count the drive's reads and writes"), [1, 1])
 
     def check_asked(self, machine, drive, link):
-        """By somebody, who knows better."""
+        """Checks that a spin-down on request still happens."""
         mark = drive.log.mark()
         slept = machine.run(f"drivekeep standby {link}", 300, check=False)
-        self.claim("'drivekeep standby' puts one into standby all the same", slept.status == 0 and len(drive.log.since(mark, command=0xe0)) == 1,
+        self.claim("'drivekeep standby' puts a drive with uncounted I/O into standby",
+                   slept.status == 0 and len(drive.log.since(mark, command=0xe0)) == 1,
                    slept.stdout + slept.stderr)
         machine.run(f"dd if={link} of=/dev/null bs=4096 count=1 iflag=direct status=none")
 
     def check_counted(self, machine, drives):
-        """Nobody reads them any more."""
+        """Checks the spin-down after the reads have stopped and the kernel counts I/O again."""
         marks = [drive.log.mark() for drive in drives]
         machine.wait_until(lambda: all(self.spin_downs(drives, marks)), 120)
-        self.equal("without use, and counted again, each is spun down once", [len(each) for each in self.spin_downs(drives, marks)], [1, 1])
-        # Of the one that somebody has put into standby since, there was nothing more to take back.
-        self.equal("the journal has that, too", self.said(machine, "counts the drive's reads and writes again")[1], 1)
+        self.equal("with I/O counted again, each drive without I/O is spun down once",
+                   [len(each) for each in self.spin_downs(drives, marks)], [1, 1])
+        # For the drive that 'drivekeep standby' put into standby there was no message left to revoke.
+        self.equal("the journal says once that the kernel counts the drive's I/O again",
+                   self.said(machine, "counts the drive's reads and writes again")[1], 1)
 
 
 class SpindownUncountedHour(SpindownUncounted):
-    """The same for an hour"""
+    """`spindown-uncounted` for an hour"""
     rare = True
     SECONDS = 3600
