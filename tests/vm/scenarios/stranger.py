@@ -1,5 +1,5 @@
-"""The first ten minutes with the package of Debian: what somebody who has never heard of drivekeep wants to do, by the commands that the
-manual gives for it. What they print is shown, and how long it took."""
+"""The first ten minutes of a new administrator with the Debian package, with the commands that the manual gives for common tasks. Shows the
+output of the commands and the time of each task."""
 import time
 
 from keeping import CONF, Keeping, by_id
@@ -13,7 +13,7 @@ HDPARM = "/dev/disk/by-id/ata-DRIVEKEEP_TESTDISK_SN-OLD {\n\tapm = 127\n\twrite_
 
 
 class Stranger(Keeping):
-    """From the package: keep drives, except one, move from hdparm.conf, ask why, try, battery, array, typo, upgrade, remove"""
+    """The package's first use: keep a class, except one drive, import hdparm.conf, explain, try, battery, array, typo, upgrade, remove"""
 
     def run(self):
         self.music, self.old = self.drive("SN-MUSIC", **COLD), self.drive("SN-OLD", **COLD)
@@ -29,7 +29,7 @@ class Stranger(Keeping):
                 self.note(f"{task.__name__}: {time.monotonic() - began:.0f} s of an emulated machine\n{self.printed}")
 
     def do(self, machine, command, status=0):
-        """What it prints; the exit status is to be this."""
+        """Runs a command and returns its output; claims that the exit status is `status`."""
         result = machine.run(f"exec 2>&1; {command}", 120, check=False)
         self.printed += "".join(f"       {line}\n" for line in [f"# {command}", *result.stdout.splitlines()])
         self.equal(f"{command.splitlines()[0]}: exit status {status}", result.status, status)
@@ -50,28 +50,32 @@ class Stranger(Keeping):
         self.do(machine, "drivekeep check")
         self.do(machine, "systemctl enable --now drivekeep")
         self.settle(machine)
-        self.match("status: what is kept, in one line", self.do(machine, "drivekeep status"), r"^5 drives, 8 settings kept$")
-        self.equal("and the drives say so", [(d["lookahead"], d["standby_seconds"]) for d in (self.music, self.old)], [(True, 1200)] * 2)
+        self.match("status summarizes the kept settings in one line", self.do(machine, "drivekeep status"), r"^5 drives, 8 settings kept$")
+        self.equal("both drives have the settings of the class",
+                   [(d["lookahead"], d["standby_seconds"]) for d in (self.music, self.old)], [(True, 1200)] * 2)
 
     def except_one(self, machine):
         self.write(machine, "/etc/drivekeep/drivekeep.conf.d/music.conf", EXCEPTION)
         self.reload(machine)
-        self.match("explain: which rule has won, and which has not", self.do(machine, f"drivekeep explain {by_id('SN-MUSIC')} lookahead"),
+        self.match("explain shows the rule in force and the overridden rule",
+                   self.do(machine, f"drivekeep explain {by_id('SN-MUSIC')} lookahead"),
                    r"(?s)off.*music\.conf:1.*drivekeep\.conf:1")
-        self.equal("the one is an exception, the other is not", (self.music["lookahead"], self.old["lookahead"]), (False, True))
+        self.equal("the excepted drive differs, the other drive has the setting of the class",
+                   (self.music["lookahead"], self.old["lookahead"]), (False, True))
 
     def migrate(self, machine):
         machine.push("/etc/hdparm.conf", HDPARM)
         self.do(machine, "drivekeep import /etc/hdparm.conf >/etc/drivekeep/drivekeep.conf.d/hdparm.conf")
         self.do(machine, "drivekeep check")
         self.reload(machine)
-        self.equal("the drive has what hdparm.conf asked for", (self.old["apm"], self.old["write_cache"]), (127, False))
+        self.equal("the drive has the values from hdparm.conf", (self.old["apm"], self.old["write_cache"]), (127, False))
 
     def ask_why(self, machine):
         node = by_id("SN-OLD")
         machine.run(f"hdparm -B 200 {node}")
         self.old.inject("abort", command=0xEF, feature=0x05, origin="passthrough", times=None)
-        self.match("status --failed: which one, and why", self.do(machine, f"drivekeep apply {node} >/dev/null; drivekeep status --failed", 2),
+        self.match("status --failed shows the refused setting and the rejected command",
+                   self.do(machine, f"drivekeep apply {node} >/dev/null; drivekeep status --failed", 2),
                    r"(?s)apm +127 +200 +refused.*^sd. apm: .*SET FEATURES 05h")
         self.old.faults.clear()
         self.do(machine, f"drivekeep apply {node}")
@@ -79,15 +83,16 @@ class Stranger(Keeping):
     def try_value(self, machine):
         node = by_id("SN-MUSIC")
         self.do(machine, f"drivekeep try {node} apm=100")
-        self.equal("try: the drive has it", self.music["apm"], 100)
+        self.equal("try sets the temporary value on the drive", self.music["apm"], 100)
         self.do(machine, "drivekeep try --undo")
-        self.equal("undo: it has what it had", self.music["apm"], 128)
+        self.equal("try --undo restores the drive's previous value", self.music["apm"], 128)
 
     def battery(self, machine):
         self.write(machine, "/etc/drivekeep/drivekeep.conf.d/battery.conf", BATTERY)
         self.reload(machine)
-        self.equal("on mains: the usual value", self.music["apm"], 254)
-        self.match("plan --on-battery: the other one", self.do(machine, f"drivekeep plan --on-battery {by_id('SN-MUSIC')}", 2), r"apm +128 +254 +write")
+        self.equal("on mains power the drive has the value for mains", self.music["apm"], 254)
+        self.match("plan --on-battery shows the value for battery",
+                   self.do(machine, f"drivekeep plan --on-battery {by_id('SN-MUSIC')}", 2), r"apm +128 +254 +write")
 
     def array(self, machine):
         machine.run(f"mdadm --quiet --create /dev/md0 --run --assume-clean --metadata=1.2 --level=1 --raid-devices=2 "
@@ -95,15 +100,17 @@ class Stranger(Keeping):
         self.do(machine, f"cp {EXAMPLES}/raid-error-recovery.conf /etc/drivekeep/drivekeep.conf.d/")
         self.reload(machine)
         shown = self.do(machine, f"drivekeep status -v {by_id('SN-RAID-1')} {by_id('SN-RAID-2')}")
-        self.match("a member gives up after seven seconds", shown, r"error_recovery +7 s +7 s +(applied|unchanged)")
-        self.match("for one that cannot, the kernel waits", shown, r"error_recovery_fallback_timeout +3 min +3 min +(applied|unchanged)")
-        # Or whoever opens the node of the array that was stopped makes another, without members.
+        self.match("an array member has error recovery limited to seven seconds", shown, r"error_recovery +7 s +7 s +(applied|unchanged)")
+        self.match("the kernel's timeout is three minutes for a member without error recovery control",
+                   shown, r"error_recovery_fallback_timeout +3 min +3 min +(applied|unchanged)")
+        # Otherwise a process that opens the device node of the stopped array creates a new array without members.
         machine.run("echo N >/sys/module/md_mod/parameters/create_on_open; mdadm --quiet --stop /dev/md0; "
                     "rm /etc/drivekeep/drivekeep.conf.d/raid-error-recovery.conf")
 
     def typo(self, machine):
         self.write(machine, "/etc/drivekeep/drivekeep.conf.d/typo.conf", CLASS.replace("lookahead", "look_ahead"))
-        self.match("check: the line, and what was meant", self.do(machine, "drivekeep check", 1), r"typo\.conf:1:.*look_ahead.*lookahead")
+        self.match("check shows the line of the typo and suggests the correct name",
+                   self.do(machine, "drivekeep check", 1), r"typo\.conf:1:.*look_ahead.*lookahead")
         self.do(machine, "rm /etc/drivekeep/drivekeep.conf.d/typo.conf")
         self.do(machine, "drivekeep check")
 
@@ -111,10 +118,10 @@ class Stranger(Keeping):
         marks = [drive.log.mark() for drive in (self.music, self.old)]
         self.do(machine, f"dpkg -i {NOW}")
         self.settle(machine)
-        self.equal("no setting is sent to a drive",
+        self.equal("an upgrade sends no setting to a drive",
                    [e for d, m in zip((self.music, self.old), marks) for e in d.log.since(m, origin="passthrough") if e.sets], [])
-        self.match("and all is kept", self.do(machine, "drivekeep status"), r"^5 drives, 10 settings kept$")
+        self.match("all settings are kept after the upgrade", self.do(machine, "drivekeep status"), r"^5 drives, 10 settings kept$")
 
     def remove(self, machine):
         self.do(machine, "dpkg --purge drivekeep")
-        self.equal("nothing of it is left", find_files(machine) - self.files, set())
+        self.equal("no file is left after the purge", find_files(machine) - self.files, set())

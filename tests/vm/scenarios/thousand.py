@@ -1,4 +1,4 @@
-"""A thousand drives at once."""
+"""A thousand drives that appear at once."""
 from faulty import Faulty
 from keeping import CONF
 
@@ -8,7 +8,7 @@ RIGHT = "cat /sys/block/sd*/queue/read_ahead_kb | grep -cx 512; cat /sys/block/s
 
 
 class Thousand(Faulty):
-    """1,000 drives appear at once (scsi_debug): each configured, each with its verdict, none twice, the daemon at rest after"""
+    """1,000 drives appear at once (scsi_debug): each is configured once and has its verdict, and the daemon becomes idle"""
     rare = True
     time_limit = 3600
 
@@ -20,12 +20,12 @@ class Thousand(Faulty):
             machine.run("udevadm settle -t 1800", 1900)
             machine.wait_until(lambda: machine.run(RIGHT, check=False).stdout.split() == [str(NUMBER)] * 2, 1200, 5)
             self.settle(machine, 600)
-            self.claim(f"{NUMBER} drives: all have their settings, by sysfs", True)
+            self.claim(f"sysfs shows the settings of all {NUMBER} drives", True)
             verdicts = [s["verdict"] for drive in self.all_status(machine) for s in drive["settings"]]
-            self.equal("and each its verdict", {v: verdicts.count(v) for v in set(verdicts)}, {"applied": 2 * NUMBER})
+            self.equal("each drive has its verdicts", {v: verdicts.count(v) for v in set(verdicts)}, {"applied": 2 * NUMBER})
             told = machine.run("journalctl -b -o cat --no-pager DRIVEKEEP_VERDICT=applied | wc -l", 300).stdout.strip()
-            self.equal("told once each", told, str(2 * NUMBER))
-            self.equal("by one daemon, that never fell", machine.run("systemctl show -P NRestarts drivekeep").stdout, "0\n")
-            self.equal("no worker is left", machine.run("pgrep -c keep-", check=False).stdout, "0\n")
+            self.equal("each verdict is logged once", told, str(2 * NUMBER))
+            self.equal("the daemon was never restarted", machine.run("systemctl show -P NRestarts drivekeep").stdout, "0\n")
+            self.equal("no worker process is left", machine.run("pgrep -c keep-", check=False).stdout, "0\n")
             self.note(machine.run("systemctl show -P MemoryPeak -P CPUUsageNSec drivekeep drivekeep-broker", check=False).stdout)
             self.fault("1,000 drives at once", "scsi_debug", NUMBER, "applied")

@@ -1,7 +1,7 @@
-"""The drives of an array are woken together, so many at a time as the file says, and spin down together.
+"""The drives of an array are woken together, as many at a time as the configuration permits, and are spun down together.
 
-All is judged by the drives' own logs. How long a read of all members took is a multiple of one spin-up, which is long enough that the
-emulation of the rest counts for little.
+All results come from the drives' own logs. The time for a read of all members is a multiple of one spin-up, which is long compared with the
+other delays of the emulation.
 """
 import json
 
@@ -11,7 +11,7 @@ from keeping import CONF, TRACE_FILTER, TRACES, TRACING, Keeping, by_id
 SPIN_UP = 6     # seconds
 MEMBERS = [f"SN-MEMBER{number}" for number in range(8)]
 APART = "SN-APART"
-IDLE = 600      # seconds without use
+IDLE = 600      # seconds without I/O
 STEP = IDLE // 20
 CHUNK = "dd if=/dev/md0 of=/dev/null bs=64k iflag=direct status=none count="
 
@@ -19,14 +19,14 @@ ARRAY = f"mdadm -q --create /dev/md0 --run --level=0 --chunk=64 --raid-devices={
 
 
 def rules(wake_together="", option=""):
-    """The drive that is in no array has the same."""
+    """Returns a configuration with one rule for all drives, the drive outside the array included."""
     return (f'{option}drives = ( {{ match = {{ transport = "sata"; }}; spindown_time = "10min"; spindown_by = "service"; '
             f'{wake_together} }} );\n')
 
 
 class Together(Keeping):
-    """Eight drives of an array: spun down together, and woken together, or two at a time"""
-    reads = {1: "the first"}    # of them, where two spin up at a time
+    """Eight drives of an array are spun down together, and woken together or two at a time"""
+    reads = {1: "the first"}    # number of members read with spin_up_at_once = 2
 
     def run(self):
         self.members = {serial: self.drive(serial, spin_up_seconds=SPIN_UP) for serial in MEMBERS}
@@ -43,11 +43,13 @@ class Together(Keeping):
             self.check_more(machine, nodes)
             self.check_together(machine, nodes)
             self.check_two_at_once(machine, nodes)
-            self.equal("the drive that is in no array with them has slept all the time", (self.apart["mode"], self.apart["spin_ups"]), ("standby", 0))
-            self.equal("and was sent nothing since", [(e.name, e.comm) for e in self.apart.log.since(self.asleep_since)], [])
+            self.equal("the drive outside the array is in standby all the time",
+                       (self.apart["mode"], self.apart["spin_ups"]), ("standby", 0))
+            self.equal("the drive outside the array gets no command in standby",
+                       [(e.name, e.comm) for e in self.apart.log.since(self.asleep_since)], [])
         self.show_table(self.table)
 
-    # What the drives' logs say
+    # Results from the drives' logs
 
     def marks(self):
         return {serial: drive.log.mark() for serial, drive in self.members.items()}
@@ -56,13 +58,13 @@ class Together(Keeping):
         return {serial: self.members[serial].log.since(mark, **wanted) for serial, mark in marks.items()}
 
     def spin_ups(self, marks):
-        """When each began and when it ended, and how many of them each drive had."""
+        """Returns the begin and end of each spin-up, and the number of spin-ups of each drive."""
         found = {serial: [(e.time, e.time + (e.seconds or SPIN_UP)) for e in entries if e.command in model.READ | model.VERIFY]
                  for serial, entries in self.since(marks, mode=power.SPUN_DOWN).items()}
         return sorted(each for of_drive in found.values() for each in of_drive), {serial: len(each) for serial, each in found.items()}
 
     def took(self, marks):
-        """From the first read to the end of the last one, as a multiple of one spin-up."""
+        """Returns the time from the first read to the end of the last read, as a multiple of one spin-up."""
         reads = [e for entries in self.since(marks, command=model.READ, origin="kernel").values() for e in entries]
         return (max(e.time + e.seconds for e in reads) - min(e.time for e in reads)) / SPIN_UP
 
@@ -73,14 +75,14 @@ class Together(Keeping):
     def modes(self):
         return {drive["mode"] for drive in self.members.values()}
 
-    # The parts
+    # Steps of the scenario
 
     def begin(self, machine, nodes, text):
-        """With this file all of them sleep, and are watched."""
+        """Loads a configuration, puts all members into standby and waits until the tracer watches them."""
         machine.run(f"cat > {CONF} <<'END'\n{text}END\nsystemctl reload drivekeep")
         self.settle(machine)
         machine.run(f"drivekeep standby {' '.join(nodes)}", 120)
-        self.equal("all members sleep", self.modes(), {"standby"})
+        self.equal("all members are in standby", self.modes(), {"standby"})
         machine.wait_until(f"{TRACES} && [ $(grep -o 'host_no==[0-9]*' {TRACE_FILTER} | sort -u | wc -l) -eq {len(MEMBERS) + 1} ]", 60)
         self.told = len(self.wakes(machine))
         return self.marks()
@@ -89,17 +91,18 @@ class Together(Keeping):
         return json.loads(machine.run("drivekeep wakes --json").stdout)["wakes"]
 
     def judge_woken(self, machine, marks, *others):
-        """Each once, and the daemon tells so: the first was read, and how the others were woken is one of these."""
+        """Checks that each member was spun up once and that the daemon logged a read for the first and one of `others` for the rest."""
         machine.wait_until(lambda: self.modes() == {"active"}, 120)
         machine.wait_until(lambda: len(self.wakes(machine)) >= self.told + len(MEMBERS), 60)
         self.settle(machine)
-        self.equal("each drive was spun up once", self.spin_ups(marks)[1], dict.fromkeys(MEMBERS, 1))
+        self.equal("each member is spun up once", self.spin_ups(marks)[1], dict.fromkeys(MEMBERS, 1))
         told = sorted((w["serial"], w["kind"], w["process"]) for w in self.wakes(machine)[self.told:])
-        self.claim("and of each the process that read is told, once", [(each[0], each[2]) for each in told] == [(serial, "dd") for serial in MEMBERS]
+        self.claim("the daemon names the reading process once for each member",
+                   [(each[0], each[2]) for each in told] == [(serial, "dd") for serial in MEMBERS]
                    and told[0][1] == "read" and all(each[1] in others for each in told[1:]), str(told))
 
     def check_spun_down(self, machine, nodes):
-        """By the guest's clock, of which half a minute passes at once again and again: when, each is known as well as that."""
+        """Leaps the guest's clock in steps of half a minute, which is the precision of the spin-down times."""
         machine.wait_until(lambda: self.apart["mode"] == "standby", 60)
         self.asleep_since = self.apart.log.mark()
         read = "dd if={} of=/dev/null bs=4096 count=1 iflag=direct status=none"
@@ -112,8 +115,9 @@ class Together(Keeping):
             passed = (self.clocks(machine)[1] - begun) / IDLE
             downs |= {serial: passed for serial, drive in self.members.items() if drive["mode"] == "standby" and serial not in downs}
         first, last = min(downs.values(), default=0), max(downs.values(), default=0)
-        self.claim("none is put into standby before the one used last was not used for its time", first >= 1, str(downs))
-        self.claim("and then all are, within one look", len(downs) == len(MEMBERS) and last <= 1.6 and last - first <= 0.4, str(downs))
+        self.claim("no member is spun down before the last one with I/O has been idle for the configured time", first >= 1, str(downs))
+        self.claim("all members are spun down within one poll interval",
+                   len(downs) == len(MEMBERS) and last <= 1.6 and last - first <= 0.4, str(downs))
         self.table.append(("spun down: times the time, since the last use of the last one used", f"{first:.2f} to {last:.2f}"))
 
     def check_more(self, machine, nodes):
@@ -123,7 +127,8 @@ class Together(Keeping):
         marks = self.begin(machine, nodes, rules())
         machine.run(f"{CHUNK}{len(MEMBERS)}", 120)
         took = self.took(marks)
-        self.claim("without wake_together a read of all members waits for each in turn", took > len(MEMBERS) - 0.1, f"{took} spin-ups\n{self.text(marks)}")
+        self.claim("without wake_together a read of all members waits for one spin-up after another",
+                   took > len(MEMBERS) - 0.1, f"{took} spin-ups\n{self.text(marks)}")
         self.judge_woken(machine, marks, "read")
         self.table.append(("read of all, without wake_together: spin-ups", f"{took:.2f}"))
 
@@ -131,7 +136,8 @@ class Together(Keeping):
         marks = self.begin(machine, nodes, rules("wake_together = true;"))
         machine.run(f"{CHUNK}{len(MEMBERS)}", 120)
         took = self.took(marks)
-        self.claim("with wake_together it takes one spin-up and a half at most", took <= 1.5, f"{took} spin-ups\n{self.text(marks)}")
+        self.claim("with wake_together a read of all members takes at most one and a half spin-ups",
+                   took <= 1.5, f"{took} spin-ups\n{self.text(marks)}")
         self.judge_woken(machine, marks, "together")
         self.table.append(("read of all, with wake_together: spin-ups", f"{took:.2f}"))
 
@@ -143,15 +149,16 @@ class Together(Keeping):
             times = self.spin_ups(marks)[0]
             most = max(sum(begin <= at < end for begin, end in times) for at, _ in times)
             took = (max(end for _, end in times) - times[0][0]) / SPIN_UP
-            self.equal(f"with spin_up_at_once = 2, a read of {what}: no more than two spin up at a time", most, 2)
-            self.claim("and all are awake after four to six spin-ups", len(MEMBERS) / 2 <= took <= 6, f"{took} spin-ups\n{self.text(marks)}")
-            # Who goes on reading may come to a drive before the service does.
+            self.equal(f"with spin_up_at_once = 2 a read of {what} spins up at most two members at a time", most, 2)
+            self.claim("all members are active after four to six spin-ups",
+                       len(MEMBERS) / 2 <= took <= 6, f"{took} spin-ups\n{self.text(marks)}")
+            # A program that reads all members may reach a drive before the service wakes it.
             self.judge_woken(machine, marks, "together", *(["read"] if count > 1 else []))
             self.table.append((f"all awake after a read of {what}, spin_up_at_once = 2: spin-ups", f"{took:.2f}, {most} at a time"))
 
 
 class TogetherBeside(Together):
-    """The same, beside what it takes without; and who reads all goes on in time, so that two at a time are no more"""
+    """`together` also without wake_together; a program that reads all members does not raise the number of simultaneous spin-ups"""
     rare = True
     reads = {1: "the first", len(MEMBERS): "all"}
 
