@@ -1,4 +1,4 @@
-"""What `drivekeep tune` picks, and that a drive has its own values again, whatever happens."""
+"""`drivekeep tune` picks the right values and restores each drive's own values in every case."""
 import itertools
 import json
 import tempfile
@@ -17,45 +17,45 @@ TUNED = "/etc/drivekeep/drivekeep.conf.d/60-tuned.conf"
 SAS = "/dev/disk/by-id/wwn-0x5000c50012345678"
 READ_AHEAD = "/sys/block/$(basename $(readlink {link}))/queue/read_ahead_kb"
 KIB = 1024
-# How often each value is measured: nine times and more show a difference of one among seven that have a cost, too.
+# Measurements of each value: at least nine are needed to show one difference among seven values that also have a cost.
 ROUNDS = 10
-NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one step of what the drive is made to need
+NEAR = {"256 KiB": "256", "512 KiB": "512", "1 MiB": "1024"}    # within one step of the read-ahead that the emulated drive needs
 
 
 class Tuning(Sampling):
-    """`drivekeep tune` finds the knee and the switch that are there, by reads alone, and sets drives back"""
+    """`drivekeep tune` finds the best read-ahead and look-ahead with reads alone and restores the drives' values"""
     long = True
 
     def run(self):
-        # All of them are so slow that what the host takes for a command is little beside it.
+        # All emulated drives are so slow that the host's time for a command is small in comparison.
         knee = self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(rpm=1800, enough=512 * KIB))
         off = self.drive("SN-OFF", size_mb=65536, lookahead=False, mechanics=Mechanics(rates=(5e6, 2.5e6), rpm=1800))
         same = self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(rates=(10e6, 10e6), rpm=60000, seek=(1e-3, 1e-3)))
-        # Heads are unloaded with low levels of APM, and need 1.2 s to be loaded.
+        # Low APM levels unload the heads; loading them takes 1.2 s.
         rests = self.drive("SN-RESTS", size_mb=65536, mechanics=Mechanics(rpm=300, seek=(1e-2, 1e-2)), apm=254,
                            apm_rests=((127, 4.5, "idle_b"), (128, 60, "idle_b")), wake_seconds={"idle_b": 1.2})
-        # What the kernel allows with 100 ms to leave a power state, and not with 25 ms.
+        # The kernel permits the third power state with a latency tolerance of 100 ms, but not with 25 ms.
         controller = NvmeController(serial="NV-RESTS", size_mb=8192, rests=True, wake_seconds=1.2,
                                     power_states=((8000, True, 0, 0), (4000, True, 0, 0), (50, False, 5000, 85000)))
         with self.drives(off, knee, same, rests) as (hba, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 NvmeTcp(f"{folder}/nvme", controller) as transport, \
                 self.machine(files={CONF: "drives = ();\n", **self.files}, setup="systemctl enable drivekeep",
                              extra_args=arguments + transport.qemu_args()) as machine:
-            # As long without use as the heads of SN-RESTS.
+            # The same idle time as for the heads of SN-RESTS.
             machine.run("modprobe nvme_core && echo 4500 > /sys/module/nvme_core/parameters/apst_secondary_timeout_ms")
             transport.connect(machine)
             machine.wait_until("grep -qsx 'SERIAL=NV-RESTS' /run/drivekeep/drives/*", 120)
             self.settle(machine)
-            # Linux 7.2 starts with 1 MiB.
+            # Linux 7.2 has a default of 1 MiB.
             machine.run(f"echo 128 > {READ_AHEAD.format(link=by_id('SN-KNEE'))}")
             self.lighten(machine)
             controller.seconds = 0.1
             mark, knee_mark = rests.log.mark(), knee.log.mark()
-            # They mostly wait, so that all of them can be measured at the same time.
+            # The measurements mostly wait, so all of them can run at the same time.
             told = {name: machine.start(self.sampled(samples, f"drivekeep tune {line}", last)) for name, samples, last, line in (
                 ("knee", 7 * 2 * ROUNDS, HOLD, f"--json SN-KNEE read_ahead_kb --write --svg=/root/tuned.svg {BUDGET}"),
                 ("switch", 2 * 2 * 8, CTRL_C, f"SN-OFF lookahead {BUDGET}"),
-                # What the budget has room for, 1, 2 and 5 s without use, is waited for twice with each value.
+                # The budget suffices to wait 1, 2 and 5 s without I/O, twice with each value.
                 ("curves", 5 * 2 * 4, CTRL_C, "--json SN-RESTS apm --budget=240s --svg=/root/curves.svg"),
                 ("latency", 4 * 2 * 4, CTRL_C, "--json NV-RESTS apst_latency --budget=190s"))}
             self.check_others(machine, same)
@@ -71,11 +71,11 @@ class Tuning(Sampling):
             self.check_cut(machine, hba, off)
 
     def tune(self, machine, samples, line):
-        """What it prints as JSON when it has taken so many samples."""
+        """Returns the JSON output of `drivekeep tune` after the given number of samples."""
         return json.loads(machine.run(self.sampled(samples, f"drivekeep tune --json {line} {BUDGET}"), 600).stdout)
 
     def kills(self, machine, off):
-        # The drive itself is asked before the guest, for which that is work.
+        # Lists the drive's own value before the guest's, which costs a command in the guest.
         return Kills(self, machine, ("SN-OFF", "lookahead", lambda: off["lookahead"]),
                      ("SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME")))
 
@@ -84,66 +84,77 @@ class Tuning(Sampling):
 
     def check_knee(self, machine, drive, mark, told):
         setting, = told["settings"]
-        self.claim("the smallest read-ahead that is enough is picked", setting["picked"] in NEAR and setting["reason"] == "better",
+        self.claim("tune picks the smallest read-ahead that suffices", setting["picked"] in NEAR and setting["reason"] == "better",
                    json.dumps(setting))
         cost = {value["value"]: value["cost"]["median"] for value in setting["values"]}
-        self.claim("what more of it costs random reads is told", cost["8 MiB"] > 2 * cost["128 KiB"], str(cost))
-        self.claim("it took reads alone", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
-        self.match("the block for the configuration has the evidence", "\n".join(told["block"]),
+        self.claim("tune shows the cost of a larger read-ahead for random reads", cost["8 MiB"] > 2 * cost["128 KiB"], str(cost))
+        self.claim("measuring read_ahead_kb sends only reads", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
+        self.match("the rule for the configuration cites the measurement", "\n".join(told["block"]),
                    r"// measured 2\d\d\d-\d\d-\d\d, firmware .*: sequential, with read-ahead, .* MB/s .*, 128 KiB .* samples\n *read_ahead_kb = ")
-        self.equal("the JSON is as the schema says", schema.errors("tune", told), [])
-        self.match("the picture has each value", machine.run("cat /root/tuned.svg").stdout, r"(?s)<svg .*512 KiB.*>best<.*</svg>")
+        self.equal("the JSON for read_ahead_kb matches the schema", schema.errors("tune", told), [])
+        self.match("the SVG shows the measured values and the best one",
+                   machine.run("cat /root/tuned.svg").stdout, r"(?s)<svg .*512 KiB.*>best<.*</svg>")
 
-        self.settle(machine)    # the file is in force, and the drive visited a moment later
-        self.equal("--write: the kernel has what was picked", self.read_ahead(machine, "SN-KNEE"), NEAR.get(setting["picked"]))
-        self.match("and status says which file wants that", machine.run("drivekeep status SN-KNEE").stdout, r"read_ahead_kb .*60-tuned\.conf")
-        self.no_match("check has nothing against it", machine.run("drivekeep check", check=False).stdout, "was measured with")
+        self.settle(machine)    # the drive is visited soon after the file is in force
+        self.equal("with --write the kernel has the picked value", self.read_ahead(machine, "SN-KNEE"), NEAR.get(setting["picked"]))
+        self.match("status names the file with the picked value",
+                   machine.run("drivekeep status SN-KNEE").stdout, r"read_ahead_kb .*60-tuned\.conf")
+        self.no_match("check does not warn about the measured value",
+                      machine.run("drivekeep check", check=False).stdout, "was measured with")
         machine.run(f"sed -i 's/firmware [^:]*:/firmware OLD1:/' {TUNED}")
-        self.match("with another firmware it warns", machine.run("drivekeep check", check=False).stdout,
+        self.match("check warns that the value was measured with another firmware", machine.run("drivekeep check", check=False).stdout,
                    r"60-tuned\.conf:\d+:\d+: warning: read_ahead_kb was measured with firmware OLD1, and sd. has firmware ")
         machine.run(f"rm {TUNED} && drivekeep reload")
 
     def check_switch(self, machine, drive, shown):
-        self.match("a drive that is slow without look-ahead: it is found so", shown,
+        self.match("tune finds look-ahead best for a drive that is slow without look-ahead", shown,
                    r"(?s)^ *on +best +[\d.]+ MB/s .*^ *off +now +[\d.]+ MB/s |^ *off +now +[\d.]+ MB/s .*^ *on +best +[\d.]+ MB/s ")
-        self.match("with how much it is", shown, r"lookahead: on is better than off: sequential 64 KiB, one at a time, \d+ % faster")
-        self.match("and what to write", shown, r"lookahead = true;")
-        self.match("it is off again, as hdparm has it", machine.run(f"hdparm -A {self.node(machine, 'SN-OFF')}").stdout, r"\(off\)")
-        self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0xAA, 0x55})
+        self.match("tune shows how much faster look-ahead is",
+                   shown, r"lookahead: on is better than off: sequential 64 KiB, one at a time, \d+ % faster")
+        self.match("tune prints the assignment for look-ahead", shown, r"lookahead = true;")
+        self.match("hdparm shows look-ahead off again", machine.run(f"hdparm -A {self.node(machine, 'SN-OFF')}").stdout, r"\(off\)")
+        self.equal("the drive gets the commands for look-ahead on and off",
+                   {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0xAA, 0x55})
 
     def check_curves(self, machine, drive, mark, told):
         setting, = told["settings"]
         by_level = {value["value"]: value for value in setting["values"]}
         slow = {level: value["slow_after"] for level, value in by_level.items()}
-        # A read comes a little later than its time without use, as fio has to start: one step is allowed.
-        self.claim("how long without use a drive may be before it rests is found, by levels of APM",
+        # A read starts a little after the intended idle time, because fio has to start first: a difference of one step is accepted.
+        self.claim("tune finds the idle time before heads are unloaded for each APM level",
                    slow["64"] in (2, 5) and slow["127"] in (2, 5) and slow["128"] is slow["192"] is slow["254"] is None, str(slow))
-        self.claim("and how long the read takes then", all(1.2 <= by_level[level]["idle"][-1]["median"] < 1.8 for level in ("64", "127")),
+        self.claim("tune measures the delay of a read with unloaded heads",
+                   all(1.2 <= by_level[level]["idle"][-1]["median"] < 1.8 for level in ("64", "127")),
                    json.dumps(setting))
         heads = {level: (sum(s > 0.9 for time in value["idle"] for s in time["samples"]), value["load_cycles"], value["waits"])
                  for level, value in by_level.items()}
-        self.claim("with each such read the drive has counted a load cycle", all(slow <= counted <= waits for slow, counted, waits in
+        self.claim("tune shows a load cycle for each read with unloaded heads", all(slow <= counted <= waits for slow, counted, waits in
                    heads.values()) and heads["254"][1] == 0 and heads["127"][1] > 0, str(heads))
-        self.claim("it took reads alone", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
-        self.equal("the JSON is as the schema says", schema.errors("tune", told), [])
-        self.match("the picture has a line for each level", machine.run("cat /root/curves.svg").stdout, r"(?s)<svg .*>64</text>.*>254 \(now\)</text>")
-        self.match("the drive has its level again, as hdparm has it", machine.run(f"hdparm -B {self.node(machine, 'SN-RESTS')}").stdout, r"= 254")
+        self.claim("measuring apm sends only reads", {e.command for e in drive.log.since(mark, origin="kernel")} <= READ)
+        self.equal("the JSON for apm matches the schema", schema.errors("tune", told), [])
+        self.match("the SVG has a line for each APM level",
+                   machine.run("cat /root/curves.svg").stdout, r"(?s)<svg .*>64</text>.*>254 \(now\)</text>")
+        self.match("hdparm shows the drive's own APM level again",
+                   machine.run(f"hdparm -B {self.node(machine, 'SN-RESTS')}").stdout, r"= 254")
 
     def check_states(self, machine, controller, told):
         setting, = told["settings"]
         slow = {value["value"]: value["slow_after"] for value in setting["values"]}
-        self.claim("NVMe: with which latency the controller rests, and is slow then",
+        self.claim("NVMe: tune finds the APST latencies that make an idle controller slow",
                    slow["100 ms"] in (2, 5) and slow["off"] is slow["5 ms"] is slow["25 ms"] is None, json.dumps(setting))
-        # Of the third state it is known once that is set. One time without use, each value twice.
+        # The third state is left out after it was set once. Each other value is measured twice, with one idle time.
         setting, = json.loads(machine.run(self.sampled(2 * 2 * 2, "drivekeep tune --json NV-RESTS power_state --budget=47s"), 120).stdout)["settings"]
-        self.equal("NVMe: power states in which reads are done are measured", [value["value"] for value in setting["values"]], ["0", "1"])
-        self.match("one that a read ends is left out", setting["left_out"], r"2: unverifiable, accepted; state 2 is non-operational, so the next I/O ends it")
-        self.equal("the controller has its state again", controller["power_state"], 0)
+        self.equal("NVMe: tune measures operational power states", [value["value"] for value in setting["values"]], ["0", "1"])
+        self.match("NVMe: tune leaves out a non-operational power state, which a read ends",
+                   setting["left_out"], r"2: unverifiable, accepted; state 2 is non-operational, so the next I/O ends it")
+        self.equal("NVMe: the controller has its own power state again", controller["power_state"], 0)
         controller.celsius = 85
-        self.match("NVMe: one that is too warm is not measured", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
+        self.match("NVMe: tune does not measure a controller that is too warm",
+                   machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
                    r"nvme\S+ is not measured: nvme\S+ has 85 C, above its warning limit of 80 C$")
         controller.celsius, controller.testing = 35, 1
-        self.match("NVMe: nor one that tests itself", machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
+        self.match("NVMe: tune does not measure a controller that runs a self-test",
+                   machine.run("drivekeep tune NV-RESTS power_state", check=False).stderr,
                    r"nvme\S+ is not measured: nvme\S+ runs a self-test$")
         controller.testing = 0
 
@@ -152,41 +163,43 @@ class Tuning(Sampling):
         machine.run(f"systemd-run -q --unit=other sh -c 'while dd if={node} of=/dev/null bs=1M skip=40000 count=1000 iflag=direct; do :; done'")
         done = machine.run(f"drivekeep tune SN-SAME lookahead {BUDGET}", 300, check=False)
         machine.run("systemctl stop other")
-        self.match("others use the drive: it is said so", done.stderr, r"lookahead of sd. is not measured: sd. is used too much by other programs; --force")
-        self.equal("and nothing is left set", drive["lookahead"], True)
+        self.match("tune refuses a drive with much I/O by other programs",
+                   done.stderr, r"lookahead of sd. is not measured: sd. is used too much by other programs; --force")
+        self.equal("the refused drive keeps its own look-ahead", drive["lookahead"], True)
 
     def check_beside(self, machine):
-        """What the kernel resets when another setting is changed."""
+        """Checks settings that the kernel resets when another setting changes."""
         queue = f"/sys/block/{self.node(machine, 'SN-SAME')[5:]}/queue"
         machine.run(f"echo 32 > {queue}/nr_requests; echo 5000 > {queue}/wbt_lat_usec; echo 512 > {queue}/read_ahead_kb")
         shown = f"cd {queue} && grep -H . scheduler nr_requests wbt_lat_usec read_ahead_kb max_sectors_kb ../device/queue_depth"
         before = machine.run(shown).stdout
         done = machine.run("drivekeep tune SN-SAME scheduler queue_depth max_sectors_kb --budget=45s --json", 300, check=False)
-        self.equal("schedulers, depths and sizes of requests are measured",
+        self.equal("tune measures scheduler, queue_depth and max_sectors_kb",
                    [s["setting"] for s in json.loads(done.stdout)["settings"] if s["values"]], ["scheduler", "queue_depth", "max_sectors_kb"])
-        self.equal("all is as before, also what the kernel resets with them", machine.run(shown).stdout, before)
-        self.equal("it says nothing else", (done.status, done.stderr), (0, ""))
+        self.equal("tune restores also the settings that the kernel reset", machine.run(shown).stdout, before)
+        self.equal("tune succeeds without an error message", (done.status, done.stderr), (0, ""))
         machine.run(f"echo 128 > {queue}/read_ahead_kb")
 
     def check_refusals(self, machine, drive):
-        self.match("what has no best value is not measured", machine.run("drivekeep tune SN-SAME timeout", check=False).stderr,
+        self.match("tune refuses a setting without a best value", machine.run("drivekeep tune SN-SAME timeout", check=False).stderr,
                    r"nothing can be measured for timeout")
         node = self.node(machine, "SN-SAME")
         machine.run(f"hdparm -y {node}")
         done = machine.run("drivekeep tune SN-SAME", check=False)
-        self.match("a drive that sleeps is not measured", done.stderr, r"sd. is not measured: sd. is in a low-power state")
-        self.equal("it sleeps on", drive["mode"], "standby")
+        self.match("tune refuses a drive in standby", done.stderr, r"sd. is not measured: sd. is in a low-power state")
+        self.equal("the refused drive stays in standby", drive["mode"], "standby")
         machine.run(f"dd if={node} of=/dev/null count=1 iflag=direct; smartctl -t long {node}", check=False)
-        self.match("nor one that tests itself", machine.run("drivekeep tune SN-SAME", check=False).stderr, r"sd. is not measured: sd. runs a self-test")
+        self.match("tune refuses a drive that runs a self-test",
+                   machine.run("drivekeep tune SN-SAME", check=False).stderr, r"sd. is not measured: sd. runs a self-test")
         machine.run(f"smartctl -X {node}", check=False)
         machine.run("systemctl stop drivekeep")
-        self.match("without the service nothing is measured", machine.run("drivekeep tune SN-SAME", check=False).stderr,
+        self.match("tune refuses to run without the service", machine.run("drivekeep tune SN-SAME", check=False).stderr,
                    r"drivekeep\.service does not run")
         machine.run("systemctl start drivekeep")
         self.settle(machine)
 
     def begin_lookahead(self, machine, drive):
-        """Returns when the drive has what it had not before."""
+        """Starts to measure look-ahead and returns when the drive has it on."""
         machine.run("systemctl reset-failed; systemd-run -q --unit=measuring -p StandardError=file:/root/said drivekeep tune SN-OFF lookahead "
                     "--budget=1h")
         machine.wait_until(lambda: drive["lookahead"], 120)
@@ -195,13 +208,14 @@ class Tuning(Sampling):
         self.begin_lookahead(machine, drive)
         self.unplug(machine, hba, 0, drive.serial)
         machine.wait_until("! systemctl is-active -q measuring", 120)
-        self.match("unplugged meanwhile: what could not be set back is said", machine.run("cat /root/said").stdout,
+        self.match("tune reports the value that it could not restore on an unplugged drive", machine.run("cat /root/said").stdout,
                    r"sd. is gone, and its lookahead could not be restored: it was off\n")
-        self.match("the exit status tells", machine.run("systemctl show -P ExecMainStatus measuring").stdout, r"^1$")
+        self.match("tune fails with exit status 1 after the drive was unplugged",
+                   machine.run("systemctl show -P ExecMainStatus measuring").stdout, r"^1$")
         hba.attach(0, drive)
         machine.wait_until(f"test -e {by_id(drive.serial)}", 60)
         self.settle(machine)
-        self.equal("it comes back as it was", drive["lookahead"], False)
+        self.equal("the drive has its own look-ahead when it is plugged in again", drive["lookahead"], False)
 
     def check_cut(self, machine, hba, drive):
         self.begin_lookahead(machine, drive)
@@ -211,11 +225,11 @@ class Tuning(Sampling):
         machine.wait_boot()
         self.settle(machine)
         self.equal("after a power cut the drive has its own value", drive["lookahead"], False)
-        self.no_match("and nothing is to be set back", machine.run("ls -A /run/drivekeep/drives").stdout, "temporary")
+        self.no_match("after the power cut no temporary value is pending", machine.run("ls -A /run/drivekeep/drives").stdout, "temporary")
 
 
 class Kills:
-    """Of the command, the service, the broker and its workers, at any time."""
+    """Kills the command, the service, the broker or its workers at different times."""
     BLOWS = {
         "command": "systemctl kill -s KILL measuring",
         "service": "systemctl kill -s KILL drivekeep",
@@ -226,7 +240,7 @@ class Kills:
     }
 
     def __init__(self, scenario, machine, *settings):
-        """Of drives that are measured at the same time: serial, setting and a function, what the drive has of it."""
+        """`settings`, measured at the same time: for each a serial, a setting and a function that returns the drive's value."""
         self.scenario, self.machine = scenario, machine
         self.nodes = [scenario.node(machine, serial) for serial, _, _ in settings]
         self.names, self.present = [name for _, name, _ in settings], [present for _, _, present in settings]
@@ -236,7 +250,7 @@ class Kills:
         return [present() for present in self.present]
 
     def check(self, n):
-        """So many, in turns; each a little later in what is measured than the one before."""
+        """Runs `n` cases, with each kind of kill in turn and a little later in the measurement than in the case before."""
         machine, kept = self.machine, {blow: 0 for blow in self.BLOWS}
         units = [f"measuring-{name}" for name in self.names]
         begin = "; ".join(f"systemd-run -q --unit={unit} drivekeep tune {node} {name} {BUDGET}"
@@ -249,21 +263,21 @@ class Kills:
             self.scenario.settle(machine)
             now = self.read()
             if now != self.before:
-                self.scenario.claim(f"case {case}, {name} killed: {' and '.join(self.names)} are back", False,
+                self.scenario.claim(f"case {case}, {name} killed: {' and '.join(self.names)} are restored", False,
                                     f"{now}\n{machine.run('journalctl -b -n 60').stdout}")
                 break
             kept[name] += 1
         for name in self.names:
-            self.scenario.equal(f"{n} times killed: the drive has its own {name} again", sum(kept.values()), n)
+            self.scenario.equal(f"after {n} kills the drive has its own {name} again", sum(kept.values()), n)
 
 
 class TuningFile(Tuning):
-    """`drivekeep tune --file` finds what is best for writes; and the best depth of a queue is found"""
+    """`drivekeep tune --file` finds the best values for writes, and `drivekeep tune` the best queue depth"""
 
     def run(self):
-        # Each read or write takes as long as the other, so that few samples tell what a cache makes of it.
+        # Reads and writes take the same time, so that few samples show the effect of a cache.
         cached = self.drive("SN-CACHED", size_mb=65536, write_cache=False, mechanics=Mechanics(rpm=30000, seek=(25e-3, 25e-3), sorted=0.05))
-        # Four reads at a time, and no more: with many writes before it a read waits for eight of these times.
+        # Four reads run at a time. Behind many writes a read waits for eight times the duration of one command.
         deep = ScsiDisk(size_mb=65536, lanes=4, seconds=0.01)
         with self.drives(cached) as (_, arguments), tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp") as folder, \
                 SasHba(f"{folder}/sas", ports=1, name="sas0", slots=32) as controller:
@@ -285,44 +299,46 @@ class TuningFile(Tuning):
 
     def check_depth(self, machine, depth, told):
         setting, = told["settings"]
-        # With eight there is always one for each of the four that the disk is done with.
-        self.claim("the smallest depth that is as good as any is found, within one step", setting["picked"] in ("4", "8", "16"),
+        # With a depth of eight the next four commands are always queued when the disk finishes four.
+        self.claim("tune finds the smallest best queue depth, within one step", setting["picked"] in ("4", "8", "16"),
                    json.dumps(setting))
         rates = [value["goal"]["median"] for value in setting["values"]]
-        self.claim("up to four more of it is faster", rates[0] < rates[1] < rates[2], str(rates))
-        self.equal("the drive has its own depth again", machine.run(f"cat {depth}").stdout, "1\n")
+        self.claim("up to four, a larger queue depth is faster", rates[0] < rates[1] < rates[2], str(rates))
+        self.equal("the drive has its own queue depth again", machine.run(f"cat {depth}").stdout, "1\n")
 
     def check_throttle(self, machine):
         late = f"/sys/block/$(basename $(readlink {SAS}))/queue/wbt_lat_usec"
         machine.run(f"echo 0 > {late}")
         used = machine.run("df --output=used /mnt/deep").stdout
         setting, = self.tune(machine, 4 * 8, f"{SAS} wbt_lat_usec --file=/mnt/deep")["settings"]
-        self.claim("that reads wait for less where writes are throttled is found", setting["reason"] == "better", json.dumps(setting))
-        self.equal("nothing is left of the file", machine.run("sync; df --output=used /mnt/deep").stdout, used)
-        self.equal("the kernel throttles as before", machine.run(f"cat {late}").stdout, "0\n")
+        self.claim("tune finds that reads wait less with throttled writes", setting["reason"] == "better", json.dumps(setting))
+        self.equal("tune removes its file after measuring wbt_lat_usec", machine.run("sync; df --output=used /mnt/deep").stdout, used)
+        self.equal("the kernel has its own wbt_lat_usec again", machine.run(f"cat {late}").stdout, "0\n")
 
     def check_cache(self, machine, drive):
-        self.match("what is measured by writing wants a directory", machine.run("drivekeep tune SN-CACHED write_cache", check=False).stderr,
+        self.match("tune requires a directory to measure write_cache with writes",
+                   machine.run("drivekeep tune SN-CACHED write_cache", check=False).stderr,
                    "write_cache is measured by writes to a file: name its directory with --file=DIR")
         mark, used = drive.log.mark(), machine.run("df --output=used /mnt/cached").stdout
         machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep tune SN-CACHED write_cache --file=/mnt/cached")
         machine.wait_until(lambda: any(e.command in WRITE for e in drive.log.since(mark, origin="kernel")), 60)
         machine.run("systemctl kill -s INT ended")
         machine.wait_until("! systemctl is-active -q ended", 60)
-        self.equal("interrupted while the file is made: it ends as at any other time, and nothing is left",
+        self.equal("interrupted while it creates its file, tune exits normally and removes the file",
                    (machine.run("tail -n 1 /root/ended; systemctl is-failed ended; sync; df --output=used /mnt/cached", check=False).stdout),
                    f"No setting changes.\ninactive\n{used}")
         shown = machine.run(self.sampled(2 * 2 * 12, f"drivekeep tune SN-CACHED write_cache --file=/mnt/cached {BUDGET}"), 300).stdout
-        self.match("that a write cache makes writes faster is found", shown,
+        self.match("tune finds that the write cache makes writes faster", shown,
                    r"write_cache: on is better than off: 70 % reads, 30 % writes, 8 at once, \d+ % more")
-        self.match("and what it costs when the power fails is said", shown,
+        self.match("tune warns that the write cache risks data at a power failure", shown,
                    "write_cache: cached data that no file system has flushed is lost")
-        self.match("it is off again, as hdparm has it", machine.run(f"hdparm -W {self.node(machine, 'SN-CACHED')}").stdout, r"\(off\)")
-        self.equal("the drive was told both by turns", {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0x02, 0x82})
+        self.match("hdparm shows the write cache off again", machine.run(f"hdparm -W {self.node(machine, 'SN-CACHED')}").stdout, r"\(off\)")
+        self.equal("the drive gets the commands for write cache on and off",
+                   {e.feature for e in drive.log.since(0, origin="passthrough") if e.sets}, {0x02, 0x82})
 
 
 class TuningKilled(Tuning):
-    """An array of three is tuned; `drivekeep tune` and what serves it are killed 100 times, and the drive has its own value again"""
+    """An array of three drives is tuned; after 100 kills of `drivekeep tune` and its services the drive has its own value again"""
     rare = True
 
     def run(self):
@@ -335,15 +351,16 @@ class TuningKilled(Tuning):
             self.kills(machine, off).check(100)
 
     def check_array(self, machine, disks):
-        """Chunks of 512 KiB: with less than a stripe of read-ahead the disks do not read at the same time."""
+        """Tunes an array with chunks of 512 KiB, whose disks read in parallel only with at least one stripe of read-ahead."""
         nodes = " ".join(self.node(machine, disk.serial) for disk in disks)
         machine.run(f"mdadm --create /dev/md/three --run --level=0 --chunk=512 --raid-devices=3 {nodes} && udevadm settle")
         name = machine.run("basename $(readlink -f /dev/md/three)").stdout.strip()
         machine.run(f"echo 128 > /sys/block/{name}/queue/read_ahead_kb")
         setting, = self.tune(machine, 11 * 2 * (ROUNDS + 2), "/dev/md/three read_ahead_kb")["settings"]
         values = [value["value"] for value in setting["values"]]
-        self.claim("stripes are among the values", "1536 KiB" in values, str(values))
-        self.claim("the array needs stripes of read-ahead", setting["reason"] == "better" and
+        self.claim("tune measures multiples of a stripe", "1536 KiB" in values, str(values))
+        self.claim("tune picks a read-ahead of at least 1 MiB for the array", setting["reason"] == "better" and
                    values.index(setting["picked"]) >= values.index("1 MiB"), json.dumps(setting))
-        self.equal("the array has its own again", machine.run(f"cat /sys/block/{name}/queue/read_ahead_kb").stdout.strip(), "128")
+        self.equal("the array has its own read-ahead again",
+                   machine.run(f"cat /sys/block/{name}/queue/read_ahead_kb").stdout.strip(), "128")
         machine.run("mdadm --stop /dev/md/three")

@@ -1,4 +1,4 @@
-"""What others find by hand, beside `drivekeep tune`."""
+"""Compares `drivekeep tune` with the usual ways to tune by hand."""
 import json
 
 from drives.mechanics import Mechanics
@@ -6,9 +6,9 @@ from keeping import CONF
 from scenarios.tuning import KIB, Tuning
 
 TIMES, SECONDS, PRESENT = 6, 200, "128"
-VALUES = "128 256 512 1024 2048 4096 8192"      # KiB, those of drivekeep
+VALUES = "128 256 512 1024 2048 4096 8192"      # KiB, the same values as drivekeep measures
 
-# The loop that guides have: each value once, what was fastest wins. The second one is done by who knows fio.
+# The usual loop of tuning guides measures each value once with hdparm and picks the fastest; the second loop does the same with fio.
 BY_HAND = """
 run() {{
         for value in {values}; do
@@ -32,13 +32,13 @@ done
 
 
 class TuningBeside(Tuning):
-    """The loop of the guides (hdparm -t, one run for each value), fio in the same loop, and `drivekeep tune`: how often each picks right"""
+    """Counts how often the right value is picked by a loop with one hdparm -t per value, the same loop with fio, and `drivekeep tune`"""
     rare = True
     alone = True
     time_limit = TIMES * 600
 
     def run(self):
-        # Within one step of what the drive needs; and what it has already, where nothing makes a difference.
+        # Right values: within one step of the drive's need, or the present value if all values are equal.
         right = {"SN-KNEE": ("256", "512", "1024"), "SN-SAME": (PRESENT,)}
         drives = (self.drive("SN-KNEE", size_mb=65536, mechanics=Mechanics(enough=512 * KIB)),
                   self.drive("SN-SAME", size_mb=65536, mechanics=Mechanics(reads_on=True)))
@@ -59,11 +59,11 @@ class TuningBeside(Tuning):
             for program in ("hdparm", "fio", "tune"):
                 counts = {serial: sum(value in right[serial] for value in picked[serial][program]) for serial in right}
                 table.append((program, *map(str, counts.values())))
-                self.claim(f"{program} has picked {TIMES} times", all(len(picked[serial][program]) == TIMES for serial in right))
+                self.claim(f"{program} picks a value {TIMES} times", all(len(picked[serial][program]) == TIMES for serial in right))
             self.show_table(table)
 
     def read(self, told):
-        """By program what was picked, in KiB; or that there were too few samples."""
+        """Returns the picked values by program, in KiB; "unknown" for too few samples."""
         found = {"hdparm": [], "fio": [], "tune": []}
         for program, value, *rest in map(str.split, told.splitlines()):
             found[program].append("unknown" if rest[-1:] == ["unknown"] else str(int(value) * KIB) if rest[:1] == ["MiB"] else value)
