@@ -1,4 +1,4 @@
-"""Who woke a drive that slept: the daemon names the process, its unit and what it did."""
+"""The daemon names the waker of a drive in standby: the process, its unit and its action."""
 import contextlib
 import dataclasses
 import json
@@ -11,9 +11,9 @@ FILE = 'drives = ( { match = { transport = "sata"; }; spindown_time = "1min"; } 
 RECORD = "b2d3f4a1c6e84d0f9a7b5c3e1d2f4a68"
 SERIALS = {"disk": "SN-SLEEPY", "member": "SN-MEMBER1", "other": "SN-MEMBER2", "btrfs": "SN-BTRFS"}
 
-# A file system, swap space, a volume group; beside it two members of an array, and a btrfs. khugepaged reads from swap space, too, and
-# zswap keeps in memory what would go there. What the container is registered with runs before the clocks do, and nobody waits less for
-# an answer on D-Bus because of those.
+# One drive has a file system, swap space and a volume group; two are members of an array, and one has a btrfs. khugepaged is off because it
+# would read from swap space, and zswap because it would keep the pages in memory. systemd-machined starts before the fast clocks, and the
+# D-Bus timeout of one hour allows for them.
 LAYOUT = """
 printf 'size=20MiB\\nsize=20MiB,type=swap\\n,\\n' | sfdisk -q {disk}; udevadm settle
 mkfs.ext4 -q {disk}1; mkdir -p /data; mount {disk}1 /data; mkswap -q {disk}2; swapon {disk}2; pvcreate -q {disk}3; vgcreate -q box {disk}3
@@ -24,13 +24,13 @@ echo old > /data/file; dd if=/dev/zero of=/data/synced bs=4096 count=4 conv=fsyn
 systemctl set-environment SYSTEMD_BUS_TIMEOUT=1h; systemctl start systemd-machined
 """
 
-# What is said by who waits for a drive, the root file system or the kernel for so many seconds: by that clock they are soon over.
+# Messages about time-outs for a drive, the root file system or the kernel, which the fast clock makes expire early.
 IMPATIENT = "no answer for 20 s|/var/lib/drivekeep cannot be written|configure loopback network device, ignoring"
 
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """What is run in a unit of its own, and what the record is to say. `before` has read from the drive what it is not about."""
+    """A command that runs in a separate unit, and the expected record. `before` caches data that the command would read first."""
     name: str
     command: str
     kind: str
@@ -38,10 +38,10 @@ class Cause:
     what: str
     unit: str = "its own"
     before: str = "true"
-    on: str = "disk"        # which drive sleeps and is woken
-    ended: bool = False     # so soon that its unit may not be known
-    quick: bool = False     # the drive spins up at once: the program's patience with it runs out thirty times faster
-    warped: bool = True     # by clocks that run thirty times faster
+    on: str = "disk"        # the drive in standby that is woken
+    ended: bool = False     # the process ends so soon that its unit may not be known
+    quick: bool = False     # the drive spins up at once, because the program's timeout expires thirty times faster
+    warped: bool = True     # the cause is checked while clocks run thirty times faster
 
     @property
     def own_unit(self):
@@ -60,7 +60,7 @@ CAUSES = (
           before="cat /btrfs/file", on="btrfs", ended=True),
     Cause("btrfs, read", "dd if=/btrfs/read of=/dev/null bs=64k count=1", "read", "dd", r"read sector \d+", on="btrfs"),
     Cause("btrfs, fsync", "dd if=/dev/zero of=/btrfs/read bs=4096 count=1 conv=fsync,notrunc", "write", "dd", r"wrote sector \d+", on="btrfs"),
-    # Not HELD: smartctl flushes its output after each line, and would block before its command.
+    # HELD is not used: smartctl flushes its output after each line and would block before it sends its command.
     Cause("smartctl", "smartctl -a {disk}", "command", "smartctl", r"sent SMART \w+", warped=False),
     Cause("hdparm", HELD.format("hdparm -I {disk}"), "command", "hdparm", "sent (IDENTIFY DEVICE|READ LOG EXT)", quick=True),
     Cause("udev", "sh -c ': > {disk}'", "udev", r"\(udev-(?:worker|synth)\)|systemd-udevd", "probed the drive", unit="systemd-udevd.service"),
@@ -69,7 +69,7 @@ CAUSES = (
           on="member"),
     Cause("md, check", "sh -c 'echo check > /sys/block/md0/md/sync_action'", "md", None, "worked on its array", unit=None, on="member"),
     Cause("LVM", "pvs", "read", "pvs", r"read sector \d+"),
-    # The emulated kernel came to a standstill in one of forty of these where its clocks ran faster.
+    # With faster clocks the emulated kernel hung in one of forty runs of this cause.
     Cause("swap", "-p MemoryMax=12M perl -e '$$x = q(x) x 14e6; sleep 100'", "swap", "perl", "needed swap space", warped=False),
     Cause("ended before the flush", "sh -c 'echo new >> /data/file'", "flush", "sh", r"changed inode \d+, which (kworker|jbd2)\S* wrote out",
           before="cat /data/file", ended=True),
@@ -77,21 +77,21 @@ CAUSES = (
           r"read sector \d+", unit="machine-box.scope"),
 )
 
-# Programs that ask whether a drive sleeps, or what it is, do not wake this one.
+# Commands that query the power mode or the identity of a drive without waking it.
 HARMLESS = ("hdparm -C {disk}", "smartctl -n standby -a {disk}", "drivekeep show {disk}", "drivekeep list",
             "cat /sys/block/*/stat", "lsblk")
 
 
 class Wakes(Keeping):
-    """Eighteen causes of a wake, each named with its process, its unit and what it did; nobody else is named, and nothing runs meanwhile"""
+    """Each of eighteen wakes is recorded once with process, unit and action; the daemon and tracer are idle while drives are in standby"""
     long = True
     times = 1
-    spin_up, quick_spin_up = 1, 0   # seconds: one is half a minute by the guest's clock
+    spin_up, quick_spin_up = 1, 0   # seconds; one second is half a minute of the guest's clock
     options = {}
-    programs = "drivekeepd"     # whose waking up is counted: a pattern of pgrep's
+    programs = "drivekeepd"     # processes whose wake-ups are counted: a pgrep pattern
 
     def run(self):
-        # As a real drive, one keeps whoever wakes it waiting.
+        # Like a real drive, the emulated drive makes the waker wait for its spin-up.
         self.all = {name: self.drive(serial, size_mb=128, spin_up_seconds=self.spin_up) for name, serial in SERIALS.items()}
         self.sata = self.all["disk"]
         with self.drives(*self.all.values()) as (_, arguments), \
@@ -112,7 +112,7 @@ class Wakes(Keeping):
         return self.records(machine, MESSAGE_ID=RECORD)
 
     def send_to_sleep(self, machine, names, drive="disk", before="true"):
-        """By hdparm, just after the drive was used: the daemon finds out by itself, and has the drive watched."""
+        """Puts a drive into standby by hdparm, right after I/O, and waits until the daemon has noticed and the tracer watches the drive."""
         node = names[drive]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout
         host = device.rpartition("/")[2].partition(":")[0]
@@ -124,7 +124,7 @@ class Wakes(Keeping):
         machine.run(f"hdparm -q -y {node}")
 
         def watched():
-            # Once the drive has said that it sleeps, no time is to pass before it is watched: it would be asked again.
+            # Once the drive has reported standby, the clock must not leap until the tracer watches it: otherwise the daemon polls again.
             if any(e.comm.startswith("keep-") and e.mode == "standby" for e in ours(self.all[drive], mark)):
                 return machine.wait_until(traced, 60)
             return machine.run(traced, check=False).status == 0
@@ -141,43 +141,45 @@ class Wakes(Keeping):
         machine.run("hdparm -q -y {other}".format(**names))
         for drive in ("btrfs", "member", "disk"):
             self.send_to_sleep(machine, names, drive)
-        # It may have been asked before that, too.
-        self.equal("a drive that does not tell when it falls asleep is asked once", [e.registers()[:5] for e in ours(self.sata, self.mark)
+        # Only polls in standby count: the daemon may have polled the drive before, too.
+        self.equal("a drive in standby gets one CHECK POWER MODE", [e.registers()[:5] for e in ours(self.sata, self.mark)
                                                                                    if e.comm.startswith("keep-") and e.mode == "standby"], ["E5/00"])
 
     def check_rest(self, machine, names):
-        """Nobody runs until a drive is used."""
+        """Checks that the daemon and the tracer do not run until a drive has I/O."""
         told = len(self.wakes(machine))
         for command in HARMLESS:
             machine.run(command.format(**names), check=False)
-        self.equal("who only asks whether it sleeps is not told of", (self.wakes(machine)[told:], self.sata["mode"]), ([], "standby"))
-        # The daemon asks the drive after a command of which it does not know that; then it is at rest again.
+        self.equal("programs that only query the power mode neither wake the drive nor are recorded",
+                   (self.wakes(machine)[told:], self.sata["mode"]), ([], "standby"))
+        # The daemon polls the drive after commands that it does not know as harmless; then it becomes idle again.
         self.settle(machine)
         machine.run("sleep 60")
         machine.wait_until("! systemctl is-active -q drivekeep-broker", 60)
         self.let_timers_end(machine, 1200, step=30)
-        # In this order: what wakes the daemon from here on has its message counted.
+        # Messages are counted over a slightly longer time than wake-ups, so that no wake-up lacks its message.
         messages = self.messages(machine)
         mark, before = self.sata.log.mark(), self.sleeps(machine)
         machine.run("sleep 600", 900)
         after = self.sleeps(machine)
         messages = self.messages(machine) - messages
-        self.equal("ten minutes asleep: the tracer has not run", (after["drivekeep-tracer"], after.keys()),
+        self.equal("during ten minutes in standby the tracer does not run", (after["drivekeep-tracer"], after.keys()),
                    (before["drivekeep-tracer"], before.keys()))
-        self.claim("nor has the daemon, but for messages of the kernel's", after["drivekeep"] - before["drivekeep"] <= 3 * messages,
+        self.claim("during ten minutes in standby the daemon wakes up only for kernel messages",
+                   after["drivekeep"] - before["drivekeep"] <= 3 * messages,
                    f"{before} {after}, {messages} messages")
-        self.equal("and no command was sent", [e.registers() for e in self.sata.log.since(mark)], [])
+        self.equal("during ten minutes in standby the drive gets no command", [e.registers() for e in self.sata.log.since(mark)], [])
         self.rest = {unit: after[unit] - before.get(unit, 0) for unit in after}
 
     def messages(self, machine):
         return len(machine.run("dmesg").stdout.splitlines())
 
     def sleeps(self, machine):
-        """How often each has been put to sleep, and so woken."""
+        """Returns the voluntary context switches of each process, which count its wake-ups."""
         return self.of_each(machine, "awk '/^voluntary_ctxt/ { n += $2 } END { print n }' /proc/$pid/task/*/status")
 
     def of_each(self, machine, command):
-        """A number of each process that there is, by its unit."""
+        """Runs a command that prints a number for each process of `programs`; returns the numbers by unit."""
         told = machine.run(f"for pid in $(pgrep '{self.programs}'); do echo $(grep -o '[a-z-]*.service' /proc/$pid/cgroup) $({command}); done")
         return {unit.removesuffix(".service"): int(number) for unit, number in map(str.split, told.stdout.splitlines())}
 
@@ -188,8 +190,8 @@ class Wakes(Keeping):
         return cause.unit if not cause.unit or self.image.suite in ("bookworm", "trixie") else cause.unit.removeprefix("machine-")
 
     def check(self, machine, cause, names, tries=3):
-        """The record of it. A command that had to wait in the drive's queue may be sent by a thread of the kernel's, and then nothing tells
-        whose it is: such a cause is tried again."""
+        """Checks the record of one cause and returns the record. A command that waited in the drive's queue may be sent by a kernel thread,
+        and then its process is not known: such a cause is tried again."""
         drive = self.all[cause.on]
         self.send_to_sleep(machine, names, cause.on, cause.before)
         drive.power.spin_up_seconds = self.quick_spin_up if cause.quick else self.spin_up
@@ -208,18 +210,21 @@ class Wakes(Keeping):
             self.end(machine, cause, drive)
             return self.check(machine, cause, names, tries - 1)
         unit = record.get("DRIVEKEEP_WAKE_UNIT")
-        self.equal(f"{cause.name}: kind and unit", (record.get("DRIVEKEEP_WAKE_KIND"), None if cause.ended and not unit else unit),
+        self.equal(f"{cause.name}: the record has the expected kind and unit",
+                   (record.get("DRIVEKEEP_WAKE_KIND"), None if cause.ended and not unit else unit),
                    (cause.kind, None if cause.ended and not unit else self.expected_unit(cause)))
         process = record.get("DRIVEKEEP_WAKE_PROCESS")
-        self.claim(f"{cause.name}: process", process is cause.process is None or re.fullmatch(cause.process, process or ""), f"{record}")
-        self.match(f"{cause.name}: what", record.get("DRIVEKEEP_WAKE_WHAT", ""), f"^({cause.what})")
-        self.equal(f"{cause.name}: told once, and the drive was woken once", (len(more), drive["spin_ups"] - spin_ups), (0, 1))
+        self.claim(f"{cause.name}: the record has the expected process",
+                   process is cause.process is None or re.fullmatch(cause.process, process or ""), f"{record}")
+        self.match(f"{cause.name}: the record has the expected action", record.get("DRIVEKEEP_WAKE_WHAT", ""), f"^({cause.what})")
+        self.equal(f"{cause.name}: the drive is woken once and the wake is recorded once",
+                   (len(more), drive["spin_ups"] - spin_ups), (0, 1))
         self.note(record["MESSAGE"])
         self.end(machine, cause, drive)
         return record
 
     def check_resumed(self, machine, names):
-        """The kernel resumes a suspended drive by its own command, for the process that needs the drive."""
+        """Checks the waker of a runtime-suspended drive. The kernel resumes the drive by its own command for the process that needs it."""
         node = names["btrfs"]
         device = machine.run(f"readlink -f /sys/block/{node[5:]}/device").stdout.strip()
         host = device.rpartition("/")[2].partition(":")[0]
@@ -229,12 +234,12 @@ class Wakes(Keeping):
             machine.run(f"dd if={node} of=/dev/null bs=4096 count=1 skip=500 iflag=direct status=none; "
                         f"echo 100 > {device}/power/autosuspend_delay_ms; echo auto > {device}/power/control")
             machine.wait_until(f"grep -q '^suspended' {device}/power/runtime_status", 30)
-            # After a long idle time the drive is polled seldom.
+            # The daemon polls a drive less often after a long idle time.
             self.leap(machine, 1800, lambda: machine.run(f"{TRACES} && grep -q 'host_no=={host}&' {TRACE_FILTER}", check=False).status == 0, step=60)
             before = len(self.wakes(machine))
             machine.run(f"echo 60000 > {device}/power/autosuspend_delay_ms; systemd-run -q --wait {command.format(**names)}", check=False)
             machine.wait_until(lambda: len(self.wakes(machine)) > before, 60)
-            self.equal(f"{process} has the kernel resume the drive: the record names {process}, no kernel thread",
+            self.equal(f"{process} makes the kernel resume the drive: the record names {process}, no kernel thread",
                        [(r.get("DRIVEKEEP_WAKE_KIND"), r.get("DRIVEKEEP_WAKE_PROCESS")) for r in self.wakes(machine)[before:]], [(kind, process)])
             self.note(self.wakes(machine)[-1]["MESSAGE"])
         machine.run(f"echo on > {device}/power/control")
@@ -244,30 +249,30 @@ class Wakes(Keeping):
 
     def check_end(self, machine):
         told = machine.run("journalctl -b -q -o short-monotonic --no-pager -u drivekeep -u drivekeep-tracer -u drivekeep-broker -p notice").stdout
-        self.claim("the service has run through", machine.run("systemctl show -P NRestarts drivekeep").stdout == "0\n", told)
-        self.no_match("and nothing is complained of", re.sub(f".*({IMPATIENT}).*", "", told), ".")
+        self.claim("the service was never restarted", machine.run("systemctl show -P NRestarts drivekeep").stdout == "0\n", told)
+        self.no_match("the service logs no problem except expected time-outs", re.sub(f".*({IMPATIENT}).*", "", told), ".")
         shown = machine.run("drivekeep wakes --summary").stdout
-        self.match("drivekeep wakes --summary: who it was", shown, r"smartctl +cause-smartctl\.service$")
-        self.match("and what helps", shown, "-n standby")
+        self.match("drivekeep wakes --summary shows the waker and its unit", shown, r"smartctl +cause-smartctl\.service$")
+        self.match("drivekeep wakes --summary suggests how to avoid the wake", shown, "-n standby")
         for shape, line in ("wakes", "wakes"), ("wakes_summary", "wakes --summary"):
-            self.equal(f"drivekeep {line} --json is as the schema says",
+            self.equal(f"the output of drivekeep {line} --json matches the schema",
                        schema.errors(shape, json.loads(machine.run(f"drivekeep {line} --json").stdout)), [])
-        self.match("who may not read the journal is told so",
+        self.match("drivekeep wakes names the missing permission to read the journal",
                    machine.run("setpriv --reuid=65534 --clear-groups drivekeep wakes", check=False).stderr, "only root and members")
         machine.run("systemctl stop drivekeep")
-        self.equal("the service has stopped: nothing is traced any more", machine.run(
+        self.equal("after the service has stopped, the tracefs instance is gone", machine.run(
             f"until systemctl show -P ActiveState drivekeep-tracer | grep -qE 'inactive|failed'; do sleep 0.3; done; ls -d {TRACE}", check=False).stdout, "")
 
 
 class WakesOften(Wakes):
-    """The same, twenty times each"""
+    """`wakes` with twenty runs of each cause"""
     rare = True
     times = 20
     time_limit = 7200
 
 
-# What people look with today: as each is run, and whom a line of it names that is about the drive. iotop's lines do not tell of a drive:
-# they count if they name who is looked for, or a kernel thread that has the drive in its name.
+# Other tools that find wakers: the command and the pattern that takes the process from a line about the drive. iotop's lines name no drive:
+# a line counts if it names the wanted process or a kernel thread with the drive in its name.
 OUTPUT = "/run/beside"
 TOOLS = {
     "fatrace": ("fatrace", r"^(\S+)\(\d+\): \S+ +/(?:data|btrfs)/"),
@@ -287,7 +292,7 @@ run() {{
 
 
 class WakesBeside(Wakes):
-    """The same beside fatrace, iotop, biosnoop and auditd, and a table of whom each names; at the speed of real clocks, as some poll"""
+    """`wakes` with fatrace, iotop, biosnoop and auditd, and a table of the wakers each names; clocks at real speed, as some tools poll"""
     rare = True
     time_limit = 4800
     packages = ("fatrace", "iotop", "bpfcc-tools", "linux-headers-amd64", "auditd")
@@ -308,7 +313,7 @@ class WakesBeside(Wakes):
     def check_rest(self, machine, names):
         runs = "".join(f"run {name} {command}\n" for name, (command, _) in TOOLS.items() if command)
         machine.run(BEGIN.format(output=OUTPUT, **names) + runs)
-        # It compiles a program, which an emulated machine takes minutes for.
+        # biosnoop first compiles a program, which takes minutes in an emulated machine.
         machine.run(f"until grep -q COMM {OUTPUT}/biosnoop || ! systemctl is-active -q biosnoop; do sleep 1; done", 1200)
         self.dead = {name for name in TOOLS if machine.run(f"systemctl is-active -q {name}", check=False).status}
         for name in self.dead:
@@ -332,13 +337,13 @@ class WakesBeside(Wakes):
         self.table.append(self.row(machine, cause.name, names[cause.on], cause.process or "md0_resync", ours))
 
     def end(self, machine, cause, drive):
-        """Some of them tell of a request when it is over, or look once a second."""
+        """Waits before the unit is stopped: some tools report a request after its end or poll once a second."""
         machine.wait_until(lambda: drive["mode"] == "active", 60)
         machine.run("sleep 3")
         super().end(machine, cause, drive)
 
     def row(self, machine, text, node, wanted, ours):
-        """Whom each tool has named since the drive was sent to sleep: "yes" and how many others, or only others, or nobody."""
+        """Returns a row with each tool's wakers since standby: "yes" and the number of others, only the others' names, or "no"."""
         cells = []
         for name, (_, pattern) in TOOLS.items():
             said = machine.run(f"tail -c +{self.begun[name] + 1} {OUTPUT}/{name}").stdout
