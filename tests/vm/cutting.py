@@ -1,4 +1,4 @@
-"""What the scenarios about power cuts have in common."""
+"""Base class of the scenarios about power cuts."""
 import time
 
 from keeping import Keeping
@@ -6,14 +6,14 @@ from keeping import Keeping
 NOTES = "/var/lib/drivekeep"
 COLD = {"apm": 128, "lookahead": False, "wrv": False}
 APM = {"command": 0xEF, "feature": 0x05}
-VERIFY = {"command": 0xEF, "feature": 0x0B}     # write-read-verify, which is dangerous
+VERIFY = {"command": 0xEF, "feature": 0x0B}     # write-read-verify, a dangerous setting
 MODES = {"all": 0, "first": 1}
 BLOCK = """  {{ match = {{ serial = "{serial}"; }}; apm = {apm}; lookahead = true; spindown_time = "20min";
     write_read_verify = "{verify}"; allow_dangerous = true; }}"""
 
 
 class Cutting(Keeping):
-    """Base class; not a scenario of its own. Each drive has harmless settings and a dangerous one."""
+    """Base class, not itself a scenario. Each drive has harmless settings and a dangerous one."""
 
     def victims(self, number):
         self.cut = [self.drive(f"SN-C{i}", **COLD) for i in range(number)]
@@ -34,7 +34,8 @@ class Cutting(Keeping):
         self.claim(f"no note is left: {what}", True)
 
     def power_cut(self, machine, marks):
-        """Now. Returns for each drive how long ago it was first sent a setting, and something dangerous; None: not since its mark."""
+        """Cuts the power now. Returns for each drive the seconds since its first setting and since its first dangerous setting; None if the
+        drive got no such command since its mark."""
         now = time.monotonic()
         machine.power_cut()
         moments = {}

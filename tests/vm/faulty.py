@@ -1,16 +1,16 @@
-"""What the scenarios about faults have in common."""
+"""Base class of the scenarios about faults."""
 from keeping import Keeping
 
-# One megabyte where no partition table is, and what it is when it is read back.
+# Writes one megabyte outside the partition table; reads the megabyte back and computes its checksum.
 WRITE = "dd if=/dev/urandom of={node} bs=64k count=16 seek=16 oflag=direct 2>/dev/null"
 READ = "dd if={node} bs=64k count=16 skip=16 iflag=direct 2>/dev/null | md5sum"
 
 
 class Faulty(Keeping):
-    """Base class; not a scenario of its own."""
+    """Base class, not itself a scenario."""
 
     def fill(self, machine, nodes):
-        """Something to lose on each drive: {node: its checksum}. Waits for udev, which sends commands to a drive after a write."""
+        """Writes data to each drive and returns {node: checksum}. Waits for udev, which sends commands to a drive after a write."""
         machine.run("; ".join(WRITE.format(node=node) for node in nodes) + "; udevadm settle", 300)
         return self.checksums(machine, nodes)
 
@@ -19,13 +19,13 @@ class Faulty(Keeping):
         return dict(zip(nodes, out))
 
     def nodes(self, machine, drives):
-        """{serial: node} of our drives, the drive's own serial number also behind a bridge."""
+        """Returns {serial: node} of the given drives, with the drive's own serial number also behind a bridge."""
         wanted = {drive.serial for drive in drives}
         return {each["serial"]: each["node"] for each in self.all_status(machine) if each["serial"] in wanted}
 
     @staticmethod
     def file(values):
-        """A configuration: {serial or pattern: apm}."""
+        """Returns a configuration with the APM levels of {serial or pattern: apm}."""
         blocks = ",\n  ".join(f'{{ match = {{ serial = "{serial}"; }}; apm = {apm}; lookahead = true; }}'
                               for serial, apm in values.items())
         return f"drives = (\n  {blocks}\n);\n"

@@ -1,7 +1,7 @@
-"""Rows of settings, each written by drivekeep and read by another program; the table that says so.
+"""A table of settings: drivekeep writes the setting of each row, and another program reads it.
 
-A row that drivekeep does not know (yet) is listed as missing; one that no device of ours can honour is listed with the
-reason. Neither counts as passed.
+A row whose setting drivekeep does not know is listed as missing. A row that no emulated device supports is listed with the reason. Neither
+counts as passed.
 """
 import dataclasses
 import json
@@ -12,16 +12,16 @@ from keeping import CONF, Keeping
 PROBE = "/run/probe"
 WANTED_VERDICTS = {"applied", "unchanged", "adjusted", "unverifiable"}
 ALIASES = {"read_ahead_sect": "read_ahead_kb", "force_spindown_time": "spindown_time", "apm_battery": "apm"}
-# What drivekeep says of a key that is none of its settings.
+# drivekeep's errors about a key that is no setting.
 UNKNOWN = re.compile(r'unknown setting|"\w+" selects drives')
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """key = value on a device. `command` is another program's: {node}, {name} (sda) and {sys} (/sys/block/sda) stand for the
-    device; or it is "model NAME", the state of the drive model, for what no program can read. `expected` is searched in its
-    output, and must not be found there before. `lines` are more lines of the block, such as allow_dangerous. Rows of one
-    device with the same `group` exclude each other and get a pass each, as do two rows of one key."""
+    """The setting `key` = `value` on a device. `command` reads the setting with another program; {node}, {name} (sda) and {sys}
+    (/sys/block/sda) stand for the device. "model NAME" reads the state of the drive model, for settings that no program can read. The
+    pattern `expected` must match the output afterwards and not before. `lines` are additional lines of the rule, such as allow_dangerous.
+    Rows of one device with the same `group` or the same key exclude each other and are set in separate passes."""
     device: str
     key: str
     value: str
@@ -38,8 +38,8 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """A drive in the guest: the link it has, its model, if it has one of ours, and who holds its settings, as `drivekeep
-    settings --json` calls them."""
+    """A drive in the guest: its link in /dev, its drive model, if any, and the holders of its settings, named as in `drivekeep
+    settings --json`."""
     link: str
     model: object = None
     held_by: tuple = ()
@@ -48,12 +48,12 @@ class Device:
 @dataclasses.dataclass
 class Outcome:
     row: Row
-    result: str = "missing"     # "equal", "NOT EQUAL", or "missing": drivekeep has no such row
+    result: str = "missing"     # "equal", "NOT EQUAL", or "missing": drivekeep does not know the setting
     text: str = ""
 
 
 def passes(rows):
-    """The rows, in their order, spread over as few files as their exclusions allow."""
+    """Returns lists of rows, in order, as few as the rows' exclusions permit; each list makes one configuration file."""
     found = []
     for row in rows:
         def clashes(other):
@@ -67,10 +67,10 @@ def passes(rows):
 
 
 class RowTable(Keeping):
-    """Base class; not a scenario of its own. `devices` (name: Device) and `outcomes` are filled in as it goes."""
+    """Base class, not itself a scenario. The subclass fills in `devices` (name: Device) and `outcomes`."""
 
     def file(self, rows):
-        """The configuration that asks for these rows, and which line is whose."""
+        """Returns the configuration with these rows, and the row of each line number."""
         lines, owners = ["drives = ("], {}
         for device in dict.fromkeys(row.device for row in rows):
             mine = [row for row in rows if row.device == device]
@@ -85,7 +85,7 @@ class RowTable(Keeping):
         return "\n".join([*lines, ");", ""]), owners
 
     def complaints(self, machine, rows):
-        """What drivekeep says about the rows' lines: {row: sentence}."""
+        """Returns drivekeep's errors and warnings about the rows' lines: {row: sentence}."""
         text, owners = self.file(rows)
         machine.push(f"{PROBE}/drivekeep/drivekeep.conf", text)
         result = machine.run(f"drivekeep plan --config-root {PROBE}", 180, check=False)
@@ -103,7 +103,7 @@ class RowTable(Keeping):
         return result.stdout + result.stderr
 
     def run_rows(self, machine, rows):
-        """All of them; every row that drivekeep knows is a claim."""
+        """Applies and judges all rows: each row that drivekeep knows is a claim."""
         self.outcomes |= {row: Outcome(row) for row in rows}
         missing = self.complaints_of_all(machine, rows)
         for these in passes([row for row in rows if row not in missing]):
@@ -118,8 +118,8 @@ class RowTable(Keeping):
                 self.judge(row, before[row], self.read(machine, row), verdicts.get((row.device, ALIASES.get(row.key, row.key)), "none"))
 
     def check_complete(self, machine, elsewhere):
-        """Each row of drivekeep's own list is in the table, for each of those who hold such a setting, or in `elsewhere`; or
-        it is one that drivekeep never writes. Returns these. A key of `elsewhere` may name who holds it: "standby (ata)"."""
+        """Claims that each setting of `drivekeep settings` is in the table, once for each of its holders, or in `elsewhere`, or is never
+        written by drivekeep. Returns the settings that are never written. A key of `elsewhere` may name the holder: "standby (ata)"."""
         listed = json.loads(machine.run("drivekeep settings --json").stdout)["settings"]
         never = [row["name"] for row in listed if row["instead"]]
         done = {(row.key, held) for row in self.outcomes for held in self.devices[row.device].held_by}
@@ -132,7 +132,7 @@ class RowTable(Keeping):
         return never
 
     def complaints_of_all(self, machine, rows):
-        """The rows that drivekeep has not got, or does not understand, which is a failure."""
+        """Returns the rows that drivekeep rejects. A rejected row is a failed claim if drivekeep knows its setting."""
         unknown = set()
         for these in passes(rows):
             for row, sentence in self.complaints(machine, these).items():
@@ -164,7 +164,7 @@ class RowTable(Keeping):
                    f"{outcome.text}\ndrivekeep's verdict: {verdict}")
 
     def print_table(self, elsewhere, never=()):
-        """`elsewhere`: {key: why no device here can honour it}; `never`: keys that drivekeep never writes."""
+        """Prints the table. `elsewhere`: {key: reason why no emulated device supports it}; `never`: keys that drivekeep never writes."""
         lines = [("row", "device", "wanted", "read by", "equal")]
         lines += [(o.row.key, o.row.device, o.row.value, o.row.reader, o.result) for o in self.outcomes.values()]
         lines += [(key, "-", "-", "-", f"not here: {why}") for key, why in elsewhere.items()]

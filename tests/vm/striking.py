@@ -1,11 +1,11 @@
-"""What the scenarios have in common that strike at the service in the middle of its visits."""
+"""Base class of the scenarios that disturb the service in the middle of its visits."""
 import contextlib
 import time
 
 from faulty import Faulty
 from keeping import CONF, by_id
 
-STEPS = {   # each drive hangs at another one, so that one blow meets all of them
+STEPS = {   # each drive hangs at a different step, so that one blow hits all steps
     "CHECK POWER MODE": {"command": 0xE5},
     "IDENTIFY DEVICE": {"command": 0xEC},
     "first SET FEATURES": {"command": 0xEF, "feature": {0xAA, 0x55}},
@@ -13,18 +13,18 @@ STEPS = {   # each drive hangs at another one, so that one blow meets all of the
     "IDLE (standby timer)": {"command": 0xE3},
     "IDENTIFY, read back": {"command": 0xEC, "skip": 1},
 }
-HANG = 12   # seconds; the kernel waits for 15
-AFTER = 3   # seconds that the drives are busy after the blow, so that it meets whoever comes next, too
+HANG = 12   # seconds; the kernel's timeout is 15 s
+AFTER = 3   # seconds that the drives stay busy after the blow, so that restarted processes meet hanging drives too
 FILE = 'drives = ( { match = { serial = "SN-*"; }; apm = %s; lookahead = %s; spindown_time = "%dmin"; } );\n'
 RIGHT = {"applied", "unchanged", "unverifiable"}
 
 
 class Striking(Faulty):
-    """Base class; not a scenario of its own."""
+    """Base class, not itself a scenario."""
 
     @contextlib.contextmanager
     def struck(self):
-        """A machine with a sound drive and one for each step, all of them kept. Afterwards no data is lost."""
+        """Runs a machine with a sound drive and one drive for each step, all with settings. Claims at the end that no data is lost."""
         self.hanging = {step: self.drive(f"SN-K{i}", apm=128, lookahead=False) for i, step in enumerate(STEPS)}
         self.sound = self.drive("SN-OK", apm=128, lookahead=False)
         self.all = [self.sound, *self.hanging.values()]
@@ -60,7 +60,7 @@ class Striking(Faulty):
         machine.push(CONF, self.text())
 
     def strike(self, machine, event, blow):
-        """While each drive has a command of another step, `blow` happens: a command of the guest's, or a function of the workers' pids."""
+        """Executes `blow`, a shell command or a function with the workers' PIDs, while each drive hangs at a different step."""
         machine.run("systemctl reset-failed drivekeep drivekeep-broker.service drivekeep-broker.socket")
         self.want_others(machine)
         marks, pids = {d: d.log.mark() for d in self.all}, []
@@ -85,7 +85,7 @@ class Striking(Faulty):
             drive.release()
         machine.wait_until(self.are_right, 180)
         delay = max(e.time for e in self.sound.log.since(marks[self.sound], command=0xE3, origin="passthrough")) - started
-        # What had no verdict when its worker died gets one from the next visit, some seconds later.
+        # A setting whose worker died without a verdict gets a verdict from the next visit, some seconds later.
         machine.wait_until(lambda: self.says_right(machine), 120, 1)
         seen = self.status(machine)
         self.claim(f"{event}: every drive has what is wanted, and says so", self.are_right())
@@ -93,7 +93,7 @@ class Striking(Faulty):
             sent = [e.registers()[:5] for e in drive.log.since(marks[drive], origin="passthrough") if e.sets and e.command == 0xEF]
             self.equal(f"{event}, at {step}: nothing that was right is written twice", len(sent), len(set(sent)))
             timers = len(drive.log.since(marks[drive], command=0xE3, origin="passthrough"))
-            # Nothing tells whether the drive has it but that somebody lived to note that it was accepted.
+            # The timer cannot be read back: only a worker that survived could record that the drive accepted it.
             self.claim(f"{event}, at {step}: the timer, which nothing reads back, is sent once, at most twice", 1 <= timers <= 2,
                        str(timers))
             self.fault(event, step, len(self.all), "/".join(sorted({s["verdict"] for s in seen[drive.serial].values()})), delay)
