@@ -1,4 +1,4 @@
-"""The host's end of the guest agent: commands go in, results come back, any number of them at a time.
+"""The host's end of the guest agent: sends commands and receives results; any number of commands can run at a time.
 
 agent.pl describes the frames.
 """
@@ -14,11 +14,11 @@ import time
 class Result:
     stdout: str
     stderr: str
-    status: int     # as a shell says it: 128 and the signal's number for a command that was killed
+    status: int     # as in a shell: 128 plus the signal's number if the command was killed
 
 
 class GuestGone(Exception):
-    """The guest was reset, or its agent was, before the command was done."""
+    """The guest or its agent was restarted before the command ended."""
 
 
 class Agent:
@@ -29,11 +29,11 @@ class Agent:
         self._pending = {}
         self._last_id = 0
         self._closed = False
-        self.boot_id = None     # of the guest that said hello on this connection
+        self.boot_id = None     # boot ID of the guest that sent "hello" on this connection
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, command, data=b""):
-        """A Future of the Result of a shell command that has data as its standard input."""
+        """Starts a shell command with `data` as its standard input; returns a Future of its Result."""
         future = concurrent.futures.Future()
         with self._changed:
             if self._closed:
@@ -45,7 +45,7 @@ class Agent:
         return future
 
     def wait_hello(self, timeout):
-        """True once the agent has said that it is there."""
+        """Waits for the agent's "hello" message; returns true if it arrived."""
         with self._changed:
             return self._changed.wait_for(lambda: self.boot_id or self._closed, timeout) and not self._closed
 
@@ -53,7 +53,7 @@ class Agent:
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            pass    # QEMU may have closed its end before us
+            pass    # QEMU may already have closed its end
         self._socket.close()
 
     def _read(self):
@@ -67,7 +67,7 @@ class Agent:
                 elif done := re.match(rb"done (\d+) (\d+) (\d+) (\d+)\n", line):
                     self._finish(*map(int, done.groups()))
         except (OSError, ValueError):
-            pass    # the connection was closed under us, which is how it ends
+            pass    # close() has closed the connection, or QEMU has ended
         with self._changed:
             self._closed = True
             self._drop_pending("the connection to the guest agent is closed")
@@ -87,7 +87,7 @@ class Agent:
 
 
 def connect(path, alive=lambda: True, timeout=30):
-    """A connection to one of QEMU's sockets, which it makes a moment after it is started, if it lives as long."""
+    """Connects to a socket of QEMU. Retries while `alive` returns true, because QEMU creates the socket shortly after its start."""
     deadline = time.monotonic() + timeout
     while True:
         connection = socket.socket(socket.AF_UNIX)

@@ -1,6 +1,6 @@
-"""A virtual machine under software emulation: start it, ask it things, take its power away.
+"""A virtual machine, usually under software emulation: start it, run commands in it, cut its power.
 
-QEMU dies with the `with` block, and with this process or thread if that is killed first.
+QEMU ends with the `with` block, or earlier with this process or thread.
 """
 import collections
 import concurrent.futures
@@ -24,30 +24,28 @@ from agent import Agent, connect
 from image import cpio_archive
 from patience import PATIENCE
 
-# q35 suspends only once (its power management registers are lost over S3).  One processor: with two, which spin while the host runs
-# neither or one of them, a scenario was an eighth more work.
+# q35 can suspend only once, because its power management registers are lost in S3. Two processors would spin while the host runs at most
+# one of them, which made a scenario an eighth more work.
 MACHINE = "-machine pc -smp 1 -nodefaults -display none -no-user-config"
-# The processors of a host that can lend them.
+# On hosts with usable KVM.
 KVM = "-accel kvm -cpu host"
-# An old processor's instructions are the quickest to emulate, a fifth less work than those of "max"; without RDRAND the guest waits
-# seconds for its random numbers, and without MONITOR it idles by HLT, which costs the host nothing.  After CMPXCHG16B (cx16), which the kernel's allocator uses, QEMU 7.2 now and then loses the flags: a
-# kernel died of a double fault with a pointer in EFLAGS.
-# What QEMU has translated once is kept, for which tb-size is the room in MB.
+# An old processor is a fifth less work to emulate than "max". Without RDRAND the guest waits seconds for random numbers. Without MONITOR
+# the guest idles by HLT, which costs the host nothing. QEMU 7.2 sometimes loses the flags after CMPXCHG16B (cx16), which the kernel's
+# allocator uses: a kernel died of a double fault with a pointer in EFLAGS. tb-size is the space for QEMU's cached translations, in MB.
 EMULATION = "-accel tcg,thread=multi,tb-size=512 -cpu Nehalem,+rdrand,-monitor,-cx16"
-# Without no_timer_check the kernel counts, at boot, whether the timer interrupts often enough in real time, and panics ("IO-APIC +
-# timer doesn't work") where the host is busy. The next three keep it from complaining that it was kept from running: each of its messages
-# wakes the daemon. No other clock of an emulated machine is better than its TSC, and a busy host makes the kernel doubt that. A
-# console that is suspended has the guest wait for five seconds at each resume. A kernel that panics starts anew at once, rather than
-# to be waited for. Without norandmaps each process has its libraries at other addresses, for which QEMU translates them again: a
-# command is then twice as much work. The rest is work that no test needs.
+# no_timer_check: otherwise the kernel checks at boot that timer interrupts come often enough in real time, and panics ("IO-APIC + timer
+# doesn't work") on a busy host. The three watchdog options prevent messages about stalls, since each kernel message wakes the daemon.
+# tsc=reliable: the TSC is the best clock of an emulated machine, but the kernel would distrust it on a busy host. no_console_suspend: a
+# suspended console delays each resume by five seconds. panic=-1: reboot at once after a panic. norandmaps: QEMU would translate
+# libraries again for each process, which doubles the work of a command. The rest avoids work that no test needs.
 KERNEL_ARGUMENTS = ("root=/dev/vda ro console=ttyS0 quiet 8250.nr_uarts=1 no_timer_check "
                     "nowatchdog rcupdate.rcu_cpu_stall_suppress=1 workqueue.watchdog_thresh=0 "
                     "tsc=reliable no_console_suspend panic=-1 mitigations=off norandmaps rodata=off cryptomgr.notests "
                     "cgroup.memory=nokmem,nosocket initcall_blacklist=jent_mod_init,load_system_certificate_list")
 
-# The first line of a command in Perl, which the agent runs itself: what it has for that is in agent.pl.
+# The first line of a command in Perl, which the agent itself runs; agent.pl defines the functions available to it.
 PERL = "#!perl\n"
-# 74 is fsync().
+# System call 74 is fsync().
 PUSH = PERL + """
 my $name = {name!r};
 mkdir $` while $name =~ m{{(?<=.)/}}g;
@@ -60,7 +58,8 @@ syscall(74, fileno $file) == 0 or die "$name: $!";
 
 @functools.cache
 def accelerator(kernel):
-    """KVM where a kernel says its first word with it, which takes a fraction of a second. A host may have /dev/kvm and no such processor."""
+    """Returns KVM if a kernel prints its first message with KVM, which takes a fraction of a second. /dev/kvm may exist without support by
+    the processor."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return EMULATION
     command = ["qemu-system-x86_64", *MACHINE.split(), *KVM.split(), "-no-reboot", "-m", "256", "-kernel", kernel,
@@ -76,8 +75,8 @@ def accelerator(kernel):
 
 @functools.cache
 def host_tsc_khz():
-    """The frequency of the host's time stamp counter, which is also that of an emulated machine; nothing if the host is of another kind.
-    The routine is RDTSC; SHL RDX, 32; OR RAX, RDX; RET."""
+    """Returns the frequency of the host's TSC, which is also that of an emulated machine; None on other architectures than x86-64. The
+    routine is RDTSC; SHL RDX, 32; OR RAX, RDX; RET."""
     if platform.machine() != "x86_64":
         return None
     with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as code:
@@ -86,25 +85,25 @@ def host_tsc_khz():
         read = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(routine))
 
         def clocks():
-            """Both at the same time: of some pairs the one whose reading took the least."""
+            """Reads the clock and the TSC at the same time; returns the pair that took the shortest time to read."""
             pairs = [(time.monotonic_ns(), read(), time.monotonic_ns()) for _ in range(20)]
             before, ticks, _ = min(pairs, key=lambda pair: pair[2] - pair[0])
             return before, ticks
 
         (before, first), _, (after, last) = clocks(), time.sleep(0.1), clocks()
-        del routine, read   # or the memory cannot be given back
+        del routine, read   # the memory can only be unmapped without references
     return round((last - first) / (after - before) * 1e6)
 
 
 def clock_arguments(kernel):
-    """The kernel's own measurement of an emulated counter at boot is wrong where the host is busy: in one boot of nine beside two others the
-    clock ran six to thirty times too fast."""
+    """Returns the kernel argument with the TSC frequency of an emulated machine. On a busy host the kernel measures a wrong one: in one
+    boot of nine, with two other machines running, the clock ran six to thirty times too fast."""
     return f" tsc_early_khz={host_tsc_khz()}" if host_tsc_khz() and accelerator(kernel) == EMULATION else ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Disk:
-    """One of QEMU's own drives; its serial number is also the device's name in QEMU."""
+    """A drive emulated by QEMU itself; its serial number is also the device's name in QEMU."""
     serial: str
     driver: str
     size: int
@@ -119,7 +118,7 @@ class Disk:
 
 
 def ahci_disk(serial, size=64 << 20, **properties):
-    """SATA on AHCI; cannot be hotplugged."""
+    """A SATA drive on AHCI, which cannot be hotplugged."""
     return Disk(serial, "ide-hd", size, tuple(properties.items()))
 
 
@@ -128,7 +127,7 @@ def nvme_disk(serial, size=64 << 20, **properties):
 
 
 def scsi_disk(serial, size=64 << 20, **properties):
-    """On virtio-scsi."""
+    """A SCSI drive on virtio-scsi."""
     return Disk(serial, "scsi-hd", size, tuple({"bus": "scsi0.0", **properties}.items()))
 
 
@@ -142,7 +141,7 @@ def virtio_disk(serial, size=64 << 20, **properties):
 
 @dataclasses.dataclass(frozen=True)
 class Link:
-    """A symbolic link, as a value in Machine's files."""
+    """A symbolic link, as a value in `files` of Machine."""
     target: str
 
 
@@ -161,7 +160,7 @@ class QmpError(Exception):
 
 
 class Qmp:
-    """QEMU's control socket: one command at a time, and events kept until someone waits for them."""
+    """QEMU's QMP socket: runs one command at a time and keeps events until wait_event() takes them."""
 
     def __init__(self, path, alive):
         self._socket = connect(path, alive)
@@ -185,7 +184,7 @@ class Qmp:
         return reply["return"]
 
     def wait_event(self, name, timeout, **data):
-        """The first event of this name, with these values in its data, that nobody has waited for yet."""
+        """Waits for an event with this name and these values in its data. Returns the first one that was not taken yet."""
         def found():
             for event in self._events:
                 if event["event"] == name and data.items() <= event.get("data", {}).items():
@@ -218,30 +217,29 @@ class Qmp:
                         self._replies.append(message)
                     self._changed.notify_all()
         except (OSError, ValueError):
-            pass    # QEMU is gone
+            pass    # QEMU has exited
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
 
 class Machine:
-    """disks are there from the start.  files (path to text, (text, mode) or Link) and setup (a shell script that runs in
-    the guest's root before systemd does, for things like `systemctl enable`) take effect at the first start. One that is to suspend
-    has to say so."""
+    """`disks` are present from the start. `files` (path to text, (text, mode) or Link) and `setup` (a shell script that runs in the guest's
+    root before systemd, for commands like `systemctl enable`) take effect at the first start. `suspends` is needed for suspend()."""
 
     def __init__(self, image, *, disks=(), files=None, setup="", append="", extra_args=(), memory=1024, console=None,
                  machine=None, suspends=False):
         self.image = image
-        # The unpacked kernel starts sooner, but QEMU writes it into the memory again at each reset, and waking up is one.
+        # The unpacked kernel boots faster, but QEMU writes it into memory again at each reset, and a resume counts as a reset.
         self._kernel = image.kernel if suspends else image.vmlinux
-        self.append = append            # like the next two, to be changed while the power is off
+        self.append = append            # append, extra_args and disks may change while the power is off
         self.extra_args = list(extra_args)
         self.disks = list(disks)
         self._files = files or {}
         self._setup = setup
         self._memory = memory
         self._machine = machine or f"{MACHINE} {accelerator(image.kernel)}"
-        # A socket's path has room for 107 bytes, so it is not left to TMPDIR.
+        # Below /tmp instead of TMPDIR, because the path of a socket has at most 107 bytes.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="dk-", dir="/tmp"))
         self.console = pathlib.Path(console or self.directory / "console")
         self._process = None
@@ -250,7 +248,7 @@ class Machine:
 
     def __enter__(self):
         try:
-            # Every write goes to an overlay, which lives as long as the machine: a cold boot finds it as it was left.
+            # Writes go to an overlay that exists as long as the machine, so that a cold boot finds them.
             subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", self.image.disk,
                             self.directory / "root.qcow2"], check=True)
             self.power_on()
@@ -270,7 +268,7 @@ class Machine:
             raise RuntimeError("the machine is on already")
         for name in ("qmp", "agent"):
             (self.directory / name).unlink(missing_ok=True)
-        # setpriv: QEMU must not outlive us, however we die.  A session of its own: Ctrl-C is ours to handle.
+        # setpriv makes QEMU end with this process in every case. QEMU gets a separate session, because this process handles Ctrl-C.
         with open(self.directory / "qemu.log", "a") as log:
             self._process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *self._command()], stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log, start_new_session=True)
@@ -281,7 +279,7 @@ class Machine:
             raise MachineDied(f"QEMU did not start: {(self.directory / 'qemu.log').read_text()[-2000:]}") from error
 
     def power_off(self, timeout=180):
-        """An orderly shutdown; power_on() then makes a cold boot on the same root."""
+        """Shuts the guest down; power_on() then makes a cold boot with the same root."""
         self.start("systemctl poweroff")
         try:
             self._process.wait(timeout * PATIENCE)
@@ -290,49 +288,49 @@ class Machine:
         self._stop()
 
     def power_cut(self):
-        """What the guest has not written yet is lost."""
+        """Cuts the power. Data that the guest has not written is lost."""
         try:
-            self.qmp.execute("quit")    # rather than a signal: QEMU's own caches are not the guest's
+            self.qmp.execute("quit")    # not by a signal, which would lose QEMU's own caches too
         except QmpError:
-            pass    # gone before it could answer
+            pass    # QEMU exited before it answered
         self._process.wait(60)
         self._stop()
 
     def reset(self, timeout=180):
-        """The reset button, and wait for the agent."""
+        """Presses the reset button and waits for the agent."""
         self.qmp.forget_events()
         self.qmp.execute("system_reset")
         self._after_reset(timeout)
         self._wait_agent(timeout)
 
     def reboot(self, timeout=300):
-        """A warm reboot, and wait for the agent of the new boot."""
+        """Makes a warm reboot and waits for the agent of the new boot."""
         self.qmp.forget_events()
         self.start("systemctl reboot")
         self._after_reset(timeout)
         self.wait_boot(timeout)
 
     def suspend(self, while_asleep=None, timeout=120):
-        """Suspend to memory, do something meanwhile (take a drive's power away), wake up, wait until resuming is over."""
+        """Suspends to RAM, calls `while_asleep` (for example to cut a drive's power), resumes, and waits for the end of the resume."""
         if self._kernel == self.image.vmlinux:
             raise RuntimeError("this machine cannot suspend: give it suspends=True")
         self.qmp.forget_events()
         self.start("systemctl suspend")
-        # An emulated machine may get stuck before that, or behind it: then nobody waits for what follows.
+        # The short timeout detects an emulated machine that hangs during suspend.
         self.wait_event("SUSPEND", min(timeout, 40))
         if while_asleep:
             while_asleep()
         self.qmp.execute("system_wakeup")
         self.wait_event("WAKEUP", timeout)
         self.run("true", 30)
-        # logind takes no second suspend while the service of the first is still at its hooks.
+        # logind rejects a second suspend while systemd-suspend.service still runs the hooks of the first.
         self.run("until [ \"$(systemctl show -P ActiveState systemd-suspend.service)\" = inactive ]; do sleep 0.1; done",
                  timeout)
 
     def wait_boot(self, timeout=180):
-        """Until the agent answers, which is early: file systems other than the root may not be mounted yet.
+        """Waits for the agent, which answers early: file systems other than the root may not be mounted yet.
 
-        Nothing of ours runs before that: an emulated machine that gets stuck before that has its reset button pressed.
+        Resets an emulated machine that hangs before that, since none of drivekeep's programs runs earlier.
         """
         try:
             self._wait_agent(timeout)
@@ -349,7 +347,7 @@ class Machine:
                 raise TimeoutError(f"the guest has not booted within {timeout} s\n{self.console_tail()}")
 
     def wait_running(self, timeout=300):
-        """Until systemd has nothing left to start; its word for the state it is in ("running", "degraded")."""
+        """Waits until systemd has finished starting units. Returns the system's state ("running", "degraded")."""
         return self.run("systemctl is-system-running --wait", timeout, check=False).stdout.strip()
 
     def wait_event(self, name, timeout=60, **data):
@@ -362,11 +360,11 @@ class Machine:
     # Commands
 
     def start(self, command):
-        """Start a shell command in the guest; the Future's result is its Result."""
+        """Starts a shell command in the guest. Returns a Future of its Result."""
         return self.agent.send(command)
 
     def run(self, command, timeout=60, check=True, data=""):
-        """Run a shell command in the guest, with data as its standard input.  After the timeout it is left to itself."""
+        """Runs a shell command in the guest, with `data` as its standard input. After the timeout the command keeps running."""
         future = self.agent.send(command, data.encode() if isinstance(data, str) else data)
         try:
             result = future.result(timeout * PATIENCE)
@@ -377,12 +375,12 @@ class Machine:
         return result
 
     def push(self, path, content, mode=0o644):
-        """Write a file in the guest, and on its disk."""
+        """Writes a file in the guest and syncs it to the guest's disk."""
         self.run(PUSH.format(name=str(path), mode=mode), data=content)
 
     def wait_until(self, condition, timeout=60, interval=0.3):
-        """Until a shell command succeeds in the guest (gives its Result) or a function returns something true (gives that). Asks ever
-        more rarely, down to once a second: each command is as much work for the host as a second of what it waits for."""
+        """Waits until a shell command succeeds in the guest (returns its Result) or a function returns a true value (returns the value).
+        The interval grows to one second, since a command is as much work for the host as a second of the awaited work."""
         deadline = time.monotonic() + timeout * PATIENCE
         while True:
             if callable(condition):
@@ -403,7 +401,7 @@ class Machine:
         self.qmp.execute("device_add", driver=driver, id=id, **properties)
 
     def device_del(self, id, timeout=60):
-        """Unplug, and wait until the guest has let go."""
+        """Unplugs a device and waits until the guest has released it."""
         self.qmp.execute("device_del", id=id)
         self.wait_event("DEVICE_DELETED", timeout, device=id)
 
@@ -411,7 +409,7 @@ class Machine:
         self.qmp.execute("blockdev-add", **{"node-name": node_name, **options})
 
     def plug(self, disk):
-        """Hotplug; a disk that was unplugged before comes back with what is stored on it."""
+        """Hotplugs a disk. A disk that was unplugged before keeps its data."""
         nodes = self.qmp.execute("query-named-block-nodes", flat=True)
         if disk.node not in [node["node-name"] for node in nodes]:
             self.qmp.execute("blockdev-add", **self._blockdev(disk))
@@ -420,7 +418,7 @@ class Machine:
     def unplug(self, disk):
         self.device_del(disk.serial)
 
-    # When things go wrong
+    # Failures
 
     def console_tail(self, lines=40):
         text = self.console.read_text(errors="replace") if self.console.exists() else ""
@@ -428,7 +426,7 @@ class Machine:
 
     def _after_reset(self, timeout):
         self.wait_event("RESET", timeout)
-        # A new connection: there may be half a frame on the way in the old one.
+        # Reconnects, because the old connection may contain part of a frame.
         self.agent.close()
         self.agent = Agent(self.directory / "agent")
 
@@ -450,7 +448,7 @@ class Machine:
                 "file": {"driver": "file", "filename": str(path)}}
 
     def _command(self):
-        # An audit=1 behind audit=0 would come too late.
+        # audit=1 after audit=0 has no effect.
         audit = "" if "audit=1" in self.append else "audit=0"
         command = ["qemu-system-x86_64", *self._machine.split(), "-m", str(self._memory),
                    "-kernel", self._kernel, "-initrd", self._initrd(),
@@ -473,7 +471,7 @@ class Machine:
         return command + self.extra_args
 
     def _initrd(self):
-        """The image's, and at the first start one more archive behind it, with the files and the setup script of this test."""
+        """Returns the image's initrd. At the first start a second archive follows with the files and the setup script of this test."""
         if not self._files and not self._setup:
             return self.image.initrd
         entries = []
