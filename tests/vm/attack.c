@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What somebody who has taken over a process would try: for the scenario "sandbox".
+/* Attacks that an attacker in control of a process would try, for the scenario "sandbox".
  *     attack NAME SANDBOX VICTIM [NODE OWN]
- * closes a sandbox around itself ("worker", "proxy", "tracer", or "unit": that of the unit is all), then tries each of the deeds below. It
- * prints a line for each: "yes DEED", or "no DEED: ERROR". PID 1 is asked to run "touch /NAME.bus" and "touch /NAME.private" with all rights;
- * the process VICTIM is to be killed. */
+ * applies a sandbox to itself ("worker", "proxy", "tracer", or "unit" for only the unit's sandbox), then tries each attack below. It prints
+ * a line for each attack: "yes ATTACK", or "no ATTACK: ERROR". Two attacks request PID 1 to run "touch /NAME.bus" and "touch /NAME.private"
+ * as root; others try to kill the process VICTIM. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -57,7 +57,7 @@ static int try_kill(void) {
         return kill(victim, 0) < 0 ? -errno : 0;
 }
 
-/* By way of the kernel, which signals a socket's owner when something comes to it. */
+/* Signals sent by the kernel: it signals the owner of a socket when data arrives. */
 static int pair[2];
 
 static int try_owner(void) {
@@ -77,7 +77,7 @@ static int try_async(void) {
                                : 0;
 }
 
-/* The journal believes who may name any process as the sender. */
+/* A process that may set any PID as the sender in SCM_CREDENTIALS could forge journal messages. */
 static int try_sender(void) {
         union {
                 struct cmsghdr align;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Closes a worker's sandbox around itself and says what it can still open. For the scenario "sandbox", in whose guest the
- * kernel's Landlock is at work:
+/* Applies a worker's sandbox to itself and prints which files it can still open, for the scenario "sandbox", whose guest has Landlock:
  *     confined NODE SYSPATH PATH...
- * prints a line for each path: r or - for reading, w or - for writing. With "-" for NODE nothing is closed. */
+ * prints a line for each path: r or - for reading, w or - for writing. With "-" for NODE no sandbox is applied. */
 
 #include <fcntl.h>
 #include <stdio.h>

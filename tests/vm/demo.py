@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A demonstration of drivekeep: a configuration file, a boot, the values of the drives, and that they last."""
+"""A demonstration of drivekeep: a configuration file, the values of the drives after a boot, and the same values after a power cycle."""
 import argparse
 import pathlib
 import sys
@@ -15,7 +15,7 @@ FILE = (pathlib.Path(__file__).parent / "demo.conf").read_text()
 
 
 class Progress:
-    """Prints a line with the seconds that a step takes."""
+    """Prints a line with the duration of a step in seconds."""
 
     def __init__(self, text):
         self.text = text

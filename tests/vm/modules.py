@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the guest's kernel modules, each once per source and kernel, and print where they are."""
+"""Build the guest's kernel modules, each once per source and kernel, and print their paths."""
 import argparse
 import hashlib
 import os
@@ -11,15 +11,15 @@ import tempfile
 from image import cache_directory, inside
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A folder makes the module of its name.
+# Each folder contains the source of the module with the folder's name.
 SOURCES = [HERE / "drives/ivata", HERE / "drives/ivsas", HERE / "stubborn", HERE / "supply", HERE / "warp"]
 
 
 def build(source, kernel, root=None):
-    """Path of the module for a kernel, such as '6.1.0-56-amd64', whose linux-headers are installed: here, or in that root, the
-    compiler with them.
+    """Builds the module for a kernel, such as '6.1.0-56-amd64', and returns its path. The kernel's linux-headers and a compiler are
+    installed on the host, or in `root`.
 
-    Built in the cache, so the source folder stays clean.
+    The build happens in the cache directory, so the source folder stays clean.
     """
     name = f"{source.name}.ko"
     digest = hashlib.sha256(kernel.encode())

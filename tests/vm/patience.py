@@ -1,2 +1,2 @@
-"""Time limits are written for a quiet host; on a busy one each is PATIENCE times longer. A test that passes waits for no limit."""
+"""PATIENCE multiplies all time limits, which suit an idle host, so that they also suit a busy one. A passing test reaches no limit."""
 PATIENCE = 4

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the system tests: build the image, then each scenario in a process of its own."""
+"""Run the system tests: build the image, then run each scenario in a separate process."""
 import argparse
 import contextlib
 import dataclasses
@@ -22,7 +22,7 @@ from machine import KVM, accelerator
 from patience import PATIENCE
 from scenario import Scenario, table
 
-# The rest of the table of faults, which needs no machine.
+# Rows of the table of faults that unit tests cover, without a machine.
 BY_UNIT_TESTS = [
     ("killed before and after each note and line", "daemon and worker", "1", "all as wanted, none twice", "-", "-", "test-killed"),
     ("machine lost at each of these", "daemon and worker", "1", "quarantined where noted", "-", "-", "test-killed"),
@@ -35,7 +35,7 @@ SCENARIOS = pathlib.Path(__file__).resolve().parent / "scenarios"
 
 
 def load_scenarios():
-    """Every Scenario subclass of every file, in the order of the files."""
+    """Returns every Scenario subclass of every file by name, in the order of the files."""
     found = {}
     for path in sorted(SCENARIOS.glob("*.py")):
         spec = importlib.util.spec_from_file_location(f"scenarios.{path.stem}", path)
@@ -60,7 +60,7 @@ def select(found, patterns, everything, core):
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """A scenario with the machines of one suite."""
+    """A scenario together with the suite of its machines."""
     suite: str
     scenario: type
     guest: image.Image
@@ -71,7 +71,7 @@ class Test:
 
 
 class Tee:
-    """What a scenario prints, on the runner's output and in a file."""
+    """Writes a scenario's output to several streams: the runner's output and a file."""
 
     def __init__(self, *streams):
         self._streams = streams
@@ -89,13 +89,13 @@ class Tee:
 
 
 class Job:
-    """One test in a process: its machines die with it, and it can be given up when it takes too long."""
+    """One test in a process. The test's machines end with the process, which is stopped after a time limit."""
 
     def __init__(self, test, logs):
         self.test = test
         self._log = logs / f"{test.name}.log"
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        self._log.write_text("")    # there also for a process that does not get so far
+        self._log.write_text("")    # the log exists even if the process dies before it opens the log
         self._report = self._log.with_suffix(".json")
         self._report.unlink(missing_ok=True)
         self.started = time.monotonic()
@@ -103,7 +103,7 @@ class Job:
         self._process.start()
 
     def _work(self):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C reaches the runner too, which stops us
+        signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C also reaches the runner, which stops this process
         signal.signal(signal.SIGTERM, leave)
         threading.Thread(target=follow_parent, daemon=True).start()
         running = self.test.scenario(self.test.guest)
@@ -129,7 +129,7 @@ class Job:
         self._process.join()
 
     def result(self):
-        """What the process reported; one that did not come to its end is one failure more."""
+        """Returns the report of the process. A process that did not exit normally counts as one more failure."""
         try:
             report = json.loads(self._report.read_text())
         except (OSError, ValueError):
@@ -139,20 +139,20 @@ class Job:
 
 
 def leave(*_):
-    """Unwind, so that machines stop and their directories go; once, or the second signal would interrupt just that."""
+    """Unwinds and exits, so that machines stop and their directories are removed. A second signal is ignored: it would interrupt this."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 
 
 def follow_parent():
-    """A runner that was killed cannot stop its scenarios; they have to see it themselves."""
+    """Ends this process when the runner dies: a killed runner cannot stop its scenarios."""
     multiprocessing.parent_process().join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 class Processors:
-    """How many of the host's processors had nothing to do in the last few seconds, by /proc/stat; none without memory for one more
-    machine, by /proc/meminfo (proc(5))."""
+    """The number of the host's processors that were idle in the last few seconds, from /proc/stat; zero if /proc/meminfo shows no memory
+    for one more machine (proc(5))."""
     SECONDS = 3
     MEMORY_KB = 2 << 20
 
@@ -160,7 +160,7 @@ class Processors:
         self.begin()
 
     def begin(self):
-        """A machine that has just begun has yet to show how much it takes."""
+        """Starts a new interval: the load of a machine that was just started is not known yet."""
         self._idle, self._before, self._since = 0, self._read(), time.monotonic()
 
     def idle(self):
@@ -181,15 +181,15 @@ class Processors:
 
 
 def may_begin(scenario, running, jobs, idle):
-    """Beside so many others? Where they leave half a processor idle, as many again."""
+    """Returns true if a scenario may start while `running` others run: up to `jobs`, or twice as many with half a processor idle."""
     if jobs == 1 or scenario.alone:
         return not running
     return len(running) < jobs or len(running) < 2 * jobs and idle > 0.5
 
 
 def run_all(tests, jobs, logs, seconds):
-    """The results by name. The longest begin first, by what each took last time or its scenario says. The directory logs keeps what each
-    prints."""
+    """Runs the tests and returns their results by name. `long` tests of unknown duration start first, then those with the longest last
+    duration. The directory `logs` keeps their output."""
     def order(test):
         return test.scenario.alone, -seconds.get(test.name, math.inf if test.scenario.long else 0)
 
@@ -210,8 +210,8 @@ def run_all(tests, jobs, logs, seconds):
 
 
 def run_failed_again(tests, results, logs):
-    """Each that failed once more, alone. One that passes then is unstable: its result counts, its name is returned, and what it
-    printed first is kept."""
+    """Runs each failed test once more, alone. A test that passes then is unstable: its second result counts, its first output is kept, and
+    its name is returned."""
     unstable = []
     for test in tests:
         if not results[test.name]["failed"]:
@@ -226,7 +226,7 @@ def run_failed_again(tests, results, logs):
 
 
 def remembered(cache):
-    """How many seconds each test took when it last passed."""
+    """Returns the duration in seconds of each test when it last passed."""
     try:
         return json.loads((cache / "seconds.json").read_text())
     except (OSError, ValueError):
@@ -234,7 +234,7 @@ def remembered(cache):
 
 
 def remember(cache, results):
-    """A file of its own takes the place of the old one, as another run may read that."""
+    """Stores the durations. A new file replaces the old one atomically, because another run may be reading the old file."""
     taken = {name: result["seconds"] for name, result in results.items() if not result["failed"]}
     new = cache / f"seconds.{os.getpid()}"
     new.write_text(json.dumps({**remembered(cache), **taken}))
@@ -242,7 +242,7 @@ def remember(cache, results):
 
 
 def show_faults(rows):
-    """What was injected, and what came of it."""
+    """Prints the table of injected faults and their effects."""
     print(table([("fault", "injected into", "drives", "seen", "others took", "data lost", "proved by"), *rows]))
 
 

@@ -1,4 +1,4 @@
-"""Measurements by `drivekeep bench` and `drivekeep tune` that end after a number of samples, however long these take on the host."""
+"""Measurements by `drivekeep bench` and `drivekeep tune` that end after a number of samples, independent of the host's speed."""
 import pathlib
 import shlex
 import subprocess
@@ -7,10 +7,10 @@ import tempfile
 from keeping import LEAP, Keeping
 from machine import PERL
 
-# fio is linked with these for pools of Ceph, which no test has: to relocate them is half of the work of a start.
+# Ceph libraries that fio is linked with. No test needs them, and relocating them is half of the work of starting fio.
 CEPH = {"librados.so.2": "rados_", "librbd.so.1": "rbd_"}
 LIGHT = "/usr/local/lib/fio"
-# Stands before the real one, which takes one sample at each start. Before the one after the last it runs $LAST.
+# A wrapper of fio, which takes one sample per start. When all samples are taken, the wrapper runs $LAST before the next start.
 FIO = f"""#!/bin/sh
 export LD_LIBRARY_PATH={LIGHT}
 if [ "$SAMPLES" ] && [ "$1" != --version ]; then
@@ -20,30 +20,30 @@ if [ "$SAMPLES" ] && [ "$1" != --version ]; then
 fi
 exec /usr/bin/fio "$@"
 """
-# Longer than any number of samples here takes.
+# Longer than the samples of any scenario take.
 BUDGET = "--budget=1h"
 CTRL_C = "kill -INT $PPID"
-# What was interrupted writes nothing. This one waits until spend() has spent its budget.
+# For --write, which has no effect when interrupted: holds the command until spend() has used up its budget.
 HOLD = "touch /run/holds; until [ -e /run/spent ]; do sleep 1; done"
 
 
 class Sampling(Keeping):
-    """Base class; not a scenario of its own."""
-    # What Debian's package drivekeep-tune depends on and recommends.
+    """Base class, not itself a scenario."""
+    # Dependencies and recommendations of Debian's package drivekeep-tune.
     packages = ("python3", "python3-jeepney", "python3-matplotlib", "python3-numpy")
     files = {"/usr/local/bin/fio": (FIO, 0o755)}
 
     def sampled(self, samples, command, last=CTRL_C):
-        """The command, which measures, as a shell command that takes so many samples at most, and one before them to warm up."""
+        """Returns a shell command that runs the measuring `command` with at most `samples` samples, after one sample to warm up."""
         return f"export LAST={shlex.quote(last)} SAMPLES=$(mktemp /run/samples.XXXXXX) && echo {samples + 1} > $SAMPLES && {command}"
 
     def spend(self, machine):
-        """More than the budget passes at once; nothing else may be measured meanwhile."""
+        """Leaps the clock by more than the budget. No other measurement may run meanwhile."""
         machine.wait_until("[ -e /run/holds ]", 1200)
         machine.run(f"{PERL}{LEAP}leap(300) for 1..13; put('/run/spent', '');")
 
     def lighten(self, machine):
-        """In place of Ceph's libraries fio finds some that do nothing."""
+        """Replaces Ceph's libraries with empty ones for fio."""
         names = machine.run(f"grep -aoE '\\b({'|'.join(CEPH.values())})[a-z0-9_]+' /usr/bin/fio | sort -u").stdout.split()
         for library, prefix in CEPH.items():
             source = "".join(f"void {name}(void) {{}}\n" for name in names if name.startswith(prefix))

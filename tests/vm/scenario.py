@@ -1,6 +1,6 @@
-"""A scenario: one machine or a few, and the claims it proves about them, each a line of its own.
+"""A scenario: one or a few machines, and claims about them, each printed on a separate line.
 
-A failing claim does not end the scenario; an exception does, and shows the guest's last words.
+A failing claim does not end the scenario. An exception ends the scenario and prints the guest's last messages.
 """
 import contextlib
 import re
@@ -13,23 +13,23 @@ JOURNAL_TAIL = "journalctl -b -o short-monotonic --no-pager | tail -80"
 
 
 def table(rows, indent=""):
-    """Rows of texts as lines, their columns one below the other."""
+    """Formats rows of texts as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join(indent + "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows)
 
 
 class Scenario:
-    """Subclass it in scenarios/*.py, say what it is about in the docstring, and write run().
+    """Base class of scenarios. Subclass it in scenarios/*.py with a docstring about the scenario's subject, and implement run().
 
-    The runner calls it by the class's name in lower case with hyphens: ColdBoot is "cold-boot".
+    The scenario's name is the class's name in lower case with hyphens: ColdBoot is "cold-boot".
     """
-    time_limit = 1200   # seconds; some ten boots under emulation
-    for_every_build = True      # False: wants a build of its own, and is run by its name only
-    core = False        # of those that every suite is tested with
-    rare = False        # takes long: only when named, or with --all
-    long = False        # begun first where nobody knows how long it takes
-    alone = False       # not beside others, and after them
-    packages = ()       # Debian's, which the machines of other scenarios do not have
+    time_limit = 1200   # seconds; about ten boots under emulation
+    for_every_build = True      # False: requires a special build, and runs only when named exactly
+    core = False        # True: runs for every suite
+    rare = False        # True: takes long, runs only when named or with --all
+    long = False        # True: starts first while its duration is not known
+    alone = False       # True: runs alone, after all others
+    packages = ()       # Debian packages that only the machines of this scenario have
 
     def __init__(self, image):
         self.image = image
@@ -52,7 +52,7 @@ class Scenario:
 
     @contextlib.contextmanager
     def machine(self, **options):
-        """A Machine (with its options) that is running; if the block fails, its console and journal are shown."""
+        """Runs a Machine with these options. If the block fails, prints the machine's console and journal."""
         with Machine(self.image, **options) as machine:
             try:
                 machine.wait_boot()
@@ -64,7 +64,7 @@ class Scenario:
     # Claims
 
     def claim(self, text, holds, detail=""):
-        """The claim itself: a line that says ok or FAIL, with the detail (what is wrong) below the latter."""
+        """Counts a claim and prints its line with "ok" or "FAIL", for the latter with the detail below. Returns true if the claim holds."""
         self.claims.append(text)
         if holds:
             self.passed += 1
@@ -77,24 +77,24 @@ class Scenario:
         return self.claim(text, actual == expected, f"expected: {expected!r}\nactual:   {actual!r}")
 
     def match(self, text, actual, pattern):
-        """The pattern is searched for; ^ and $ match at every line."""
+        """Claims that the text `actual` contains the pattern; ^ and $ match at every line."""
         return self.claim(text, re.search(pattern, actual, re.M), f"expected: /{pattern}/\nactual:   {actual!r}")
 
     def no_match(self, text, actual, pattern):
         return self.claim(text, not re.search(pattern, actual, re.M), f"expected: no /{pattern}/\nactual:   {actual!r}")
 
     def note(self, text):
-        """Progress that is not a claim."""
+        """Prints progress that is not a claim."""
         self._print("  ..", text)
 
     def fault(self, what, where, drives, seen, delay=None, lost=None):
-        """A line of the runner's table of faults: injected where, with so many drives present; what was seen (the verdict); how
-        many seconds the other drives took meanwhile; whether data was lost."""
+        """Adds a row to the runner's table of faults: the fault, its place, the number of drives, the verdicts seen, the delay of other
+        drives in seconds, and whether data was lost."""
         self.faults.append((what, where, str(drives), seen, "-" if delay is None else f"{delay:.1f} s",
                             "-" if lost is None else "SOME" if lost else "none", self.name()))
 
     def execute(self):
-        """What the runner calls: run(), and whatever goes wrong in it counted as one failure."""
+        """Calls run() for the runner, and counts an exception as one failure."""
         try:
             self.run()
         except Exception as error:

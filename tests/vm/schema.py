@@ -1,4 +1,4 @@
-"""What the command prints as JSON, held against man/drivekeep.schema.json."""
+"""Checks the JSON output of `drivekeep` against man/drivekeep.schema.json."""
 import json
 import pathlib
 
@@ -10,8 +10,8 @@ def read():
 
 
 def errors(shape, document):
-    """What is wrong with a document that is to have this shape of $defs. More keys are, too: users may be told of more, not tests."""
-    import jsonschema   # pylint: disable=import-outside-toplevel # who lists the tests by name has not installed it yet
+    """Returns the errors of a document against a definition in $defs. Unknown keys, which the schema permits for users, are errors here."""
+    import jsonschema   # pylint: disable=import-outside-toplevel # listing the tests must work without jsonschema
 
     validator = jsonschema.Draft202012Validator({"$ref": f"#/$defs/{shape}", "$defs": _closed(read()["$defs"])})
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]

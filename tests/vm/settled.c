@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Has the service seen all that udev told it of, and no visit under way? Exit status 0 if so. For settle() of keeping.py, which asks so often
- * that busctl and systemctl would be a tenth of all work of the system tests. */
+/* Exits with status 0 if the service has handled all udev events and has no visit under way. settle() of keeping.py runs this so often that
+ * busctl and systemctl would be a tenth of all work of the system tests. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define UNIT "/org/freedesktop/systemd1/unit/drivekeep_2eservice"
 
-/* The service answers once it has taken in what udev told it of last. */
+/* Settle() returns when the service has handled the latest udev event. */
 static void settle(void) {
         sd_bus *bus = NULL;
 
@@ -19,7 +19,7 @@ static void settle(void) {
         sd_bus_flush_close_unref(bus);
 }
 
-/* PID 1's own socket, as systemctl uses it: it is there without dbus.service, too. */
+/* Connects to PID 1's private socket, as systemctl does: the socket also exists without dbus.service. */
 static int connect_pid1(sd_bus **bus) {
         int r;
 
