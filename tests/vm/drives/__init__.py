@@ -1,4 +1,4 @@
-"""Drives that truly forget, for the system tests.
+"""Drive models for the system tests, which lose volatile settings at power loss like real drives.
 
     with Hba(f"{folder}/hba0", ports=4) as hba:
         drive = hba.attach(0, AtaDrive(serial="A", apm=128))
@@ -10,7 +10,7 @@
             assert drive["apm"] == 128
             print(drive.log)
 
-model.AtaDrive is the drive, log.Log what it was asked, fault.Fault what may go wrong,
-hba.Hba puts it on SATA (with the guest's kernel module in ivata/, built by ../modules.py) and
-usb.UsbDisk behind a USB bridge.
+model.AtaDrive is the drive, log.Log records its commands, and fault.Fault is an injected fault.
+hba.Hba connects the drive to SATA (with the guest's kernel module in ivata/, built by ../modules.py);
+usb.UsbDisk connects it behind a USB bridge.
 """

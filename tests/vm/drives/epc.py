@@ -1,7 +1,7 @@
-"""Extended power conditions: the timers that send a drive to sleep by degrees.
+"""Extended power conditions: timers that put a drive into ever deeper idle and standby conditions.
 
 SET FEATURES 4Ah as in ACS-3 and the OEM specification of WD's Ultrastar DC HC310 (9.19,
-11.46.6); the log as openSeaChest and smartmontools read it.
+11.46.6); the log follows openSeaChest and smartmontools.
 """
 
 import struct
@@ -19,7 +19,7 @@ class Condition:
     """One power condition; timers are in units of 100 ms."""
 
     ident: int
-    place: int              # of its descriptor in the log
+    place: int              # offset of its descriptor in the log
     default: int
     default_enabled: bool
     minimum: int = 10
@@ -29,7 +29,7 @@ class Condition:
     changeable: bool = True
     current: int = 0
     enabled: bool = False
-    saved: int = 0          # 0: nothing was saved
+    saved: int = 0          # 0: no saved value
     saved_enabled: bool = None
 
     def __post_init__(self):
@@ -38,7 +38,7 @@ class Condition:
         self.load()
 
     def load(self):
-        """What enabling the feature set and power-on do."""
+        """Loads the saved or default timer, at power-on and when the feature set is enabled."""
         self.current = self.saved or self.default
         self.enabled = self.saved_enabled
 
@@ -53,7 +53,7 @@ class Condition:
 
 
 def conditions():
-    """All five, by name, shallow ones first."""
+    """Returns all five conditions by name, shallow ones first."""
     return {
         "idle_a": Condition(0x81, 0, 20, True, minimum=1, recovery=1),
         "idle_b": Condition(0x82, 64, 10 * MINUTE, True, minimum=50, recovery=10),
@@ -64,9 +64,9 @@ def conditions():
 
 
 class Epc(Feature):
-    """The feature set; the value says whether it is enabled, which survives all resets
-    and power loss, as saved timers do. `out_of_range` is what becomes of a timer beyond
-    the limits: "clamp" or "abort"."""
+    """The feature set. The value is True if it is enabled. The value and saved timers survive
+    all resets and power loss. `out_of_range` selects the treatment of a timer outside the
+    limits: "clamp" or "abort"."""
 
     name = "epc"
     volatile = False
@@ -130,7 +130,7 @@ class Epc(Feature):
             apm.disable_for_epc()
 
     def selected(self, tf, change=True):
-        """The conditions that COUNT names; all of them must allow what is asked."""
+        """Returns the conditions selected by COUNT. Aborts unless all of them permit the change."""
         chosen = [each for each in self.conditions.values() if tf.count in (each.ident, ALL)]
         save = tf.lba >> 4 & 1
         if not chosen or any(change and not each.changeable or save and not each.saveable for each in chosen):
@@ -172,12 +172,12 @@ class Epc(Feature):
                 each.saved_enabled = each.enabled
 
     def set_standby(self, tenths):
-        """What IDLE and STANDBY do with their timer: it is that of Standby_z."""
+        """Sets the timer of Standby_z, which IDLE and STANDBY share."""
         if each := self.conditions.get("standby_z"):
             each.current, each.enabled = tenths, bool(tenths)
 
     def due(self, seconds):
-        """The deepest condition whose timer has expired after these seconds, or None."""
+        """Returns the deepest condition whose timer has expired after this many seconds, or None."""
         if not self.value:
             return None
         due = [name for name, each in self.conditions.items()

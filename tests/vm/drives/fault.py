@@ -22,8 +22,8 @@ KINDS = {
 
 @dataclass
 class Fault:
-    """A fault for commands that match: by opcode, FEATURE, COUNT and origin (None:
-    any). It lets `skip` of them pass, then strikes `times` times (None: always)."""
+    """A fault for commands with matching opcode, FEATURE, COUNT and origin (None: any).
+    It skips the first `skip` commands, then affects `times` commands (None: all)."""
 
     kind: str
     command: int = None
@@ -48,7 +48,7 @@ class Fault:
 
 
 class FaultList:
-    """The faults of one drive; the first that matches strikes."""
+    """The faults of one drive. The first matching fault takes effect."""
 
     def __init__(self):
         self._faults = []
@@ -64,7 +64,7 @@ class FaultList:
             self._faults.clear()
 
     def strike(self, tf):
-        """The fault that this command meets, or None."""
+        """Returns the fault that affects this command, or None, and counts the command."""
         with self._lock:
             for fault in self._faults:
                 if not fault.matches(tf):
@@ -79,7 +79,7 @@ class FaultList:
 
 
 def refuse(fault):
-    """Raise what a refusing fault raises; return for those that obey or ignore."""
+    """Raises the exception of a fault that fails the command; returns for other faults."""
     if fault.kind in ("abort", "sense"):
         raise abort()
     if fault.kind == "df":

@@ -1,22 +1,21 @@
-"""The feature sets of a drive: what each powers on with, reports and obeys.
+"""The feature sets of a drive, each with its power-on value, reports and commands.
 
-A new feature set is a class here (or in a file of its own), or a row of SWITCHES; it
-says which IDENTIFY words it fills and which commands, SET FEATURES subcommands and log
-pages are its own, and AtaDrive asks nothing else of it.
+A feature set is a class, here or in a separate file, or a row of SWITCHES. It defines its
+IDENTIFY words, commands, SET FEATURES subcommands and log pages; AtaDrive uses only these.
 """
 
 from collections import namedtuple
 
 from .taskfile import Result, abort
 
-# What a COMRESET does to a setting
-PRESERVED = "preserved"     # kept as long as software settings preservation is on
-KEPT = "kept"               # kept anyway
-LOST = "lost"               # back to its power-on value anyway
+# Effects of a COMRESET on a setting
+PRESERVED = "preserved"     # kept while software settings preservation is on
+KEPT = "kept"               # always kept
+LOST = "lost"               # always reset to the power-on value
 
 
 class Feature:
-    """One feature set. `drive` is the AtaDrive it belongs to."""
+    """One feature set. `drive` is the AtaDrive with the feature set."""
 
     name = ""
     volatile = True
@@ -28,42 +27,42 @@ class Feature:
         self.value = default
 
     def power_on(self):
-        """Forget: power was lost."""
+        """Resets the value after power loss."""
         if self.volatile:
             self.value = self.default
 
     def comreset(self, preserve):
-        """The link was reset; `preserve` says whether settings survive that."""
+        """Handles a link reset. `preserve` is true if settings survive the reset."""
         if self.over_reset == LOST or self.over_reset == PRESERVED and not preserve:
             self.power_on()
 
     def state(self):
-        """What a test may look at, by name."""
+        """Returns the values that tests may read, by name."""
         return {self.name: self.value}
 
     def words(self, words):
-        """Fill in this feature's part of IDENTIFY DEVICE."""
+        """Fills in this feature's part of IDENTIFY DEVICE."""
 
     def commands(self):
-        """Opcode -> function(tf, data) returning a Result."""
+        """Returns a dict: opcode -> function(tf, data), which returns a Result."""
         return {}
 
     def subcommands(self):
-        """(FEATURE, COUNT or None for any) of SET FEATURES -> function(tf)."""
+        """Returns a dict: (FEATURE, COUNT or None for any) of SET FEATURES -> function(tf)."""
         return {}
 
     def smart_logs(self):
-        """SMART log address -> Log page functions, see smart.LogPage."""
+        """Returns a dict: SMART log address -> log page functions, see smart.LogPage."""
         return {}
 
     def gpl_logs(self):
-        """General purpose log address -> the same."""
+        """Returns a dict: general purpose log address -> log page functions."""
         return {}
 
 
 Row = namedtuple("Row", "on off supported enabled volatile", defaults=(True,))
 
-# Features that SET FEATURES only turns on and off. IDENTIFY places are (word, bit).
+# Features that SET FEATURES turns on and off. Their bits in IDENTIFY are (word, bit).
 SWITCHES = {
     "write_cache": Row((0x02, None), (0x82, None), (82, 5), (85, 5)),
     "lookahead": Row((0xaa, None), (0x55, None), (82, 6), (85, 6)),
@@ -75,7 +74,7 @@ SWITCHES = {
 
 
 class Switch(Feature):
-    """A row of SWITCHES; the value is True or False."""
+    """A feature of SWITCHES. The value is True or False."""
 
     def __init__(self, drive, name, default):
         super().__init__(drive, default)
@@ -97,9 +96,9 @@ class Switch(Feature):
 
 
 class Apm(Feature):
-    """Advanced power management. 255 stands for disabled. With `quantum`, a list of
-    levels, the drive takes the nearest of them, as many drives do. It cannot be enabled
-    while extended power conditions are."""
+    """Advanced power management. 255 means disabled. With `quantum`, a list of levels, the drive
+    rounds to the nearest of them, like many drives. APM cannot be enabled while extended
+    power conditions are enabled."""
 
     name = "apm"
     DISABLED = 255
@@ -141,7 +140,7 @@ class Apm(Feature):
 
 
 class Acoustic(Feature):
-    """Automatic acoustic management; 0 stands for disabled. Not in SSP's list, and kept."""
+    """Automatic acoustic management. 0 means disabled. SSP's list does not contain it; it is always kept."""
 
     name = "acoustic"
     over_reset = KEPT
@@ -166,8 +165,8 @@ class Acoustic(Feature):
 
 
 class WriteReadVerify(Feature):
-    """Verify after write; the value is None (off) or the mode, which ACS puts into
-    LBA 7:0. Mode 3 verifies the first COUNT * 1024 sectors."""
+    """Write-read-verify. The value is None (off) or the mode, which ACS defines in LBA 7:0.
+    Mode 3 verifies the first COUNT * 1024 sectors."""
 
     name = "wrv"
     over_reset = KEPT
@@ -180,7 +179,7 @@ class WriteReadVerify(Feature):
         words[119] |= 1 << 1
         words[210] = self.count * 1024 & 0xffff
         words[211] = self.count * 1024 >> 16
-        words[212] = 0x8000   # mode 2, the vendor's number of sectors
+        words[212] = 0x8000   # number of sectors of mode 2, set by the vendor
         if self.value is not None:
             words[120] |= 1 << 1
             words[220] = self.value
@@ -200,8 +199,8 @@ class WriteReadVerify(Feature):
 
 
 class WriteCache(Switch):
-    """The write cache. SCT feature control can force it on or off; SET FEATURES is then
-    accepted to no effect, and IDENTIFY word 85 tells what is really so."""
+    """The write cache. SCT feature control can force it on or off. The drive then accepts SET
+    FEATURES without effect, and IDENTIFY word 85 shows the forced state."""
 
     def __init__(self, drive, default):
         super().__init__(drive, "write_cache", default)
@@ -229,7 +228,7 @@ class WriteCache(Switch):
 
 
 class FreeFall(Feature):
-    """Free-fall control; the value is None (off) or the sensitivity, 0 for the vendor's."""
+    """Free-fall control. The value is None (off) or the sensitivity, 0 for the vendor's default."""
 
     name = "free_fall"
 
@@ -253,8 +252,8 @@ class FreeFall(Feature):
 
 
 class PowerUpInStandby(Feature):
-    """Power-up in standby; not lost at power-off. With `needs_spin_up` the drive stays
-    there, and refuses its medium, until SET FEATURES 07h."""
+    """Power-up in standby, which survives power loss. With `needs_spin_up` the drive stays in
+    standby and rejects media commands until SET FEATURES 07h."""
 
     name = "puis"
     volatile = False
@@ -291,7 +290,7 @@ class PowerUpInStandby(Feature):
 
 
 class Transfer(Feature):
-    """The transfer mode, which the kernel sets and sets again."""
+    """The transfer mode, which the kernel sets at each probe."""
 
     name = "transfer_mode"
 
@@ -310,7 +309,7 @@ class Transfer(Feature):
 
 
 class Multiple(Feature):
-    """SET MULTIPLE MODE; the value is the number of sectors, 0 for none."""
+    """SET MULTIPLE MODE. The value is the number of sectors, 0 for none."""
 
     name = "multiple"
     MOST = 16

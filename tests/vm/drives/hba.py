@@ -1,8 +1,8 @@
 """A SATA controller for QEMU whose drives are AtaDrive objects of this process.
 
-To QEMU this is an ivshmem server and the other peer on its memory; in the guest the
-module in ivata/ makes a libata host of it. The memory is laid out as in ivata/ivata.c:
-a header, a mailbox page per port, a data window per port.
+For QEMU this is an ivshmem server and the second peer of its memory. In the guest the
+module in ivata/ registers a libata host for it. The layout of the memory is that of
+ivata/ivata.c: a header, a mailbox page per port, a data window per port.
 """
 
 import mmap
@@ -20,38 +20,38 @@ from .taskfile import Taskfile
 MAGIC, VERSION = 0x41544149, 1
 MAILBOXES, STRIDE = 0x1000, 0x1000
 WINDOWS, WINDOW = 0x100000, 0x80000
-MOST_PORTS = 14                  # what fits into 8 MiB; a PCI BAR is a power of two
+MOST_PORTS = 14                  # limit for 8 MiB; the size of a PCI BAR is a power of two
 
-# The mailbox, in 32-bit words
+# Offsets in the mailbox, in 32-bit words
 ANSWER, SSTATUS, LINK_EVENTS, RESETS_DONE = 0, 1, 2, 3
 REQUEST, RESETS, LPM_POLICY, FLAGS, BYTES = 16, 17, 18, 19, 20
 SCSI_OP, PID = 26, 27
-# and in bytes
+# Offsets in the mailbox, in bytes
 RESULT, COMMAND, COMM = 16, 84, 112
 FIS = 20
 
 DATA_OUT, DATA_IN, EXT = 1, 2, 4
-LINK_UP = 0x133                  # a device, 6 Gbit/s, active
+LINK_UP = 0x133                  # device present, 6 Gbit/s, active
 PASSTHROUGH = {0x85, 0xa1}       # ATA PASS-THROUGH(16) and (12)
 
-PROTOCOL = 0                     # version of the ivshmem server's
+PROTOCOL = 0                     # protocol version of the ivshmem server
 GUEST, DRIVES = 0, 1             # ivshmem peers
-PARKED = 6                       # more than the descriptors that unplugging frees
+PARKED = 6                       # more than the number of descriptors that unplugging frees
 
 
 @dataclass
 class Port:
-    """One port: its place in the memory, the drive plugged in, the thread serving it. Where a port
-    takes several commands at a time, each of its slots is one of these."""
+    """One port: its part of the memory, the plugged drive and the port's thread. If a port takes
+    several commands at a time, each of its slots is a Port."""
 
     number: int
     memory: mmap.mmap
     drive: object = None
-    seen: int = 0                # number of the request seen last
+    seen: int = 0                # number of the latest request seen
     resets: int = 0
     work: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     lock: threading.Lock = field(default_factory=threading.Lock)
-    first: object = None         # of its slots: has what is the port's own
+    first: object = None         # the port's first slot, with the state of the port
 
     def __post_init__(self):
         self.base = MAILBOXES + self.number * STRIDE
@@ -60,7 +60,7 @@ class Port:
         self.first = self.first or self
 
     def taskfile(self):
-        """The command in the mailbox, and the data that came with it."""
+        """Returns the command in the mailbox and the data sent with it."""
         words, base = self.words, self.base
         flags, scsi_op = words[FLAGS], words[SCSI_OP]
         comm = self.memory[base + COMM:base + COMM + 16].split(b"\0")[0]
@@ -74,7 +74,7 @@ class Port:
         return tf, data
 
     def put(self, result):
-        """Put an answer into the mailbox; its number comes last."""
+        """Writes an answer into the mailbox. The caller then writes the request number."""
         size = self.words[BYTES]
         if self.words[FLAGS] & DATA_IN and size:
             self.memory[self.window:self.window + size] = \
@@ -98,8 +98,8 @@ def _chardev_add(name, path):
 
 
 class Hba:
-    """A controller with `ports` ports, listening at `path` once `start` is called, which
-    must be before QEMU starts. Use as a context manager, or call `start` and `close`."""
+    """A controller with `ports` ports, which listens at `path` after `start`. Call `start` before
+    QEMU starts. Use it as a context manager, or call `start` and `close`."""
 
     magic, port_class = MAGIC, Port
 
@@ -121,7 +121,7 @@ class Hba:
         self.ports = [self.port_class(i * slots, self._memory) for i in range(ports)]
         self._slots = [port if i == 0 else self.port_class(port.number + i, self._memory, first=port)
                        for port in self.ports for i in range(slots)]
-        self.connected = threading.Event()      # QEMU has the memory
+        self.connected = threading.Event()      # set while QEMU has the memory
         self._threads = []
         self._unplugs = 0
 
@@ -131,25 +131,24 @@ class Hba:
         return f"{self.name}-socket"
 
     def qemu_args(self):
-        """Command line arguments that plug the controller in from the start."""
+        """Returns QEMU's command line arguments that plug the controller in from the start."""
         properties = "".join(f",{key}={value}" for key, value in self.device.items())
         return ["-chardev", f"socket,id={self._chardev()},path={self.path}",
                 "-device", f"ivshmem-doorbell,id={self.name},chardev={self._chardev()},"
                            f"vectors=1{properties}"]
 
     def qmp_plug(self):
-        """QMP commands (name, arguments) that plug it in later."""
+        """Returns QMP commands (name, arguments) that plug the controller in later."""
         return [_chardev_add(self._chardev(), self.path),
                 ("device_add", {"driver": "ivshmem-doorbell", "id": self.name, "vectors": 1,
                                 "chardev": self._chardev(), **self.device})]
 
     def qmp_unplug(self):
-        """QMP commands that unplug it; after the first, wait for its DEVICE_DELETED.
+        """Returns QMP commands that unplug the controller. After the first, wait for DEVICE_DELETED.
 
-        QEMU 7.2 goes on polling the number of the descriptor it got for the guest's bell
-        after closing it, and calls into freed memory once another file with that number
-        becomes readable. So its number, among all that are now free, goes to a
-        connection that never says a word."""
+        QEMU 7.2 keeps polling the number of the guest's doorbell descriptor after closing it, and
+        calls into freed memory when another file with that number becomes readable. So silent
+        connections occupy all descriptor numbers that were freed, this one included."""
         parked = [_chardev_add(f"{self.name}-parked{self._unplugs}-{i}", self._parking)
                   for i in range(PARKED)]
         self._unplugs += 1
@@ -159,19 +158,19 @@ class Hba:
     # For tests
 
     def plug(self, machine):
-        """Plug the controller, with its drives, into a machine that runs."""
+        """Plugs the controller with its drives into a running machine."""
         for command, arguments in self.qmp_plug():
             machine.qmp.execute(command, **arguments)
 
     def unplug(self, machine, timeout=60):
-        """Unplug the controller, and wait until the guest has let go of it."""
+        """Unplugs the controller and waits until the guest has released it."""
         for command, arguments in self.qmp_unplug():
             machine.qmp.execute(command, **arguments)
             if command == "device_del":
                 machine.wait_event("DEVICE_DELETED", timeout, device=self.name)
 
     def attach(self, port, drive, power=True):
-        """Plug a drive into a port: it is powered on there, unless it kept its power."""
+        """Plugs a drive into a port, with a power cycle if `power` is true."""
         place = self.ports[port]
         if power:
             drive.power_cycle()
@@ -181,8 +180,8 @@ class Hba:
         return drive
 
     def detach(self, port):
-        """Pull the drive out of a port; returns it. The guest's kernel looks for it for
-        another 10 seconds, as it does on every SATA controller."""
+        """Unplugs the drive of a port and returns the drive. The guest's kernel searches for it for
+        another 10 seconds, as on every SATA controller."""
         place = self.ports[port]
         with place.lock:
             drive, place.drive = place.drive, None
@@ -192,14 +191,14 @@ class Hba:
         return drive
 
     def interrupt(self, port, seconds, power=True):
-        """A bad contact: link and power (or the link alone) are gone for a moment. Less than about
-        10 seconds, and the guest's kernel keeps the drive and tells nobody."""
+        """Simulates a bad contact, which interrupts the link and, if `power` is true, the power. Below
+        about 10 seconds the guest's kernel keeps the drive and sends no event."""
         drive = self.detach(port)
         time.sleep(seconds)
         return self.attach(port, drive, power)
 
     def power_cycle(self):
-        """Power-cycle all drives, for use at the QMP event SUSPEND."""
+        """Power-cycles all drives, for use at the QMP event SUSPEND."""
         for drive in self.drives:
             drive.power_cycle()
 
@@ -208,7 +207,7 @@ class Hba:
         return [port.drive for port in self.ports if port.drive is not None]
 
     def lpm_policy(self, port):
-        """The link power policy that the guest has set, as libata numbers them."""
+        """Returns the link power policy set by the guest, in libata's numbering."""
         return self.ports[port].words[LPM_POLICY]
 
     def __enter__(self):
@@ -219,7 +218,7 @@ class Hba:
 
     def start(self):
         self._listener = listen(self.path)
-        self._parking_listener = listen(self._parking)    # nobody ever accepts
+        self._parking_listener = listen(self._parking)    # never accepts connections
         self._run(self._serve_memory)
         self._run(self._answer_doorbell)
         for slot in self._slots:
@@ -250,12 +249,12 @@ class Hba:
         self._threads.append(thread)
 
     def _ready(self, *fds):
-        """Wait for one of several descriptors; None means that it is time to stop."""
+        """Waits for one of several descriptors; returns None when the controller stops."""
         readable, _, _ = select.select([self._stop, *fds], [], [])
         return None if self._stop in readable else readable
 
     def _serve_memory(self):
-        """Hand the memory and the bells to every QEMU that connects, one at a time."""
+        """Sends the memory and the doorbells to each QEMU that connects, one at a time."""
         while self._ready(self._listener):
             peer, _ = self._listener.accept()
             with peer:
@@ -265,12 +264,12 @@ class Hba:
                     socket.send_fds(peer, [struct.pack("<q", number)],
                                     [] if fd is None else [fd])
                 self.connected.set()
-                self._ready(peer)            # readable: it has gone
+                self._ready(peer)            # readable when QEMU has exited
                 self.connected.clear()
 
     def _answer_doorbell(self):
-        """Look through the mailboxes whenever the guest rings. Resets are obeyed here,
-        so that they reach a drive which is busy; commands go to the slot's thread."""
+        """Checks the mailboxes when the guest rings the doorbell. This thread executes resets,
+        so that they reach a busy drive; the slot's thread executes commands."""
         while self._ready(self._to_drives):
             os.eventfd_read(self._to_drives)
             for port in self.ports:
@@ -300,7 +299,7 @@ class Hba:
             result = drive.execute(tf, data)
             with port.lock:
                 if result is None or drive is not port.drive or resets != port.resets:
-                    continue                 # nobody waits for this answer any more
+                    continue                 # the guest no longer waits for this answer
                 slot.put(result)
                 slot.words[ANSWER] = request
             os.eventfd_write(self._to_guest, 1)

@@ -1,23 +1,23 @@
-"""The 512 bytes of IDENTIFY DEVICE."""
+"""The 512 bytes of IDENTIFY DEVICE data."""
 
 import struct
 
 
 def text(words, first, length, value):
-    """Put text where ATA wants it: two characters per word, the first in the high byte."""
+    """Stores a text in ATA's order: two characters per word, the first in the high byte."""
     raw = value.ljust(length)[:length].encode("ascii")
     for i in range(0, length, 2):
         words[first + i // 2] = raw[i] << 8 | raw[i + 1]
 
 
 def number(words, first, count, value):
-    """Put a number into `count` words, the lowest first."""
+    """Stores a number in `count` words, the lowest first."""
     for i in range(count):
         words[first + i] = value >> 16 * i & 0xffff
 
 
 def base_words(drive):
-    """All that does not depend on a feature set."""
+    """Returns the words without those of feature sets."""
     words = [0] * 256
     words[0] = 0x0040
     words[1], words[3], words[6] = 16383, 16, 63
@@ -34,7 +34,7 @@ def base_words(drive):
     words[65:69] = [120] * 4
     words[76] = 0x000e             # SATA generations 1 to 3, no NCQ
     words[77] = 3 << 1
-    words[80] = 0x03f0             # ACS-2 and its ancestors
+    words[80] = 0x03f0             # ACS-2 and its predecessors
     words[82] = 1 << 14
     words[83] = 0x4000 | 1 << 10 | 1 << 12 | 1 << 13
     words[84] = 0x4000
@@ -52,13 +52,13 @@ def base_words(drive):
 
 
 def identify(drive):
-    """The answer to IDENTIFY DEVICE, its checksum last."""
+    """Returns the data of IDENTIFY DEVICE with the checksum at the end."""
     words = base_words(drive)
     for feature in drive.features:
         feature.words(words)
 
-    # Words 85 to 87 say what is enabled: for features that cannot be turned off,
-    # the same as words 82 to 84 say of their support.
+    # Words 85 to 87 show enabled features. For features that cannot be turned off they
+    # equal words 82 to 84, which show support.
     switchable = {85: 0x0063, 86: 0x0228}
     for word in (85, 86, 87):
         words[word] |= words[word - 3] & ~switchable.get(word, 0)
@@ -68,13 +68,13 @@ def identify(drive):
 
 
 def sealed(words):
-    """The words as bytes, the checksum last."""
+    """Returns the words as bytes with the checksum at the end."""
     raw = struct.pack("<255H", *words[:255]) + b"\xa5"
     return raw + bytes([-sum(raw) & 0xff])
 
 
 def altered(data, words):
-    """IDENTIFY data with some words changed, and a checksum that fits."""
+    """Returns IDENTIFY data with some words changed and a correct checksum."""
     changed = list(struct.unpack("<256H", data))
     for number, value in words.items():
         changed[number] = value

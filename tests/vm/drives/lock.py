@@ -1,12 +1,12 @@
-"""What a drive can be told to refuse until its power is taken away."""
+"""Features that can be locked until power loss: security, overlay and sanitize."""
 
 from .feature import KEPT, Feature
 from .taskfile import Result, abort
 
 
 class Security(Feature):
-    """The security feature set, of which only freezing is modelled; the value says
-    whether the drive is frozen. No password can be set."""
+    """The security feature set, with freezing only. The value is True if the drive is frozen.
+    No password can be set."""
 
     name = "frozen"
 
@@ -23,8 +23,8 @@ class Security(Feature):
 
 
 class Overlay(Feature):
-    """Device configuration overlay; the value says whether it is frozen, which no reset
-    ends. A frozen one refuses all of its commands, that of freezing it too."""
+    """Device configuration overlay. The value is True if the overlay is frozen, which no reset
+    ends. A frozen overlay rejects all of its commands, the freeze command included."""
 
     name = "dco_frozen"
     over_reset = KEPT
@@ -50,8 +50,7 @@ class Overlay(Feature):
 
 
 class Sanitize(Feature):
-    """The sanitize feature set, of which only its locks are modelled; the value is None,
-    "frozen" or "antifrozen"."""
+    """The sanitize feature set, with its locks only. The value is None, "frozen" or "antifrozen"."""
 
     name = "sanitize"
     FREEZE, ANTIFREEZE = 0x46724c6b, 0x416e7469         # "FrLk", "Anti"
