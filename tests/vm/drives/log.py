@@ -1,4 +1,4 @@
-"""What a drive was asked, by whom, when, and what it answered."""
+"""A log of a drive's commands with their sender, time and answer."""
 
 import threading
 import time
@@ -27,9 +27,9 @@ SCSI_COMMANDS = {
 }
 SCSI_SETTING = {0x15, 0x1b, 0x55}
 
-# Commands that change what the drive does, as opposed to reading it.
+# Commands that change the drive's behaviour.
 SETTING = {0xb1, 0xb4, 0xc6, 0xe0, 0xe1, 0xe2, 0xe3, 0xe6, 0xef, 0xf5}
-READING = {(0xb1, 0xc2), (0xb4, 0x0000)}       # DCO IDENTIFY, SANITIZE STATUS
+READING = {(0xb1, 0xc2), (0xb4, 0x0000)}       # exceptions that only read: DCO IDENTIFY, SANITIZE STATUS
 
 
 @dataclass
@@ -43,18 +43,18 @@ class Entry:
     count: int = 0
     lba: int = 0
     device: int = 0
-    status: int = None             # None: not answered (yet)
+    status: int = None             # None: no answer, or not yet
     error: int = 0
-    mode: str = ""                 # the power mode that the command met
-    fault: str = ""                # kind of the injected fault that it met
+    mode: str = ""                 # the drive's power mode when the command arrived
+    fault: str = ""                # kind of the injected fault that affected the command
     origin: str = "event"          # 'passthrough', 'kernel' or 'event'
     comm: str = ""
     pid: int = 0
     scsi_op: int = 0
-    cdb: bytes = b""               # of a SCSI disk's command, which has no registers
+    cdb: bytes = b""               # CDB of a command to a SCSI disk, which has no registers
     data: bytes = field(default=b"", repr=False)   # first sector sent to the drive
-    text: str = ""                 # of an event
-    seconds: float = None          # until the answer
+    text: str = ""                 # text of an event
+    seconds: float = None          # seconds until the answer
 
     @property
     def name(self):
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def sets(self):
-        """Whether it asks for a change of a setting (SCT writes included)."""
+        """Returns true if the command changes a setting (SCT writes included)."""
         if self.cdb:
             return self.command in SCSI_SETTING
         if self.command == 0x3f or (self.command, self.feature) == (0xb0, 0xd6):
@@ -75,7 +75,7 @@ class Entry:
         return self.command in SETTING and (self.command, self.feature) not in READING
 
     def registers(self):
-        """The registers as hex: command/feature, count, LBA."""
+        """Returns the registers as hex: command/feature, count, LBA."""
         if self.command is None:
             return ""
         if self.cdb:
@@ -84,14 +84,14 @@ class Entry:
 
 
 class Log:
-    """Entries in the order of arrival; safe to read while the drive works."""
+    """Entries in the order of arrival. May be read while the drive executes commands."""
 
     def __init__(self):
         self._entries = []
         self._changed = threading.Condition()
 
     def add(self, **fields):
-        """Append an entry; its answer is filled in later by `answer`."""
+        """Appends an entry; `answer` fills in its answer later."""
         with self._changed:
             entry = Entry(len(self._entries), time.monotonic(), **fields)
             self._entries.append(entry)
@@ -108,19 +108,19 @@ class Log:
             self._changed.notify_all()
 
     def mark(self):
-        """A place in the log, to be given to `since` or `wait`."""
+        """Returns the current position in the log, for `since` and `wait`."""
         return len(self._entries)
 
     def since(self, mark=0, **wanted):
-        """Entries from a mark on, filtered by attributes, e.g.
-        `since(m, command=0xef, feature=5, origin='passthrough')`; a wanted value
-        may be a set of values."""
+        """Returns entries from a mark on, filtered by attributes, for example
+        `since(m, command=0xef, feature=5, origin='passthrough')`. A value may be a set of
+        accepted values."""
         with self._changed:
             return [e for e in self._entries[mark:] if _matches(e, wanted)]
 
     def wait(self, mark=0, timeout=30, number=1, **wanted):
-        """Like `since`, but wait for at least `number` entries, answered ones unless
-        `status=None` is wanted. Raises TimeoutError."""
+        """Like `since`, but waits for at least `number` entries. They must be answered unless
+        `status` is given. Raises TimeoutError."""
         def found():
             return [e for e in self._entries[mark:] if _matches(e, wanted)
                     and ("status" in wanted or e.command is None or e.status is not None)]
@@ -131,7 +131,7 @@ class Log:
             return found()
 
     def last(self):
-        """Time of the newest command, or None: for waiting until it is quiet."""
+        """Returns the time of the newest command, or None, to wait for a drive without commands."""
         with self._changed:
             times = [e.time for e in self._entries if e.command is not None]
         return times[-1] if times else None
@@ -149,7 +149,7 @@ def _matches(entry, wanted):
 
 
 def table(entries):
-    """Entries as text: seconds since the first, who, registers, status."""
+    """Formats entries as text: seconds since the first, sender, registers, status."""
     if not entries:
         return "(no commands)"
     start = entries[0].time

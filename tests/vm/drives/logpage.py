@@ -1,4 +1,4 @@
-"""Log pages of a SCSI disk: those that tell of wear and temperature.
+"""Log pages of a SCSI disk about wear and temperature.
 
 Layouts as in SPC-4: Start-Stop Cycle Counter, Temperature, and the list of the pages.
 """
@@ -14,16 +14,16 @@ def _page(code, body):
 
 
 def _parameter(code, value):
-    """A list parameter in binary or ASCII format, which nobody can change."""
+    """Returns a read-only list parameter in binary or ASCII format."""
     return struct.pack(">HBB", code, 0x03, len(value)) + value
 
 
 def image(code, starts, load_cycles, rated, celsius):
-    """The page; `rated` is the pair of starts and load cycles that the disk is made for."""
+    """Returns the page. `rated` is the pair of specified start and load cycles."""
     if code == SUPPORTED:
         return _page(code, CODES)
-    if code == TEMPERATURE:                                  # of now, and the highest that it may have
+    if code == TEMPERATURE:                                  # current temperature, highest permitted temperature
         return _page(code, _parameter(0, bytes([0, celsius])) + _parameter(1, bytes([0, 85])))
     counts = zip((3, 4, 5, 6), (rated[0], starts, rated[1], load_cycles))
-    return _page(code, _parameter(1, b"202617") + _parameter(2, b" " * 6) +     # made in that week; not in use since any
+    return _page(code, _parameter(1, b"202617") + _parameter(2, b" " * 6) +     # week of manufacture; no accounting date
                  b"".join(_parameter(number, struct.pack(">I", count)) for number, count in counts))

@@ -1,4 +1,4 @@
-"""A drive that truly forgets: an ATA disk whose volatile state ends with its power."""
+"""An ATA disk whose volatile state is lost at power loss."""
 
 import threading
 import time
@@ -16,12 +16,12 @@ READ = {0x20, 0x24, 0x25, 0x29, 0xc4, 0xc8}
 WRITE = {0x30, 0x34, 0x35, 0x39, 0x3d, 0xc5, 0xca, 0xce}
 VERIFY = {0x40, 0x41, 0x42}
 FLUSH = {0xe7, 0xea}
-RECORDS = {0xb0, 0x2f, 0x47}    # SMART data and logs, which drives keep on the medium
+RECORDS = {0xb0, 0x2f, 0x47}    # commands for SMART data and logs, which are stored on the medium
 
 
 class AtaDrive:
-    """One drive. Each feature's argument is its value at power-on, None where the drive
-    does not have the feature at all:
+    """One drive. Each feature's argument is its value at power-on, or None if the drive does
+    not support the feature:
 
     apm                  1..254, or 255 for disabled; `apm_quantum` lists the levels that
                          the drive rounds to, `apm_can_disable=False` refuses 85h
@@ -39,7 +39,7 @@ class AtaDrive:
     path (a sparse file, kept if it exists), size_mb, rpm (1: not rotating),
     spin_up_seconds, time_scale (speed of the standby timer), ignores_timer (the standby
     timer does nothing), apm_rests and wake_seconds (as of power.Power) and physical_4k
-    describe the rest of it. All methods may be called from any thread.
+    describe other properties. All methods may be called from any thread.
     """
 
     def __init__(self, model="DRIVEKEEP TESTDISK", serial="SN-0001", firmware="FW01",
@@ -100,7 +100,7 @@ class AtaDrive:
         self._gather()
 
     def _gather(self):
-        """Collect what the features obey into the tables that `_perform` looks up."""
+        """Collects the features' commands in the tables that `_perform` uses."""
         self._commands = {opcode: self._media for opcode in READ | WRITE | VERIFY}
         self._commands |= {opcode: self._flush for opcode in FLUSH}
         self._commands |= {0xec: self._identify, 0xef: self._set_features}
@@ -111,10 +111,10 @@ class AtaDrive:
             self.smart_logs |= each.smart_logs()
             self.gpl_logs |= each.gpl_logs()
 
-    # What a test does to the drive
+    # Functions for tests
 
     def power_cycle(self):
-        """Take the power away and give it back."""
+        """Switches the power off and on."""
         with self._lock:
             self.log.event("power cycle")
             self.power_cycles += 1
@@ -124,7 +124,7 @@ class AtaDrive:
             self._interrupt()
 
     def comreset(self):
-        """Reset the link, which ends the command that the drive is busy with."""
+        """Resets the link, which ends the current command."""
         with self._lock:
             self.log.event("comreset")
             ssp = self.feature("ssp")
@@ -134,11 +134,11 @@ class AtaDrive:
             self._interrupt()
 
     def inject(self, kind, **match):
-        """Add a fault, see fault.Fault; returns it (`fault.struck` counts)."""
+        """Adds a fault, see fault.Fault, and returns it (`fault.struck` counts its effects)."""
         return self.faults.add(Fault(kind, **match))
 
     def state(self):
-        """The state as a dict: a value per feature, and mode, spin_ups ..."""
+        """Returns the state as a dict: a value per feature, and mode, spin_ups ..."""
         with self._lock:
             self.power.tick()
             merged = {}
@@ -147,7 +147,7 @@ class AtaDrive:
             return merged
 
     def pass_time(self, seconds):
-        """So much time without use is over at once, for what a drive does by its own timers."""
+        """Advances the drive's own timers by a time without I/O."""
         with self._lock:
             self.power.pass_time(seconds)
 
@@ -155,18 +155,18 @@ class AtaDrive:
         return self.state()[name]
 
     def feature(self, name):
-        """The feature of a name, or None."""
+        """Returns the feature with this name, or None."""
         return next((each for each in self.features if each.name == name), None)
 
     def identify(self):
-        """The IDENTIFY DEVICE data of this moment, past all faults."""
+        """Returns the current IDENTIFY DEVICE data, without the effect of faults."""
         with self._lock:
             return identify(self)
 
-    # What the host does to the drive
+    # Functions for the host
 
     def execute(self, tf, data=b""):
-        """Obey a command; returns a Result, or None if it is never answered."""
+        """Executes a command. Returns a Result, or None if the drive never answers."""
         with self._lock:
             self.power.tick()
             fault = self.faults.strike(tf)
@@ -186,13 +186,13 @@ class AtaDrive:
             return result
 
     def release(self):
-        """What it is busy with ends now."""
+        """Ends the current pause of the drive."""
         with self._lock:
             self._releases += 1
             self._lock.notify_all()
 
     def pause(self, seconds):
-        """Be busy for a while, or until it is released; a reset ends that and the command with it."""
+        """Keeps the drive busy for a time or until `release`. A reset ends the pause and the command."""
         resets, releases = self._resets, self._releases
         if seconds:
             self._lock.wait_for(lambda: (self._resets, self._releases) != (resets, releases), seconds)

@@ -1,4 +1,4 @@
-"""An NVMe controller with one namespace that truly forgets: features current, default and saved.
+"""An NVMe controller with one namespace. Its features have current, default and saved values.
 
 Layouts as in NVMe 1.4 and in the kernel's and nvme-cli's headers.
 """
@@ -29,7 +29,7 @@ class Failed(Exception):
 
 @dataclass
 class Command:
-    """A submission queue entry, and its data; the names in which Log has it."""
+    """A submission queue entry with its data, with the attribute names of Log."""
 
     entry: bytes
     data: bytes = b""
@@ -44,13 +44,13 @@ class Command:
         return struct.unpack_from("<I", self.entry, 4)[0]
 
     def word(self, number):
-        """A command double word, such as word(10)."""
+        """Returns a command dword, such as word(10) for CDW10."""
         return struct.unpack_from("<I", self.entry, 4 * number)[0]
 
 
 @dataclass
 class Feature:
-    """One feature; a value is a number or, with `data`, bytes."""
+    """One feature. Its value is a number, or bytes with `data`."""
 
     default: object
     saveable: bool = True
@@ -67,11 +67,11 @@ class Feature:
 
 
 class NvmeController:
-    """One controller. `power_states` are (milliwatts, operational, entry and exit latency in us); `thermal` the limits of
-    host controlled thermal management in Kelvin. Features lose at a reset what was not saved; `saveable=False` saves
-    none. Write cache, temperature threshold and the others start with the arguments' values. One that `rests` goes through its power
-    states as its table of transitions (APST) says, and takes the exit latency to leave one in which it does no I/O, or `wake_seconds`,
-    if it is slower than it says. Each read and write takes `seconds`."""
+    """One controller. `power_states` are (milliwatts, operational, entry latency, exit latency), latencies in us. `thermal` has the limits
+    of host controlled thermal management in Kelvin. A reset restores the saved values of features; with `saveable=False` no value can
+    be saved. `write_cache` and `temperature` are values at the start. With `rests` the controller enters power states by its APST
+    table. Leaving a non-operational state takes the state's exit latency, or `wake_seconds`, if given. Each read and write takes
+    `seconds`."""
 
     def __init__(self, model="DRIVEKEEP NVME", serial="NVME0001", firmware="1.0", eui64="0025385000000001", size_mb=64,
                  path=None, *, power_states=((8000, True, 0, 0), (4000, True, 0, 0), (2000, True, 0, 0),
@@ -87,8 +87,8 @@ class NvmeController:
         self.log = Log()
         self._lock = threading.RLock()
         self._temperature = temperature
-        self.celsius = 35       # what it has, and not a feature
-        self.testing = 0        # the self-test that it does: 1: short
+        self.celsius = 35       # current temperature; not a feature
+        self.testing = 0        # running self-test; 1: short
         self.features = {
             POWER: Feature(0, saveable), TEMPERATURE: Feature({}, saveable), ERROR_RECOVERY: Feature(0, saveable, of_namespace=True),
             WRITE_CACHE: Feature(write_cache, saveable), COALESCING: Feature(0, saveable),
@@ -98,17 +98,17 @@ class NvmeController:
         self.resets = -1
         self.reset()
 
-    # What a test does to it
+    # Functions for tests
 
     def reset(self):
-        """Of the controller, or power loss: what was not saved is gone."""
+        """Resets the controller, as power loss also does. Values that were not saved are lost."""
         with self._lock:
             self.log.event("reset")
             self.resets += 1
             for feature in self.features.values():
                 feature.reset()
             self.configuration = self.status = 0
-            self._working = self.features[POWER].current      # the last state that was set in which it does I/O
+            self._working = self.features[POWER].current      # the latest operational power state that was set
 
     def power_cycle(self):
         self.reset()
@@ -144,7 +144,7 @@ class NvmeController:
     # Commands
 
     def execute(self, command):
-        """Returns (status, result, data), or None where there is no answer yet."""
+        """Returns (status, result, data), or None if there is no answer yet."""
         with self._lock:
             table = ADMIN if command.admin else MEDIUM
             name = NAMES.get(command.opcode, "") if command.admin else "I/O"
@@ -188,7 +188,7 @@ class NvmeController:
     def _controller(self):
         page = bytearray(4096)
         page[4:72] = f"{self.serial:20.20}{self.model:40.40}{self.firmware:8.8}".encode()
-        page[77] = 5                                         # at most 128 KiB
+        page[77] = 5                                         # MDTS: at most 128 KiB
         struct.pack_into("<HI", page, 78, 1, 0x00010400)
         page[111], page[259], page[263] = 1, 0, len(self.power_states) - 1
         page[265] = 1                                        # autonomous power state transitions
@@ -234,7 +234,7 @@ class NvmeController:
         return self.power_states[value & 0x1f][1]
 
     def _power(self):
-        """The feature's value just now."""
+        """Returns the current value of the power management feature, after transitions by APST."""
         value, (enabled, table) = self.features[POWER].current, self.features[TRANSITIONS].current
         left = (time.monotonic() - self._last_io) * 1000
         while self.rests and enabled & 1:
@@ -321,7 +321,7 @@ class NvmeController:
 
 @dataclass
 class Status:
-    """As Log wants an answer."""
+    """An answer in the form that Log requires."""
 
     status: int
     error: int = 0

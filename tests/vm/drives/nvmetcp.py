@@ -1,7 +1,7 @@
-"""NVMe over TCP without a network: queues come through virtio-serial ports of the guest.
+"""NVMe over TCP without a network: the queues use virtio-serial ports of the guest.
 
-In the guest relay.pl listens on the loopback interface, and hands every connection to a port; `connect` starts it and
-has the kernel connect. What the kernel says is NVMe/TCP (without digests), obeyed by an NvmeController.
+In the guest relay.pl listens on the loopback interface and relays each connection to a port. `connect` starts relay.pl and
+makes the kernel connect. The protocol is NVMe/TCP without digests; an NvmeController executes the commands.
 """
 
 import pathlib
@@ -15,13 +15,13 @@ from .nvme import NQN, Command
 IC_REQUEST, IC_RESPONSE, COMMAND, RESPONSE, DATA_TO_HOST = 0x00, 0x01, 0x04, 0x05, 0x07
 FABRICS, PROPERTY_SET, CONNECT, PROPERTY_GET = 0x7f, 0x00, 0x01, 0x04
 LAST = 0x04
-PORTS = 4           # two queues, and as many again for a controller that reconnects
+PORTS = 4           # two queues, and two more for a controller that reconnects
 RELAY = pathlib.Path(__file__).with_name("relay.pl")
 START_RELAY = "systemd-run --unit=relay --collect perl /run/relay.pl"
 
 
 class NvmeTcp:
-    """Listens at `path` and a number, once `start` is called, which must be before QEMU starts."""
+    """Listens at `path` with a number appended, after `start`. Call `start` before QEMU starts."""
 
     def __init__(self, path, controller, name="nvme0"):
         self.path, self.controller, self.name = str(path), controller, name
@@ -36,7 +36,7 @@ class NvmeTcp:
         return arguments
 
     def connect(self, machine):
-        """Have the guest connect; its node is /dev/disk/by-id/nvme-MODEL_SERIAL."""
+        """Makes the guest connect. The drive's node is /dev/disk/by-id/nvme-MODEL_SERIAL."""
         machine.push("/run/relay.pl", RELAY.read_text())
         machine.wait_until(f"[ $(ls -d /dev/virtio-ports/org.drivekeep.nvme.* | wc -l) = {PORTS} ]", 30)
         machine.run(f"{START_RELAY} && modprobe nvme-tcp")
@@ -45,7 +45,7 @@ class NvmeTcp:
                     "--nr-io-queues=1 --keep-alive-tmo=0", 120)
 
     def cut(self, machine):
-        """The network fails, until `mend`: the kernel tries to connect again, every ten seconds."""
+        """Simulates a failed network until `mend`. The kernel tries to connect again every ten seconds."""
         machine.run("systemctl stop relay")
 
     def mend(self, machine):
@@ -67,14 +67,14 @@ class NvmeTcp:
             try:
                 each.shutdown(socket.SHUT_RDWR)
             except OSError:
-                pass                         # gone already
+                pass                         # already closed
         for thread in self._threads:
             thread.join(10)
         for listener in self._listeners:
             listener.close()
 
     def _serve(self, listener):
-        """Serve every QEMU that connects to one port, one after the other."""
+        """Serves each QEMU that connects to one port, one after another."""
         while True:
             try:
                 peer, _ = listener.accept()

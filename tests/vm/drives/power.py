@@ -1,23 +1,23 @@
-"""Power modes of a drive, and the standby timer."""
+"""Power modes and the standby timer of a drive."""
 
 import time
 
 from .feature import Feature
 from .taskfile import NoAnswer, Result
 
-# What CHECK POWER MODE says, shallow ones last.
+# Results of CHECK POWER MODE, deepest mode first.
 MODES = {"standby": 0x00, "standby_z": 0x00, "standby_y": 0x01, "idle_c": 0x83, "idle_b": 0x82,
          "idle_a": 0x81, "idle": 0x80, "active": 0xff}
 SPUN_DOWN = {"standby", "standby_z", "standby_y"}
 UNLOADED = SPUN_DOWN | {"idle_b", "idle_c", "sleep", "stopped"}
 DEPTH = {mode: depth for depth, mode in enumerate(reversed(MODES))}
 
-# Asking a drive what it is and whether it sleeps does not restart its timer.
+# Commands that do not restart the standby timer: CHECK POWER MODE and IDENTIFY DEVICE.
 QUIET = {0xe5, 0x98, 0xec}
 
 
 def standby_seconds(value):
-    """Seconds that a standby timer value stands for; 0: never."""
+    """Returns the seconds of a standby timer value; 0: never."""
     if value <= 240:
         return value * 5
     if value <= 251:
@@ -26,8 +26,7 @@ def standby_seconds(value):
 
 
 class Heads:
-    """What has a `mode`, and counts how often its heads were unloaded on the way from one
-    mode to the next. That the power goes counts as none."""
+    """A power mode with a counter of head unloads at changes of the mode. Power loss is not counted."""
 
     _mode, load_cycles = "active", 0
 
@@ -42,12 +41,11 @@ class Heads:
 
 
 class Power(Heads, Feature):
-    """Power management. `value` is the standby timer's value; it cannot be read from
-    the drive, only here. The timer runs lazily: whether it has expired is found out
-    when someone looks. `time_scale` makes its time pass faster; a drive that
-    `ignores_timer` takes its values, and never acts on them. `apm_rests` are (level, seconds,
-    mode): with this level of APM or a lower one the drive goes to the mode after so long
-    without use. `wake_seconds` is how long it takes out of a mode in which it turns."""
+    """Power management. `value` is the standby timer's value, which tests can read and hosts
+    cannot. The timer is evaluated lazily, by tick(). `time_scale` makes its time pass faster.
+    With `ignores_timer` the drive accepts timer values and ignores them. `apm_rests` are
+    (level, seconds, mode): at this APM level or a lower one the drive enters the mode after
+    the given time without I/O. `wake_seconds` has the seconds to leave each spinning mode."""
 
     name = "standby_timer"
 
@@ -60,7 +58,7 @@ class Power(Heads, Feature):
         self.spin_ups = 0
         self.mode = "active"
         self._last_used = time.monotonic()
-        self._held = False         # sent where it is, and there until the next command
+        self._held = False         # True: a command set the mode, which holds until the next command
 
     def power_on(self):
         super().power_on()
@@ -69,14 +67,14 @@ class Power(Heads, Feature):
         self._last_used = time.monotonic()
 
     def power_on_asleep(self):
-        """The power has come, and the heads stay where they were without it."""
+        """Powers the drive on in standby. This is not counted as an unload of the heads."""
         self._mode = "standby"
 
     def comreset(self, preserve):
         if not preserve:
             self.value = self.default
         self._held = False
-        if self.mode == "sleep":   # a reset is the only way out of it
+        if self.mode == "sleep":   # only a reset ends Sleep mode
             self.mode = "standby"
 
     def state(self):
@@ -89,7 +87,7 @@ class Power(Heads, Feature):
         words[84] |= 1 << 13       # IDLE IMMEDIATE with UNLOAD
 
     def tick(self):
-        """Notice that timers have expired; they only ever lead deeper."""
+        """Enters the mode of the timers that have expired, if it is deeper."""
         if self.mode == "sleep" or self._held:
             return
         idle = (time.monotonic() - self._last_used) * self.time_scale
@@ -110,22 +108,22 @@ class Power(Heads, Feature):
         return max(due, key=DEPTH.get, default=None)
 
     def used(self, tf):
-        """A command has been obeyed: the timers start again."""
+        """Restarts the timers after a command, except after one of QUIET."""
         if tf.command not in QUIET:
             self._last_used = time.monotonic()
 
     def enter(self, mode):
-        """Go there by command, and stay until the next one."""
+        """Enters a mode by command, until the next command."""
         if mode not in SPUN_DOWN and self.mode in SPUN_DOWN:
             self.spin_up()
         self.mode, self._held = mode, True
 
     def begin(self):
-        """A command has come."""
+        """Lets the timers change the mode again, when the next command arrives."""
         self._held = False
 
     def spin_up(self):
-        """Make the drive ready for its medium."""
+        """Makes the drive active, with the delay of leaving its mode."""
         if self.mode in SPUN_DOWN:
             self.spin_ups += 1
             self.drive.pause(self.spin_up_seconds)
@@ -175,6 +173,6 @@ class Power(Heads, Feature):
         return Result()
 
     def require_awake(self):
-        """A sleeping drive hears nothing but a reset."""
+        """Raises NoAnswer in Sleep mode, in which the drive reacts only to a reset."""
         if self.mode == "sleep":
             raise NoAnswer

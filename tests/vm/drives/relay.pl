@@ -1,4 +1,4 @@
-# Relays TCP connections to port 4420 of the loopback interface to virtio-serial ports, each to one that is free.
+# Relays each TCP connection to port 4420 of the loopback interface to a free virtio-serial port.
 use strict;
 use warnings;
 use IO::Socket::INET;
