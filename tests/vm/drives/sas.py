@@ -1,7 +1,7 @@
 """A SAS controller for QEMU whose disks are ScsiDisk objects of this process.
 
-Like Hba, with whole SCSI commands in the mailboxes; in the guest the module in ivsas/
-makes a SAS host of it.
+Like Hba, with whole SCSI commands in the mailboxes. In the guest the module in ivsas/
+registers a SAS host for it.
 """
 
 import struct
@@ -11,16 +11,16 @@ from .scsi import Request
 
 MAGIC = 0x53415349
 
-# The mailbox: 32-bit words, and places in bytes
+# Offsets in the mailbox, in 32-bit words and in bytes
 STATUS, RETURNED, SENSE_LENGTH = 4, 5, 6
 CDB, PID, COMM, ADDRESS, SENSE = 84, 116, 120, 240, 256
 SENSE_SIZE = 96
-LENGTHS = {0: 6, 1: 10, 2: 10, 4: 16, 5: 12}        # of a CDB, by the group of its opcode
+LENGTHS = {0: 6, 1: 10, 2: 10, 4: 16, 5: 12}        # length of a CDB by the group of its opcode
 
 
 class SasPort(Port):
     def taskfile(self):
-        """The command in the mailbox, and the data that came with it."""
+        """Returns the command in the mailbox and the data sent with it."""
         words, memory, base = self.words, self.memory, self.base
         comm = memory[base + COMM:base + COMM + 16].split(b"\0")[0].decode(errors="replace")
         [pid] = struct.unpack_from("I", memory, base + PID)
@@ -41,7 +41,7 @@ class SasPort(Port):
 
 
 class SasHba(Hba):
-    """A SAS controller, with `slots` commands at a time for each disk; otherwise see Hba."""
+    """A SAS controller with up to `slots` simultaneous commands per disk. See Hba for the rest."""
 
     magic, port_class = MAGIC, SasPort
 

@@ -1,4 +1,4 @@
-"""A SCSI to ATA translator, as found in USB docks, with the faults of real ones."""
+"""A SCSI to ATA translator, as in USB docks, with the faults of real translators."""
 
 import struct
 from collections import Counter
@@ -15,7 +15,7 @@ POWER_ON, BECAME_READY = (0x29, 0x00), (0x28, 0x00)
 
 
 class CheckCondition(Exception):
-    """A SCSI command that ends with sense data, perhaps after data."""
+    """A SCSI command that ends with sense data, possibly after transferring data."""
 
     def __init__(self, sense, data=b""):
         super().__init__(sense.hex(" "))
@@ -32,24 +32,23 @@ def descriptor_sense(key, code, descriptor=b""):
 
 
 class Reset(Exception):
-    """The bridge has crashed."""
+    """Raised when the bridge crashes."""
 
 
 class SatBridge:
-    """The translator in front of a drive.
+    """The translator between the host and a drive.
 
-    sense            how registers come back: 'descriptor' or 'fixed' sense, or 'none':
-                     CK_COND is ignored, and success is just GOOD
-    cache_identify   IDENTIFY DEVICE is asked of the drive once, and repeated from memory
-    passthrough      lengths of the ATA PASS-THROUGH commands that it knows; () for none
-    refusal          ASC and ASCQ for the ones it does not: those of an invalid opcode or
-                     of an invalid field, as the kernel answers for bridges that it does
-                     not trust with them
-    unknown          what becomes of an opcode that it does not know: "sense", or "reset":
-                     the bridge falls off its bus and comes back
-    ata_information  it has the vital product data page 89h
+    sense            format of returned registers: 'descriptor' or 'fixed' sense, or 'none',
+                     which ignores CK_COND and returns only GOOD on success
+    cache_identify   True: the bridge reads IDENTIFY DEVICE once and then returns its copy
+    passthrough      lengths of the supported ATA PASS-THROUGH commands; () for none
+    refusal          ASC and ASCQ for unsupported ones: invalid opcode, or invalid field, as the
+                     kernel answers for bridges that it does not trust with ATA PASS-THROUGH
+    unknown          reaction to an unknown opcode: "sense", or "reset": the bridge disconnects
+                     from its bus and connects again
+    ata_information  True: the bridge has the vital product data page 89h
 
-    `opcodes` counts the SCSI commands that it got.
+    `opcodes` counts the SCSI commands received.
     """
 
     def __init__(self, drive, sense="descriptor", cache_identify=False,
@@ -64,25 +63,25 @@ class SatBridge:
         self.cache_identify, self.passthrough = cache_identify, passthrough
         self.refusal, self.unknown, self.ata_information = refusal, unknown, ata_information
         self.opcodes = Counter()
-        self.attended = 0              # unit attentions that were told of
+        self.attended = 0              # number of unit attentions reported
         self.vendor, self.product, self.revision = vendor, product, revision
         self.serial = serial
         self.power_on()
 
     def power_on(self):
-        """It was plugged in, with its drive."""
+        """Resets the bridge's state when the bridge is plugged in with its drive."""
         self._identify = None
         self._sense = bytes(18)
         self._attentions = [POWER_ON, BECAME_READY]
         self._seen_power_cycles = self.drive.power_cycles
 
     def attention(self, *code):
-        """The next command meets a unit attention with this ASC and ASCQ."""
+        """Queues a unit attention with this ASC and ASCQ for the next command."""
         self._attentions.append(code)
 
     def execute(self, cdb, data, length):
-        """Obey a SCSI command: `data` is what came with it, `length` what may go back.
-        Returns (status, data), or None if there is no answer; raises Reset."""
+        """Executes a SCSI command with the data `data` to the drive and at most `length` bytes back.
+        Returns (status, data), or None if there is no answer. Raises Reset."""
         self.opcodes[cdb[0]] += 1
         if cdb[0] == 0x03:
             return GOOD, self._sense[:length]
@@ -116,7 +115,7 @@ class SatBridge:
         return Reset() if self.unknown == "reset" else self._illegal(code)
 
     def _register_sense(self, key, code, tf, result):
-        """Sense data with the drive's registers, in this bridge's format."""
+        """Returns sense data with the drive's registers, in this bridge's format."""
         lba, count = result.lba, result.count
         if self.sense_format == "descriptor":
             low, high = lba.to_bytes(6, "little")[:3], lba.to_bytes(6, "little")[3:]
@@ -128,10 +127,10 @@ class SatBridge:
                            bytes([result.error, result.status, result.device, count & 0xff]),
                            bytes([upper]) + lba.to_bytes(6, "little")[:3])
 
-    # Towards the drive
+    # Commands to the drive
 
     def _ata(self, tf):
-        """A command of the bridge's own; failures become plain sense."""
+        """Sends one of the bridge's own commands. A failure becomes sense data without registers."""
         return self._send(tf, b"")
 
     def _send(self, tf, data):
@@ -170,7 +169,7 @@ class SatBridge:
                                  result.data)
         return result.data
 
-    # SCSI commands: function(cdb, data) returns data, or None for no answer
+    # SCSI commands: each function(cdb, data) returns data, or None for no answer
 
     def nothing(self, cdb, data):
         return b""
@@ -205,7 +204,7 @@ class SatBridge:
             raise self._illegal(INVALID_FIELD)
         wce = self.drive.state().get("write_cache", False)
         caching = bytes([0x08, 0x12, wce << 2]) + bytes(17)
-        if cdb[2] >> 6 == 1:               # which bits can be changed
+        if cdb[2] >> 6 == 1:               # changeable values
             caching = bytes([0x08, 0x12, 0x04]) + bytes(17)
         if long:
             return struct.pack(">HBBBBH", 6 + len(caching), 0, 0, 0, 0, 0) + caching
@@ -261,7 +260,7 @@ COMMANDS = {
 
 
 def _media(command, cdb):
-    """READ or WRITE (10) or (16) as a 48-bit DMA command."""
+    """Translates READ or WRITE (10) or (16) to a 48-bit DMA command."""
     if cdb[0] & 0xe0 == 0x80:
         lba, count = struct.unpack_from(">QI", cdb, 2)
     else:

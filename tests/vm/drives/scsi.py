@@ -1,4 +1,4 @@
-"""A SCSI disk that truly forgets: no ATA in it, but mode pages and power conditions."""
+"""A SCSI disk without ATA, with mode pages and power conditions. Unsaved values are lost at power loss."""
 
 import struct
 import threading
@@ -21,20 +21,20 @@ INVALID_PARAMETER, LENGTH_ERROR, ROUNDED = (0x26, 0x00), (0x1a, 0x00), (0x37, 0x
 START_NEEDED, SELF_TEST, OUT_OF_RANGE, SAVING_UNSUPPORTED = (0x04, 0x02), (0x04, 0x09), (0x21, 0x00), (0x39, 0x00)
 LOW_POWER = 0x5e
 
-# ASCQ under 5Eh, by timer; one more by command
+# ASCQ for ASC 5Eh after a timer; after a command one more
 QUALIFIER = {"idle_a": 0x01, "standby_z": 0x02, "idle_b": 0x05, "idle_c": 0x07, "standby_y": 0x09}
 BY_COMMAND = {"idle_a": 0x03, "standby_z": 0x04, "idle_b": 0x06, "idle_c": 0x08, "standby_y": 0x0a}
 DEPTH = ("active", "idle_a", "idle_b", "idle_c", "standby_y", "standby_z", "stopped")
 SPUN_DOWN = {"standby_y", "standby_z", "stopped"}
-# What does not restart the timers
+# Commands that do not restart the timers
 QUIET = {0x00, 0x03, 0x12, 0xa0, 0x1a, 0x5a}
 
 @dataclass
 class Request:
-    """A SCSI command as it comes from a host; the names in which Fault matches it."""
+    """A SCSI command from a host, with the attribute names that Fault matches."""
 
     cdb: bytes
-    length: int = 0             # of the data that may go back
+    length: int = 0             # most bytes that may be returned
     origin: str = "kernel"
     comm: str = ""
     pid: int = 0
@@ -45,7 +45,7 @@ class Request:
 
     @property
     def feature(self):
-        """The page that MODE SENSE or LOG SENSE asks for, or an INQUIRY."""
+        """The page code of MODE SENSE, LOG SENSE or INQUIRY."""
         return self.cdb[2] & 0x3f if self.command in (0x1a, 0x4d, 0x5a) else self.cdb[2]
 
     @property
@@ -55,7 +55,7 @@ class Request:
 
 @dataclass
 class Answer:
-    """Status, data and sense data."""
+    """The answer to a command: status, data and sense data."""
 
     status: int = GOOD
     data: bytes = b""
@@ -64,23 +64,23 @@ class Answer:
 
 
 class ScsiDisk(Heads):
-    """One disk; arguments are its values as it left the factory.
+    """One disk. Its arguments are the factory values.
 
-    write_cache          the caching page's WCE; `saveable_cache=False` has no saved one
-    recovery_limit       of the error recovery page, in ms, 0 for the vendor's own; other
-                         limits are rounded to `recovery_granularity`, and at least
+    write_cache          WCE of the caching page; with `saveable_cache=False` WCE cannot be saved
+    recovery_limit       limit of the error recovery page in ms, 0 for the vendor's default;
+                         limits are rounded to `recovery_granularity` and raised to
                          `recovery_minimum`
-    timers               of the power condition page, a dict of idle_a, idle_b, idle_c,
+    timers               timers of the power condition page: a dict of idle_a, idle_b, idle_c,
                          standby_y and standby_z in units of 100 ms, None for disabled
-    power_conditions     False: START STOP UNIT knows only START, as of older disks
-    descriptor_sense     the control page's D_SENSE
-    rated                starts and load cycles that it is made for, in a log page
+    power_conditions     False: START STOP UNIT supports only START, as in older disks
+    descriptor_sense     D_SENSE of the control page
+    rated                specified start and load cycles, in a log page
     wwn                  16 hex digits
-    lanes, seconds       so many reads and writes are done at a time, and each takes that
-                         long; the others wait in the order in which they came
+    lanes, seconds       number of simultaneous reads and writes, and the seconds that each
+                         takes; the others wait in the order of their arrival
     path, size_mb, rpm, spin_up_seconds and time_scale as those of AtaDrive.
 
-    What MODE SELECT changes lasts until power loss or reset, unless it was saved.
+    Changes by MODE SELECT last until power loss or reset, unless they were saved.
     """
 
     def __init__(self, vendor="DRIVEKEE", product="SCSI TESTDISK", revision="0001", serial="SCSI0001",
@@ -92,7 +92,7 @@ class ScsiDisk(Heads):
         self.rated = rated
         self.lanes, self.seconds, self._queue = lanes, seconds, []
         self.wwn, self.rpm, self.power_conditions = wwn, rpm, power_conditions
-        self.self_test = False                       # one runs in the background
+        self.self_test = False                       # True while a self-test runs in the background
         self.recovery_minimum, self.recovery_granularity = recovery_minimum, recovery_granularity
         self.spin_up_seconds, self.time_scale = spin_up_seconds, time_scale
         self.store = Store(path, size_mb)
@@ -114,7 +114,7 @@ class ScsiDisk(Heads):
         self._last_used = time.monotonic()
         self._attentions = [attention]
 
-    # What a test does to the disk
+    # Functions for tests
 
     def power_cycle(self):
         with self._lock:
@@ -124,14 +124,14 @@ class ScsiDisk(Heads):
             self._interrupt()
 
     def comreset(self):
-        """A reset of the logical unit or of the link: current values are as saved."""
+        """Resets the logical unit or the link, which restores the saved values."""
         with self._lock:
             self.log.event("reset")
             self._start(BUS_RESET, self.mode)
             self._interrupt()
 
     def change_by_other(self, code, place, value):
-        """Another host changes bytes of a page: this one hears of it."""
+        """Changes bytes of a page as another host would; this host gets a unit attention."""
         with self._lock:
             page, place = self.pages[code], place - 2
             page.current = page.current[:place] + value + page.current[place + len(value):]
@@ -154,10 +154,10 @@ class ScsiDisk(Heads):
     def __getitem__(self, name):
         return self.state()[name]
 
-    # What the host does to the disk
+    # Functions for the host
 
     def execute(self, request, data=b""):
-        """Obey a command; returns an Answer, or None if it is never answered."""
+        """Executes a command. Returns an Answer, or None if the disk never answers."""
         with self._lock:
             self._tick()
             fault = self.faults.strike(request)
@@ -201,7 +201,7 @@ class ScsiDisk(Heads):
             raise NoAnswer
 
     def _take_turn(self):
-        """On the medium, as long as that takes. All others that wait have their turn meanwhile."""
+        """Waits for a free lane, then for the duration of an access to the medium. Other commands proceed meanwhile."""
         if not self.seconds:
             return
         resets, turn = self._resets, object()
@@ -228,7 +228,7 @@ class ScsiDisk(Heads):
     # Power
 
     def _tick(self):
-        """Notice that timers have expired; they only ever lead deeper."""
+        """Enters the condition of the timers that have expired, if it is deeper."""
         if self._by_command:
             return
         idle = (time.monotonic() - self._last_used) * self.time_scale
@@ -239,7 +239,7 @@ class ScsiDisk(Heads):
                 self.mode = name
 
     def _medium(self):
-        """Make it ready, or say why it is not."""
+        """Makes the disk active for an access to the medium. Raises CheckCondition if the disk is stopped."""
         if self.mode == "stopped":
             raise self._check(NOT_READY, START_NEEDED)
         self._activate()
@@ -303,7 +303,7 @@ class ScsiDisk(Heads):
         return bytes([0x01, 0x03, 0, 8]) + naa + bytes([0x61, 0x93, 0, 8]) + port
 
     def _power_page(self):
-        """VPD page 8Ah: all conditions are there."""
+        """Returns VPD page 8Ah, which lists all conditions as supported."""
         return bytes([0x03, 0x07]) + bytes(12)
 
     # Mode pages
@@ -326,17 +326,17 @@ class ScsiDisk(Heads):
         long, save = cdb[0] == 0x55, cdb[1] & 1
         header = 8 if long else 4
         if not cdb[1] & 0x10:
-            raise self._check(ILLEGAL, INVALID_FIELD)          # PF: pages as the standard has them
+            raise self._check(ILLEGAL, INVALID_FIELD)          # PF must be set: the pages conform to the standard
         if not data:
             return b""
         if len(data) < header:
             raise self._check(ILLEGAL, LENGTH_ERROR)
         if (data[0] or data[1]) if long else data[0]:
-            raise self._check(ILLEGAL, INVALID_PARAMETER)      # the mode data length is reserved
+            raise self._check(ILLEGAL, INVALID_PARAMETER)      # the mode data length is reserved and must be zero
         rest = data[header + (struct.unpack_from(">H", data, 6)[0] if long else data[3]):]
         wanted = []
         while rest:
-            page = self.pages.get(rest[0])                     # which leaves PS no room
+            page = self.pages.get(rest[0])                     # no page matches with PS set, which is reserved here
             if page is None or len(rest) < 2 or len(rest) < 2 + rest[1] or not page.allows(rest[2:2 + rest[1]]):
                 raise self._check(ILLEGAL, INVALID_PARAMETER)
             if save and not page.saveable:
@@ -369,7 +369,7 @@ class ScsiDisk(Heads):
         length = int.from_bytes(cdb[7:9], "big")
         return logpage.image(cdb[2] & 0x3f, self.spin_ups, self.load_cycles, self.rated, 29)[:length]
 
-    # The medium
+    # Access to the medium
 
     def nothing(self, cdb, data):
         return b""

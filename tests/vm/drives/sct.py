@@ -1,4 +1,4 @@
-"""SMART command transport: error recovery control and feature control."""
+"""SMART Command Transport (SCT): error recovery control and feature control."""
 
 import struct
 
@@ -11,10 +11,9 @@ INVALID_FUNCTION, INVALID_STATE = 0x0004, 0x0005
 
 
 class Sct(Feature):
-    """The transport itself, and error recovery control: the value is the pair (read,
-    write) of time limits in units of 100 ms, 0 for none. Limits are volatile, but for
-    those at power-on, which can be set (functions 3 to 5). They are not in SSP's list;
-    `kept` says whether a COMRESET leaves them."""
+    """The transport and error recovery control. The value is the pair (read, write) of time
+    limits in units of 100 ms, 0 for none. Limits are volatile, except those at power-on, which
+    functions 3 to 5 set. SSP's list does not contain them; with `kept` they survive a COMRESET."""
 
     name = "erc"
 
@@ -23,7 +22,7 @@ class Sct(Feature):
         self.factory = self.default
         self.minimum = minimum
         self.over_reset = KEPT if kept else LOST
-        self.control = control           # a FeatureControl
+        self.control = control           # a FeatureControl, or None
         self._outcome = (0, 0, 0)        # extended status, action, function
 
     def power_on(self):
@@ -52,7 +51,7 @@ class Sct(Feature):
         return bytes(page)
 
     def command(self, data):
-        """Obey the 512 bytes of a command; a value goes back in COUNT and LBA."""
+        """Executes the 512 bytes of a command. A value is returned in COUNT and LBA."""
         action, function, *words = struct.unpack_from("<5H", data)
         if action == ERROR_RECOVERY:
             outcome = self._check(function, *words[:2])
@@ -68,7 +67,7 @@ class Sct(Feature):
         return Result() if value is None else Result(count=value & 0xff, lba=KEY << 8 | value >> 8)
 
     def _check(self, function, selection, limit):
-        """The extended status code of a command; 0 means that it is a good one."""
+        """Returns the extended status code of a command; 0 for a valid command."""
         if function not in (1, 2, 3, 4, 5):
             return INVALID_FUNCTION
         if selection not in (1, 2):
@@ -89,10 +88,10 @@ class Sct(Feature):
 
 
 class FeatureControl(Feature):
-    """SCT feature control; the value holds the states by feature code: 1 the write cache
-    (1: SET FEATURES decides, 2: on, 3: off), 2 its reordering (1 on, 2 off), 3 the
-    minutes between entries of the temperature log. A state set with the persistent
-    option survives power loss."""
+    """SCT feature control. The value maps feature codes to states. 1: the write cache (1: SET
+    FEATURES decides, 2: on, 3: off). 2: reordering by the write cache (1: on, 2: off). 3: minutes
+    between entries of the temperature log. A state set with the persistent option survives
+    power loss."""
 
     name = "sct_features"
     over_reset = KEPT

@@ -1,4 +1,4 @@
-"""SMART and the logs, as far as smartctl needs them."""
+"""The SMART commands and logs that smartctl needs."""
 
 import struct
 import time
@@ -20,15 +20,14 @@ def _sum_to_zero(page):
 
 
 class Smart(Feature):
-    """SMART; the value says whether it is enabled. Not lost at power-off.
+    """SMART. The value is True if it is enabled, and survives power loss.
 
-    A self-test that was begun runs until `end_test` is called, power is lost or the drive
-    is told to go to standby."""
+    A self-test runs until `end_test`, power loss or a standby command."""
 
     name = "smart"
     volatile = False
 
-    # What became of the last self-test
+    # Results of the last self-test
     COMPLETED, ABORTED, INTERRUPTED, RUNNING = 0x0, 0x1, 0x2, 0xf
 
     def __init__(self, drive, default):
@@ -40,7 +39,7 @@ class Smart(Feature):
         self.end_test(self.INTERRUPTED)
 
     def end_test(self, outcome=COMPLETED):
-        """The self-test that runs, if there is one, has ended."""
+        """Ends a running self-test."""
         if self.self_test == self.RUNNING:
             self.self_test = outcome
 
@@ -75,7 +74,7 @@ class Smart(Feature):
         return Result()
 
     def execute_test(self, tf, data):
-        """Off-line collection (0) ends at once."""
+        """Starts a self-test; off-line data collection (0) ends at once."""
         if tf.lba & 0xff in (1, 2):
             self.drive.power.spin_up()
             self.self_test = self.RUNNING
@@ -100,7 +99,7 @@ class Smart(Feature):
         for i, (ident, flags, current, _) in enumerate(ATTRIBUTES):
             struct.pack_into("<BHBBIH", page, 2 + 12 * i, ident, flags, current, current,
                              raw.get(ident, 0), 0)
-        page[363] = self.self_test << 4 | (9 if self.self_test == self.RUNNING else 0)   # 90 % remain
+        page[363] = self.self_test << 4 | (9 if self.self_test == self.RUNNING else 0)   # 90 % of the test remain
         page[367], page[368], page[370] = 0x1b, 0x03, 0x01
         page[372], page[373] = 1, 1
         return Result(data=_sum_to_zero(page))
@@ -166,14 +165,14 @@ class Smart(Feature):
         return _sum_to_zero(page)
 
     def statistics(self):
-        """Device statistics: the list of pages, and the general page."""
+        """Returns the device statistics: the list of pages and the general page."""
         pages = bytearray(2 * 512)
         struct.pack_into("<HBxI", pages, 0, 1, 0, 0)
         pages[8:11] = bytes((2, 0, 1))
         struct.pack_into("<HBxI", pages, 512, 1, 1, 0)
         hours = int(time.monotonic() - self.drive.powered_since) // 3600
         for place, value in ((8, self.drive.power_cycles), (16, hours)):
-            struct.pack_into("<Q", pages, 512 + place, 0xc0 << 56 | value)    # supported, valid
+            struct.pack_into("<Q", pages, 512 + place, 0xc0 << 56 | value)    # flags: supported, valid
         return bytes(pages)
 
     def self_test_log(self):

@@ -1,4 +1,4 @@
-"""The sectors of a drive: a sparse file, which outlives the guest."""
+"""The sectors of a drive, in a sparse file that outlives the guest."""
 
 import os
 
@@ -6,7 +6,7 @@ SECTOR = 512
 
 
 class Store:
-    """A file of 512-byte sectors, made (sparse) if it does not exist."""
+    """A file of 512-byte sectors, created as a sparse file if it does not exist."""
 
     def __init__(self, path=None, size_mb=None):
         if path is None:

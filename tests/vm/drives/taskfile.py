@@ -1,4 +1,4 @@
-"""An ATA command's registers, and the registers that come back."""
+"""The registers of an ATA command and of its answer."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ ID_NOT_FOUND = 0x10
 
 @dataclass
 class Taskfile:
-    """What the host sends; a 28-bit LBA includes the low half of DEVICE."""
+    """The registers that the host sends. A 28-bit LBA includes the low half of DEVICE."""
 
     command: int
     feature: int = 0
@@ -21,13 +21,13 @@ class Taskfile:
     device: int = 0x40
     ext: bool = False        # a 48-bit command
     origin: str = "kernel"   # or 'passthrough': sent by a program through SG_IO
-    comm: str = ""           # the task that issued it, as far as is known
+    comm: str = ""           # name of the task that issued the command, if known
     pid: int = 0
     scsi_op: int = 0
 
     @classmethod
     def from_fis(cls, fis, ext, **issuer):
-        """Unpack a register FIS, host to device."""
+        """Unpacks a register FIS, host to device."""
         lba = int.from_bytes(fis[4:7], "little")
         feature, count, device = fis[3], fis[12], fis[7]
         if ext:
@@ -40,13 +40,13 @@ class Taskfile:
 
     @property
     def sectors(self):
-        """COUNT of a media command, where zero stands for the largest number."""
+        """COUNT of a media command, in which zero means the largest number."""
         return self.count or (0x10000 if self.ext else 0x100)
 
 
 @dataclass
 class Result:
-    """What the drive answers."""
+    """The drive's answer."""
 
     status: int = READY
     error: int = 0
@@ -54,10 +54,10 @@ class Result:
     lba: int = 0
     device: int = 0x40
     data: bytes = b""
-    fault: object = None      # the injected fault that it met
+    fault: object = None      # the injected fault that affected the command
 
     def to_fis(self):
-        """Pack as a register FIS, device to host."""
+        """Packs the answer as a register FIS, device to host."""
         lba = self.lba.to_bytes(6, "little")
         return bytes([0x34, 0x40, self.status, self.error, *lba[:3], self.device,
                       *lba[3:], 0, self.count & 0xff, self.count >> 8 & 0xff,
@@ -65,7 +65,7 @@ class Result:
 
 
 class CommandFailed(Exception):
-    """A command that ends with an error status."""
+    """Raised when a command ends with an error status."""
 
     def __init__(self, status, error=0):
         super().__init__(f"status {status:02X}h, error {error:02X}h")
@@ -74,7 +74,7 @@ class CommandFailed(Exception):
 
 
 def abort(error=ABORTED):
-    """The drive's way to say no."""
+    """Returns the error of a rejected command: ABRT."""
     return CommandFailed(READY | ERR, error)
 
 
@@ -83,4 +83,4 @@ def device_fault():
 
 
 class NoAnswer(Exception):
-    """The drive never answers; only a reset ends the command."""
+    """Raised when the drive never answers: only a reset ends the command."""

@@ -1,7 +1,7 @@
-"""A USB disk for QEMU: a drive behind a bridge, behind the usbredir protocol.
+"""A USB disk for QEMU: a drive behind a bridge, connected by the usbredir protocol.
 
-QEMU's usb-redir device connects to us and takes us for the machine into which the USB
-device is plugged. The device is a mass storage device of the bulk-only kind.
+QEMU's usb-redir device connects to this process and treats it as the machine with the USB
+device. The device is a bulk-only mass storage device.
 """
 
 import queue
@@ -14,14 +14,14 @@ from collections import deque
 from .hba import listen
 from .sat import Reset, SatBridge
 
-# Packet types of usbredir
+# Packet types of the usbredir protocol
 HELLO, CONNECT, DISCONNECT, RESET, INTERFACES, ENDPOINTS = 0, 1, 2, 3, 4, 5
 SET_CONFIGURATION, GET_CONFIGURATION, CONFIGURATION = 6, 7, 8
 SET_ALTERNATE, GET_ALTERNATE, ALTERNATE, CANCEL = 9, 10, 11, 21
 CONTROL, BULK = 100, 101
 
 # Capabilities: device version in CONNECT, packet sizes in ENDPOINTS, 64-bit packet
-# numbers, 32-bit lengths of bulk packets. QEMU knows them all.
+# numbers, 32-bit lengths of bulk packets. QEMU supports all of them.
 CAPABILITIES = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 6
 SUCCESS, CANCELLED, STALL = 0, 1, 4
 HIGH_SPEED = 2
@@ -35,9 +35,9 @@ CONTROL_HEADER, BULK_HEADER = struct.Struct("<BBBBHHH"), struct.Struct("<BBHIH")
 
 
 class UsbDisk:
-    """A USB disk, listening at `path` once `start` is called, which must be before QEMU
-    starts. `bridge` arguments go to SatBridge. Plugged in from the start unless
-    `plugged` is False. The machine needs an xHCI controller with the bus `bus`."""
+    """A USB disk, which listens at `path` after `start`. Call `start` before QEMU starts. `bridge`
+    has the arguments of SatBridge. The disk is plugged in from the start unless `plugged` is
+    False. The machine needs an xHCI controller with the bus `bus`."""
 
     def __init__(self, path, drive, name="usb0", vid=0x152d, pid=0x0578, plugged=True,
                  bus="xhci0.0", **bridge):
@@ -55,7 +55,7 @@ class UsbDisk:
     # For QEMU
 
     def qemu_args(self):
-        """Command line arguments for its place in the machine."""
+        """Returns QEMU's command line arguments for the disk."""
         return ["-chardev", f"socket,id={self.name}-socket,path={self.path}",
                 "-device", f"usb-redir,id={self.name},chardev={self.name}-socket,"
                            f"bus={self.bus}"]
@@ -63,7 +63,7 @@ class UsbDisk:
     # For tests
 
     def plug(self):
-        """Plug it in: bridge and drive are powered on."""
+        """Plugs the disk in, which powers bridge and drive on."""
         with self._lock:
             self.plugged = True
             self.drive.power_cycle()
@@ -103,10 +103,10 @@ class UsbDisk:
             thread.join()
         self._listener.close()
 
-    # The protocol's packets
+    # Packets of the usbredir protocol
 
     def _serve(self):
-        """Serve every QEMU that connects, one after the other."""
+        """Serves each QEMU that connects, one after another."""
         while True:
             try:
                 peer, _ = self._listener.accept()
@@ -129,7 +129,7 @@ class UsbDisk:
             peer.close()
 
     def _listen_to(self, stream):
-        """Read packets until QEMU goes; its hello alone has a short header."""
+        """Reads packets until QEMU exits. Only the hello packet has a short header."""
         header = struct.Struct("<III")
         while len(start := stream.read(header.size)) == header.size:
             kind, length, number = header.unpack(start)
@@ -162,10 +162,10 @@ class UsbDisk:
             try:
                 self._peer.sendall(struct.pack("<IIQ", kind, len(data), number) + data)
             except OSError:
-                pass                         # QEMU has gone; the reader notices too
+                pass                         # QEMU has exited, which the reading thread detects too
 
     def _announce(self):
-        """Tell QEMU of the device: endpoints and interfaces, then the device."""
+        """Announces the device to QEMU: endpoints and interfaces, then the device."""
         types, sizes = bytearray([255] * 32), [0] * 32
         for endpoint, kind, size in ((0x00, 0, 64), (0x80, 0, 64), (BULK_OUT, 2, PACKET),
                                      (BULK_IN, 2, PACKET)):
@@ -217,19 +217,19 @@ class UsbDisk:
             endpoint, request, kind, status, value, index, len(answer)) + answer)
 
     def _forget(self):
-        """No command in work, nothing to be read, nobody reading."""
+        """Clears the transfer state: no command, no data to read, no pending reads."""
         self._configuration = 1
         self._generation = getattr(self, "_generation", 0) + 1
         self._wrapper, self._incoming = None, b""
         self._outgoing, self._readers = deque(), deque()
 
     def _reset(self):
-        """Reset of port or device: the command in work is given up."""
+        """Handles a reset of port or device, which discards the current command."""
         self._forget()
         self.drive.comreset()
 
     def _crash(self):
-        """The bridge falls off the bus, and is back after a moment; the drive keeps its power."""
+        """Disconnects the bridge from the bus and connects it again after a moment. The drive keeps its power."""
         with self._lock:
             self.drive.log.event("bridge reset")
             self._reset()
@@ -267,8 +267,8 @@ class UsbDisk:
             self._wrapper = None
 
     def _obey(self):
-        """Thread: one command after the other, so that one which hangs does not keep
-        us from hearing of a reset."""
+        """Executes one command after another in a separate thread, so that a reset is received
+        while a command hangs."""
         while (item := self._work.get()) is not None:
             generation, (_, tag, length, flags, _, cdb_length, cdb), data = item
             inward = flags & 0x80
@@ -288,7 +288,7 @@ class UsbDisk:
                 self._answer_readers()
 
     def _answer_readers(self):
-        """Give readers what there is; data and status never share a transfer."""
+        """Answers pending reads with available data. Data and status never share a transfer."""
         while self._readers and self._outgoing:
             number, wanted = self._readers.popleft()
             part = self._outgoing.popleft()
