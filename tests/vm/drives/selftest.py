@@ -1,4 +1,4 @@
-"""Tests of the drives themselves, without a machine: python3 -m drives.selftest"""
+"""Tests of the drive models, without a virtual machine: python3 -m drives.selftest"""
 
 import os
 import struct
@@ -40,7 +40,7 @@ class Times(unittest.TestCase):
     def test_what_takes_how_long(self):
         times, everything = Mechanics(rates=(40e6, 20e6), rpm=6000, seek=(1e-3, 11e-3), overhead=1e-4), 1 << 30
         self.assertAlmostEqual(times.rate(0.5), 30e6)
-        # Half a turn is 5 ms, and a whole one more or less is possible.
+        # Half a turn takes 5 ms; the actual delay varies by up to half a turn.
         self.assertAlmostEqual(times.access(1), 16e-3)
         taken = [times.seconds(everything // 4 * (1 + i % 2), 8, everything) for i in range(1000)]
         self.assertAlmostEqual(sum(taken) / len(taken), 1e-4 + times.access(0.25) + 4096 / times.rate(0.375), delta=1e-4)
@@ -53,7 +53,7 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(times.seconds(3080, 2048, everything), 1e-4 + 2048 * 512 / 40e6, places=5)
 
     def test_reads_on(self):
-        """A host that asks late loses nothing, but for what the drive's buffer has no room for."""
+        """A host that reads late loses no time as long as the drive's buffer has room."""
         times, everything = Mechanics(rates=(512e3, 512e3), reads_on=True, overhead=1e-4), 1 << 30
         with unittest.mock.patch("time.monotonic") as clock:
             clock.return_value = 1000
@@ -73,7 +73,7 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(sum(taken) + 0.01 - 100 * 1e-4, 0.25 * sum(plain.seconds(place, 8, everything) for place in places), places=4)
 
     def test_cache_ends(self):
-        """Turned off it is written out, which takes its time; without power it is gone."""
+        """Turning the write cache off writes its data out, which takes time; power loss discards the data."""
         for off, least in ((Taskfile(0xef, feature=0x82), 0.05), (None, 0)):
             drive = AtaDrive(mechanics=Mechanics(seek=(0.2, 0.2), rpm=1e9))
             drive.execute(Taskfile(0xca, count=1, lba=1000), bytes(512))
@@ -169,7 +169,7 @@ class Forgetting(unittest.TestCase):
         drive = AtaDrive(apm=128)
         set_feature(drive, 0x05, 1)
         drive.comreset()
-        self.assertEqual(drive["apm"], 1)      # software settings preservation
+        self.assertEqual(drive["apm"], 1)      # kept by software settings preservation
         set_feature(drive, 0x90, 6)
         drive.comreset()
         self.assertEqual(drive["apm"], 128)
@@ -227,7 +227,7 @@ class Settings(unittest.TestCase):
     def test_wear(self):
         drive = AtaDrive(epc=False)
         self.assertEqual((self.raw(drive, 4), self.raw(drive, 193), self.raw(drive, 194)), (0, 0, 35))
-        for _ in range(2):                           # asking wakes it
+        for _ in range(2):                           # reading wakes the drive
             drive.execute(Taskfile(0xe0))
             drive.execute(Taskfile(0xe0))
             self.assertEqual(self.raw(drive, 193), self.raw(drive, 4))
@@ -293,7 +293,7 @@ class PowerModes(unittest.TestCase):
         drive.pass_time(7)
         drive.execute(Taskfile(0x20, count=1))
         drive.pass_time(7)
-        self.assertEqual(power_mode(drive), 0xff)    # which did not restart the timer
+        self.assertEqual(power_mode(drive), 0xff)    # CHECK POWER MODE does not restart the timer
         drive.pass_time(5)
         self.assertEqual(power_mode(drive), 0)
         for value, seconds in ((0, 0), (240, 1200), (241, 1800), (251, 19800), (255, 1275)):
@@ -386,7 +386,7 @@ class Bridge(unittest.TestCase):
     def bridge(self, **options):
         bridge = SatBridge(AtaDrive(), **options)
         while bridge.execute(bytes(6), b"", 0)[0] == CHECK_CONDITION:
-            pass                                     # unit attentions
+            pass                                     # clears unit attentions
         return bridge
 
     def sense(self, bridge):

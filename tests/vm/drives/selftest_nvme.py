@@ -27,7 +27,7 @@ class Features(unittest.TestCase):
 
     def test_power_states_by_themselves(self):
         controller = NvmeController(rests=True, power_states=((8000, True, 0, 0), (50, False, 0, 20000)))
-        table = struct.pack("<Q", 1 << 3 | 10 << 8)        # to state 1 after 10 ms
+        table = struct.pack("<Q", 1 << 3 | 10 << 8)        # enter state 1 after 10 ms
         self.good(controller, SET, TRANSITIONS, 1, data=table)
         time.sleep(0.02)
         self.assertEqual(self.good(controller, GET, POWER), 1)
@@ -82,7 +82,7 @@ class Features(unittest.TestCase):
     def test_features_with_selectors(self):
         controller = NvmeController(temperature=353)
         self.good(controller, SET, TEMPERATURE, 340)
-        self.good(controller, SET, TEMPERATURE, 1 << 20 | 280)                # the lower one
+        self.good(controller, SET, TEMPERATURE, 1 << 20 | 280)                # the lower threshold
         self.assertEqual((self.good(controller, GET, TEMPERATURE), self.good(controller, GET, TEMPERATURE, 1 << 20)), (340, 280))
         self.good(controller, SET, ERROR_RECOVERY, 30, nsid=1)
         self.assertEqual(self.good(controller, GET, ERROR_RECOVERY, nsid=1), 30)

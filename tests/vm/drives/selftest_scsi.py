@@ -16,7 +16,7 @@ class Case(unittest.TestCase):
     def disk(self, **options):
         disk = ScsiDisk(**options)
         while self.send(disk, bytes(6)).status == CHECK_CONDITION:
-            pass                                     # unit attentions
+            pass                                     # clears unit attentions
         return disk
 
     def send(self, disk, cdb, data=b"", length=4096):
@@ -28,7 +28,7 @@ class Case(unittest.TestCase):
         return answer.data
 
     def fails(self, code, disk, cdb, data=b""):
-        """The command ends with this key, ASC, ASCQ."""
+        """Asserts that the command ends with this sense key, ASC and ASCQ."""
         answer = self.send(disk, cdb, data)
         self.assertEqual((answer.status, answer.sense[2], *answer.sense[12:14]), (CHECK_CONDITION, *code))
 
@@ -37,7 +37,7 @@ class Case(unittest.TestCase):
         return data[2], data[12], data[13]
 
     def page(self, disk, code, control=CURRENT):
-        """Its values, header included."""
+        """Returns the values of a mode page, header included."""
         data = self.good(disk, [0x5a, 8, control << 6 | code, 0, 0, 0, 0, 1, 0, 0])
         self.assertEqual(struct.unpack_from(">H", data)[0], len(data) - 2)
         return bytearray(data[8:])
@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
 
 
 class Slow(ScsiDisk):
-    """Counts what it is busy with."""
+    """Counts simultaneous commands."""
     busy = 0
 
     def _pause(self, seconds):
@@ -119,12 +119,12 @@ class ModePages(Case):
         self.fails((5, 0x24, 0), disk, [0x5a, 8, 0x0b, 0, 0, 0, 0, 1, 0, 0])
         page = self.page(disk, 8)
         cdb, data = self.select(page)
-        self.fails((5, 0x24, 0), disk, [0x55, 0, *cdb[2:]], data)                 # not the standard's format
+        self.fails((5, 0x24, 0), disk, [0x55, 0, *cdb[2:]], data)                 # PF is not set
         self.fails((5, 0x24, 0), disk, *self.select(page, save=True))
         self.fails((5, 0x26, 0), disk, cdb, data[:8] + bytes([data[8] | 0x80]) + data[9:])    # PS
         self.fails((5, 0x26, 0), disk, cdb, bytes([0, 1]) + data[2:])             # mode data length
         page[13] ^= 1
-        self.fails((5, 0x26, 0), disk, *self.select(page))                        # not changeable
+        self.fails((5, 0x26, 0), disk, *self.select(page))                        # bits that are not changeable
 
     def test_recovery_limit_is_rounded(self):
         disk = self.disk(recovery_granularity=50, recovery_minimum=40)
@@ -153,7 +153,7 @@ class ModePages(Case):
 
 class LogPages(Case):
     def log(self, disk, code, length=252):
-        """Its parameters, by their codes."""
+        """Returns the parameters of a log page by their codes."""
         data = self.good(disk, [0x4d, 0, 0x40 | code, 0, 0, 0, 0, length >> 8, length & 0xff, 0])
         self.assertEqual((data[0], struct.unpack_from(">H", data, 2)[0]), (code, len(data) - 4))
         found, rest = {}, data[4:]
@@ -182,7 +182,7 @@ class LogPages(Case):
         for modifier, byte, unloads in ((0, 0x20, 0), (1, 0x20, 1), (2, 0x20, 1), (0, 0x30, 1)):
             self.good(disk, [0x1b, 0, 0, modifier, byte, 0])
             self.assertEqual(self.counts(disk), [10000, 0, 300000, unloads])
-        self.assertEqual(disk["mode"], "standby_z")              # a log page wakes no disk
+        self.assertEqual(disk["mode"], "standby_z")              # LOG SENSE does not wake the disk
         self.good(disk, read)
         self.good(disk, [0x1b, 0, 0, 0, 0, 0])
         disk.comreset()
@@ -210,7 +210,7 @@ class Power(Case):
         self.fails((5, 0x24, 0), disk, [0x1b, 0, 0, 3, 0x20, 0])
 
     def test_who_starts_it_again(self):
-        """From the power condition it comes by itself when it is read; what has stopped it, START alone ends."""
+        """A read ends a standby condition; only START ends the stopped state."""
         disk = self.disk()
         read = [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0]
         self.good(disk, [0x1b, 0, 0, 0, 0x30, 0])
@@ -250,7 +250,7 @@ class Power(Case):
         clock.return_value += 0.07
         self.assertEqual(self.sense(disk), (0, 0x5e, 5))
         clock.return_value += 0.05
-        self.assertEqual(self.sense(disk), (0, 0x5e, 2))         # asking did not start it anew
+        self.assertEqual(self.sense(disk), (0, 0x5e, 2))         # REQUEST SENSE did not restart the timer
         self.good(disk, [0x28, 0, 0, 0, 0, 0, 0, 0, 1, 0])
         self.assertEqual(self.sense(disk), (0, 0, 0))
 
@@ -264,7 +264,7 @@ class Identity(Case):
         self.assertEqual(self.good(disk, [0x12, 1, 0x83, 0, 252, 0])[8:16].hex(), disk.wwn)
         self.assertEqual(self.good(disk, [0x12, 1, 0xb1, 0, 252, 0])[4:6], struct.pack(">H", 10000))
         self.fails((5, 0x24, 0), disk, [0x12, 1, 0x89, 0, 252, 0])
-        self.fails((5, 0x20, 0), disk, [0x85] + [0] * 15)        # no ATA in it
+        self.fails((5, 0x20, 0), disk, [0x85] + [0] * 15)        # the disk has no ATA PASS-THROUGH
 
     def test_medium_and_faults(self):
         disk = self.disk()

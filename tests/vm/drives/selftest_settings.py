@@ -1,4 +1,4 @@
-"""Tests of what can be set in an ATA drive beyond the basics; part of drives.selftest."""
+"""Tests of an ATA drive's less common settings; part of drives.selftest."""
 
 import struct
 import unittest
@@ -45,7 +45,7 @@ class PowerConditions(Case):
     def test_enabling_excludes_apm_and_outlasts_power(self):
         drive = AtaDrive(epc=False, apm=128)
         self.assertEqual((self.bit(drive, 119, 7), self.bit(drive, 120, 7)), (1, 0))
-        self.refused(*self.epc(drive, 2 | ENABLE | 100 << 8, IDLE_A))       # not while it is disabled
+        self.refused(*self.epc(drive, 2 | ENABLE | 100 << 8, IDLE_A))       # rejected while EPC is disabled
         self.good(*self.epc(drive, 4))
         self.assertEqual((self.bit(drive, 120, 7), self.bit(drive, 86, 3), drive["apm"]), (1, 0, 255))
         self.refused(drive, 0xef, 0x05, 128)
@@ -53,7 +53,7 @@ class PowerConditions(Case):
         drive.power_cycle()
         self.assertEqual((drive["epc"], drive["apm"]), (True, 255))
         self.good(*self.epc(drive, 5))
-        self.assertEqual(drive["apm"], 255)                                 # stays as it is
+        self.assertEqual(drive["apm"], 255)                                 # APM stays disabled
         self.good(drive, 0xef, 0x05, 100)
         drive.power_cycle()
         self.assertEqual((drive["epc"], drive["apm"]), (False, 128))
@@ -71,9 +71,9 @@ class PowerConditions(Case):
         self.assertEqual(drive["standby_y"], 4321)
         drive.power_cycle()
         self.assertEqual((drive["standby_z"], drive["standby_y"]), (1234, None))
-        self.assertEqual(self.descriptor(drive, 1, 384)[5], 18000)          # the default one, disabled
+        self.assertEqual(self.descriptor(drive, 1, 384)[5], 18000)          # the default timer, disabled
         self.good(*self.epc(drive, 2 | ENABLE | 1 << 8, IDLE_B))
-        self.assertEqual(drive["idle_b"], 50)                               # clamped
+        self.assertEqual(drive["idle_b"], 50)                               # raised to the minimum
         drive = AtaDrive(epc={"default": True, "out_of_range": "abort", "without": ["standby_y"], "fixed": ["idle_a"]})
         self.refused(*self.epc(drive, 2 | ENABLE | 1 << 8, IDLE_B))
         self.refused(*self.epc(drive, 2 | ENABLE | 100 << 8, STANDBY_Y))
@@ -86,7 +86,7 @@ class PowerConditions(Case):
         self.good(*self.epc(drive, 3 | SAVE, ALL))
         drive.power_cycle()
         self.assertEqual([drive[name] for name in ("idle_a", "idle_b", "standby_z")], [None] * 3)
-        self.good(*self.epc(drive, 0 | 1 << 6, ALL))                        # defaults, not saved
+        self.good(*self.epc(drive, 0 | 1 << 6, ALL))                        # restore default timers without saving
         self.assertEqual((drive["idle_a"], drive["idle_b"], drive["idle_c"]), (20, 6000, None))
         drive.power_cycle()
         self.assertIsNone(drive["idle_a"])
@@ -110,7 +110,7 @@ class PowerConditions(Case):
         self.assertEqual(mode(), IDLE_A)
         self.good(*self.epc(drive, 3, ALL))
         self.good(*self.epc(drive, 2 | ENABLE | 50 << 8, IDLE_B))           # 5 s, here 0.05 s
-        self.good(drive, 0xe3, count=2)                                     # 10 s: Standby_z's timer
+        self.good(drive, 0xe3, count=2)                                     # 10 s, the timer of Standby_z
         self.assertEqual(drive["standby_z"], 100)
         clock.return_value += 0.07
         self.assertEqual(mode(), IDLE_B)
@@ -141,7 +141,7 @@ class Sct(Case):
         self.assertEqual((drive["erc"], drive["erc_at_power_on"]), ((70, 70), (70, 70)))
         self.refused(*self.sct(drive, 3, 6, 1, 0))
         self.refused(*self.sct(drive, 3, 3, 1, 10))
-        self.refused(*self.sct(drive, 4, 2, 1))                             # no feature control
+        self.refused(*self.sct(drive, 4, 2, 1))                             # the drive has no feature control
 
     def test_recovery_time_over_reset(self):
         for kept, limit in ((True, 100), (False, 70)):
@@ -156,7 +156,7 @@ class Sct(Case):
         self.assertEqual(self.value(drive, 4, 2, 1), 1)
         self.good(*self.sct(drive, 4, 1, 1, 3, 0))
         self.assertEqual((self.value(drive, 4, 2, 1), self.bit(drive, 85, 5)), (3, 0))
-        self.good(drive, 0xef, 0x02)                                        # to no effect
+        self.good(drive, 0xef, 0x02)                                        # has no effect
         self.assertEqual(self.bit(drive, 85, 5), 0)
         drive.power_cycle()
         self.assertEqual((self.value(drive, 4, 2, 1), self.bit(drive, 85, 5)), (1, 1))
@@ -265,7 +265,7 @@ class Others(Case):
         self.assertEqual(sizes, {3: 1, 4: 2, 7: 1, 8: 2, 0xe0: 1})
 
     def test_what_a_reset_leaves(self):
-        """Software settings preservation keeps some things; others stay anyway."""
+        """Software settings preservation keeps some settings; others are always kept."""
         commands = ((0xef, 0x82), (0xef, 0x55), (0xef, 0x05, 1), (0xc6, 0, 8), (0xef, 0x66), (0xef, 0x41, 3),
                     (0xef, 0x42, 200), (0xef, 0x0b))
         preserved = ("write_cache", "lookahead", "apm", "multiple", "keep_features", "free_fall")

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ivata - a SATA host controller whose drives live outside the machine
+ * ivata - a SATA host controller whose drives are modelled outside the machine
  *
  * The PCI device is QEMU's ivshmem-doorbell: memory shared with a process on the
- * host, and a doorbell in each direction.  Every port is a mailbox in that memory.
- * A command is put there as a register FIS with its data, the answer comes back as
- * one; libata does all the rest (probing, error handling, hotplug, suspend), so the
- * guest has a real SATA disk.  The module keeps no state of a drive, which is the
- * point: what the drive forgets, nobody here remembers.
+ * host, and a doorbell in each direction.  Each port is a mailbox in that memory.
+ * The mailbox carries a command as a register FIS with its data, and its answer as
+ * a register FIS; libata does the rest (probing, error handling, hotplug, suspend), so
+ * the guest has a real SATA disk.  The module deliberately keeps no state of a drive:
+ * state that the drive model loses is lost.
  *
- * The memory's layout is described once more in ../hba.py.  Both sides run on the
- * same machine, so fields are in its byte order.
+ * The memory's layout is also described in ../hba.py.  Both sides run on the same
+ * host, so fields are in the host's byte order.
  *
  * Written for Linux 6.1.
  */
@@ -24,7 +24,7 @@
 #include <scsi/scsi_cmnd.h>
 #include <scsi/scsi_host.h>
 
-#define IVATA_NAME "sata_ivata" /* lsblk and udev take "sata..." for TRAN=sata */
+#define IVATA_NAME "sata_ivata" /* lsblk and udev derive TRAN=sata from "sata..." */
 #define IVATA_MAGIC 0x41544149
 #define IVATA_VERSION 1
 
@@ -43,8 +43,8 @@ struct ivata_header {
 	u32 magic;
 	u32 version;
 	u32 ports;
-	u32 mailbox_offset; /* of the first mailbox; the others follow, a page each */
-	u32 window_offset; /* of the first data window */
+	u32 mailbox_offset; /* offset of the first mailbox; the others follow, one page each */
+	u32 window_offset; /* offset of the first data window */
 	u32 window_size;
 };
 
@@ -52,7 +52,7 @@ struct ivata_header {
 
 struct ivata_mailbox {
 	/* written by the drives' side */
-	u32 answer; /* number of the request answered last */
+	u32 answer; /* number of the latest request answered */
 	u32 sstatus;
 	u32 link_events; /* counts plugging and unplugging */
 	u32 resets_done;
@@ -60,15 +60,15 @@ struct ivata_mailbox {
 	u8 pad[28];
 
 	/* written by the guest */
-	u32 request; /* number of the request issued last */
+	u32 request; /* number of the latest request issued */
 	u32 resets; /* counts COMRESETs */
 	u32 lpm_policy;
 	u32 flags;
-	u32 bytes; /* of data, either direction */
+	u32 bytes; /* bytes of data, in either direction */
 	u8 command[20]; /* register FIS, host to device */
-	u32 scsi_op; /* the SCSI command it came from; 0 from libata itself */
+	u32 scsi_op; /* opcode of the translated SCSI command; 0: a command of libata */
 	u32 pid;
-	char comm[TASK_COMM_LEN]; /* who issued it, as far as can be known */
+	char comm[TASK_COMM_LEN]; /* name of the task that issued the request, if known */
 };
 
 struct ivata_port {
@@ -88,7 +88,7 @@ struct ivata_host {
 
 static void ivata_ring(struct ivata_port *port)
 {
-	wmb(); /* the mailbox before the bell */
+	wmb(); /* write the mailbox before ringing the doorbell */
 	writel(IVSHMEM_PEER_DRIVES, port->regs + IVSHMEM_DOORBELL);
 }
 
@@ -128,7 +128,7 @@ static void ivata_result(struct ata_queued_cmd *qc)
 	ata_tf_from_fis(port->box->result, &qc->result_tf);
 }
 
-/* Between Linux 6.1 and 6.12 the result went away, which was always true, and the need for a qc_prep() that does nothing. */
+/* Between Linux 6.1 and 6.12 qc_fill_rtf() lost its result, which was always true, and an empty qc_prep() became unnecessary. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #define ivata_qc_fill_rtf ivata_result
 #else
@@ -159,7 +159,7 @@ static void ivata_port_interrupt(struct ata_port *ap)
 	if (!port->busy || READ_ONCE(box->answer) != port->request)
 		return;
 	port->busy = false;
-	rmb(); /* the answer's number before the answer */
+	rmb(); /* read the answer's number before the answer */
 
 	qc = ata_qc_from_tag(ap, ap->link.active_tag);
 	if (!qc)
@@ -212,7 +212,7 @@ static int ivata_scr_write(struct ata_link *link, unsigned int reg, u32 value)
 	return reg <= SCR_CONTROL ? 0 : -EINVAL;
 }
 
-/* COMRESET: the only thing that reaches a drive which does not answer or sleeps. */
+/* Sends a COMRESET, which is the only way to reach a drive that does not answer or is in Sleep mode. */
 static int ivata_hardreset(struct ata_link *link, unsigned int *class,
 			   unsigned long deadline)
 {
@@ -261,7 +261,7 @@ static int ivata_port_start(struct ata_port *ap)
 	port->window = hba->memory + header->window_offset +
 		       ap->port_no * header->window_size;
 
-	/* The memory outlives a warm reboot: count on from where it stands. */
+	/* The memory survives a warm reboot: continue with the current request number. */
 	port->request = port->box->request;
 	port->link_events = READ_ONCE(port->box->link_events);
 	ap->private_data = port;
@@ -328,7 +328,7 @@ static int ivata_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return r;
 	hba->regs = pcim_iomap_table(pdev)[0];
 
-	/* Guest memory in all but name, so it is mapped as memory. */
+	/* The BAR behaves like guest memory, so it is mapped as memory. */
 	hba->memory = devm_memremap(&pdev->dev, pci_resource_start(pdev, 2),
 				    pci_resource_len(pdev, 2), MEMREMAP_WB);
 	if (IS_ERR(hba->memory))
@@ -336,7 +336,7 @@ static int ivata_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	header = hba->memory;
 	if (header->magic != IVATA_MAGIC || header->version != IVATA_VERSION)
-		return -ENODEV; /* someone else's ivshmem */
+		return -ENODEV; /* ivshmem device of another purpose */
 	if (header->window_size < IVATA_WINDOW_SECTORS * ATA_SECT_SIZE)
 		return -EINVAL;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ivsas - a SAS host controller whose disks live outside the machine
+ * ivsas - a SAS host controller whose disks are modelled outside the machine
  *
- * The sibling of ivata: the same kind of device (ivshmem-doorbell) and of mailboxes,
- * with whole SCSI commands in them.  Every disk is an end device at a phy of its own, so
- * that the guest takes it for what it is, and has a number of slots, each with a mailbox
- * and a data window of its own: so many commands at a time.  What a mailbox tells of the
- * disk itself counts in its first one.  The memory's layout is described once more in
- * ../sas.py.
+ * Like ivata, with the same kind of device (ivshmem-doorbell) and mailboxes, but with
+ * whole SCSI commands in the mailboxes.  Each disk is an end device at a separate phy, so
+ * that the guest treats it as a SAS disk.  Each disk has several slots, each with its own
+ * mailbox and data window, for that number of simultaneous commands.  Fields about the
+ * disk itself are valid only in the mailbox of its first slot.  The memory's layout is
+ * also described in ../sas.py.
  *
  * Written for Linux 6.1.
  */
@@ -34,49 +34,49 @@
 #define IVSHMEM_PEER_DRIVES (1 << 16) /* the disks are peer 1; vector 0 */
 
 #define IVSAS_WINDOW_SECTORS 1024
-#define IVSAS_ADDRESS 0x5000c50000000000ULL /* of the controller itself */
+#define IVSAS_ADDRESS 0x5000c50000000000ULL /* SAS address of the controller */
 
 /* Bits of ivsas_mailbox.flags */
 #define IVSAS_DATA_OUT BIT(0)
 #define IVSAS_DATA_IN BIT(1)
-#define IVSAS_USER BIT(2) /* on behalf of a program */
+#define IVSAS_USER BIT(2) /* sent by a program */
 
 struct ivsas_header {
 	u32 magic;
 	u32 version;
 	u32 ports;
-	u32 mailbox_offset; /* of the first mailbox; the others follow, a page each */
-	u32 window_offset; /* of the first data window */
+	u32 mailbox_offset; /* offset of the first mailbox; the others follow, one page each */
+	u32 window_offset; /* offset of the first data window */
 	u32 window_size;
-	u32 slots; /* of each port */
+	u32 slots; /* number of slots per port */
 };
 
 #define IVSAS_MAILBOX_STRIDE 4096
 
 struct ivsas_mailbox {
 	/* written by the disks' side */
-	u32 answer; /* number of the request answered last */
-	u32 present; /* not 0: there is a disk */
+	u32 answer; /* number of the latest request answered */
+	u32 present; /* not 0: a disk is plugged in */
 	u32 link_events; /* counts plugging and unplugging */
 	u32 resets_done;
 	u32 status;
-	u32 returned; /* bytes of data */
+	u32 returned; /* bytes of data returned */
 	u32 sense_length;
 	u8 pad1[36];
 
 	/* written by the guest */
-	u32 request; /* number of the request issued last */
+	u32 request; /* number of the latest request issued */
 	u32 resets;
 	u32 pad2;
 	u32 flags;
-	u32 bytes; /* of data, either direction */
+	u32 bytes; /* bytes of data, in either direction */
 	u8 cdb[32];
 	u32 pid;
-	char comm[TASK_COMM_LEN]; /* who issued it, as far as can be known */
+	char comm[TASK_COMM_LEN]; /* name of the task that issued the request, if known */
 	u8 pad3[104];
 
 	/* written by the disks' side */
-	u64 address; /* of the disk's port */
+	u64 address; /* SAS address of the disk's port */
 	u8 pad4[8];
 	u8 sense[SCSI_SENSE_BUFFERSIZE];
 };
@@ -84,16 +84,16 @@ struct ivsas_mailbox {
 struct ivsas_slot {
 	struct ivsas_mailbox *box;
 	void *window;
-	struct scsi_cmnd *command; /* that the disk is busy with */
+	struct scsi_cmnd *command; /* command in progress; NULL: the slot is free */
 	u32 request;
 };
 
 struct ivsas_port {
-	struct ivsas_mailbox *box; /* of the first slot */
+	struct ivsas_mailbox *box; /* mailbox of the first slot */
 	struct ivsas_slot slots[IVSAS_MOST_SLOTS];
 	u32 link_events;
 	struct sas_phy *phy;
-	struct sas_port *attached; /* what the guest believes to be there */
+	struct sas_port *attached; /* the port of the disk that the guest has registered, or NULL */
 };
 
 struct ivsas_host {
@@ -101,7 +101,7 @@ struct ivsas_host {
 	void __iomem *regs;
 	void *memory;
 	unsigned int n_ports;
-	unsigned int n_slots; /* of each port */
+	unsigned int n_slots; /* number of slots per port */
 	struct ivsas_port ports[IVSAS_MOST_PORTS];
 	struct work_struct topology;
 };
@@ -110,7 +110,7 @@ static struct scsi_transport_template *ivsas_transport;
 
 static void ivsas_ring(struct ivsas_host *host)
 {
-	wmb(); /* the mailbox before the bell */
+	wmb(); /* write the mailbox before ringing the doorbell */
 	writel(IVSHMEM_PEER_DRIVES, host->regs + IVSHMEM_DOORBELL);
 }
 
@@ -122,7 +122,7 @@ static struct ivsas_port *ivsas_find(struct scsi_device *sdev)
 	return &host->ports[rphy->identify.phy_identifier];
 }
 
-/* The one that is busy with this command; NULL: one that is free. */
+/* Returns the slot that executes this command, or a free slot for NULL; NULL if there is none. */
 static struct ivsas_slot *ivsas_find_slot(struct ivsas_host *host, struct ivsas_port *port,
 					  const struct scsi_cmnd *command)
 {
@@ -218,7 +218,7 @@ static void ivsas_look(struct ivsas_host *host, struct ivsas_port *port)
 			scsi_done(slot->command);
 			slot->command = NULL;
 		} else if (READ_ONCE(slot->box->answer) == slot->request) {
-			rmb(); /* the answer's number before the answer */
+			rmb(); /* read the answer's number before the answer */
 			ivsas_complete(slot);
 		}
 	}
@@ -237,7 +237,7 @@ static irqreturn_t ivsas_interrupt(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* The disk may go on with it; whatever it answers, nobody waits for that. */
+/* Forgets the command. The disk may continue to execute it; its answer is ignored. */
 static int ivsas_abort(struct scsi_cmnd *cmd)
 {
 	struct ivsas_port *port = ivsas_find(cmd->device);
@@ -297,7 +297,7 @@ static void ivsas_attach(struct ivsas_host *host, struct ivsas_port *port)
 	sas_rphy_add(rphy);
 }
 
-/* Make the guest's view follow what is plugged in. */
+/* Registers and removes disks in the guest as they are plugged and unplugged. */
 static void ivsas_follow(struct work_struct *work)
 {
 	struct ivsas_host *host = container_of(work, struct ivsas_host, topology);
@@ -371,7 +371,7 @@ static void ivsas_find_mailboxes(struct ivsas_host *host)
 
 		slot->box = host->memory + header->mailbox_offset + i * IVSAS_MAILBOX_STRIDE;
 		slot->window = host->memory + header->window_offset + i * header->window_size;
-		/* The memory outlives a warm reboot: count on from where it stands. */
+		/* The memory survives a warm reboot: continue with the current request number. */
 		slot->request = slot->box->request;
 	}
 	for (i = 0; i < host->n_ports; i++) {
@@ -402,7 +402,7 @@ static int ivsas_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return PTR_ERR(memory);
 	header = memory;
 	if (header->magic != IVSAS_MAGIC || header->version != IVSAS_VERSION)
-		return -ENODEV; /* someone else's ivshmem */
+		return -ENODEV; /* ivshmem device of another purpose */
 	if (header->ports > IVSAS_MOST_PORTS || header->slots > IVSAS_MOST_SLOTS ||
 	    !header->slots)
 		return -EINVAL;
@@ -418,7 +418,7 @@ static int ivsas_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ivsas_find_mailboxes(host);
 	shost->transportt = ivsas_transport;
 	shost->max_channel = 0;
-	shost->max_id = 1024; /* counts on with every disk that is plugged in */
+	shost->max_id = 1024; /* IDs grow with each disk plugged in and are not reused */
 	shost->max_lun = 1;
 	shost->max_cmd_len = 32;
 	shost->can_queue = host->n_ports * host->n_slots;
