@@ -1,4 +1,4 @@
-"""A machine full of drives that forget, and the instruments: their command logs, and the guest's accounts."""
+"""A machine with drive models, and its instruments: the drives' command logs and the guest's resource accounting."""
 import contextlib
 import dataclasses
 import pathlib
@@ -13,15 +13,15 @@ from keeping import MODEL, by_id
 from machine import EMULATION, MACHINE, Machine
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUIET = 3.0         # seconds without a command, after which nobody is at work any more
-SETTING_MODES = 0x03    # SET FEATURES - transfer mode, which only the kernel sends
+QUIET = 3.0         # seconds without a command, after which all programs have finished
+SETTING_MODES = 0x03    # SET FEATURES - transfer mode, sent only by the kernel
 
-# udevd kills a rule's program after three minutes.  Under emulation Debian's scripts need longer for 24 drives; on a real
-# machine they would not, and are spared that here.
+# udevd kills a rule's program after three minutes. Debian's scripts take longer for 24 drives under emulation, but not on a real
+# machine, so the timeout is raised.
 KERNEL = "udev.event_timeout=3600"
 
-# The guest's clock counts its instructions, a nanosecond each, and runs with the host's only while the guest is idle.  So
-# its accounts of CPU time are counts of instructions: whatever else this machine does, they stay the same.
+# The guest's clock advances one nanosecond per instruction, and follows the host's clock only while the guest is idle. So the guest's
+# CPU times are counts of instructions, independent of the host's load.
 COUNTING = f"{MACHINE} {EMULATION.replace('thread=multi', 'thread=single')} -icount shift=0,sleep=on"
 
 
@@ -35,7 +35,7 @@ def new_drive(serial):
 
 @dataclasses.dataclass
 class Drives:
-    """The drives of a machine; `hot` is on a controller of its own, to be plugged in later."""
+    """The drives of a machine. `hot` is a drive on a separate controller that is plugged in later."""
     present: list
     hot: object = None
     hot_hba: object = None
@@ -50,7 +50,7 @@ class Drives:
 
 @contextlib.contextmanager
 def machine(image, number, floor, memory=1024, append="", start=""):
-    """A machine that has booted with this many drives, in which no contender is at work; (machine, Drives)."""
+    """Boots a machine with this many drives and no active contender. Yields (machine, Drives)."""
     serials = [f"SN-{i:03}" for i in range(number)]
     directory = pathlib.Path(tempfile.mkdtemp(prefix="dkb-", dir="/tmp"))
     files = contenders.files(serials, (HERE / "snapshot.pl").read_text(), floor.read_bytes())
@@ -76,10 +76,10 @@ def machine(image, number, floor, memory=1024, append="", start=""):
         yield guest, drives
 
 
-# ---- the drives' logs ----
+# ---- Drives' logs ----
 
 def wait_quiet(drives, seconds=QUIET):
-    """Until no drive was sent anything for a while."""
+    """Waits until no drive has got a command for some seconds."""
     while True:
         newest = max((drive.log.last() or 0 for drive in drives), default=0)
         rest = newest + seconds - time.monotonic()
@@ -89,12 +89,12 @@ def wait_quiet(drives, seconds=QUIET):
 
 
 def userland(drive, mark):
-    """Commands that a program sent: by pass-through, and not udev's own question who the drive is."""
+    """Returns the pass-through commands of programs, without those of udev's ata_id."""
     return [e for e in drive.log.since(mark, origin="passthrough") if e.comm != "ata_id"]
 
 
 def count(marks):
-    """Setting commands and reads of programs, udev's and the kernel's own commands, over all these drives."""
+    """Counts setting and reading commands of programs and commands of udev and the kernel, over all drives."""
     found = {"set": 0, "read": 0, "udev": 0, "kernel": 0}
     for drive, mark in marks.items():
         for e in drive.log.since(mark):
@@ -110,7 +110,7 @@ def count(marks):
 
 
 def last_setting(marks):
-    """When the last setting command of a program was answered; None if there was none."""
+    """Returns the time of the answer to the last setting command of a program; None without such a command."""
     times = [e.time + (e.seconds or 0) for drive, mark in marks.items() for e in userland(drive, mark) if e.sets]
     return max(times, default=None)
 
@@ -120,10 +120,10 @@ def as_wanted(drive, settings):
     return all(state[name] == contenders.WANTED[name] for name in settings)
 
 
-# ---- the guest's accounts ----
+# ---- Guest's resource accounting ----
 
 def wait_systemd(guest):
-    """Until PID 1 has dealt with all that udev told it of: with hundreds of drives it is busy long after udev."""
+    """Waits until PID 1 has handled all udev events. With hundreds of drives PID 1 is busy long after udev has finished."""
     before, now = None, snapshot(guest)["group.pid1"]
     while now != before:
         time.sleep(QUIET)
@@ -140,9 +140,9 @@ def difference(before, after):
 
 
 def third_word(guest, serials, settings):
-    """Serials of the drives that are as wanted by the word of sg_sat_identify, which no contender uses.
+    """Returns the serials of the drives with all wanted settings according to sg_sat_identify, which no contender uses.
 
-    It cannot tell the standby timer, which nothing can read; that is the drive model's to say.
+    The standby timer cannot be read from a drive; as_wanted() checks it in the drive model.
     """
     script = " ".join(f"echo {s} $(sg_sat_identify --raw {by_id(s)} | od -An -v -tx2);" for s in serials)
     told = [line.split() for line in guest.run(script, 1200, check=False).stdout.splitlines()]
@@ -159,16 +159,16 @@ def identify_as_wanted(words, settings):
 
 @dataclasses.dataclass
 class Figure:
-    """What one run of one contender cost, until the last setting was in place."""
+    """The costs of one run of one contender until the last setting was in place."""
     drives: int
-    right: int              # as wanted in all that the contender can express: by a third program's word, and the drive's
+    right: int              # drives with all settings that the contender supports, according to sg_sat_identify and the drive model
     commands: dict
-    seconds: float          # until the last setting command, None: there was none
+    seconds: float          # until the last setting command; None without one
     processes: int
-    cpu: dict               # microseconds: of all that took part, of PID 1, of each service, of the machine
-    since: float            # the host's clock when it began
-    others: dict = None     # hotplug: commands to all other drives
-    others_seconds: float = None    # with a slow drive: until the last of the others had its last setting
+    cpu: dict               # microseconds: of all processes involved, of PID 1, of each service, of the machine
+    since: float            # time of the start, by the host's clock
+    others: dict = None     # for hotplug: commands to all other drives
+    others_seconds: float = None    # for a slow drive: until the last setting of all other drives
 
     @property
     def counts(self):
@@ -176,7 +176,7 @@ class Figure:
 
 
 def measure(guest, drives, contender, act):
-    """Have `act` done, wait until the contender is done with the drives, and add up."""
+    """Calls `act`, waits until the contender has finished with the drives, and returns the costs."""
     before = snapshot(guest)
     marks = {drive: drive.log.mark() for drive in drives}
     started = time.monotonic()
@@ -194,20 +194,20 @@ def measure(guest, drives, contender, act):
 
 
 def wait_wanted(drives, contender, started):
-    """Until the contender has set all that it can, or will not."""
+    """Waits until the contender has made all settings that it supports, or is given up."""
     while not all(as_wanted(drive, contender.settings) for drive in drives) and not hopeless(drives, started):
         time.sleep(0.2)
 
 
 def hopeless(marks, started):
-    """A long silence, or no end: who has not set it by now will not."""
+    """Returns true if the contender has sent no command for a long time or takes too long."""
     now = time.monotonic()
     newest = max([drive.log.last() or 0 for drive in marks] + [started])
     return now - newest > contenders.SILENCE or now - started > contenders.TIMEOUT
 
 
 def rest(guest, marks):
-    """Until udev and drivekeep have nothing left to do, and the drives have heard nothing for a while."""
+    """Waits until udev is idle and the drives have got no command for some seconds."""
     while True:
         wait_quiet(marks)
         guest.run("udevadm settle -t 3600", 3700)
@@ -217,11 +217,11 @@ def rest(guest, marks):
 
 @contextlib.contextmanager
 def at_work(guest, drives, contender):
-    """The contender has configured all drives, and stays to see what comes."""
+    """Lets the contender configure all drives and keeps it active for later events."""
     guest.run(contender.on())
     drives.power_cycle()
     try:
-        # Who is no service is at work when its rule meets an event.
+        # A contender without a service runs when an event matches its rule.
         if contender.unit:
             started = time.monotonic()
             guest.run(f"systemctl start {contender.unit}", contenders.TIMEOUT, check=False)

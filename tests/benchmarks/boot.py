@@ -1,4 +1,4 @@
-"""What a contender adds to a boot's critical chain, and how soon drives can be mounted."""
+"""The time that a contender adds to the critical chain of a boot, and the time until drives can be mounted."""
 import re
 import statistics
 
@@ -7,7 +7,7 @@ import contenders
 
 MEASURED = [contenders.NONE, contenders.DRIVEKEEP, contenders.HDPARM]
 UNITS = {"drivekeep": "drivekeep.service"}
-# A mount waits for its device's unit, which is there when udev has done all that its rules ask for. Microseconds since boot.
+# A mount waits for its device's unit, which is active when udev has finished all rules. Microseconds since boot.
 READY = ("for node in /dev/sd?; do udevadm info -q property $node | sed -n s/^USEC_INITIALIZED=//p; "
          "systemctl show -P ActiveEnterTimestampMonotonic $(systemd-escape -p --suffix=device $node); done")
 
@@ -32,7 +32,7 @@ def once(image, floor, number, contender):
 
 
 def seconds(text):
-    """'1min 2.345s' as systemd prints it."""
+    """Parses a time as printed by systemd: '1min 2.345s'."""
     units = {"min": 60, "s": 1, "ms": 0.001}
     return sum(float(n) * units[unit] for n, unit in re.findall(r"([0-9.]+)(min|ms|s)", text))
 

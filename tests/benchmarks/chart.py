@@ -1,4 +1,4 @@
-"""The main figures as an SVG picture: a panel each, a bar for each contender, drivekeep's in colour."""
+"""The main figures as an SVG picture: a panel per figure with a bar per contender, drivekeep's in colour."""
 import math
 from xml.sax.saxutils import escape
 
@@ -9,7 +9,7 @@ OURS, OTHERS, FLOOR = "#2364aa", "#b8bec5", "#7d858c"
 
 
 def panels(results):
-    """(title, {contender: figure}) of what was measured; of a size, the largest with the most contenders."""
+    """Returns (title, {contender: figure}) of each measured part, for the largest size with the most contenders."""
     coldplug = results.get("coldplug", {})
     if coldplug:
         number = max(coldplug, key=lambda n: (len(coldplug[n]), int(n)))

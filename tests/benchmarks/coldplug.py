@@ -1,7 +1,7 @@
-"""Coldplug: all drives have forgotten, and the machine comes up.
+"""Coldplug: the machine boots, and all drives have power-on values.
 
-What a boot does is done again in a machine that runs: udev gets every drive's "add" once more, as from
-systemd-udev-trigger.service, and the contender's service starts.  So all contenders meet the same machine.
+A running machine repeats these steps of a boot: udev gets an "add" event for each drive, as from systemd-udev-trigger.service,
+and the contender's service starts. So all contenders run on the same machine.
 """
 import bench
 import contenders
@@ -21,7 +21,7 @@ def once(guest, drives, contender):
 
 
 def run(image, floor, number, runs, chosen):
-    """{contender: [Figure, ...]}; turn by turn, so that whatever else the host does hits all alike."""
+    """Returns {contender: [Figure, ...]}. Contenders run in turns, so that the host's load affects all of them alike."""
     figures = {}
     with bench.machine(image, number, floor, memory=1024 if number <= 24 else 2048) as (guest, drives):
         for turn in range(runs):

@@ -1,20 +1,20 @@
-"""Who is measured, and how each is told the same wish: APM 127, standby after ten minutes, write cache off, look-ahead on.
+"""The contenders and their configuration for the same settings: APM 127, standby after ten minutes, write cache off, look-ahead on.
 
-Each can be turned on and off in a machine that runs: its service, and its rules and hooks, which lie masked until then.
+Each contender can be turned on and off in a running machine: its service, its rules and its hooks, which are masked while off.
 """
 import dataclasses
 
 from keeping import CONF, MODEL, by_id
 
 APM, TIMER, TIMER_SECONDS = 127, 120, 600
-POWER_ON = {"apm": 128, "write_cache": True, "lookahead": False}    # at power-on; the timer is off
+POWER_ON = {"apm": 128, "write_cache": True, "lookahead": False}    # the timer is off at power-on
 WANTED = {"apm": APM, "write_cache": False, "lookahead": True, "standby_seconds": TIMER_SECONDS}
-TWO = ("apm", "standby_seconds")                                    # all that TLP and tuned can say
+TWO = ("apm", "standby_seconds")                                    # settings that TLP and tuned support
 TIMEOUT, SILENCE = 2400, 60                                         # seconds until a contender is given up
 
 RULES = "/usr/lib/udev/rules.d/"
 ASIDE = "/usr/lib/drivekeep-test/set-aside"
-PACKAGES = ["udisks2", "tlp", "tuned", "hd-idle"]                   # hdparm and smartmontools are in the image anyway
+PACKAGES = ["udisks2", "tlp", "tuned", "hd-idle"]                   # the image always has hdparm and smartmontools
 
 BENCH = "/usr/lib/drivekeep-bench"
 FLOOR_NODES = f"/dev/disk/by-id/ata-{MODEL.replace(' ', '_')}_SN-*[0-9]"
@@ -25,21 +25,21 @@ HOT = "SN-900"                                                      # the drive 
 class Contender:
     name: str
     unit: str = ""                          # started for a coldplug; stopped afterwards
-    settings: tuple = tuple(WANTED)         # those it can express
-    at_resume: tuple = ()                   # … and sets again after sleep; none: all of them
-    rule: str = ""                          # a udev rule of its own, masked otherwise
-    hook: str = ""                          # in system-sleep, not executable otherwise
-    resume_unit: str = ""                   # enabled for suspend.target
+    settings: tuple = tuple(WANTED)         # settings that the contender supports
+    at_resume: tuple = ()                   # settings made again at resume; empty: all
+    rule: str = ""                          # the contender's udev rule, masked while off
+    hook: str = ""                          # hook in system-sleep, not executable while off
+    resume_unit: str = ""                   # unit enabled for suspend.target
     sees_hotplug: bool = True
     sees_resume: bool = True
-    leaves: str = ""                        # what it remembers of this boot: each run stands for a boot of its own
-    most: int = 0                           # drives it can serve; 0: any number
-    slow: bool = False                      # many drives take it most of an hour here: one run
-    processes: tuple = ()                   # resident: their names in /proc/*/comm
+    leaves: str = ""                        # state of this boot, removed because each run stands for a separate boot
+    most: int = 0                           # maximum number of drives; 0: any number
+    slow: bool = False                      # True: only one run, because many drives take most of an hour
+    processes: tuple = ()                   # names of resident processes in /proc/*/comm
     note: str = ""
 
     def on(self):
-        """A shell command: from now on it sees events."""
+        """Returns a shell command after which the contender gets events."""
         steps = []
         if self.rule:
             steps.append(f"rm -f /etc/udev/rules.d/{self.rule}; udevadm control --reload")
@@ -89,7 +89,7 @@ drives = (
 );
 """
 
-# Idle counts what a service costs when nothing happens, so tuned's and hd-idle's own clocks are as they are shipped.
+# The part "idle" counts the cost of an idle service, so tuned and hd-idle keep their default intervals.
 TUNED_PROFILE = f"""\
 [main]
 summary=The wish of the benchmark
@@ -132,7 +132,7 @@ def disk_id(serial):
 
 
 def files(serials, snapshot, floor):
-    """What lies in the guest: every contender's configuration for these drives, the floor and the instrument."""
+    """Returns the files of the guest: each contender's configuration for these drives, the floor program and snapshot."""
     serials = [*serials, HOT]
     texts = {
         CONF: DRIVEKEEP_CONF,
@@ -149,9 +149,9 @@ def files(serials, snapshot, floor):
         "/etc/tuned/profile_mode": "manual\n",
         "/etc/smartd.conf": "".join(
             f"{by_id(s)} -d removable -e apm,{APM} -e standby,{TIMER} -e wcache,off -e lookahead,on\n" for s in serials),
-        # It refuses to run in a virtual machine, where drives are rarely its own.
+        # smartd refuses to run in a virtual machine by default, because the drives are rarely real.
         "/etc/systemd/system/smartmontools.service.d/bench.conf": "[Unit]\nConditionVirtualization=\n",
-        # It forks twice. On one processor systemd takes the first child for the service, whose end is the second one's then.
+        # hd-idle forks twice. On one processor systemd treats the first child as the service, and its exit as the end of the service.
         "/etc/systemd/system/hd-idle.service.d/bench.conf": "[Service]\nGuessMainPID=no\n",
         "/etc/default/hd-idle": 'START_HD_IDLE=true\nHD_IDLE_OPTS="-i 1200"\n',
         "/etc/systemd/system/bench-floor.service": FLOOR_UNIT,
@@ -168,7 +168,7 @@ def files(serials, snapshot, floor):
 
 
 def setup():
-    """A script for the guest before its first boot: everything there, everything off, Debian's hdparm put back."""
+    """Returns a script for the guest before its first boot: all contenders installed and off, Debian's hdparm files restored."""
     lines = [f"cp -a {ASIDE}/. /",
              "rm -f /etc/systemd/system/smartmontools.service /etc/systemd/system/hd-idle.service",
              "systemctl disable -q udisks2 tlp tuned smartmontools hd-idle hdparm polkit 2>/dev/null || true",

@@ -1,6 +1,6 @@
-"""What each contender puts on the disk, and what it pulls in with it: from the packages of the guest.
+"""The size of each contender on disk, and the packages that it pulls in, from the packages of the guest.
 
-Counted is what a minimal system with systemd, udev and D-Bus does not have already. Packages have manual pages compressed.
+Only packages missing from a minimal system with systemd, udev and D-Bus count. Manual pages count compressed, as in packages.
 """
 import dataclasses
 import gzip
@@ -17,13 +17,13 @@ PEERS = {"hdparm": "hdparm", "udisks2": "udisks2", "tlp": "tlp", "tuned": "tuned
 @dataclasses.dataclass
 class Footprint:
     version: str
-    own: int                # bytes
-    pulled_in: int          # packages
+    own: int                # bytes of the contender itself
+    pulled_in: int          # number of additional packages
     pulled_in_bytes: int
 
 
 def packages(tree):
-    """{name: fields} of all that is installed below a tar of a root; virtual names too, as their provider."""
+    """Returns {name: fields} of all packages installed in a tar of a root. Virtual names map to their provider."""
     with tarfile.open(tree) as tar:
         text = tar.extractfile("./var/lib/dpkg/status").read().decode()
     found, virtual = {}, {}
@@ -38,7 +38,7 @@ def packages(tree):
 
 
 def closure(found, virtual, names):
-    """These packages and all they depend on; of alternatives, the first that is installed."""
+    """Returns these packages and all their dependencies; of alternatives, the first one installed."""
     known, waiting = set(), list(names)
     while waiting:
         name = waiting.pop()
@@ -54,7 +54,7 @@ def closure(found, virtual, names):
 
 
 def packed_bytes(path):
-    """As a package has it: with manual pages in gzip."""
+    """Returns the size as in a package, with manual pages compressed by gzip."""
     if path.match("share/man/man*/*"):
         return len(gzip.compress(path.read_bytes(), 9))
     return path.lstat().st_size
@@ -65,7 +65,7 @@ def tree_bytes(top):
 
 
 def run(tree, installed):
-    """{contender: Footprint}; `tree` is the guest's archive, `installed` drivekeep as `meson install --strip` made it."""
+    """Returns {contender: Footprint}. `tree` is the guest's archive, `installed` the result of `meson install --strip`."""
     found, virtual = packages(tree)
     essential = [name for name, fields in found.items() if fields.get("Essential") == "yes"]
     minimal = closure(found, virtual, [*essential, *MINIMAL])

@@ -1,6 +1,6 @@
-"""Hundreds of drives, of the kernel's own making (scsi_debug): they have no ATA settings, so the wish is their read-ahead.
+"""Hundreds of drives, emulated by the kernel's scsi_debug. They have no ATA settings, so the setting is the read-ahead.
 
-Debian's rule ends at the 26th drive; udisks2, TLP and smartd know no read-ahead.
+Debian's rule covers only 26 drives; udisks2, TLP and smartd do not support read-ahead.
 """
 import time
 
@@ -11,7 +11,7 @@ WANTED_KB = 512
 CONF = f'drives = ( {{ match = {{ transport = "scsi"; }}; read_ahead_kb = {WANTED_KB}; }} );\n'
 NODES = "/sys/block/sd*/queue/read_ahead_kb"
 RIGHT = f"cat {NODES} | grep -cx {WANTED_KB}"
-TARGETS = 8         # SCSI targets; the rest of the number is logical units
+TARGETS = 8         # SCSI targets; the drives are their logical units
 
 
 def once(guest, number, name, act, stop):
@@ -37,7 +37,7 @@ TUNED_PROFILE = f"[main]\nsummary=The wish\n\n[disk]\ndevices=sd*\ndynamic=0\nre
 
 
 def run(image, floor, sizes, runs, chosen):
-    """{number: {contender: [figures]}}"""
+    """Returns {number: {contender: [figures]}}."""
     found = {}
     for number in sizes:
         with bench.machine(image, 0, floor, memory=4096) as (guest, _):

@@ -1,10 +1,10 @@
-"""One more drive is plugged into a machine full of drives that are configured."""
+"""Hotplug of a drive into a machine with many configured drives."""
 import time
 
 import bench
 import contenders
 
-STAYS = 15      # seconds: one that goes just after it was written to is a flapping one to drivekeep, which then waits
+STAYS = 15      # seconds: drivekeep treats a drive that vanishes right after a visit as flapping and then delays visits
 
 
 def once(guest, drives, contender):
@@ -19,7 +19,7 @@ def once(guest, drives, contender):
 
 
 def run(image, floor, number, runs, chosen):
-    """{contender: [Figure with others, the commands to all the other drives]}"""
+    """Returns {contender: [Figure with `others`, the commands to all other drives]}."""
     figures = {}
     with bench.machine(image, number, floor) as (guest, drives):
         for contender in [contenders.NONE, *chosen]:

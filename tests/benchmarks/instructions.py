@@ -1,4 +1,4 @@
-"""Instructions, counted by callgrind on this machine: they do not depend on its load, and hardly on its processor."""
+"""Instruction counts by callgrind on the host, which depend little on the processor and not on the load."""
 import json
 import pathlib
 import re
@@ -7,8 +7,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 LAST = HERE / "instructions.json"
-MARGIN = 1.05                   # over the last result
-LINEAR = 2.1                    # for twice the work
+MARGIN = 1.05                   # largest accepted ratio to the last result
+LINEAR = 2.1                    # largest accepted ratio for twice the work
 
 PARSE, PLAN = "measured_parse", "measured_plan"
 WORK = {                        # name: (function, rules, drives)
@@ -21,7 +21,7 @@ WORK = {                        # name: (function, rules, drives)
 
 
 def count(program, function, rules, drives):
-    # The compiler may have made a clone of the function, with a suffix to its name.
+    # The compiler may have cloned the function and added a suffix to its name.
     with tempfile.NamedTemporaryFile() as out:
         told = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}",
                                f"--toggle-collect={function}*", program, str(rules), str(drives)],
@@ -33,7 +33,7 @@ def count(program, function, rules, drives):
 
 
 def toolchain(program):
-    """What the counts depend on besides the source."""
+    """Returns what the counts depend on besides the source code."""
     compiler = re.search(r"GCC: [^\n\0]*|clang version [^\n\0]*", pathlib.Path(program).read_bytes().decode("latin-1"))
     libc = subprocess.run(["getconf", "GNU_LIBC_VERSION"], capture_output=True, text=True).stdout.strip()
     flags = re.search(r"^flags\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
@@ -42,7 +42,7 @@ def toolchain(program):
 
 
 def run(program):
-    """{"toolchain": ..., "counts": {work: instructions}}"""
+    """Returns {"toolchain": ..., "counts": {work: instructions}}."""
     return {"toolchain": toolchain(program), "counts": {name: count(program, *work) for name, work in WORK.items()}}
 
 

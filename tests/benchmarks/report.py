@@ -1,7 +1,7 @@
-"""Figures as tables, a chart, and a word on each target. Pure: from the results, as they are in the JSON file, to text."""
+"""Formats results, as they are in the JSON file, as tables and verdicts on each target. All functions are pure."""
 import statistics
 
-NO_LOG = "drivekeep, no wake log"      # the part "idle" measures drivekeep so, too
+NO_LOG = "drivekeep, no wake log"      # second measurement of drivekeep in the part "idle"
 ORDER = ["none", "floor", "drivekeep", NO_LOG, "hdparm", "udisks2", "tlp", "tuned", "smartd", "hd-idle"]
 NOTES = {"none": "udev alone", "floor": "a bare C loop", "hdparm": "Debian's udev scripts", "tlp": "2 of the 4 settings",
          "tuned": "2 of the 4 settings", "hd-idle": "no setting"}
@@ -12,7 +12,7 @@ def in_order(names):
 
 
 def valid(figures):
-    """A run counts only when every drive is as wanted."""
+    """Returns the runs that count: those in which every drive has all settings."""
     return [f for f in figures if f["right"] == f["drives"]]
 
 
@@ -31,7 +31,7 @@ def median(numbers):
 
 
 def shown(numbers, scale=1.0, digits=0):
-    """The median, and the spread where there is one."""
+    """Formats the median, and the spread if values differ."""
     if not numbers:
         return "-"
     low, mid, high = (f"{n / scale:,.{digits}f}" for n in (min(numbers), statistics.median(numbers), max(numbers)))
@@ -52,7 +52,7 @@ class Table:
         return "\n".join([self.title, "", lines[0], "  ".join("-" * w for w in widths), *lines[1:]]) + "\n"
 
 
-# ---- tables ----
+# ---- Tables ----
 
 def commands_per_drive(figures, *kinds):
     return [sum(f["commands"][kind] for kind in kinds) / f["drives"] for f in figures]
@@ -218,7 +218,7 @@ def text(results):
     return "\n".join(parts)
 
 
-# ---- targets ----
+# ---- Targets ----
 
 def target(text, figure, limit, reached):
     return {"text": text, "figure": figure, "limit": limit, "reached": bool(reached)}
@@ -317,7 +317,7 @@ def boot_targets(results):
 
 
 def mountable_target(number, result):
-    """As early as without it: within the spread of boots without it."""
+    """Checks that drives can be mounted as early with drivekeep as in the slowest boot without it."""
     without, ours = values(result["none"], "mountable"), median(values(result["drivekeep"], "mountable"))
     return target(f"boot: until one of {drives(number)} can be mounted", f"{ours:.3f} s",
                   f"{max(without):.3f} s (the worst without it)", ours <= max(without))
@@ -330,7 +330,7 @@ def idle_targets(result):
             target("idle: memory (PSS)", f"{pss / 1e6:.2f} MB", "1.5 MB", pss < 1.5e6)]
 
 
-MESSAGE = 3         # a message of the kernel's wakes the service so often at most
+MESSAGE = 3         # most wake-ups of the service for one kernel message
 
 
 def spindown_targets(result):
@@ -344,7 +344,7 @@ def spindown_targets(result):
             target("spun down for an hour: commands", commands, "0", commands == 0)]
 
 
-LINEAR = 1.15       # a drive may cost so much more among many
+LINEAR = 1.15       # largest accepted ratio of the cost of a drive among many to that among few
 
 
 def growth_targets(result):

@@ -1,4 +1,4 @@
-"""The machine sleeps, and its drives lose their power meanwhile."""
+"""Resume of a machine whose drives lost their power during suspend."""
 import dataclasses
 import time
 

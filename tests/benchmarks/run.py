@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure drivekeep against its peers and the floor; tests/bench calls this once everything is built."""
+"""Measure drivekeep against its peers and the floor program; tests/bench runs this after the build."""
 import argparse
 import dataclasses
 import json
@@ -28,10 +28,10 @@ import startup  # noqa: E402
 
 PARTS = ["instructions", "footprint", "startup", "coldplug", "slow", "hotplug", "resume", "boot", "idle", "spindown",
          "growth"]
-SUITE = "bookworm"              # the published figures are of its programs
-SIZES = [1, 24, 96]             # for coldplug
-FULL = 24                       # drives in all other cases
-FEW = 4                         # … of a quick run
+SUITE = "bookworm"              # the published figures are for programs of this suite
+SIZES = [1, 24, 96]             # numbers of drives for coldplug
+FULL = 24                       # number of drives in all other cases
+FEW = 4                         # number of drives in a quick run
 IDLE_SECONDS = 600
 GROWTH = [256, 512, 1024]
 SPINDOWN = [FEW, FULL]
@@ -42,7 +42,7 @@ def say(text):
 
 
 def plain(value):
-    """Dataclasses as dicts, all the way down; keys as JSON has them."""
+    """Converts dataclasses to dicts recursively, with keys as in JSON."""
     if dataclasses.is_dataclass(value):
         return plain(dataclasses.asdict(value))
     if isinstance(value, dict):
@@ -62,7 +62,7 @@ class Run:
         self._image = None
 
     def keep(self, part, found):
-        """What is measured so far is on the disk: a run takes hours."""
+        """Stores the results of a part on disk at once, because a run takes hours."""
         self.results[part] = plain(found)
         save(self.results, self.options)
 
@@ -90,7 +90,7 @@ class Run:
         return self.results["coldplug"]
 
     def _into(self, part, figures):
-        """These figures among the earlier ones, of other sizes or contenders."""
+        """Merges figures into the earlier ones of other sizes or contenders."""
         found = {**self.results.get(part, {})}
         for number, by_contender in plain(figures).items():
             found[number] = {**found.get(number, {}), **by_contender}

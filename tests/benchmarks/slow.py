@@ -1,4 +1,4 @@
-"""Coldplug with one drive that takes ten seconds to answer: when do the others have their settings?"""
+"""Coldplug with one drive that takes ten seconds to answer: the time until the other drives have their settings."""
 import bench
 import contenders
 import coldplug
@@ -7,7 +7,7 @@ HANG = 10
 
 
 def others(figure, drives, since):
-    """Seconds until the last of the other drives had its last setting."""
+    """Returns the seconds until all other drives had their last setting."""
     times = [bench.last_setting({drive: mark}) for drive, mark in since.items() if drive is not drives.present[0]]
     return max(time for time in times if time) - figure.since if all(times) else None
 
@@ -23,7 +23,7 @@ def once(guest, drives, contender, hang):
 
 
 def run(image, floor, number, runs, chosen):
-    """{contender: {"without": [Figure with others_seconds], "with": [...]}}"""
+    """Returns {contender: {"without": [Figure with others_seconds], "with": [...]}}."""
     figures = {}
     with bench.machine(image, number, floor) as (guest, drives):
         for turn in range(runs):

@@ -1,4 +1,4 @@
-"""Drives that nobody uses: what does it cost to have them fall asleep, and what in an hour in which all sleep?"""
+"""Drives without I/O: the cost of their spin-down, and the cost of an hour in which all are in standby."""
 import dataclasses
 import re
 
@@ -6,18 +6,19 @@ import bench
 import contenders
 from keeping import CONF, TRACING, Keeping
 
-# Each is told to spin the drives down itself, after ten minutes. What drivekeep asks a drive once a day it does not know in any run.
+# Each contender spins the drives down itself after ten minutes. drivekeep's daily query of each drive happens in every run, because the
+# files of the earlier run are removed.
 LEAVES = f"{contenders.DRIVEKEEP.leaves} /var/lib/drivekeep/drives/*"
 CONTENDERS = [dataclasses.replace(contenders.DRIVEKEEP, settings=(), leaves=LEAVES), contenders.HD_IDLE]
 FILES = {CONF: 'drives = ( { match = { transport = "sata"; }; spindown_time = "10min"; spindown_by = "service"; } );\n',
          "/etc/default/hd-idle": 'START_HD_IDLE=true\nHD_IDLE_OPTS="-i 600"\n'}
-NAMES = {"drivekeep": ("drivekeepd", "keep-"), "hd-idle": ("hd-idle",)}    # how their processes' names begin
+NAMES = {"drivekeep": ("drivekeepd", "keep-"), "hd-idle": ("hd-idle",)}    # prefixes of their processes' names
 HOUR = 3600
-SETTLE = 60         # until what a start, and the kernel's word on its other clock, leave to be done is over
-APART = 50          # seconds between two looks at a drive; one look may read the kernel's counter several times
+SETTLE = 60         # seconds until the work after the start and after the kernel's message about the changed clock has ended
+APART = 50          # minimum seconds between two polls of a drive; one poll may read the kernel's counter several times
 
-# Each time the kernel wakes or starts a process of theirs, and each time that one reads how often a drive was used: from the drive's own
-# file or, as hd-idle, from one about all drives. So one that has ended is counted, too.
+# Traces each wake-up or start of a contender's process, and each read of a drive's I/O counters: from the drive's own file or, by hd-idle,
+# from a file about all drives. So processes that have ended are counted too.
 WATCH = """cd /sys/kernel/tracing && echo mono >trace_clock && echo 0 >tracing_on
 echo 'p:look part_stat_show drive=$arg1' >kprobe_events; echo 'p:look_all diskstats_show drive=$arg2' >>kprobe_events
 for event in sched/sched_waking sched/sched_wakeup_new kprobes/look kprobes/look_all; do
@@ -30,9 +31,9 @@ USE = f"for drive in {contenders.FLOOR_NODES}; do dd if=$drive of=/dev/null bs=4
 
 
 def run(image, floor, number, runs):
-    """{contender: [{"falling" or "asleep": {"drives", "asleep", "wakeups", "commands", "looks", "messages"}}]}, an hour each."""
+    """Returns {contender: [{"falling" or "asleep": {"drives", "asleep", "wakeups", "commands", "looks", "messages"}}]}, an hour each."""
     found = {contender.name: [] for contender in CONTENDERS}
-    # With a tick that never stops, no timer is late where the clock runs fast.
+    # With nohz=off the tick never stops, and no timer is late although the clock runs fast.
     with bench.machine(image, number, floor, append="nohz=off", start=TRACING) as (guest, drives):
         guest.run(WATCH)
         for path, text in FILES.items():
@@ -56,7 +57,7 @@ def hour(guest, drives, contender, use="true"):
     figures = {
         "drives": len(marks), "asleep": sum(drive["mode"] == "standby" for drive in marks), "messages": messages,
         "wakeups": sum(event.startswith("sched") for _, event, _ in events),
-        # Not bench.userland(): the kernel has made an ATA command of hd-idle's.
+        # bench.userland() would miss hd-idle's command, which the kernel has translated to an ATA command.
         "commands": sum(e.comm.startswith(NAMES[contender.name]) for drive, mark in marks.items() for e in drive.log.since(mark)),
         "looks": max((1 + sum(b - a > APART for a, b in zip(times, times[1:])) for times in looks.values()), default=0),
     }
