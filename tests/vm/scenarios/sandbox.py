@@ -186,7 +186,7 @@ class Sandbox(Keeping):
                              (f"{virtio}/queue/read_ahead_kb", "^256$"), ("nvme0n1/queue/scheduler", r"\[bfq\]"),
                              ("nvme0n1/queue/read_ahead_kb", "^256$")):
             path = "/sys/block/" + path.removeprefix("/dev/")
-            self.match(f"{path}", machine.run(f"cat {path}").stdout, wanted)
+            self.match(f"{path} has the configured value", machine.run(f"cat {path}").stdout, wanted)
 
     def check_processes(self, machine):
         """Checks the privileges of the manager, the broker and a worker; a slow drive keeps the worker waiting meanwhile."""
@@ -333,7 +333,7 @@ class Sandbox(Keeping):
         self.find_processes(machine)
 
     def check_refused_calls(self, machine):
-        """Kills the service at each system call that its filter otherwise fails with EPERM: none of them is needed."""
+        """Checks that the service needs no filtered system call: the filter kills the service instead of returning EPERM."""
         self.let_broker_go(machine)
         for unit in ("drivekeep", "drivekeep-broker"):
             machine.push(f"/etc/systemd/system/{unit}.service.d/kill.conf", "[Service]\nSystemCallErrorNumber=kill\n")
@@ -348,7 +348,7 @@ class Sandbox(Keeping):
                       machine.run("journalctl -b -o cat --no-pager -t drivekeepd").stdout, "killed|ended before")
 
     def check_first_usb_disk(self):
-        """Plugs a disk into a machine that has had none of the sd driver since boot, so that the module is not loaded."""
+        """Plugs in the first disk of the sd driver since boot, before which the driver's module is not loaded."""
         drive = self.drive("SN-FIRST", **COLD)
         with tempfile.TemporaryDirectory(prefix="dkd-", dir="/tmp") as directory, \
              UsbDisk(pathlib.Path(directory) / "usb", drive, plugged=False, sense="fixed") as disk, \

@@ -10,7 +10,7 @@ FAULTS = {"overflow": "heap-buffer-overflow", "leak": "detected memory leaks", "
 
 
 class Sanitized(Boot):
-    """The steps of `boot` with a build with sanitizers, which report nothing"""
+    """`boot` with a build with sanitizers, which report nothing"""
     for_every_build = False
 
     @contextlib.contextmanager

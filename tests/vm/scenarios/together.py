@@ -158,7 +158,7 @@ class Together(Keeping):
 
 
 class TogetherBeside(Together):
-    """`together` also without wake_together; a program that reads all members does not raise the number of simultaneous spin-ups"""
+    """`together`, also without wake_together; a read of all members does not raise the number of simultaneous spin-ups"""
     rare = True
     reads = {1: "the first", len(MEMBERS): "all"}
 

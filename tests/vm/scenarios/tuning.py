@@ -75,7 +75,7 @@ class Tuning(Sampling):
         return json.loads(machine.run(self.sampled(samples, f"drivekeep tune --json {line} {BUDGET}"), 600).stdout)
 
     def kills(self, machine, off):
-        # Lists the drive's own value before the guest's, which costs a command in the guest.
+        # The drive model's value comes first, because reading the other value takes a command in the guest.
         return Kills(self, machine, ("SN-OFF", "lookahead", lambda: off["lookahead"]),
                      ("SN-SAME", "read_ahead_kb", lambda: self.read_ahead(machine, "SN-SAME")))
 
