@@ -22,13 +22,12 @@ typedef struct Complaint {
 typedef struct Complaints {
         GROWING_ARRAY(Complaint, items);
         size_t n_errors;
-        int error; /* -ENOMEM: the list, and the configuration read with it, is incomplete */
+        int error; /* -ENOMEM: memory ran out, so the list and the configuration are incomplete */
 } Complaints;
 
 const char *complaint_level_to_string(ComplaintLevel l);
 
-/* Adds a complaint. The list is sorted by file, in the order in which files were first mentioned, then by line and column. Returns
- * c->error. */
+/* Adds a complaint. The list is sorted by file (the file with the earliest complaint first), then by line and column. Returns c->error. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
 /* Returns true if a complaint about this place ends with `end`. Used to report a rule once if it matches many drives. */

@@ -19,7 +19,7 @@ typedef struct BlockReader {
         bool closed;         /* the block has its "}" */
         bool has_match;      /* a match was found, possibly with an error */
         bool match_known;    /* the match was read without an error */
-        bool after_match;    /* no statement follows the match yet */
+        bool after_match;    /* the last statement read is the match */
         bool in_battery;     /* inside on_battery = { … } */
         bool has_battery;    /* an on_battery was found */
 } BlockReader;
@@ -50,7 +50,7 @@ static Assignment assignment_of(const BlockReader *b, const Setting *row, size_t
         };
 }
 
-/* The file probably names this setting here, so the value of an earlier block must not be applied. */
+/* Withholds a setting that the file probably names here: the value of an earlier block must not be applied either. */
 static void withhold(BlockReader *b, const Setting *row, size_t name) {
         Assignment a = assignment_of(b, row, name);
 
@@ -103,7 +103,8 @@ static void read_setting(BlockReader *b, const Setting *row, size_t name) {
         }
 }
 
-/* Returns true if the key belongs in the block itself, not in its match or on_battery. "rotational" is valid in both. */
+/* Returns true if the key belongs in the block itself, not in its match or on_battery. False for a match key inside the match, even if
+ * the block has a setting of the same name ("rotational"). */
 static bool is_for_block(const BlockReader *b, const char *key, bool match) {
         if (match && match_key_from_string(key) >= 0)
                 return false;
@@ -119,7 +120,8 @@ static size_t find_missing_brace(const Reader *r, size_t i, size_t end) {
         return 0;
 }
 
-/* Returns true if the setting also occurs earlier in the group. The second one then belongs to the block, and on_battery is not closed. */
+/* Returns true if the setting also occurs earlier in on_battery. The "}" of on_battery is then missing, and the second occurrence belongs
+ * to the block. */
 static bool is_repeated(const BlockReader *b, size_t first, size_t name) {
         char key[TOKEN_TEXT_MAX];
 
@@ -146,8 +148,8 @@ static void complain_group(BlockReader *b, size_t value, const char *name, size_
         b->r->broken = t->muted = true;
 }
 
-/* Returns true if the group is not closed: its block has no "}", and a key of the block is inside the group. Reports the whole group
- * once. */
+/* Returns true if the group is not closed: its block has no "}", and a key of the block is inside the group. Adds one complaint for the
+ * whole group. */
 static bool group_is_open(BlockReader *b, size_t value, const char *name) {
         bool match = streq(name, CONFIG_MATCH);
         ConfigText *t = b->r->text;
@@ -287,8 +289,8 @@ static void read_statement(BlockReader *b, size_t name) {
                 b->r->broken = true;
 }
 
-/* Skips from a syntax error to the next statement. Settings among the skipped tokens are withheld. Other tokens may be part of the
- * match, as in: match = "/dev/"; "sda"; */
+/* Skips from a syntax error to the next statement. Withholds the settings among the skipped tokens. If the error follows the match, the
+ * match may be incomplete, as in: match = "/dev/"; "sda"; */
 static size_t skip_broken(BlockReader *b, size_t i, size_t end) {
         const ConfigText *t = b->r->text;
         char name[TOKEN_TEXT_MAX];
@@ -324,7 +326,8 @@ static void read_statements(BlockReader *b, size_t i, size_t end) {
         }
 }
 
-/* Returns true if this '}' is one too many: settings, or the block's own '}', follow. A match would begin another block. */
+/* Returns true if this '}' is one too many: settings of the block, or its last '}', follow. A match that follows belongs to the next
+ * block. */
 static bool is_surplus(const Reader *r, size_t i) {
         char name[TOKEN_TEXT_MAX];
         size_t brace = i;
@@ -358,7 +361,7 @@ static void complain_open(const BlockReader *b, size_t start, size_t end) {
                                   t->tokens[before].column);
 }
 
-/* Returns true if a token is on a line with an unpaired quote, which was reported. */
+/* Returns true if any of these tokens is on a line with an unpaired quote. That quote was reported. */
 static bool has_doubtful(const ConfigText *t, size_t i, size_t end) {
         while (i < end && !t->tokens[i].doubtful)
                 i++;
@@ -398,7 +401,7 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
                 config_text_error(t, start, "this block has no match; if it is for every drive, write match = {};");
         else if (b.n_statements == 1 && b.match_known && !r->broken)
                 config_text_warning(t, start, "this block has a match but no settings, and has no effect");
-        /* The text after the block may still belong to the block. */
+        /* The text after a block with an error may still belong to the block: no second complaint. */
         r->reported = r->reported || t->muted;
         t->muted = false;
 
@@ -408,6 +411,6 @@ bool block_read(Reader *r, bool guessed, Block *ret) {
         ret->broken = r->broken || guessed;
         ret->obscure = guessed || (ret->broken && ret->obscure);
 
-        /* If the end of the block is a guess, a match just before it may be incomplete. */
+        /* If the end of the block is a guess, a match just before that end may be incomplete. */
         return b.match_known && !(guessed && b.after_match);
 }

@@ -16,7 +16,7 @@
 /* Adds a warning about `at`, a block or an assignment, in the file of `b`. */
 #define warn(c, b, at, ...) \
         complain(&(c)->complaints, COMPLAINT_WARNING, (b)->file, (at)->line, (at)->column, __VA_ARGS__)
-/* Blocks are compared in pairs. Larger configurations, which no one writes by hand, are not compared. */
+/* Maximum number of blocks that are compared in pairs. No one writes more blocks by hand. */
 #define COMPARED_MAX 2000U
 
 static bool block_includes(const Block *wide, const Block *narrow) {
@@ -24,7 +24,7 @@ static bool block_includes(const Block *wide, const Block *narrow) {
 }
 
 /* Returns the assignment that decides the state for all drives of the block, on mains or on battery: the last one in this block, or in a
- * block that includes all its drives. An assignment outside on_battery is valid for both power supplies. NULL: no such assignment. */
+ * block that includes all its drives. An assignment outside on_battery applies on mains and on battery. NULL: no such assignment. */
 static const Assignment *find_deciding(const Config *c, size_t block, const char *name, bool on_battery, size_t *ret) {
         for (size_t i = c->n_blocks; i-- > 0;) {
                 const Block *b = &c->blocks[i];
@@ -68,13 +68,13 @@ static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         return NULL;
 }
 
-/* Reports an assignment that a later one excludes. This is a notice, because a drive may support only one of the two settings. It is a
- * warning for settings that drives only support together (SETTING_SAME). */
+/* Reports an assignment that a later one excludes: as a notice, because a drive may support only one of the two settings; as a warning if
+ * every drive supports both settings or neither (SETTING_SAME). */
 static void check_excluded(Config *c, size_t block, const Assignment *a) {
         const Block *b = &c->blocks[block];
         size_t own;
 
-        /* An assignment that a later block overrides or cancels is never written. */
+        /* An assignment that a later block overrides or cancels is never written: exclusion does not matter. */
         if (find_deciding(c, block, a->name, a->on_battery, &own) != a)
                 return;
         for (size_t i = block; i < c->n_blocks; i++) {
@@ -93,7 +93,8 @@ static void check_excluded(Config *c, size_t block, const Assignment *a) {
         }
 }
 
-/* Returns true if the blocks have settings that exclude each other. Each block is then for the drives that support its setting. */
+/* Returns true if the blocks have settings that exclude each other. Such blocks are no duplicates: each is for the drives that support its
+ * setting. */
 static bool blocks_exclude(const Block *before, const Block *b) {
         for (const Assignment *a = before->assignments; a < before->assignments + before->n_assignments; a++)
                 if (is_in_force(a) && find_excluding(b, a))
@@ -112,7 +113,7 @@ static void check_duplicate(Config *c, size_t block) {
                 if (before->broken || !streq(before->file, b->file) || !block_includes(before, b) ||
                     !block_includes(b, before))
                         continue;
-                /* Blocks with different options for all their settings cannot be merged. */
+                /* These options apply to a whole block, so blocks with different options cannot be merged. */
                 if (before->allow_dangerous != b->allow_dangerous || before->permanent != b->permanent ||
                     before->wake != b->wake || before->spindown_by != b->spindown_by ||
                     before->wake_together != b->wake_together || before->commands_are_use != b->commands_are_use ||
@@ -224,7 +225,7 @@ static void check_pair(Config *c, size_t block, const Assignment *a, size_t pair
                 return;
         if (pairs[pair].by_service && (c->blocks[i].spindown_by == SPINDOWN_BY_DRIVE || c->blocks[i].commands_are_use))
                 return;
-        /* A pair that is the same on battery was reported before. */
+        /* If neither assignment is inside on_battery, the check for mains has reported the pair. */
         if (on_battery && !first->on_battery && !second->on_battery)
                 return;
         warn(c, &c->blocks[i], first, "%s %s:%u", pairs[pair].sentence, c->blocks[k].file, second->line);
@@ -238,9 +239,9 @@ static void check_pairs(Config *c, size_t block, const Assignment *a) {
                 }
 }
 
-/* ---- values that are written and can do harm, by the `harm` member of the settings' rows ---- */
+/* ---- values that are written and can do harm (Setting.harm) ---- */
 
-/* Returns the harm of the value by the rows with this name. NULL: harmless. */
+/* Returns the harm that a row of this name defines for the value. NULL: harmless. */
 static const Harm *find_harm(const SettingTable *t, const char *name, const Value *v) {
         SETTING_TABLE_FOREACH(s, t)
                 if (s->harm && streq(s->name, name) && v->type == s->range.type && v->number >= s->harm->from &&
@@ -250,7 +251,7 @@ static const Harm *find_harm(const SettingTable *t, const char *name, const Valu
         return NULL;
 }
 
-/* Returns true if each criterion matches any drive. */
+/* Returns true if each criterion matches every drive. */
 static bool match_is_universal(const Match *m) {
         for (size_t i = 0; i < m->n_criteria; i++) {
                 const Criterion *c = &m->criteria[i];
@@ -388,8 +389,8 @@ static void check_block(Config *c, const SettingTable *t, size_t block) {
 
 /* ---- settings that a kind of drive does not support, if another setting has the same effect (Remedy) ---- */
 
-/* Returns true if the setting works without support by the drive: the service spins the drive down, or "off" is what a drive without the
- * setting does. */
+/* Returns true if the setting needs no support by the drive: the service spins the drive down, or the value is "off" and drives without the
+ * setting act as if it were off. */
 static bool needs_no_support(const SettingTable *t, const char *name, const Value *v, SpindownBy by) {
         const Setting *s = setting_find(t, name);
 
@@ -448,10 +449,10 @@ static void check_drive_kind(Config *c, const SettingTable *t, const Drive *d, c
         }
 }
 
-/* ---- the checks of the files, and of a present drive ---- */
+/* ---- the checks of the files, and of one drive ---- */
 
 int config_check(Config *c, const SettingTable *t) {
-        /* Broken blocks were reported, and are not applied. */
+        /* Broken blocks need no check: they were reported, and are not applied. */
         for (size_t i = 0; i < c->n_blocks; i++)
                 if (!c->blocks[i].broken)
                         check_block(c, t, i);
@@ -475,7 +476,8 @@ static void check_member(Config *c, const SettingTable *t, const Drive *d, const
         }
 }
 
-/* Warns of a spin-down by the service without I/O statistics. The settings may come from two rules that share only some drives. */
+/* Warns of a spin-down by the service without I/O statistics. Unlike config_check(), this also detects two rules that share only some of
+ * their drives. */
 static int check_hidden_io(Config *c, const SettingTable *t, const Drive *d, const Wishes *w) {
         const Wish *counts = wishes_find(w, "iostats");
 
@@ -581,7 +583,7 @@ typedef struct Present {
         size_t n;
 } Present;
 
-/* Returns a stable link of the present drive that has this name. NULL: no such drive, or no stable link. */
+/* Returns a stable link of the attached drive that has this name. NULL: no such drive, or no stable link. */
 static const char *find_stable_link(const Present *p, const char *path) {
         for (size_t i = 0; i < p->n; i++) {
                 const Drive *d = p->drives[i];

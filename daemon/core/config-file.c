@@ -30,7 +30,7 @@ static bool opens_list(const ConfigText *t, size_t i) {
 }
 
 /* Returns true if the file has text but is not a configuration: it has no list of blocks, and no known key followed by "=" or by ":" and a
- * bracket. Such a file is not quoted at all: in /etc/shadow, for example, colons follow words. */
+ * bracket. No text of such a file is quoted: the colons of /etc/shadow, for example, would make words look like keys. */
 static bool is_foreign(const ConfigText *t, const SettingTable *table) {
         char name[TOKEN_TEXT_MAX];
         size_t i = 0;
@@ -89,7 +89,7 @@ static void read_list(Reader *r) {
         r->i = bracket + r->open;
 }
 
-/* Returns true at the end of the list. A brace ends a list that began with a brace. */
+/* Returns true at the end of the list. "}" ends a list that began with "{". */
 static bool at_list_end(const Reader *r) {
         TokenType type = token_type(r, r->i);
 
@@ -138,7 +138,7 @@ static void read_block(Reader *r) {
                 return;
         }
 
-        /* After an unclosed block, this group may be part of that block. */
+        /* After an unclosed block, a group without a match may be part of that block: the start of this block is a guess. */
         if (!block_read(r, !braced || (follows_unclosed && !token_is_name(r->text, start + 1, CONFIG_MATCH)), &block)) {
                 r->unmatched = r->unmatched ?: &r->text->tokens[start];
                 return;
@@ -275,7 +275,7 @@ static void break_general(const Reader *r, size_t first_block) {
 
         if (any)
                 config_text_complain(
-                                r->text, COMPLAINT_NOTICE, r->unmatched, /* reported at its own place */
+                                r->text, COMPLAINT_NOTICE, r->unmatched,
                                 "the drives of this block are not known, so the general rules of this file are not applied");
 }
 
@@ -321,7 +321,7 @@ int config_parse(Config *c, const SettingTable *t, const char *file, const char 
         if (!is_foreign(&tokens, t)) {
                 hide_secrets(&tokens, t);
                 read_file(&reader);
-        } else if (tokens.n_complaints == 0) /* otherwise reported already, such as text that is not UTF-8 */
+        } else if (tokens.n_complaints == 0) /* no complaint yet, such as one about text that is not UTF-8 */
                 config_text_error(
                                 &tokens, 0,
                                 "this is not a drivekeep configuration: it has neither drives = ( ... ) nor an option");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The list of files in force, with a hash of each text, and its comparison with the files on disk. Example of a line: "0123456789abcdef
- * /etc/drivekeep/drivekeep.conf". */
+/* The list of files in force, with a hash of each text, and its comparison with the files on disk. Example of a line:
+ * "0123456789abcdef /etc/drivekeep/drivekeep.conf". */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -99,7 +99,7 @@ static void drop_ins_done(DropIns *d) {
         free(d->paths);
 }
 
-/* Inserts a drop-in, sorted by name. A drop-in of the same name comes from a higher root, and is kept. */
+/* Inserts a drop-in, sorted by name, unless the list has a drop-in of the same name, which comes from a higher root. */
 static int drop_ins_add(DropIns *d, const char *directory, const char *name) {
         size_t i = 0;
         char *path;
@@ -136,7 +136,7 @@ static int find_drop_ins(Config *c, const char *root, const ConfigDraft *draft, 
         }
         if (r < 0 || (access(directory, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)))
                 return r;
-        /* A user who can write to the parent directory could replace this directory. */
+        /* Check the parent directory, too: a user who can write to it could replace the directory of drop-ins. */
         r = check_directory(c, root, DIRECTORY);
         if (r > 0)
                 r = check_directory(c, root, CONFIG_DROP_IN_DIRECTORY);

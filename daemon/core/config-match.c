@@ -44,7 +44,7 @@ static bool complain_transport(ConfigText *t, size_t token, const char *pattern)
 }
 
 static bool complain_key(ConfigText *t, size_t token, const char *name) {
-        /* Words that lsblk, udev, smartctl and other programs use. */
+        /* Names that lsblk, udev, smartctl and other programs use for these keys. */
         static const struct {
                 const char *words;
                 MatchKey key;
@@ -115,7 +115,7 @@ static bool read_pattern(Reader *r, size_t token, MatchKey key, const char *prop
                 return false;
         }
 
-        /* Characters that are special in a shell or a regular expression, and literal in fnmatch(3). */
+        /* Warn of characters that are special in a shell or a regular expression, but literal in fnmatch(3). */
         brace = strchr(pattern, '{');
         if (brace && strchr(brace, ',') && strchr(brace, '}'))
                 config_text_warning(r->text, token,

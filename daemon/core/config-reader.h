@@ -21,8 +21,8 @@ typedef struct Reader {
         bool in_section; /* after a [section], as in files of other programs: unknown keys cause no complaint */
         bool separated;  /* a separator was read, so a block may follow */
         bool reported;   /* a complaint since the last block or option also covers the next token */
-        size_t n_blocks; /* number of blocks in the Config, if the last block read was added to them; else 0 */
-        size_t unclosed; /* the token at which an unclosed block was detected; 0: none */
+        size_t n_blocks; /* number of blocks in the Config; 0: the list has no block yet, or its last block was not added */
+        size_t unclosed;        /* the token at which an unclosed block was detected; 0: none */
         const Token *unmatched; /* the first token of a block whose match could not be read; NULL: none */
 
         bool broken; /* the current block has a syntax error, or would match more drives than intended */
@@ -41,7 +41,7 @@ static inline size_t skip_separators(const Reader *r, size_t i) {
 /* Returns the index of the token after the statement at `name`, at most `end` (config-statement.c). The value of the statement begins at
  * name + 2. 0: the statement has an error, which was reported; the block is then broken, and its later errors are not reported. */
 size_t reader_statement(Reader *r, size_t name, size_t end);
-bool reader_at_option(const Reader *r, size_t i); /* the name of an option, and "=" */
+bool reader_at_option(const Reader *r, size_t i); /* true: the tokens are the name of an option and "=" */
 
 /* Returns true if the previous token is of the same type and on the same line. reader_complain_twice() reports such a token. */
 bool reader_is_twice(const Reader *r, size_t token);
@@ -54,9 +54,9 @@ bool reader_complain_slash(Reader *r, size_t token);
  * them. */
 size_t reader_find_closing(const Reader *r, size_t i);
 
-/* Reads the block at r->i, with or without its '{', into an empty Block, and advances r->i past the block (config-block.c). `guessed`: the
- * start of the block is a guess, which was reported. False: the match could not be read. The caller must then apply neither the block nor
- * general rules, which might match the drives of the block. */
+/* Reads the block at r->i, with or without its '{', into an empty Block, and advances r->i past the block (config-block.c). `guessed`: an
+ * error was reported, and the block may begin elsewhere. False: the match could not be read. The caller must then apply neither the block
+ * nor general rules, which might match the drives of the block. */
 bool block_read(Reader *r, bool guessed, Block *ret);
 
 /* Reads a match (config-match.c). False: the match has an error, which was reported. */

@@ -63,7 +63,7 @@ static int apply_assignment(Wishes *w, const Block *b, const Assignment *a, cons
         return r;
 }
 
-/* Withholds all wishes, as an unreadable block may have changed any of them. */
+/* Withholds all wishes: the unreadable block may have been meant to change any of them. */
 static void withhold_all(Wishes *w, const Block *b) {
         for (size_t i = 0; i < w->n_items; i++) {
                 w->items[i].withheld = true;
@@ -85,7 +85,7 @@ static bool assignment_suits(const Block *b, const Assignment *a, const Drive *d
         return (a->row->backend == BACKEND_OPTICAL) == d->optical || !match_is_general(&b->match);
 }
 
-/* Applies a block. Assignments for battery come last, so that they replace the others. */
+/* Applies a block. The assignments in on_battery are applied last, so that they override those outside on_battery. */
 static int apply_block(Wishes *w, const Block *b, const Drive *d, const DriveLink *link, bool on_battery) {
         int r;
 
@@ -154,7 +154,8 @@ bool wishes_exclude(const Wish *a, const Wish *b, const SettingTable *t) {
         return x && y && !a->withheld && !b->withheld && settings_exclude(x, &a->value, y, &b->value);
 }
 
-/* Returns true if this item of `a` also wins in `b` against all earlier items that it excludes. */
+/* Of two wishes that exclude each other, the later one wins. Returns true if the item of `a` also follows, in `b`, each wish that it follows
+ * and excludes in `a`. */
 static bool wins_over_same(const Wishes *a, size_t item, const Wishes *b, const SettingTable *t) {
         const Wish *wish = wishes_find(b, a->items[item].name);
 

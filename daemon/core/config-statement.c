@@ -29,7 +29,7 @@ static bool opens_value(const Reader *r, size_t brace, bool in_list) {
                !token_is_name(r->text, brace + 1, CONFIG_MATCH);
 }
 
-/* Returns the first token of a group whose "{" is missing or another bracket: match = model = "x"; }; or match = ( model = "x"; };
+/* Returns the first token of a group without "{", or with a wrong bracket: match = model = "x"; }; or match = ( model = "x"; };
  * 0: no such group begins at this name. */
 static size_t find_braceless(const Reader *r, size_t name) {
         bool match = token_is_name(r->text, name, CONFIG_MATCH);
@@ -180,7 +180,7 @@ static size_t find_value_end(Reader *r, size_t name, size_t i) {
                         reader_complain_twice(r, i + 1);
                         return 0;
                 }
-                /* If this group is not closed, the block is not closed either. */
+                /* An unclosed group needs no complaint here: the complaint about its unclosed block covers it. */
                 end = reader_find_closing(r, i + 1);
                 return end + (token_type(r, end) == TOKEN_GROUP_END);
         default:
@@ -227,7 +227,7 @@ static void complain_name(Reader *r, size_t token) {
                                   TOKEN_QUOTED(r->text, token));
 }
 
-/* Complains about a token after a value. */
+/* Complains about an unexpected token after a value. */
 static void complain_after_value(Reader *r, size_t name, size_t token) {
         const ConfigText *t = r->text;
 

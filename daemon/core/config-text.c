@@ -70,7 +70,7 @@ static void add_token(ConfigText *t, TokenType type, size_t length) {
         advance(t, length);
 }
 
-/* Suppresses further complaints about the tokens read so far on this line. */
+/* Suppresses further complaints about those tokens of the line that were scanned. */
 static void doubt_line(ConfigText *t, unsigned line) {
         for (Token *k = t->tokens + t->n_tokens; k-- > t->tokens && k->line == line;)
                 k->doubtful = true;
@@ -121,7 +121,8 @@ static void add_checked_token(ConfigText *t, TokenType type, size_t length) {
                 doubt_line(t, at.line);
 }
 
-/* Returns true if the previous token on the line is a string or word without a gap before this one. Consecutive words count as joined. */
+/* Returns true if the previous token, a string or word on the same line, ends where this token begins. Two words count as joined even with
+ * a gap between them. */
 static bool is_joined(const ConfigText *t, const Token *at) {
         const Token *before = at - 1;
 
@@ -131,8 +132,8 @@ static bool is_joined(const ConfigText *t, const Token *at) {
                (before->type != TOKEN_STRING && (at->type == TOKEN_NAME || at->type == TOKEN_WORD));
 }
 
-/* Complains about a quote without a partner on its line. The mistake is at the first of the joined tokens: in "x; apm = "y" at the first
- * string, which ends too late. */
+/* Complains about a quote without a partner on its line, at the first of the joined tokens. Example: in the line "x; apm = "y" the first
+ * string ends too late. */
 static void complain_quote(ConfigText *t, const Token *quote) {
         const Token *at = quote;
 
@@ -202,7 +203,7 @@ static void skip_comment(ConfigText *t) {
         const char *p = t->text + t->at.offset, *end = NULL;
 
         if (peek(t, 0) == '/' && peek(t, 1) == '*') {
-                /* After a comment was found unclosed, do not search for its end again. */
+                /* After an unclosed comment, no comment has an end: do not search again. */
                 if (t->doubtful == SIZE_MAX)
                         end = memmem(p + 2, t->size - t->at.offset - 2, "*/", 2);
                 if (!end) {

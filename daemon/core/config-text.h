@@ -18,7 +18,7 @@ typedef enum TokenType {
         TOKEN_ARRAY = '[',
         TOKEN_ARRAY_END = ']',
 
-        TOKEN_END = 256, /* end of file; the last two tokens, for lookahead. Types after TOKEN_END can be words */
+        TOKEN_END = 256, /* end of file; added twice, for lookahead. Types greater than TOKEN_END can be words */
         TOKEN_NAME,
         TOKEN_STRING,
         TOKEN_WORD,    /* any other word: 7, 20min, /dev/sda, 'sda' */
@@ -56,7 +56,7 @@ void config_text_done(ConfigText *t);
         config_text_complain(t, COMPLAINT_WARNING, (t)->tokens + (token), __VA_ARGS__)
 bool config_text_complain(ConfigText *t, ComplaintLevel level, const Token *at, const char *format, ...) _printf_(4, 5);
 
-/* Copies the text of the token, without the quotes of a string, and returns buf. Longer text is cut: no known name is that long. */
+/* Copies the text of the token, without the quotes of a string, and returns buf. Cuts text that does not fit: no known name is that long. */
 #define TOKEN_TEXT_MAX 128U /* enough for a link below /dev/disk/by-id */
 const char *token_copy(const ConfigText *t, size_t token, char buf[static TOKEN_TEXT_MAX]);
 

@@ -67,7 +67,7 @@ static char *value_to_text(const ConfigText *t, size_t token) {
         return NULL;
 }
 
-/* Parses the value. The result belongs to `config`, which the caller has initialized. NULL: not a value. */
+/* Parses the value. The result belongs to `config`, which the caller has initialized. NULL: not a value, or out of memory. */
 static const config_setting_t *value_load(ConfigText *t, size_t token, config_t *config) {
         _cleanup_free_ char *text = value_to_text(t, token);
 

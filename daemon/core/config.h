@@ -18,14 +18,14 @@ typedef enum SpindownBy {
 } SpindownBy;
 
 typedef struct Assignment {
-        const char *name; /* canonical key of the state (setting_state()); points into the table */
+        const char *name; /* canonical key of the state (setting_state()); points into the table of settings */
         Value value;
         bool on_battery; /* valid only on battery, where it overrides the other assignments of the block */
         bool keep;       /* the value is "keep", which cancels the value of an earlier block */
         bool withheld;   /* the value has an error: nothing is written, not even the value of an earlier block */
         bool guessed;    /* derived from a mistyped name, or from a name outside a statement */
         unsigned line, column;
-        const Setting *row; /* of the key in the file, which may be an alias */
+        const Setting *row; /* the row of the key that the file has; may be an alias */
 } Assignment;
 
 typedef struct Block {
@@ -36,7 +36,7 @@ typedef struct Block {
                 unsigned line, column;
         } match_at;  /* the place of the match's value */
         bool broken; /* the block has an error: all its assignments are withheld, on battery and off */
-        bool obscure; /* the settings of a broken block are not known: all settings of earlier blocks are withheld, too */
+        bool obscure; /* the block is broken, and may set any setting: all settings of earlier blocks are withheld, too */
         bool allow_dangerous; /* the user permits dangerous settings in this block */
         bool wake;            /* a drive in standby may be spun up for the settings of this block */
         bool permanent;       /* apply --permanent makes the drive save those settings of this block that it can save */
@@ -105,7 +105,7 @@ typedef struct ConfigBlockKey {
 #define CONFIG_BLOCK_KEYS 9U
 extern const ConfigBlockKey config_block_keys[CONFIG_BLOCK_KEYS];
 
-/* Returns the index, or the number of entries if the name is unknown. */
+/* Return the index in config_options or config_block_keys, or the number of entries if the name is unknown. */
 size_t config_find_option(const char *name);
 size_t config_find_block_key(const char *name);
 
@@ -123,8 +123,8 @@ Assignment *block_find(const Block *b, const char *name, bool on_battery);
  * input causes complaints, not errors; the only error is -ENOMEM. */
 int config_parse(Config *c, const SettingTable *t, const char *file, const char *text, size_t size);
 
-/* Reads one regular file of at most CONFIG_FILE_MAX bytes (config-load.c). A file that the caller does not own must not be writable by
- * others. A file that cannot be read causes a complaint. */
+/* Reads one regular file of at most CONFIG_FILE_MAX bytes (config-load.c). A file that cannot be read, or that users other than root and
+ * the caller can write, causes a complaint. */
 int config_load_file(Config *c, const SettingTable *t, const char *path);
 
 /* The state file that lists the files in force, with a hash of each text. It is in the directory of the drives' state files. */
@@ -141,8 +141,8 @@ typedef enum ConfigNews {
         CONFIG_GONE,    /* a file in the list no longer exists, or is no longer read */
 } ConfigNews;
 
-/* Returns the ConfigNews of the first file that differs from the list in `in_force`, and stores its name in *ret_file; the caller frees the
- * name. -EBADMSG: the text is not such a list; -ENOMEM. */
+/* Compares the files with `in_force`, the content of CONFIG_IN_FORCE_FILE. Returns the ConfigNews of the first difference, and stores the
+ * file's name in *ret_file; the caller frees the name. -EBADMSG: `in_force` is not such a list; -ENOMEM. */
 int config_compare_in_force(const Config *c, const char *in_force, char **ret_file);
 
 #define CONFIG_DROP_IN_DIRECTORY "drivekeep/drivekeep.conf.d"
@@ -171,10 +171,10 @@ typedef struct Wish {
         bool allow_dangerous, permanent; /* from the winning block */
         bool optional;          /* the winning block is for a class of drives, some of which may lack the setting */
         bool wake;              /* from the winning block */
-        SpindownBy spindown_by; /* from the winning block, like the next two; used only for rows with `spins_down` */
-        bool wake_together, commands_are_use;
-        const char *file; /* or another source, in which case `line` is 0 */
-        unsigned line, column;
+        SpindownBy spindown_by; /* from the winning block; used only for rows with `spins_down` */
+        bool wake_together, commands_are_use; /* from the winning block; used only for rows with `spins_down` */
+        const char *file;                     /* the file, or the name of another source */
+        unsigned line, column;                /* 0: the source is not a file */
         char *via_stacked; /* link of md, dm-crypt or LVM above the drive, if the rule matches only by this link; else NULL */
 } Wish;
 
@@ -200,8 +200,8 @@ bool wishes_remedy(const Wishes *w, const Remedy *r);
 /* Returns true if any setting depends on whether the machine runs on battery. */
 bool config_uses_battery(const Config *c);
 
-/* Returns true if both lists have the same values for the same settings. Lines in the files are not compared; the drives that the rules
- * are for are compared. */
+/* Returns true if both lists have the same effect: the same settings with the same values and block options. Files and lines are not
+ * compared. */
 bool wishes_equal(const Wishes *a, const Wishes *b, const SettingTable *t);
 
 /* Returns true if the two wishes exclude each other on a drive that supports both. */
@@ -215,6 +215,6 @@ int config_check(Config *c, const SettingTable *t);
  * be empty, the warning proposes a stable link. */
 int config_check_names(Config *c, Drive *const *drives, size_t n_drives);
 
-/* Warns of problems with one present drive: a value that harms a member of an array, a setting that the kind of drive does not support, a
+/* Warns of problems with one drive: a value that harms a member of an array, a setting that the kind of drive does not support, a
  * spin-down without I/O statistics. Each line of the files is reported once. */
 int config_check_drive(Config *c, const SettingTable *t, const Drive *d);

@@ -8,7 +8,7 @@
 
 #include "macro.h"
 
-/* ---- reading: configuration files, which root's programs trust, and the records that the daemon writes ---- */
+/* ---- reading: configuration files, which root's programs trust, and state files, which the daemon writes ---- */
 
 #define TEXT_FILE_MAX (1024U * 1024U) /* bytes */
 
@@ -20,9 +20,9 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_size, const ch
 /* Like text_file_read(), but reads from an open descriptor, which may be a pipe, up to its end. */
 int text_descriptor_read(int fd, char **ret_text, size_t *ret_size, const char **ret_objection);
 
-/* Reads a record of the daemon, which the caller must not trust, from a directory. Adds a NUL at the end. -ELOOP: the file is a symbolic
- * link. -EBADMSG: the file is not a regular file, is larger than `max` bytes, or its owner is not root, the caller or the owner of the
- * directory. */
+/* Reads a state file of the daemon from a directory. The caller must not trust the content. Adds a NUL at the end. -ELOOP: the file is a
+ * symbolic link. -EBADMSG: the file is not a regular file, is larger than `max` bytes, or its owner is not root, the caller or the owner of
+ * the directory. */
 int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_t *ret_size);
 
 /* Locks a file in the directory to show that a process is writing to the directory. The kernel releases the lock when the
@@ -38,8 +38,8 @@ bool record_directory_is_locked(int dir_fd);
 int directory_is_safe(const char *path);
 
 /* Opens a directory (O_PATH) for *at() calls; "" is the working directory. Returns the descriptor or a negative errno. -ELOOP: the path
- * has a symbolic link in a directory that other users can write. Other directories of other users are allowed in the path: a user cannot
- * move another user's directory into their own, so a path without such links leads where root or the caller intended. */
+ * has a symbolic link in a directory that other users can write. Without such a link, the path may pass through directories of other users:
+ * a user cannot move another user's directory into their own, so the path leads where root or the caller intended. */
 int directory_open(const char *path);
 
 /* Checks each directory in the path of a file and in the targets of its links, since a user with write permission on one of them can
