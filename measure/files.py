@@ -11,7 +11,7 @@ from measure.command import Trouble
 
 SIZE_MAX = 1 << 20
 LINKS_MAX = 40      # as many as the kernel follows
-PLANTED = "its path has a symbolic link that another user may have put there; name the directory it leads to"
+PLANTED = "the path has a symbolic link that another user may have made; give the directory that the link leads to"
 
 
 def others_can_write(status: os.stat_result) -> bool:

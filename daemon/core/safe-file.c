@@ -38,7 +38,7 @@ static int read_whole(int fd, size_t max, char **ret, size_t *ret_size) {
         _cleanup_free_ char *text = NULL;
         size_t size = 0;
 
-        /* One byte more shows that the file is too large, as it may grow during reading; another byte is for the NUL. */
+        /* One byte beyond `max` shows that the file is too large (it may grow during reading). The other byte is for the NUL. */
         text = malloc(max + 2);
         if (!text)
                 return -ENOMEM;
@@ -103,7 +103,7 @@ int record_file_read(int dir_fd, const char *name, size_t max, char **ret, size_
                 return -errno;
         if (!S_ISREG(st.st_mode) || st.st_size > (off_t) max)
                 return -EBADMSG;
-        /* The owner of the directory is the user of the service, usually not the caller. */
+        /* Accept the owner of the directory, too: the user of the service, which is usually not the caller. */
         if (st.st_uid != 0 && st.st_uid != geteuid() && (fstat(dir_fd, &dir) < 0 || st.st_uid != dir.st_uid))
                 return -EBADMSG;
 
@@ -232,7 +232,7 @@ int path_is_safe(const char *path) {
 }
 
 const char *directory_error(int r) {
-        return r == -ELOOP ? "its path has a symbolic link that another user may have put there; name the directory it leads to"
+        return r == -ELOOP ? "the path has a symbolic link that another user may have made; give the directory that the link leads to"
                            : strerror(-r);
 }
 
@@ -255,7 +255,7 @@ static int replace_file(int dir_fd, const char *name, const char *text, bool syn
         }
 
         fd = create_temporary(dir_fd, temporary);
-        /* A killed process or the directory's owner left the file. */
+        /* The existing file is from a killed process or from the directory's owner. */
         if (fd < 0 && errno == EEXIST && unlinkat(dir_fd, temporary, 0) >= 0)
                 fd = create_temporary(dir_fd, temporary);
         if (fd < 0)

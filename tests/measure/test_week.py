@@ -244,7 +244,7 @@ class Week(Program):
                             (["--svg=/dev/null"], "/dev/null is not a regular file and is not replaced"),
                             (["--svg=link"], "link is not a regular file and is not replaced"),
                             (["--svg=x\x1b/y"], "x\\x1b/y cannot be written: No such file or directory"),
-                            (["--svg=theirs/planted/x.svg"], "its path has a symbolic link that another user may have put there")):
+                            (["--svg=theirs/planted/x.svg"], "the path has a symbolic link that another user may have made")):
             with self.subTest(words):
                 self.assertEqual(self.show(1, *words), "")
                 self.assertIn(message, self.err)

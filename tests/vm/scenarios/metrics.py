@@ -222,7 +222,7 @@ class Metrics(Keeping):
         self.equal("no file changes in the directory that the symbolic link leads to", machine.run(listing).stdout, before)
         self.match("the journal names the symbolic link as the cause",
                    machine.run("journalctl -b -q -o cat _SYSTEMD_UNIT=drivekeep-metrics.service").stdout,
-                   f"{PROM} cannot be written: its path has a symbolic link that another user may have put there; name the directory it leads to\n$")
+                   f"{PROM} cannot be written: the path has a symbolic link that another user may have made; give the directory that the link leads to\n$")
         machine.run(f"runuser -u prometheus -- sh -c 'rm {DIRECTORY} && mkdir {DIRECTORY}'; systemctl start drivekeep-metrics.service")
         self.equal("the file is written to a directory that belongs to node_exporter's user",
                    machine.run(f"stat -c '%U %a' {DIRECTORY} {PROM}").stdout, "prometheus 755\nroot 644\n")
