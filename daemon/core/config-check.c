@@ -55,8 +55,8 @@ static bool is_in_force(const Assignment *a) {
         return !a->keep && !a->withheld;
 }
 
-/* Returns the assignment of the block that excludes the earlier assignment `a`, or NULL. An assignment on battery does not exclude one on
- * mains. */
+/* Searches the block for an assignment that excludes the earlier assignment `a`. NULL: none. An assignment on battery does not exclude one
+ * on mains. */
 static const Assignment *find_excluding(const Block *b, const Assignment *a) {
         bool inside = a >= b->assignments && a < b->assignments + b->n_assignments;
 
@@ -201,7 +201,7 @@ static const struct {
         { "timeout", "error_recovery", timeouts_clash,
           "the kernel resets the drive after this timeout, which must be longer than the error_recovery of" },
         { "write_cache", "write_cache_forced", caches_clash,
-          "a drive ignores this write_cache while it has the write_cache_forced of" },
+          "this write_cache has no effect while the drive has the write_cache_forced of" },
         { "spindown_time", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
         { "standby_y", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
         { "standby_z", "iostats", io_is_hidden, HIDDEN_IO, .by_service = true },
@@ -339,8 +339,8 @@ static void check_misplaced_key(Config *c, const Block *b, const Assignment *a) 
                 if (b->match.criteria[i].key == key)
                         return;
         warn(c, b, a,
-             "%s is written to all drives of this block; to select drives by it, write it inside match = { ... } instead, or in both",
-             a->row->name);
+             "%s is written to all drives of this block; to select drives by %s, write it (also) inside match = { ... }",
+             a->row->name, a->row->name);
 }
 
 /* Checks a single value. A value that is dangerous in any row of this name causes a warning. */
@@ -533,7 +533,7 @@ static const char *const link_directories[] = {
 #define COUNTED "@(" LINKS "by-diskseq|/dev/block)/+([0-9:])"
 #define PARTITION "@(/dev/@(" LETTERED "|" NUMBERED "p)|" LINKS "*-part)+([0-9])"
 
-/* Returns the length of the name of the disk; 0: not a partition. */
+/* If `path` names a partition, returns the length of the name of its disk; otherwise 0. */
 static size_t find_partition(const char *path) {
         size_t n = strlen(path);
 

@@ -214,7 +214,7 @@ static void step_end_unchanged(Step *s) {
 
         if (step_wants_saving(s))
                 return step_end(s, VERDICT_UNCHANGED,
-                                "the drive has saved %s; 'drivekeep apply --permanent' saves this value instead",
+                                "the drive has saved %s; 'drivekeep apply --permanent' makes the drive save the wanted value",
                                 value_format(&s->setting->range, &s->before.saved, saved));
         if (s->wish->permanent && (s->setting->flags & SETTING_SAVEABLE) && !s->before.saved_known)
                 return step_end(s, VERDICT_UNCHANGED, CANNOT_SAVE);
@@ -243,7 +243,7 @@ static bool step_is_possible(const Step *s) {
 
         switch (s->verdict) {
         case _VERDICT_INVALID:
-                /* A setting that cannot be read temporarily may be supported. */
+                /* If the read failed temporarily, the drive may support the setting. */
                 return step_has_error(s) ? s->end == VERDICT_DEFERRED || s->end == VERDICT_FAILED : s->before.supported;
         case VERDICT_UNSUPPORTED:
         case VERDICT_VANISHED:
@@ -259,7 +259,8 @@ static bool step_is_possible(const Step *s) {
         }
 }
 
-/* Returns true if `s` excludes `other`: the later wish wins. If the drive does not support the later one, the earlier one wins. */
+/* Returns true if `s` wins over `other`: the two exclude each other, and `s` has the later wish. If the drive does not support the setting
+ * of the later wish, the earlier wish wins. */
 static bool step_wins(const Step *s, const Step *other) {
         return steps_exclude(s, other) && step_is_possible(s) && (s->wish > other->wish || !step_is_possible(other));
 }
@@ -283,10 +284,10 @@ bool plan_exclude(const Plan *p, Step *s) {
         s->remediable = false;
         if (w->verdict == VERDICT_DEFERRED && !w->before.known)
                 step_end(s, VERDICT_DEFERRED,
-                         "%s (%s) comes later and excludes %s (%s) if the drive has both, which is not known until it is active",
+                         "%s (%s) comes later and overrides %s (%s) if the drive supports both; this is known only when the drive is active",
                          w->wish->name, rule ?: w->wish->file, s->wish->name, own ?: s->wish->file);
         else
-                /* Not a failure if the losing rule is for a class of drives: the other rule sets this drive. */
+                /* Not a failure if the losing rule is for a class of drives: the winning rule applies to this drive. */
                 step_end(s, s->wish->optional ? VERDICT_UNSUPPORTED : VERDICT_FORBIDDEN,
                          "%s (%s) comes later and excludes %s (%s)", w->wish->name, rule ?: w->wish->file,
                          s->wish->name, own ?: s->wish->file);
@@ -309,17 +310,18 @@ static void step_end_absent(Step *s) {
                  s->remediable ? ": " : "", s->remediable ? r->how : "");
 }
 
-/* Decides an action that was done earlier and is not repeated. The verdict and the value show the present state. */
+/* Decides an action that was done earlier and is not repeated. The verdict and the value show the current state. */
 static void step_end_action(Step *s) {
         const char *when = s->wish->value.number == AT_RESUME ? "attached or the machine resumed" : "attached";
 
         if (step_has_error(s) || !s->before.known)
-                step_end(s, VERDICT_UNVERIFIABLE, "sent when the drive was %s; the present state is not known", when);
+                step_end(s, VERDICT_UNVERIFIABLE, "sent when the drive was %s; the current state is not known", when);
         else if (value_equal(&s->before.value, &s->wanted))
                 step_end(s, VERDICT_UNCHANGED, NULL);
         else
                 step_end(s, VERDICT_APPLIED,
-                         "sent when the drive was %s; the drive became active later and stays active", when);
+                         "sent when the drive was %s; the drive became active after that, and the value is not sent again",
+                         when);
 }
 
 void step_decide(Step *s, const Memory *memory, DecideFlags flags) {

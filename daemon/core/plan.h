@@ -23,14 +23,14 @@ typedef struct Memory {
 
 typedef struct Step {
         const Wish *wish;
-        const Setting *setting;       /* NULL: drives of this kind have no such row */
+        const Setting *setting;       /* NULL: drives of this kind do not have the setting */
         const Remedy *remedy;         /* advice for an unsupported setting; NULL: none */
         Value wanted;                 /* the wish's value, in the form in which this drive reports it */
         Reading before, after;        /* readings before and after the write */
-        const struct Step *winner;    /* the step that excludes this step, which is then not written; NULL: none */
+        const struct Step *winner;    /* the step that excludes this step, so this step is not written; NULL: none */
         bool remembered;              /* the verdict relies on Memory only; a loss of settings invalidates it */
         bool lost;                    /* a reading showed a loss of settings, so Memory.sent is invalid */
-        bool remedied;                /* a rule sets one of the remedy's settings */
+        bool remedied;                /* a rule sets one of the settings in `remedy` */
         bool remediable;              /* unsupported, and the reason names a remedy */
         bool write;                   /* the plan: write the value */
         bool saving;                  /* the drive should also save the value */
@@ -62,8 +62,8 @@ static inline bool step_has_error(const Step *s) {
         return s->end != VERDICT_APPLIED;
 }
 
-/* Creates one step per wish, in the order of writing. Decides only the steps that are decided without a row. `backends`: mask of
- * 1 << Backend. Steps point into `w`, which must outlive the plan. */
+/* Creates one step per wish, in the order of writing. Decides only the wishes for "off" whose setting this kind of drive does not have.
+ * `backends`: mask of 1 << Backend. Steps point into `w`, which must outlive the plan. */
 int plan_new(const Wishes *w, const SettingTable *t, unsigned backends, Plan *ret);
 void plan_done(Plan *p);
 
@@ -76,9 +76,9 @@ bool steps_exclude(const Step *a, const Step *b);
 /* Returns true if the wish of another step excludes the wish of `s`. */
 bool plan_excludes(const Plan *p, const Step *s);
 
-/* Decides whether another step excludes `s`: the later wish wins, unless the drive does not support it. Call this function after all
- * conflicting steps are read or settled, for the latest wish first, and decide each step before the next. Returns true if `s` loses;
- * it then has a verdict. */
+/* Decides whether another step excludes `s`: the later wish wins, if the drive supports the setting of that wish. Call this function after
+ * all conflicting steps are read or settled, for the latest wish first, and decide each step before the next. Returns true if `s` loses;
+ * `s` then has a verdict. */
 bool plan_exclude(const Plan *p, Step *s);
 
 /* Returns true if the reading differs from the last one, so that the drive may have lost its volatile settings. */
@@ -87,11 +87,11 @@ bool step_shows_loss(const Step *s, const Memory *memory);
 /* Handles a loss of the drive's settings: withdraws a verdict that relies on Memory (`remembered`), and prevents such a verdict later. */
 void step_handle_loss(Step *s);
 
-/* Returns true if the wanted value is not "off" and the drive has it. A dry run treats a value that it would write as accepted. */
+/* Returns true if the wanted value is not "off" and the drive has that value. In a dry run, a value that would be written counts, too. */
 bool step_is_in_force(const Step *s);
 
-/* Decides a step whose row has `unless`. `other`: the decided step of the state in `unless`; NULL: no rule sets it. Returns true if
- * `s` is not needed because `other` is in force; `s` then has a verdict. */
+/* Decides a step whose row has `unless`. `other`: the decided step of the state in `unless`; NULL if no rule sets that state. Returns true
+ * if `s` is not needed because `other` is in force; `s` then has a verdict. */
 bool step_settle_unneeded(Step *s, const Step *other);
 
 typedef enum DecideFlags {

@@ -40,7 +40,7 @@ static const struct {
         { "drives = ({ match = \"/dev/sda\"; apm = 2 },\n{ match = \"/dev/sda\"; lookahead = true; wake = true });", {} },
 
         /* A setting with the name of a match key does not select drives; it may be on the wrong side of the match's brace. */
-#define CHOOSING "rotational is written to all drives of this block; to select drives by it, write it inside match"
+#define CHOOSING "rotational is written to all drives of this block; to select drives by rotational, write it (also) inside match"
         { "drives = ({ match = { transport = \"sata\"; };\nrotational = true; apm = 1 });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\nrotational = false });", { { 2, 1, 'w', CHOOSING } } },
         { "drives = ({ match = {};\non_battery = { rotational = false } });", { { 2, 16, 'w', CHOOSING } } },
@@ -68,7 +68,7 @@ static const struct {
         { "drives = ({ match = {}; error_recovery = \"29s\"; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; error_recovery = false; timeout = \"30s\" });", {} },
         { "drives = ({ match = {}; write_cache = false; write_cache_forced = \"on\" });",
-          { { 1, 25, 'w', "ignores this write_cache while it has the write_cache_forced of f:1" } } },
+          { { 1, 25, 'w', "this write_cache has no effect while the drive has the write_cache_forced of f:1" } } },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"on\" });", {} },
         { "drives = ({ match = {}; write_cache = true; write_cache_forced = \"normal\" });", {} },
         { "drives = ({ match = \"/dev/sda\"; apm = 60 },\n{ match = \"/dev/sda\"; wake = true; spindown_time = \"1h\" });",

@@ -135,10 +135,10 @@ static const struct {
 
         /* An action is done only once. */
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 127), VERDICT_UNCHANGED, "" },
-        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active later" },
+        { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "attached; the drive became active after that" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "sent when the drive was attached" },
-        { SETTING_AT_ATTACH, DECIDE_STANDBY, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "the present state is not known" },
-        { SETTING_AT_ATTACH, DECIDE_READ_ONLY, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "stays active" },
+        { SETTING_AT_ATTACH, DECIDE_STANDBY, { .sent = { true, 127 } }, { .supported = true }, VERDICT_UNVERIFIABLE, "the current state is not known" },
+        { SETTING_AT_ATTACH, DECIDE_READ_ONLY, { .sent = { true, 127 } }, KNOWN(VALUE_INT, 96), VERDICT_APPLIED, "the value is not sent again" },
         { SETTING_AT_ATTACH, 0, { .sent = { true, 126 } }, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_AT_ATTACH, 0, {}, KNOWN(VALUE_INT, 96), _VERDICT_INVALID, "" },
         { SETTING_UNREADABLE, 0, {}, { .supported = true }, _VERDICT_INVALID, "" },
@@ -532,14 +532,16 @@ START_TEST(test_exclude) {
         for (size_t i = 0; i < p.n_steps; i++) {
                 const Step *s = p.steps + i;
                 Verdict expected = exclusions[_i].wishes[s->wish - wishes].verdict;
+                const char *verb = strstr(s->reason, " overrides ") ? "overrides" : "excludes";
                 char both[256] = "";
 
                 ck_assert_msg(s->verdict == expected, "%s: %s, %s", s->wish->name, strna(verdict_to_string(s->verdict)),
                               s->reason);
                 ck_assert_int_eq(s->write, expected == WRITTEN);
-                if (s->winner && strstr(s->reason, "excludes"))
-                        (void) snprintf(both, sizeof both, "%s (f:%u) comes later and excludes %s (f:%u)",
-                                        s->winner->wish->name, s->winner->wish->line, s->wish->name, s->wish->line);
+                if (s->winner && strstr(s->reason, verb))
+                        (void) snprintf(both, sizeof both, "%s (f:%u) comes later and %s %s (f:%u)",
+                                        s->winner->wish->name, s->winner->wish->line, verb, s->wish->name,
+                                        s->wish->line);
                 ck_assert_msg(strstr(s->reason, both) != NULL, "%s", s->reason);
         }
         plan_done(&p);
