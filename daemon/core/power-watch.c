@@ -20,19 +20,19 @@ static void watch_set_mode(PowerWatch *w, PowerMode mode, PowerNews *n) {
 
 /* ---- polling ---- */
 
-/* Returns the time at which one patience without I/O ends. Each probe that found the drive active doubles the patience. */
+/* Returns the time at which the drive will have had no I/O for w->patience. Each probe that found the drive active doubles this time. */
 static uint64_t watch_idle_at(const PowerWatch *w) {
         return w->quiet.since + (w->patience << w->n_probes);
 }
 
-/* Schedules the next poll for the end of the patience. */
+/* Schedules the next poll for watch_idle_at(). */
 static void watch_poll_when_idle(PowerWatch *w, uint64_t now) {
         uint64_t end = watch_idle_at(w);
 
         w->poll_at = end > now ? end : now + (w->patience << w->n_probes);
 }
 
-/* Begins a time without I/O. Polls four times per patience, so the time of the last I/O is known to a quarter of the patience. */
+/* Begins a time without I/O. Polls four times during w->patience, so that the time of the last I/O is known to a quarter of w->patience. */
 static void watch_count(PowerWatch *w, const PowerCounters *c, uint64_t since, PowerNews *n) {
         w->n_probes = 0;
         w->quiet.io = c->io;
@@ -55,7 +55,7 @@ static void watch_uncounted(PowerWatch *w, uint64_t now, PowerNews *n) {
                 w->quiet.until = w->watched_at = 0;
                 w->patience = w->policy.patience;
         }
-        /* A spin-up after the spin-down may have been missed. */
+        /* A spin-up after the service's spin-down may have been missed. */
         w->stopped_at = 0;
         if (w->mode == POWER_STANDBY || w->mode == POWER_SUSPENDED || w->mode == POWER_ATA_SLEEP)
                 watch_set_mode(w, POWER_UNKNOWN, n);
@@ -129,7 +129,7 @@ static void watch_woken(PowerWatch *w, const Wake *by, bool by_io, PowerNews *n)
         watch_set_mode(w, power_watch_is_wanted(w) ? POWER_ACTIVE : POWER_UNKNOWN, n);
 }
 
-/* Leaves the state TRACED: the trace no longer shows whether the drive is in standby. */
+/* Leaves the state TRACED: the tracer no longer shows whether the drive is in standby. */
 static void watch_end_trace(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         watch_stop(w, n);
         if (power_watch_is_wanted(w))
@@ -185,7 +185,7 @@ uint64_t power_watch_due(const PowerWatch *w) {
         return w->poll_at > 0 ? w->poll_at : UINT64_MAX;
 }
 
-/* Requests a spin-down or a probe at the end of the patience. */
+/* Requests a spin-down or a probe, after w->patience without I/O. */
 static void watch_idle(PowerWatch *w, uint64_t now, PowerNews *n) {
         if (w->policy.by_service) {
                 if (!w->has_given_up)
@@ -211,7 +211,7 @@ static void watch_poll_io(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         uint64_t from = w->quiet.until ?: w->quiet.since;
 
         watch_note_io(w, from, c->now, n);
-        /* The service spun the drive down, and no trace ran since: the waker is not known. */
+        /* The service spun the drive down, and no tracer has watched the drive since: the waker is not known. */
         if (w->stopped_at > 0)
                 watch_spun_up(w, NULL, w->stopped_at, from, n);
         watch_woken(w, NULL, true, n);
@@ -247,7 +247,7 @@ void power_watch_poll(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         }
 }
 
-/* Records that the suspected command did not make the drive spin up, and handles the command after it. */
+/* Records that `suspect` did not make the drive spin up, and handles `later`. */
 static void watch_clear_suspect(PowerWatch *w, const PowerCounters *c, PowerNews *n) {
         _cleanup_free_ Wake *later = w->command.later;
 
@@ -298,7 +298,7 @@ void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNe
         w->stopped_at = now;
         if (!unverifiable)
                 return;
-        /* Only I/O can show the power mode of this drive. */
+        /* The drive does not report its power mode, so only I/O shows that the drive is active. */
         w->has_given_up = true;
         watch_set_mode(w, POWER_UNKNOWN, ret);
 }
@@ -333,8 +333,8 @@ void power_watch_traced(PowerWatch *w, const PowerCounters *c) {
 void power_watch_confirmed(PowerWatch *w, const PowerCounters *c, PowerNews *ret) {
         *ret = (PowerNews){};
 
-        /* Probe if there may have been I/O since the last poll. If the tracer saw the waker, its report arrives before the drive answers
-         * the probe. */
+        /* Probe if there may have been I/O since the last poll. If the tracer saw the waker, the tracer's report arrives before the drive
+         * answers the probe. */
         if (w->is_traced && (w->is_uncounted || c->error < 0 || c->io != w->quiet.io || c->in_flight))
                 ret->events |= POWER_NEWS_PROBE;
 }
@@ -357,7 +357,7 @@ void power_watch_command(PowerWatch *w, const Wake *by, bool is_probing, const P
 
         if (!w->is_traced)
                 return;
-        /* Limits the probes for a program that repeats a doubtful command. */
+        /* A doubtful command of this kind did not spin up this drive before: do not probe again for each repetition. */
         if (doubtful && w->command.harmless & 1U << by->kind)
                 return;
 

@@ -14,9 +14,9 @@
  *         the policy no longer wants it,            the drive spins up,
  *         from either state                         or the tracer ends
  *
- * POLLED: The drive is active, or its power mode is not known. No drive reports that its standby timer has expired. Therefore the I/O
- * counters are polled four times per patience; the patience is the time without I/O after which the drive should be in standby. After
- * that time without I/O the service spins the drive down (POWER_NEWS_IDLE), or probes it with a command that does not restart the
+ * POLLED: The drive is active, or its power mode is not known. PowerPolicy.patience is the time without I/O after which the drive should
+ * be in standby. No drive reports that its standby timer has expired, so the I/O counters are polled four times in this time. After this
+ * time without I/O the service spins the drive down (POWER_NEWS_IDLE), or probes the drive with a command that does not restart the
  * standby timer (POWER_NEWS_PROBE). If the probe finds the drive active, the probe is repeated after two, four and eight times the
  * patience, and then not again before the next I/O.
  *
@@ -56,22 +56,22 @@ typedef enum PowerEvent {
         POWER_NEWS_ACTIVE = 1 << 1,       /* the drive is active now, so another command does not spin it up */
         POWER_NEWS_SPUN_UP = 1 << 2,      /* count and log a spin-up */
         POWER_NEWS_LEFT_STANDBY = 1 << 3, /* the drive is probably no longer in standby */
-        POWER_NEWS_STILL_ACTIVE = 1 << 4, /* a probe found the drive active after one patience without I/O */
+        POWER_NEWS_STILL_ACTIVE = 1 << 4, /* a probe found the drive active after PowerPolicy.patience without I/O */
         POWER_NEWS_MODE = 1 << 5,         /* power_watch_mode() was confirmed or changed */
         POWER_NEWS_COUNTED = 1 << 6,      /* a time without I/O begins */
         POWER_NEWS_UNCOUNTED = 1 << 7,    /* the kernel does not count the drive's I/O */
-        POWER_NEWS_TRACE = 1 << 8,        /* start a trace: power_watch_traced() */
-        POWER_NEWS_UNTRACE = 1 << 9,      /* end the trace */
+        POWER_NEWS_TRACE = 1 << 8,        /* let the tracer watch the drive: power_watch_traced() */
+        POWER_NEWS_UNTRACE = 1 << 9,      /* the tracer need no longer watch the drive */
         POWER_NEWS_PROBE = 1 << 10,       /* probe the power mode: power_watch_probed() */
         POWER_NEWS_IDLE = 1 << 11,        /* spin the drive down: power_watch_stopped(), _delay() or _give_up() */
 } PowerEvent;
 
 typedef struct PowerNews {
         unsigned events;
-        bool has_waker;                       /* the waker is known */
-        Wake waker;                           /* POWER_NEWS_SPUN_UP and POWER_NEWS_LEFT_STANDBY */
-        bool by_io;                           /* POWER_NEWS_LEFT_STANDBY: I/O made the drive spin up */
-        bool to_log;                          /* POWER_NEWS_SPUN_UP: the policy requires a record in the journal */
+        bool has_waker; /* the waker is known */
+        Wake waker;     /* valid with POWER_NEWS_SPUN_UP and POWER_NEWS_LEFT_STANDBY, if has_waker */
+        bool by_io;     /* POWER_NEWS_LEFT_STANDBY: I/O made the drive spin up */
+        bool to_log;    /* POWER_NEWS_SPUN_UP: the policy requires a record in the journal */
         uint64_t standby_from, standby_until; /* POWER_NEWS_SPUN_UP: the drive was in standby at least in this period */
         uint64_t stopped_at; /* POWER_NEWS_LEFT_STANDBY: time of the spin-down by the service; 0: there was none */
         bool has_gap;        /* POWER_NEWS_IO: gap_least and gap_most are valid */
@@ -81,37 +81,38 @@ typedef struct PowerNews {
 
 typedef struct PowerWatch {
         PowerPolicy policy;
-        PowerMode mode;      /* POWER_UNKNOWN: the mode is not known */
+        PowerMode mode;
         bool is_traced;      /* the state is TRACED */
-        uint64_t poll_at;    /* if not TRACED: time of the next poll (POLLED); 0: the state is OFF */
-        uint64_t traced_at;  /* the drive is in standby at least since this time */
+        uint64_t poll_at;    /* POLLED: time of the next poll; 0: the state is OFF or TRACED */
+        uint64_t traced_at;  /* TRACED: the drive is in standby at least since this time */
         uint64_t stopped_at; /* time of the spin-down by the service, if no spin-up followed; 0: none */
         struct {
-                Wake *suspect;     /* this command may have made the drive spin up: a probe will decide */
-                Wake *later;       /* the first command after `suspect` */
-                unsigned harmless; /* mask of 1 << WakeKind: doubtful commands of this kind caused no spin-up */
+                Wake *suspect; /* this command may have made the drive spin up: a probe will decide */
+                Wake *later;   /* the first command after `suspect` */
+                unsigned harmless; /* mask of 1 << WakeKind: kinds whose doubtful commands (command_may_spin_up()) did not spin
+                                    * up this drive */
         } command;
         uint64_t patience; /* PowerPolicy.patience when the time without I/O began */
         bool is_uncounted; /* the kernel does not count I/O */
         bool has_given_up; /* no spin-down before the next I/O */
-        unsigned n_probes; /* number of probes since the last I/O that found the drive active */
+        unsigned n_probes; /* number of probes that found the drive active since the last I/O */
         struct {
                 uint64_t io;          /* the I/O counter at the last poll that saw I/O */
                 uint64_t from, since; /* the last I/O was between these times */
-                uint64_t until;       /* no I/O occurred from `since` to this time; 0: no poll since then */
+                uint64_t until;       /* no I/O occurred from `since` to this time; 0: no poll after `since` */
         } quiet;
-        uint64_t watched_at; /* PowerNews.watched counts from this time; 0: from the next time without I/O */
+        uint64_t watched_at; /* start of PowerNews.watched; 0: starts at the beginning of the next time without I/O */
 } PowerWatch;
 
 void power_watch_done(PowerWatch *w);
 
 /* Returns true if the policy requires the watch. */
 bool power_watch_is_wanted(const PowerWatch *w);
-/* Returns true if the policy requires a trace while the drive is in standby. */
+/* Returns true if the policy requires that the tracer watches the drive in standby. */
 bool power_watch_wants_trace(const PowerWatch *w);
 
-/* Turns the watch on or off. Call this function after a visit or a change of the policy. `quiet_since`, `quiet_io`: an earlier run of
- * the service saw no I/O since this time, at this value of the counter; 0: not known. */
+/* Turns the watch on or off. Call this function after a visit or a change of the policy. `quiet_since`: an earlier run of the service saw
+ * no I/O since this time; 0: not known. `quiet_io`: the I/O counter at that time. */
 void power_watch_settle(PowerWatch *w, const PowerCounters *c, uint64_t quiet_since, uint64_t quiet_io, PowerNews *ret);
 
 /* Starts a new time without I/O. Call this function if the drive is known to have been active until now, for example after a reset. */
@@ -133,11 +134,12 @@ typedef struct PowerProbe {
 
 void power_watch_probed(PowerWatch *w, const PowerProbe *p, const PowerCounters *c, PowerNews *ret);
 
-/* The service spun the drive down. If the drive can confirm the spin-down, a call of power_watch_probed() follows. */
+/* The service spun the drive down. `unverifiable`: the drive cannot confirm the spin-down. If the drive can confirm the spin-down, call
+ * power_watch_probed() next. */
 void power_watch_stopped(PowerWatch *w, bool unverifiable, uint64_t now, PowerNews *ret);
 /* The drive cannot be spun down before `until`. */
 void power_watch_delay(PowerWatch *w, uint64_t until, uint64_t now);
-/* The drive cannot be spun down now: try again after a quarter of the patience. */
+/* The drive cannot be spun down now: try again after a quarter of PowerPolicy.patience. */
 void power_watch_retry(PowerWatch *w, uint64_t now);
 /* The drive cannot be spun down before the next I/O. */
 void power_watch_give_up(PowerWatch *w);
@@ -174,5 +176,6 @@ static inline bool power_watch_is_stopped(const PowerWatch *w) {
 /* Returns true if the drive is polled, so that the service may spin it down when it is idle. */
 bool power_watch_may_spin_down(const PowerWatch *w);
 
-/* Returns the time at which one patience without I/O ends; c->now or earlier: it has ended. */
+/* Returns the time at which the drive will have had no I/O for PowerPolicy.patience. The result is c->now or earlier if that time has
+ * come. */
 uint64_t power_watch_idle_at(const PowerWatch *w, const PowerCounters *c);

@@ -24,7 +24,7 @@ typedef enum InForce {
         IN_FORCE_YES,
 } InForce;
 
-/* Determines the number that was last read or sent, and whether it is in force. `s` NULL: no visit yet. */
+/* Determines the number that was last read or sent, and whether that number is in force. `s` is NULL before the first visit. */
 static InForce number_in_force(const SettingRecord *s, const Wish *w, int64_t *ret) {
         *ret = w->value.number;
         if (!s)
@@ -85,7 +85,7 @@ static SpinDown spin_down_of(const DriveRecord *r, const Wish *w, const Setting 
 
 /* ---- the kernel ---- */
 
-/* Returns the value (1 or 0) of a switch that is in force; -1: no verdict shows that. */
+/* Returns the value (1 or 0) of a switch; -1: no verdict shows that the wanted value is in force. */
 static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *name) {
         const Wish *wish = wishes_find(w, name);
         const SettingRecord *s = drive_record_find(r, name);
@@ -93,8 +93,8 @@ static int switch_in_force(const DriveRecord *r, const Wishes *w, const char *na
         return wish && !wish->withheld && s && verdict_is_wanted(s->verdict) ? (int) wish->value.number : -1;
 }
 
-/* Returns true if the kernel stops the drive when it runtime-suspends it. libata enables this (drivers/ata/libata-scsi.c); for other
- * drives a setting does. Before Linux 6.6, one setting covered runtime suspend and system suspend. */
+/* Returns true if the drive spins down when the kernel runtime-suspends the drive. libata enables this (drivers/ata/libata-scsi.c); other
+ * drives need a setting. Before Linux 6.6, one setting covered runtime suspend and system suspend. */
 static bool kernel_stops(const DriveRecord *r, const Wishes *w, const Drive *d) {
         int stops = switch_in_force(r, w, "manage_runtime_start_stop");
 
@@ -122,7 +122,7 @@ static SpinDown kernel_spin_down(const DriveRecord *r, const Wishes *w, const Se
         return k;
 }
 
-/* ---- all of them ---- */
+/* ---- all timers ---- */
 
 SpinDown spin_down_timer(const DriveRecord *r, const Wishes *w, const SettingTable *t, const Drive *d,
                          unsigned backends) {

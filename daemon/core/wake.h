@@ -28,7 +28,7 @@ typedef enum WakeKind {
 /* Returns "read", "write", "flush", "swap", "md", "udev", "together", "command" or "unknown". */
 const char *wake_kind_to_string(WakeKind k);
 
-/* Whether the kernel's trace can show wakers. */
+/* Whether tracefs can show wakers, and if not, the obstacle. */
 typedef enum Tracing {
         TRACING_FINE,      /* no obstacle is known */
         TRACING_UNMOUNTED, /* tracefs is not mounted */
@@ -51,7 +51,7 @@ const char *tracing_obstacle(Tracing t);
 #define WAKE_CDB_MAX 32U
 #define WAKE_TEXT_MAX 512U
 
-/* A user-space process. The process itself sets its texts: escape them before printing. */
+/* A user-space process. The process can choose these texts freely: escape them before printing. */
 typedef struct WakeProcess {
         pid_t pid; /* 0: not known */
         char comm[WAKE_COMM_MAX];
