@@ -201,7 +201,7 @@ int drive_record_reveal(const DriveRecord *r, Drive *d) {
         return drive_reveal(d, &i);
 }
 
-/* I/O since an older poll may have preceded the spin-down of the drive. */
+/* If the last poll is older than this, the drive may have spun down after the I/O. */
 #define RECENT_USEC (5ULL * 60 * 1000 * 1000)
 
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now) {
@@ -327,8 +327,8 @@ static void record_note_sent(SettingRecord *record, const Step *s) {
         }
 
         if (!s->written) {
-                /* A reading with a different value invalidates the memory. If the setting cannot be read, the loss of another setting
-                 * invalidates the memory. */
+                /* A reading with a different value invalidates `sent` and `settled`. If the setting cannot be read, the loss of another
+                 * setting invalidates them. */
                 if ((s->lost && !record->settled.known) ||
                     (s->verdict != VERDICT_UNVERIFIABLE && s->verdict != VERDICT_ADJUSTED &&
                      s->verdict != VERDICT_DEFERRED))

@@ -14,7 +14,7 @@
 
 #define RECORD_VERSION 1U
 #define RECORD_MAX_BYTES (256U * 1024U)
-#define RECORD_MAX_SETTINGS 256U /* more than there are states; a drive has at most one wish for each state */
+#define RECORD_MAX_SETTINGS 256U /* greater than the number of states: a drive has at most one wish for each state */
 
 typedef enum DriveState {
         DRIVE_IDLE,     /* no visit is due */
@@ -52,17 +52,17 @@ typedef struct DriveRecord {
         uint64_t used;      /* the kernel's count of reads and writes at the last poll (device/kernel-view.h) */
         uint64_t used_when; /* time of that poll; CLOCK_MONOTONIC, µs; 0: no poll yet */
         uint64_t link_since; /* time of the last error seen in the kernel's history of link errors (device/kernel-view.h) */
-        uint64_t slept; /* how long the machine had been suspended in this boot when the record was last adjusted for it, µs */
+        uint64_t slept; /* suspended_usec() when the file was last written; a greater value now means a resume since then */
         bool ata_sleep;      /* the drive was put into ATA Sleep mode, and the kernel has counted no I/O since */
         PowerMode power;     /* last known power mode, never POWER_UNCLEAR */
         uint64_t power_when; /* when `power` was first seen; CLOCK_REALTIME, µs */
         uint64_t power_seen; /* when `power` was last confirmed; CLOCK_REALTIME, µs */
         char *active_reason; /* why the last spin-down by the service failed, or has an unknown result: a clause; NULL: none */
-        uint64_t quiet_since; /* no I/O is known since then; CLOCK_MONOTONIC, µs; 0: not polled yet */
+        uint64_t quiet_since; /* time since which no I/O is known; CLOCK_MONOTONIC, µs; 0: not polled yet */
         uint64_t quiet_used;  /* the kernel's count of I/O at `quiet_since` */
         uint64_t own_commands; /* commands of the service itself among the commands that the kernel counts (target-power.h) */
-        Tracing tracing;       /* whether the tracer could watch the drive when it was last in standby */
-        bool ignores_timer; /* the drive accepted its standby timer, and was still active after that time (SPINDOWN_BY_AUTO) */
+        Tracing tracing;       /* whether the tracer could watch the drive when the drive was last in standby */
+        bool ignores_timer; /* the drive accepted its standby timer, and was active after the timer's time (SPINDOWN_BY_AUTO) */
         char *spindown; /* when and by what the drive is spun down: "20 min, by the service" (spin_down_format()); NULL: never */
         char *spindown_key;   /* spin_down_key() of `spindown`, for comparison */
         bool spindown_served; /* the spin-down needs the running service */
@@ -93,17 +93,17 @@ SettingRecord *drive_record_find(const DriveRecord *r, const char *name);
 /* Returns the record of the setting, and adds one if there is none. */
 int drive_record_add(DriveRecord *r, const char *name, SettingRecord **ret);
 
-/* Returns true if the record is about the same attach of the same drive, so that its memory is still valid. */
+/* Returns true if the record is about the same attach of the same drive, so that its values sent and read are still valid. */
 bool drive_record_continues(const DriveRecord *r, const Drive *d, const char *boot_id);
 
-/* Copies the identity of a drive behind a bridge from the record to `d`, which a later event describes by the bridge again. */
+/* Copies the identity of a drive behind a bridge from the record to `d`, since each event of udev describes the bridge instead. */
 int drive_record_reveal(const DriveRecord *r, Drive *d);
 
 /* Returns one Memory per wish, in the order of the wishes. The caller frees the array. */
 int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret);
 
-/* Returns true if the drive had I/O within the last five minutes, and therefore cannot be in standby. `used`: the kernel's present
- * count; `now`: CLOCK_MONOTONIC, µs. Without an earlier poll, or a record (NULL), any I/O since boot counts. */
+/* Returns true if the drive had I/O within the last five minutes, and therefore cannot be in standby. `used`: the kernel's current count of
+ * I/O; `now`: CLOCK_MONOTONIC, µs. If `r` is NULL, or has no earlier poll, any I/O since boot counts. */
 bool drive_record_had_io(const DriveRecord *r, uint64_t used, uint64_t now);
 
 /* Resets what each run of the service finds out again: why a spin-down failed, and whether the drive can be traced. */
@@ -113,7 +113,7 @@ void drive_record_begin_run(DriveRecord *r);
 bool drive_record_in_standby(const DriveRecord *r);
 
 /* Returns true if the drive may still be in ATA Sleep mode (SETTING_ATA_SLEEP), so that no command may be sent. `used`: the kernel's
- * present count of I/O; NULL: not known. */
+ * current count of I/O; NULL: not known. */
 bool drive_record_in_ata_sleep(const DriveRecord *r, const uint64_t *used);
 
 /* ---- changes to a record by the daemon; errors are -ENOMEM ---- */
@@ -136,7 +136,7 @@ void drive_record_drop_unwanted(DriveRecord *r, const Wishes *w);
 
 /* ---- tallies: counts of words as one text, "boot 1 resume 3" ---- */
 
-/* Further words are counted together as TALLY_REST. */
+/* The number of different words in a tally. All further words are counted as TALLY_REST. */
 #define TALLY_WORDS_MAX 24U
 #define TALLY_REST "other"
 

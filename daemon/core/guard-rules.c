@@ -225,7 +225,7 @@ int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint
 
                 if (!e->intended)
                         continue;
-                /* The previous daemon may have sent the value, and its worker may still be running. */
+                /* The daemon restarted: its previous worker may have sent the value, or may be sending it now. */
                 if (same_boot && continues) {
                         e->begun = true;
                         continue;

@@ -20,7 +20,7 @@
 /* One value of one setting. A setting can have several values in quarantine. */
 typedef struct GuardEntry {
         char *setting, *value; /* `value` in the form of value_format() */
-        char *place;           /* guard_place() of the drive, if several drives share the record; NULL: any of them */
+        char *place;           /* guard_place() of a drive; NULL: the entry is for all drives with this record */
         bool intended; /* an intent: a dangerous value that is being written, or was written less than ten seconds ago */
         bool quarantined;
         char *why;     /* reason of the quarantine, a clause: "the machine went down …" */
@@ -29,7 +29,7 @@ typedef struct GuardEntry {
         bool begun; /* the value may have been sent to the drive; not in the file */
 } GuardEntry;
 
-/* A single power cut during a visit is no sign of a fault. */
+/* From this number of deaths on, the drive is not visited. A single power cut during a visit is no sign of a fault. */
 #define GUARD_MAX_DEATHS 2U
 
 typedef struct GuardRecord {
@@ -38,11 +38,12 @@ typedef struct GuardRecord {
         char *boot_id;        /* boot in which the members below were last changed */
         uint64_t diskseq;     /* diskseq of the drive when the intents were stored */
         bool visiting;        /* a visit with writes is in progress */
-        uint64_t deaths;      /* number of consecutive boots in which the machine went down during such a visit */
+        uint64_t deaths;      /* number of consecutive boots in which the machine went down while `visiting` was set */
         GuardEntry *entries;
         size_t n_entries;
 
-        GuardEntry lost; /* harmless value that was being sent when the drive was lost once; NULL setting: none. Not in the file */
+        GuardEntry lost; /* harmless value that was being sent when the drive was lost once; its `setting` is NULL if there is none.
+                          * Not in the file */
 } GuardRecord;
 
 void guard_entry_done(GuardEntry *e);
@@ -58,28 +59,28 @@ int guard_record_serialize(const GuardRecord *r, char **ret);
 /* Returns true if the record needs no file. */
 bool guard_record_is_empty(const GuardRecord *r);
 
-/* Finds the entry of a value. `place`, here and below: guard_place() of the drive; NULL: any drive with this record. */
+/* Finds the entry of a value. `place`, here and below: guard_place() of the drive; NULL: all drives with this record. */
 GuardEntry *guard_record_find(const GuardRecord *r, const char *setting, const char *value, const char *place);
 
-/* Stores the intent to write a dangerous value at `place` (NULL: any). Adds an entry if there is none. */
+/* Stores the intent to write a dangerous value. Adds an entry if there is none. */
 int guard_record_intend(GuardRecord *r, const char *setting, const char *value, const char *place, uint64_t when);
 
-/* Replaces `underway`, the value being sent, by a new one. The drive survived the old value. Both settings may be NULL: no value is being
- * sent. If memory runs out, `underway` has no setting. */
+/* Replaces `underway`, the value being sent, by a new value: the drive survived the old one. A setting of NULL, old or new, means that no
+ * value is being sent. If memory runs out, `underway` has no setting. */
 void guard_record_underway(GuardRecord *r, GuardEntry *underway, const char *setting, const char *value,
                            const char *place);
 
 /* Notes that the visit has ended without a crash of the machine. Returns true if the file must be written. */
 bool guard_record_visited(GuardRecord *r);
 
-/* Removes the intents and the suspected value, because the values did no harm or were not sent. Keeps quarantines and the visit. Returns
- * true if the file must be written. */
+/* Removes the intents and `lost`, because these values did no harm or were not sent. Keeps quarantines and `visiting`. Returns true if the
+ * file must be written. */
 bool guard_record_clear(GuardRecord *r, const char *place);
 
 void guard_entry_quarantine(GuardEntry *e, uint64_t when, const char *why);
 
-/* Applies the rules to a record read from a file, when the daemon starts or the drive appears. `continues`: the drive is present with the
- * diskseq of the intents. A crash of the daemon alone quarantines nothing. Returns 1 if the file must be written, else 0; -ENOMEM. */
+/* Applies the rules to a record read from a file, when the daemon starts or the drive appears. `continues`: the drive is attached, and has
+ * the diskseq of the intents. A crash of the daemon alone quarantines nothing. Returns 1 if the file must be written, else 0; -ENOMEM. */
 int guard_record_judge(GuardRecord *r, const char *boot_id, bool continues, uint64_t when);
 
 /* Applies the rules when the drive disappears while `underway` is being sent, and clears `underway`. Returns the number of entries that
@@ -99,8 +100,8 @@ bool guard_record_intends(const GuardRecord *r);
 /* Returns true if the drive must not be visited at all. */
 bool guard_record_excludes(const GuardRecord *r);
 
-/* Releases a setting (NULL: all) from quarantine, and permits visits to the drive again. Returns the number of released values, plus one
- * for the drive. Entries without a place are released for all drives with this record. */
+/* Releases a setting (NULL: all) from quarantine, and permits visits to the drive again. Returns the number of released values, plus one if
+ * visits were not permitted. Entries without a place are released for all drives with this record. */
 unsigned guard_record_release(GuardRecord *r, const char *setting, const char *place);
 
 /* Formats the name of the file by which the crash guard recognizes a drive after a reboot. Returns 0 or -ENOMEM. */

@@ -23,7 +23,7 @@ static int unsigned_parse(const char *s, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
-/* Parses exactly `n` numbers. A file of another version may have fewer or more. */
+/* Parses exactly `n` numbers. Rejects fewer or more, as in a file of another version. */
 static int numbers_parse(const char *value, size_t n, uint64_t *ret) {
         for (size_t i = 0; i < n; i++) {
                 size_t len = strcspn(value, " ");

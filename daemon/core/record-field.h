@@ -2,8 +2,8 @@
 #pragma once
 
 /* Reads and writes state files by tables. One row (Field) describes one KEY=value line: the member of a structure that holds the value,
- * and the form of the value. A value of NULL, 0, false or a number without a word gets no line, and the parser leaves the member of a
- * missing line unchanged. */
+ * and the form of the value. The file has no line for NULL, 0, false and a number without a word. If a line is missing, the parser leaves
+ * the member unchanged. */
 
 #include "value.h"
 
@@ -13,7 +13,7 @@ typedef enum FieldType {
         FIELD_KNOWN,    /* KnownNumber; no line if not known */
         FIELD_NUMBERS,  /* array of `max` uint64_t, "3 0 17"; no line if all are 0 */
         FIELD_BOOL,     /* bool: "1"; no line if false */
-        FIELD_WORD,     /* enum with a word for each number from 0 or 1 up; -1 in an item without the line */
+        FIELD_WORD, /* enum with a word for each number from 0 or 1 up; -1 if an item of the file has no such line */
 } FieldType;
 
 /* An array of Fields ends with {}. */

@@ -8,11 +8,12 @@
 
 typedef struct RecordSum {
         size_t n_drives;
-        size_t n_kept;                     /* settings with the wanted value */
-        size_t n_missed[_VERDICT_MAX + 1]; /* settings without the wanted value, by verdict; last: no verdict yet */
-        size_t n_absent;                   /* optional settings that the drives do not support */
-        size_t n_visits;                   /* drives with a visit under way or queued */
-        size_t n_waiting;                  /* drives whose visit is delayed (WaitKind) */
+        size_t n_kept; /* settings with the wanted value */
+        size_t n_missed[_VERDICT_MAX +
+                        1]; /* settings without the wanted value, by verdict; last element: no verdict yet */
+        size_t n_absent;    /* optional settings that the drives do not support */
+        size_t n_visits;    /* drives with a visit under way or queued */
+        size_t n_waiting;   /* drives whose visit is delayed (WaitKind) */
 } RecordSum;
 
 void record_sum_add(RecordSum *s, const DriveRecord *r);

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Temporary values, which override the configuration until the next boot (`drivekeep try`) or while a client is connected
- * (`drivekeep tune`). The service keeps one file per drive next to the state files (drive-record.h), and the command reads it. The file
- * name contains the crash guard's key, so the file outlives a detach. Readers treat the file as hostile. */
+ * (`drivekeep tune`). The service keeps one file per drive next to the state files (drive-record.h), and the command reads that file. The
+ * file name contains the crash guard's key, so the file outlives a detach. Readers treat the file as hostile. */
 
 #include "config.h"
 #include "guard-rules.h"
@@ -17,12 +17,12 @@
 
 typedef struct TemporaryValue {
         char *name;               /* setting_state() of the setting */
-        char *text, *before_text; /* `value` and `before` as formatted by value_format(); NULL: `before` is not known */
-        bool until_boot; /* true: valid until boot; false: valid while a client is connected, and has priority */
+        char *text, *before_text; /* value_format() of `value` and `before`; before_text is NULL if `before` is not known */
+        bool until_boot; /* true: valid until boot; false: valid while a client is connected, with priority over one until boot */
         bool allow_dangerous, wake; /* as in a block of the configuration */
         bool returns;               /* the value ended, and the service restores `before` */
-        bool given;                 /* a visit found that the drive accepted this value or an earlier one */
-        bool spared;                /* not given: the last visit deferred the value, or the drive does not accept it */
+        bool given;                 /* the drive accepted this value, or an earlier temporary value of the setting */
+        bool spared;                /* the drive was visited and has accepted no temporary value of the setting yet */
 
         /* The file does not contain these members. */
         const Setting *setting; /* defines the range of the values */
@@ -41,15 +41,15 @@ typedef struct TemporaryValues {
 TemporaryValues *temporary_free(TemporaryValues *t);
 DEFINE_CLEANUP(TemporaryValues *, temporary_free);
 
-/* Copies the members that the file contains. `t` NULL: the copy is empty. */
+/* Copies the members that the file contains. If `t` is NULL, the copy is empty. */
 int temporary_copy(const TemporaryValues *t, const SettingTable *settings, TemporaryValues **ret);
 
 /* Finds the value of a setting. NULL: the setting has no such value. */
 TemporaryValue *temporary_find(const TemporaryValues *t, const char *name, bool until_boot);
 
 /* Appends a copy of `v`, and drops the old value of the same setting and duration. The order matters: of two values that exclude each
- * other, the later one wins. The name and the texts of the copy are derived from `setting` and the values; `before_text` NULL: `before` is
- * not known. -E2BIG, -ENOMEM. */
+ * other, the later one wins. The name and the texts of the copy are derived from `setting` and the values. If v->before_text is NULL,
+ * `before` is not known. Returns 0, -E2BIG or -ENOMEM. */
 int temporary_set(TemporaryValues *t, const TemporaryValue *v);
 void temporary_drop(TemporaryValues *t, TemporaryValue *v);
 

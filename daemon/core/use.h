@@ -2,8 +2,8 @@
 #pragma once
 
 /* Statistics of a drive that spins down: the lengths of the times without I/O, and the drive's wear counters. They predict how often the
- * drive would spin up with another timer. Part of the drive's record (drive-record.h). Kept over boots, and reset when another timer is
- * set. Pure. */
+ * drive would spin up with another timer. Part of the drive's state file (drive-record.h). Kept over boots, and reset when another timer
+ * is set. Pure. */
 
 #include "value.h"
 
@@ -17,7 +17,7 @@ typedef struct Wear {
         KnownNumber start_stops;       /* starts of the spindle. ATA: attribute 4; SCSI: 0Eh/0004h */
         KnownNumber rated_load_cycles; /* load cycles by design. ATA drives do not report them; SCSI: 0Eh/0005h */
         KnownNumber rated_start_stops; /* starts of the spindle by design. SCSI: 0Eh/0003h */
-        KnownNumber temperature; /* present temperature, °C. ATA: the lowest byte of attribute 194; SCSI: 0Dh/0000h */
+        KnownNumber temperature; /* current temperature, °C. ATA: the lowest byte of attribute 194; SCSI: 0Dh/0000h */
 } Wear;
 
 /* The timers that can be predicted, in minutes. They are also the bounds of the classes in which times without I/O are counted. */
@@ -30,17 +30,17 @@ extern const unsigned use_timers[USE_TIMERS];
 #define USE_LEAST_YEARS 5
 
 typedef struct DriveUse {
-        char *setting;  /* the timer in this period, for people: "20 min, by the service"; NULL: none */
-        char *key;      /* the timer, for comparison (spin_down_key()); NULL: recorded by a version without keys */
-        uint64_t since; /* start of this period; CLOCK_REALTIME, µs */
+        char *setting;  /* the timer, for people: "20 min, by the service"; NULL: none */
+        char *key;      /* the timer, for comparison (spin_down_key()); NULL: the file is from a version without keys */
+        uint64_t since; /* when the statistics began for this timer; CLOCK_REALTIME, µs */
 
-        uint64_t watched;          /* time in which times without I/O were counted; s */
-        uint64_t known_from;       /* shorter times without I/O may have been missed; s */
-        uint64_t gaps[USE_TIMERS]; /* number of times without I/O from use_timers[i] to use_timers[i + 1]; thousandths */
-        uint64_t gap_times[USE_TIMERS]; /* sum of these times; s */
+        uint64_t watched;          /* total time in which times without I/O were counted; s */
+        uint64_t known_from;       /* times without I/O that are shorter than this may have been missed; s */
+        uint64_t gaps[USE_TIMERS]; /* number of times without I/O from use_timers[i] to use_timers[i + 1] long; thousandths */
+        uint64_t gap_times[USE_TIMERS]; /* sum of the times that gaps[i] counts; s */
 
         uint64_t spin_ups; /* number of spin-ups seen */
-        uint64_t standby;  /* sum of the times in standby before these spin-ups; s */
+        uint64_t standby;  /* sum of the times in standby that these spin-ups ended; s */
 
         Wear first_wear, wear;               /* first and last reading */
         uint64_t first_wear_when, wear_when; /* times of these readings; CLOCK_REALTIME, µs; 0: never */
@@ -49,7 +49,7 @@ typedef struct DriveUse {
 
 void drive_use_done(DriveUse *u);
 
-/* Resets the statistics for another timer, except for the last wear reading. -ENOMEM. */
+/* Resets the statistics for another timer, except for the last wear reading. Returns 0 or -ENOMEM. */
 int drive_use_begin(DriveUse *u, const char *setting, const char *key, uint64_t now);
 
 /* Counts a time without I/O. Its length is between `least` and `most`, in µs. */
