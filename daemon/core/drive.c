@@ -41,9 +41,10 @@ const char *power_mode_to_string(PowerMode m) {
         return m >= 0 && (size_t) m < ELEMENTSOF(table) ? table[m] : NULL;
 }
 
-/* Finds the transport by the ancestors in sysfs, never by ID_BUS. If sysfs shows only a SCSI host, its driver decides. */
+/* Finds the transport by the ancestors in sysfs, never by ID_BUS. Below a port of libata (ataN), the driver of the SCSI host shows whether
+ * the drive is SATA. */
 static Transport transport_from_syspath(const char *syspath, const char *proc_name) {
-        /* The bus nearest to the disk decides, so the order matters: a SATA drive in a USB dock is a USB drive. */
+        /* The bus nearest to the disk decides, so the order of the table matters: a SATA drive in a USB dock is a USB drive. */
         static const struct {
                 const char *glob;
                 Transport transport;
@@ -104,7 +105,7 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
         if (!d->name || !d->node || !d->syspath)
                 return -ENOMEM;
 
-        /* udev's ID_MODEL has the complete model of IDENTIFY; the SCSI attribute has only 16 characters. */
+        /* udev's ID_MODEL comes first: it has the complete model of IDENTIFY, and the SCSI attribute has only 16 characters. */
         const struct {
                 char **field;
                 const char *sources[5];
@@ -131,7 +132,7 @@ int drive_new(const char *name, const char *node, const char *syspath, const Dri
                 d->transport = TRANSPORT_SATA;
 
         d->identified = lookup_number(l, "ID_ATA") == 1;
-        /* udev has separate properties for the bridge. */
+        /* The identity is that of the drive. udev has the identity of the bridge in separate properties. */
         if (d->identified && d->transport == TRANSPORT_USB) {
                 static const char *const model[] = { "ID_USB_MODEL", NULL };
                 static const char *const serial[] = { "ID_USB_SERIAL_SHORT", NULL };
@@ -195,7 +196,7 @@ int drive_reveal(Drive *d, const DriveIdentity *i) {
         serial = strdup(i->serial);
         firmware = strdup(i->firmware);
         wwn = i->wwn[0] ? strdup(i->wwn) : NULL;
-        /* drive_is_behind_bridge() is false once dock_model or dock_serial is set. */
+        /* Set at least one of dock_model and dock_serial, so that drive_is_behind_bridge() returns false from now on. */
         if (!d->model && !d->serial)
                 d->model = strdup("");
         if (!model || !serial || !firmware || (i->wwn[0] && !wwn) || (!d->model && !d->serial))
@@ -231,8 +232,8 @@ const char *drive_stable_link(const Drive *d) {
         static const char *const directories[] = { "/dev/disk/by-id/", "/dev/disk/by-path/" };
         const char *found = NULL;
 
-        /* In ASCII order, ata-… and nvme-MODEL… come before nvme-eui… and wwn-…, and names before UUIDs. lvm-… links are skipped: they
-         * name the LVM physical volume on the disk. */
+        /* Returns the first link in ASCII order: ata-… and nvme-MODEL… come before nvme-eui… and wwn-…, and names before UUIDs. Skips
+         * lvm-… links, which name the LVM physical volume on the disk. */
         for (size_t i = 0; !found && i < ELEMENTSOF(directories); i++)
                 for (const DriveLink *l = d->links; l < d->links + d->n_links; l++)
                         if (l->via == LINK_OWN && starts_with(l->path, directories[i]) &&
@@ -323,7 +324,7 @@ bool drive_shares_controller(const Drive *a, const Drive *b) {
 }
 
 bool drive_name_is_managed(const char *name) {
-        /* The kernel shows the hardware partitions of an MMC card as disks; they are excluded. */
+        /* Excludes the hardware partitions of an MMC card, which the kernel shows as disks. */
         return fnmatch("@(sd|hd|nvme*n|mmcblk|vd|xvd|md|dm-|sr)*", name, FNM_EXTMATCH) == 0 &&
                fnmatch("mmcblk*@(boot|gp|rpmb)*", name, FNM_EXTMATCH) != 0;
 }

@@ -54,7 +54,7 @@ const char *power_mode_to_string(PowerMode m);
 typedef enum LinkVia {
         LINK_OWN,       /* the node and links of the disk itself */
         LINK_PARTITION, /* the node and links of a partition, which stand for its disk */
-        LINK_STACKED, /* those of md, dm-crypt or LVM above the disk, which stand for every drive below; a notice is shown */
+        LINK_STACKED,   /* the node and links of md, dm-crypt or LVM above the disk, which stand for every disk below */
 } LinkVia;
 
 typedef struct DriveLink {
@@ -63,7 +63,7 @@ typedef struct DriveLink {
 } DriveLink;
 
 /* What the service has learned about a USB bridge since it was attached, so that no probe is repeated. Plain data: sent over the worker's
- * socket and stored in the drive's record. */
+ * socket and stored in the drive's state file. */
 typedef struct Bridge {
         bool queried;     /* the service has queried the identity of the drive behind the bridge */
         bool identified;  /* the drive behind the bridge answered that query */
@@ -89,7 +89,7 @@ typedef struct Drive {
         Transport transport;
         bool rotational, removable;
         bool rotational_unknown, removable_unknown; /* the source (an IDENTIFY image, --as) does not report this fact */
-        bool raid;        /* a member of a redundant array (md, ZFS, btrfs or LVM), which can lose the drive */
+        bool raid; /* a member of a redundant array (md, ZFS, btrfs or LVM) that would survive the loss of the drive */
         bool optical;     /* an optical drive: its size is that of the disc, and settings of disks do not apply */
         bool ata;         /* the kernel presents the drive as an ATA device behind SCSI (vendor "ATA") */
         uint64_t size;    /* bytes */
@@ -134,8 +134,8 @@ const char *drive_property(const Drive *d, const char *key);
 unsigned drive_backends(const Drive *drive);
 
 IdentityKind drive_identity_kind(const Drive *d); /* never IDENTITY_UNKNOWN */
-bool drive_same(const Drive *a,
-                const Drive *b); /* true: the same hardware, without a disconnection in between (diskseq) */
+/* Returns true if `a` and `b` are the same hardware, without a disconnection in between (diskseq). */
+bool drive_same(const Drive *a, const Drive *b);
 
 /* Returns true if both drives are namespaces of one NVMe controller or subsystem. */
 bool drive_shares_controller(const Drive *a, const Drive *b);

@@ -17,7 +17,7 @@
 /* clang-format off */
 static const struct {
         const char *name;
-        size_t fact; /* offset of the text in Drive; 0: none */
+        size_t fact; /* offset of the text in Drive; 0: the fact is not such a text */
 } table[_MATCH_KEY_MAX] = {
         [MATCH_NODE]       = { "node",       0                         },
         [MATCH_MODEL]      = { "model",      offsetof(Drive, model)    },
@@ -41,7 +41,7 @@ MatchKey match_key_from_string(const char *s) {
                 if (k != MATCH_PROPERTY && streq(table[k].name, s))
                         return k;
 
-        /* The keys of udev properties are their names, which are in capitals. */
+        /* The match key of a udev property is the name of the property, which is in capitals. */
         if (isupper((unsigned char) *s) && strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(s))
                 return MATCH_PROPERTY;
 
@@ -185,8 +185,8 @@ static bool pattern_fits(MatchKey key, const char *pattern, const char *text) {
                 collapse_blanks(t);
         }
 
-        /* A pattern may contain udev's escapes as in the text, or the decoded characters. Texts without a backslash need no second
-         * comparison. */
+        /* A pattern may contain udev's escapes as in the text, or the decoded characters. Without a backslash, the second comparison would
+         * have the same result. */
         if (fnmatch(p, t, flags | FNM_NOESCAPE) == 0)
                 return true;
         if (!strchr(p, '\\') && !strchr(t, '\\'))

@@ -40,21 +40,21 @@ MatchKey match_key_from_string(const char *s);
 int match_add(Match *m, MatchKey key, const char *property, const char *pattern);
 void match_done(Match *m);
 
-/* Returns true if the drive matches. *ret_link (may be NULL): the link that a node pattern matched, preferably a link of the drive
- * instead of a stacked device; NULL: there is no node pattern, or it matched the node itself and no link. */
+/* Returns true if the drive matches. *ret_link is the link that a node pattern matched, preferably a link of the drive instead of a
+ * stacked device. *ret_link is NULL if the match has no node pattern, or if the node matched and no link. `ret_link` may be NULL. */
 bool match_drive(const Match *m, const Drive *d, const DriveLink **ret_link);
 
 /* Returns the drive's value for the criterion's key, for explanations. NULL: not known, or the key is MATCH_NODE. */
 const char *match_fact(const Criterion *c, const Drive *d);
 
-/* Returns the first criterion that does not hold, for explanations. NULL: all hold; *ret_link is then as for match_drive(). */
+/* Returns the first criterion that does not hold, for explanations. NULL: all criteria hold; *ret_link is then set as by match_drive(). */
 const Criterion *match_failing(const Match *m, const Drive *d, const DriveLink **ret_link);
 
 /* Returns true if a criterion uses data that only the drive can report: model, serial number, firmware or WWN. */
 bool match_needs_identity(const Match *m);
 
-/* Returns true if the rule is for a class of drives. A rule that names a node, link, serial number or WWN without a glob is not. */
+/* Returns true if the rule is for a class of drives: it names no node, link, serial number or WWN, or only with a glob. */
 bool match_is_general(const Match *m);
 
-/* Returns true if the texts prove that every drive that matches `narrow` also matches `wide`. */
+/* Returns true if the patterns prove that every drive that matches `narrow` also matches `wide`. */
 bool match_includes(const Match *wide, const Match *narrow);

@@ -42,7 +42,7 @@ static inline void must_work(int r) {
                 (char *) must(asprintf(&_text, __VA_ARGS__) < 0 ? NULL : _text); \
         })
 
-/* Returns the part of the path before the last '/'; "/" if only the root directory is before it; "" if the path has no '/'. The caller
+/* Returns the part of the path before the last '/'; "/" if the path has only the '/' at its start; "" if the path has no '/'. The caller
  * frees the text. */
 static inline char *must_directory(const char *path) {
         size_t n = (size_t) (base_name(path) - path);

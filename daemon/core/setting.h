@@ -29,12 +29,11 @@ typedef enum SettingFlags {
         SETTING_NONVOLATILE = 1 << 4,  /* the drive keeps the setting over power cycles: compared at every visit, but
                                         * written only by `apply --permanent` */
         SETTING_SAVEABLE = 1 << 5,     /* saved by `apply --permanent` if the block has `permanent = true` */
-        SETTING_AT_ATTACH =
-                        1 << 6, /* an action, not a state: done once per attach; after a resume only with AT_RESUME */
-        SETTING_DEAD = 1 << 7,  /* obsolete: known, never written, `unsupported` */
-        SETTING_EXCLUDED = 1 << 8,   /* permanent or destructive: known, never written, `forbidden` */
-        SETTING_CONTROLLER = 1 << 9, /* shared by all namespaces of a controller */
-        SETTING_FIRST = 1 << 10,     /* a write changes the readings of other settings: decided before they are read */
+        SETTING_AT_ATTACH = 1 << 6,    /* an action: done once per attach, and after a resume only with AT_RESUME */
+        SETTING_DEAD = 1 << 7,         /* obsolete: never written; the verdict is `unsupported` */
+        SETTING_EXCLUDED = 1 << 8,     /* permanent or destructive: never written; the verdict is `forbidden` */
+        SETTING_CONTROLLER = 1 << 9,   /* shared by all namespaces of a controller */
+        SETTING_FIRST = 1 << 10,       /* decided before other settings are read, as a write changes their readings */
         SETTING_SAME = 1 << 11, /* a part of the state in `excludes`: each value, even "off", excludes that state */
         SETTING_ATA_SLEEP = 1 << 12, /* ATA Sleep mode, which only a reset ends; any command causes a reset */
         SETTING_READ_SAFE = 1 << 13, /* the read function checks the power mode itself, or sends no command */
@@ -60,7 +59,9 @@ typedef struct Harm {
 typedef struct Remedy {
         const char *how;         /* the advice, as a clause */
         const char *settings[4]; /* settings with the same effect: the remedy is not shown if a rule sets one of them */
-        unsigned backends; /* mask of 1 << Backend: drives without a row of this name; 0: drives with the row's backend */
+        /* The drives that get the advice. 0: drives with the row's backend. Otherwise a mask of 1 << Backend: drives with one of these
+         * backends, for which the table of settings has no row of this name. */
+        unsigned backends;
 } Remedy;
 
 /* The state of one setting as read from a device. */
@@ -86,8 +87,9 @@ typedef struct Device Device; /* device/device.h; opaque in core */
 typedef struct Setting Setting;
 
 struct Setting {
-        const char *name; /* configuration key; same as the key in hdparm.conf, if there is one */
-        const char *alias_of; /* the row whose state this key sets in another unit or on battery; an alias has no functions */
+        const char *name;     /* configuration key; same as the key in hdparm.conf, if there is one */
+        const char *alias_of; /* the row whose state this key sets in another unit or on battery; an alias has no functions.
+                               * NULL: not an alias */
         Backend backend;
         ValueRange range;
         SettingFlags flags;
@@ -103,16 +105,16 @@ struct Setting {
         const Remedy *remedy;     /* advice for drives that do not support the setting; NULL: none */
         bool spins_down;          /* the value is the time without I/O after which the drive spins down */
         const char *const *known; /* VALUE_NAME: known names, ends with NULL; `check` warns about others. NULL: any */
-        const char *instead;  /* SETTING_DEAD, SETTING_EXCLUDED: the cause and the present alternative, as sentences */
-        const char *inert;    /* VALUE_NAME: the word that is not dangerous and excludes nothing; NULL: "off" */
-        const char *excludes; /* another state: if rules set both, and neither to off, the later wish wins */
+        const char *instead; /* SETTING_DEAD, SETTING_EXCLUDED: the cause and the current alternative, as sentences */
+        const char *inert;   /* VALUE_NAME: the word that is not dangerous and excludes nothing; NULL: "off" */
+        const char *excludes; /* another state. If rules set the states of both rows, and neither to off, the later wish wins */
         const char *unless;   /* another state: this row is written only if that state is not in force. Such a row is
                                    * decided last */
         unsigned off_without; /* mask of 1 << Backend: a drive without these backends lacks the feature, which counts as
                                    * "off". 0: not known */
 
-        /* Both return 0, or a negative errno with a sentence in Device.error (device_fail()). read() sends no command that could
-         * change the drive or spin it up. write() sends only the commands that *v needs; if device->save is set, the drive also
+        /* read() and write() return 0, or a negative errno with a sentence in Device.error (device_fail()). read() sends no command that
+         * could change the drive or spin it up. write() sends only the commands that *v needs; if device->save is set, the drive also
          * saves the value. */
         int (*read)(Device *d, const Setting *s, Reading *ret);
         int (*write)(Device *d, const Setting *s, const Value *v);
@@ -132,13 +134,13 @@ typedef struct SettingTable {
         const Setting *tables[24]; /* ends with NULL */
 } SettingTable;
 
-/* Loops over all rows. `break` leaves only the present backend's array. */
+/* Loops over all rows. `break` leaves only the array of the current backend. */
 #define SETTING_TABLE_FOREACH(s, t)                                      \
         for (const Setting *const *_rows = (t)->tables; *_rows; _rows++) \
                 for (const Setting *s = *_rows; s->name; s++)
 
 /* Returns the row of configuration key `name`; NULL: none. Several rows may share a name (write_cache of ATA and of NVMe); their ranges
- * are equal, so each can be used for parsing. Returns the row of an alias itself, since its range has the unit of the alias. */
+ * are equal, so each can be used for parsing. Does not resolve aliases: the row of an alias has the range and unit of the alias. */
 const Setting *setting_find(const SettingTable *t, const char *name);
 
 /* Returns the row for a drive with these backends (mask of 1 << Backend); NULL: none. Resolves aliases. Dead and excluded rows apply to

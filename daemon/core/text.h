@@ -10,7 +10,7 @@
  * original; without it, users can copy names with a backslash (unit names). The caller frees the copy. NULL: out of memory. */
 char *text_escape(const char *s, const char *also);
 
-/* Returns the first option among the words (ends with NULL) that has unprintable characters; NULL: none. Call this function before
+/* Returns the first option that has unprintable characters; NULL: none. The array `words` ends with NULL. Call this function before
  * argp_parse(), which prints unknown options without escaping them. */
 const char *text_find_garbled_option(char *const *words);
 
@@ -23,7 +23,7 @@ char text_escaped_character(const char *s);
 /* Cuts off the blanks at the end of `s`, and returns a pointer to the first character that is not a blank. */
 char *text_strip(char *s);
 
-/* Frees *field and replaces it by a copy of `value` (NULL: NULL). -ENOMEM: *field is unchanged. */
+/* Frees *field and replaces it by a copy of `value`, or by NULL if `value` is NULL. -ENOMEM: *field is unchanged. */
 int string_replace(char **field, const char *value);
 
 /* Returns the FNV-1a hash of a text. Not resistant to deliberate collisions. */

@@ -48,14 +48,13 @@ typedef struct ValueWord {
 typedef struct ValueRange {
         ValueType type;
         int64_t min, max;
-        int64_t unit; /* unit of a bare number in the file: 512 for sectors, 1024 for KiB; 0: 1, except that a duration then needs
-                       * a unit in the file */
-        int64_t step; /* the setting can hold only multiples of this: 100 for tenths of a second; 0: any number */
+        int64_t unit; /* unit of a bare number in the file: 512 for sectors, 1024 for KiB. 0: bare numbers have the unit 1, and bare
+                       * durations are not valid */
+        int64_t step; /* the setting can hold only multiples of `step`: 100 for tenths of a second; 0: any number */
         bool has_off; /* the setting also accepts "off" */
         int64_t off;  /* number of "off" */
         const ValueWord *
-                        words; /* numbers outside the range that are written and read as words; ends with {}. VALUE_NAME: the
-                                 * only valid names */
+                        words; /* words for numbers outside the range; ends with {}. VALUE_NAME: the only valid names */
         bool stripes;          /* VALUE_SIZE: the setting also accepts "2 stripes" (VALUE_STRIPES) */
         const char *yes_is; /* VALUE_NAME: advice for a bare `true`, which could mean two words. NULL: `true` means "on" */
 } ValueRange;
