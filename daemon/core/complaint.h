@@ -7,8 +7,8 @@
 #include "macro.h"
 
 typedef enum ComplaintLevel {
-        COMPLAINT_ERROR,   /* a part of the file is not applied, or violates libconfig's grammar */
-        COMPLAINT_WARNING, /* applied, but probably not intended */
+        COMPLAINT_ERROR,   /* text that is not applied, or that violates libconfig's grammar */
+        COMPLAINT_WARNING, /* text that is applied, but is probably not what the user intended */
         COMPLAINT_NOTICE,
 } ComplaintLevel;
 
@@ -30,7 +30,8 @@ const char *complaint_level_to_string(ComplaintLevel l);
 /* Adds a complaint. The list is sorted by file (the file with the earliest complaint first), then by line and column. Returns c->error. */
 int complain(Complaints *c, ComplaintLevel level, const char *file, unsigned line, unsigned column, const char *format,
              ...) _printf_(6, 7);
-/* Returns true if a complaint about this place ends with `end`. Used to report a rule once if it matches many drives. */
+/* Returns true if a complaint about this file, line and column ends with `end`. Used to report a rule only once if the rule matches many
+ * drives. */
 bool complaints_have(const Complaints *c, const char *file, unsigned line, unsigned column, const char *end);
 /* Returns true if the file has an error. */
 bool complaints_have_error(const Complaints *c, const char *file);

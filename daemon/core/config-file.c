@@ -102,7 +102,7 @@ static void end_list(Reader *r) {
              ended = open && token_type(r, r->i - 1) == TOKEN_SEMICOLON;
         size_t before = r->i - ended;
 
-        /* Not reported after another complaint: the bracket may be inside an unclosed string. */
+        /* An unclosed list is not reported after another complaint: the bracket may be inside an unclosed string. */
         if (open && !r->reported && !ended && token_type(r, r->i) == TOKEN_END)
                 config_text_error(r->text, r->list, "this list is not closed; write \");\" at the end of the file");
         else if (open && !r->reported)
@@ -206,8 +206,8 @@ static bool read_option(Reader *r) {
         return true;
 }
 
-/* Skips a token that is not allowed here, and reports consecutive ones once. Between blocks, the token may be part of the previous
- * block, or of a block whose match is then not known. */
+/* Skips a token that is not allowed here, and reports consecutive tokens of this kind once. Between blocks, the token may be part of the
+ * previous block, or of a block whose match is then not known. */
 static void read_stray(Reader *r) {
         Block *last = r->open && r->n_blocks > 0 ? &r->config->blocks[r->n_blocks - 1] : NULL;
         bool word = token_type(r, r->i) > TOKEN_END;

@@ -35,7 +35,7 @@ typedef struct Block {
         struct {
                 unsigned line, column;
         } match_at;  /* the place of the match's value */
-        bool broken; /* the block has an error: all its assignments are withheld, on battery and off */
+        bool broken; /* the block has an error: all its assignments are withheld, on battery and on mains */
         bool obscure; /* the block is broken, and may set any setting: all settings of earlier blocks are withheld, too */
         bool allow_dangerous; /* the user permits dangerous settings in this block */
         bool wake;            /* a drive in standby may be spun up for the settings of this block */

@@ -182,7 +182,7 @@ bool command_is_quiet(const uint8_t *cdb, size_t len) {
                 return false;
 
         /* START STOP UNIT: quiet if it stops the drive, or sets the POWER CONDITION standby, immediately (3h) or by forcing the standby
-         * timer to zero (Bh). For idle (2h) a drive in standby spins up, as for the ATA command. */
+         * timer to zero (Bh). The POWER CONDITION idle (2h) spins up a drive in standby, like the ATA command IDLE IMMEDIATE. */
         if (cdb[0] == 0x1b && len >= 5) {
                 unsigned condition = cdb[4] >> 4;
 

@@ -33,7 +33,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
         if (!(work & WORK_SETTINGS))
                 return 0;
 
-        /* A setting that cannot be read is no reason for a visit. */
+        /* Settings that cannot be read are included only if a readable setting of the drive needs a command anyway. */
         for (size_t i = 0; i < w->n_items && !sends_commands; i++) {
                 const Setting *s = setting_for_backends(t, w->items[i].name, backends);
 
@@ -55,7 +55,7 @@ int scope_select(VisitWork work, const Wishes *w, const SettingTable *t, unsigne
 int scope_add_standby(Wishes *selected) {
         Wish *old = wishes_find(selected, SETTING_STANDBY);
 
-        /* This wish replaces the configuration's wish for standby at attach. */
+        /* The new wish replaces a wish of the configuration for standby at attach. */
         if (old)
                 memmove(old, old + 1, (selected->items + --selected->n_items - old) * sizeof *old);
         if (!GREW(selected, items))

@@ -8,9 +8,9 @@
 /* The reason of a visit, for the journal and the state files. The reason determines the VisitWork, and only VisitWork determines what the
  * visit does. */
 typedef enum VisitReason {
-        VISIT_BOOT,         /* the drive was present at the start of the service */
+        VISIT_BOOT,         /* the drive was attached at the start of the service */
         VISIT_ATTACH,       /* udev reports a new drive */
-        VISIT_CHANGE,       /* udev reports a change that changes the drive's wishes */
+        VISIT_CHANGE,       /* udev reports a change of the drive, and the rules now set other values */
         VISIT_RESUME,       /* the machine resumed from sleep */
         VISIT_RELOAD,       /* the configuration changed */
         VISIT_POWER,        /* the machine switched to battery or to mains power */
@@ -22,7 +22,7 @@ typedef enum VisitReason {
         VISIT_CONTROLLER,   /* the NVMe controller was reset */
         VISIT_PARAMETERS,   /* another program changed, or may have changed, mode parameters (SCSI unit attention) */
         VISIT_WAKE,         /* the drive became active, and has deferred settings */
-        VISIT_RECHECK,      /* recheck_interval expired, or a user requests the settings in force */
+        VISIT_RECHECK,      /* the time of the option `recheck` expired, or a user requests the current settings */
         VISIT_STANDBY,      /* the drive may have entered or left standby */
         VISIT_SPIN_UP,      /* another drive of the same array spins up */
         VISIT_SPIN_DOWN,    /* the drive should spin down */
@@ -40,12 +40,14 @@ typedef enum VisitWork {
         WORK_ALL = 1 << 2,    /* all settings */
 
         /* Handling of these settings. The highest of WORK_KERNEL to WORK_LOST determines the reason of merged requests. */
-        WORK_PERMANENT = 1 << 3,    /* the drive saves the values that the file marks as permanent */
-        WORK_LOST = 1 << 4,         /* the drive lost its volatile settings: send unreadable settings again */
-        WORK_RESUMED = 1 << 5,      /* with WORK_LOST: the machine resumed from sleep */
-        WORK_WRITE_KERNEL = 1 << 6, /* write settings of the kernel that differ; without this flag, they have drifted */
-        WORK_WRITE = 1 << 7,        /* write settings of the drive that differ; without this flag, they have drifted */
-        WORK_WAKE = 1 << 8,         /* spin up a drive in standby if the file allows that */
+        WORK_PERMANENT = 1 << 3, /* the drive saves the values that the file marks as permanent */
+        WORK_LOST = 1 << 4,      /* the drive lost its volatile settings: send unreadable settings again */
+        WORK_RESUMED = 1 << 5,   /* with WORK_LOST: the machine resumed from sleep */
+        WORK_WRITE_KERNEL =
+                        1
+                        << 6, /* write settings of the kernel that differ; without this flag, report them as drifted */
+        WORK_WRITE = 1 << 7,  /* write settings of the drive that differ; without this flag, report them as drifted */
+        WORK_WAKE = 1 << 8,   /* spin up a drive in standby if the file allows that */
 
         /* Work other than settings. */
         WORK_POWER = 1 << 9,       /* probe the power condition */
@@ -56,12 +58,12 @@ typedef enum VisitWork {
 
         /* Start of the visit, and reports. */
         WORK_NOW = 1 << 14,    /* a user waits: start the visit without the usual delays */
-        WORK_RESEND = 1 << 15, /* send unreadable settings again: forget what was sent when the request arrives */
+        WORK_RESEND = 1 << 15, /* send unreadable settings, even if they were sent before the request */
         WORK_ATTACHED = 1
-                        << 16, /* the drive was just attached; after a loss during a write, watch the connection first */
+                        << 16, /* the drive was just attached; if it was lost during a write, watch the connection first */
         WORK_ACTIVE = 1
                       << 17,  /* the drive is active now: commands are safe even if it does not report its power mode */
-        WORK_RETRY = 1 << 18, /* retry settings that were deferred or lost with a worker */
+        WORK_RETRY = 1 << 18, /* retry settings that were deferred, or whose worker died */
         WORK_REPORT = 1 << 19,   /* report a long wait for permission as deferred */
         WORK_NO_DRIFT = 1 << 20, /* the drive or the configuration changed, so a difference does not count as drift */
         _WORK_MAX = 1 << 21,

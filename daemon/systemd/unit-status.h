@@ -13,10 +13,11 @@
 #define SYSTEMD_MANAGER_INTERFACE "org.freedesktop.systemd1.Manager"
 #define SYSTEMD_UNIT_PATH "/org/freedesktop/systemd1/unit"
 
-/* An entry of ListUnits…(), borrowed from the message. */
+/* An entry in the reply of ListUnits…(). Valid as long as the message. */
 typedef struct UnitStatus {
         const char *name, *active_state;
-        bool pending; /* queued or running; a check that waits for its device is inactive with a job, and a finished check stays active */
+        bool pending; /* queued or running. `active_state` alone does not show this: a check that waits for its device is inactive and has a
+                       * job, and a finished check stays active */
 } UnitStatus;
 
 #define UNIT_STATUS_SIGNATURE "(ssssssouso)"
@@ -27,13 +28,13 @@ extern char *const fsck_unit_patterns[];
 /* Opens a direct D-Bus connection to one process, without a message bus. */
 int systemd_open_socket(const char *address, sd_bus **ret);
 
-/* Opens a direct connection to systemd's private socket, which works only for root, with and without a bus. */
+/* Opens a direct connection to systemd's private socket. Works only for root, and needs no message bus. */
 int systemd_open_private(sd_bus **ret);
 
 /* Reads the next entry of the open array. Returns 0 at the end of the array. */
 int unit_status_read(sd_bus_message *m, UnitStatus *ret);
 
 /* Finds a file system check that is queued or running on any drive. Returns 1 and the check's unit, which the caller frees; 0 if there is
- * none; a negative errno if PID 1 is not reachable. For the command, which stops at a check on any drive; the service waits only for checks
- * on the drive of the visit. */
+ * no check; a negative errno if PID 1 is not reachable. Only for the command, which stops at a check on any drive: the service waits only
+ * for checks on the drive of the visit. */
 int systemd_find_fsck(char **ret_unit);
