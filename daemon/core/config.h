@@ -25,7 +25,7 @@ typedef struct Assignment {
         bool withheld;   /* the value has an error: nothing is written, not even the value of an earlier block */
         bool guessed;    /* derived from a mistyped name, or from a name outside a statement */
         unsigned line, column;
-        const Setting *row; /* the row of the key that the file has; may be an alias */
+        const Setting *row; /* the row of the key as written in the file; may be an alias */
 } Assignment;
 
 typedef struct Block {
@@ -40,7 +40,7 @@ typedef struct Block {
         bool allow_dangerous; /* the user permits dangerous settings in this block */
         bool wake;            /* a drive in standby may be spun up for the settings of this block */
         bool permanent;       /* apply --permanent makes the drive save those settings of this block that it can save */
-        bool only_in_raid;    /* valid only for members of a redundant array */
+        bool only_in_raid;    /* the block applies only to members of a redundant array */
         SpindownBy spindown_by;
         bool wake_together;    /* the drives of an array are spun up together */
         bool commands_are_use; /* commands that programs send to the drive count as I/O */
@@ -52,11 +52,11 @@ typedef struct Config {
         uint64_t *hashes; /* text_hash() of each text, in the order of `files` */
         size_t n_files;
         GROWING_ARRAY(Block, blocks);
-        uint64_t fsck_wait_ms;    /* ms that a visit waits for fsck before its verdict is "deferred" */
+        uint64_t fsck_wait_ms;    /* ms that a visit waits for fsck before its settings are reported as deferred */
         uint64_t recheck_ms;      /* ms between checks for drift; 0: never */
         uint64_t on_drift;        /* OnDrift */
         uint64_t wake_log;        /* WakeLog */
-        uint64_t spin_up_at_once; /* how many drives of a group may spin up at the same time; 0: no limit */
+        uint64_t spin_up_at_once; /* number of drives that wake_together may spin up at the same time; 0: no limit */
         Complaints complaints;
 } Config;
 
@@ -89,7 +89,7 @@ DEFINE_CLEANUP(Config *, config_free);
 typedef struct ConfigOption {
         const char *name;
         ValueRange range;
-        size_t offset; /* of the uint64_t in Config */
+        size_t offset; /* offset of the option's uint64_t in Config */
 } ConfigOption;
 
 #define CONFIG_OPTIONS 5U
@@ -98,7 +98,7 @@ extern const ConfigOption config_options[CONFIG_OPTIONS];
 /* A key of a block that is not a setting. */
 typedef struct ConfigBlockKey {
         const char *name;
-        size_t offset;  /* of the bool in Block; 0: the value is not a boolean */
+        size_t offset;  /* offset of the key's bool in Block; 0: the value is not a boolean */
         bool narrowing; /* without this key the block would match more drives, or apply more often */
 } ConfigBlockKey;
 
@@ -163,7 +163,7 @@ typedef struct ConfigDraft {
 /* Like config_load(), but reads the draft in place of its file. `draft` may be NULL. */
 int config_load_draft(Config *c, const SettingTable *t, const char *const *roots, const ConfigDraft *draft);
 
-/* The value that the files set for one state of a drive. Later blocks win. */
+/* A wish: the value that the files set for one state of a drive. Later blocks win. */
 typedef struct Wish {
         const char *name; /* canonical key */
         Value value;
@@ -178,7 +178,7 @@ typedef struct Wish {
         char *via_stacked; /* link of md, dm-crypt or LVM above the drive, if the rule matches only by this link; else NULL */
 } Wish;
 
-/* In the order of the files: if two wishes exclude each other, the later one wins (plan_exclude()). */
+/* The wishes are in the order of the files: if two wishes exclude each other, the later one wins (plan_exclude()). */
 typedef struct Wishes {
         GROWING_ARRAY(Wish, items);
 } Wishes;

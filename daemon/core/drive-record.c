@@ -235,7 +235,7 @@ int drive_record_memories(const DriveRecord *r, const Wishes *w, Memory **ret) {
                 const SettingRecord *s = drive_record_find(r, w->items[i].name);
                 ValueType type = w->items[i].value.type;
 
-                /* Names are not stored: all settings with names can be read back. */
+                /* Settings with names or stripes as values need no Memory: they can be read back. */
                 if (s && type != VALUE_NAME && type != VALUE_STRIPES)
                         m[i] = (Memory){ .sent = s->sent, .settled = s->settled, .read = s->read };
         }

@@ -186,7 +186,7 @@ bool guard_record_visited(GuardRecord *r) {
         return true;
 }
 
-/* Removes the intent of entry `i`. Returns true if the entry had one. */
+/* Removes the intent of entry `i`. Returns true if the entry had an intent. */
 static bool drop_intent(GuardRecord *r, size_t i) {
         GuardEntry *e = r->entries + i;
         bool intended = e->intended;

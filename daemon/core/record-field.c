@@ -72,7 +72,7 @@ static int field_parse(const Field *f, void *object, const char *value) {
                 return *(bool *) p ? 0 : -EBADMSG;
 
         case FIELD_WORD:
-                /* The number 0 may have no word. */
+                /* The number 0 may have no word, and does not end the search. */
                 for (int word = 0; word == 0 || f->word(word); word++)
                         if (streq_ptr(f->word(word), value)) {
                                 *(int *) p = word;

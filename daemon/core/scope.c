@@ -10,10 +10,10 @@ static bool was_in_order(const DriveRecord *record, const char *name) {
 
 /* Returns true if the visit should check the setting. `kernel`: check only settings of the kernel. */
 static bool should_check(const Wish *wish, const Setting *setting, const DriveRecord *record, bool kernel) {
-        /* An action that cannot be read is done once, and no loss undoes the action. */
+        /* An action that cannot be read is done once: a loss of settings does not make the action due again. */
         const SettingFlags unreadable_action = SETTING_UNREADABLE | SETTING_AT_ATTACH;
 
-        /* A row with `unless` can only be decided together with the setting that it replaces. */
+        /* A row with `unless` can only be decided together with the setting that `unless` names. */
         if (!setting || setting->unless || wish->withheld || !was_in_order(record, wish->name))
                 return false;
 

@@ -31,8 +31,8 @@ uint64_t text_hash(const char *text, size_t size);
 
 bool text_is_utf8(const char *s, size_t size);
 
-/* Returns true if `s` has only letters, digits, '_', '-' and '.', and does not start with '.'. The names of the kernel's drives and of
- * settings have this form. Such a name needs no escape in a header or a file name. */
+/* Returns true if `s` has only letters, digits, '_', '-' and '.', and does not start with '.'. The kernel's names of drives, and
+ * the names of settings, have this form. Such a name needs no escape in a header or a file name. */
 bool text_is_name(const char *s);
 
 /* Returns the first non-ASCII character that looks like a blank or is invisible, and its name in *ret_name. NULL: none. */
