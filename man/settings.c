@@ -78,13 +78,13 @@ static void print_setting(const Setting *s) {
         if (s->flags & SETTING_UNREADABLE)
                 puts("Cannot be read back: written after each boot, attach, resume and reset, with the verdict\n.Dq unverifiable .\n.br");
         if (s->flags & SETTING_NONVOLATILE)
-                puts("Kept by the drive over power cycles: only\n.Ql drivekeep apply --permanent\nwrites it.\n.br");
+                puts("Kept by the drive over power cycles: only\n.Ql drivekeep apply --permanent\nwrites the value.\n.br");
         if (s->flags & SETTING_SAVEABLE)
-                puts("With\n.Cm permanent = true\nin its block,\n.Ql drivekeep apply --permanent\nmakes the drive save it.\n.br");
+                puts("With\n.Cm permanent = true\nin its block,\n.Ql drivekeep apply --permanent\nmakes the drive save the value.\n.br");
         if (s->flags & SETTING_AT_ATTACH)
-                puts("An action, done once when the drive is attached.\n.br");
+                puts("An action, performed once when the drive is attached.\n.br");
         if ((s->flags & SETTING_AT_ATTACH) && s->range.words)
-                puts("With\n.Dq resume ,\nalso done after each resume.\nWhen the drive is active again, the verdict is\n"
+                puts("With\n.Dq resume ,\nthe action is also performed after each resume.\nWhen the drive is active again, the verdict is\n"
                      ".Dq applied ,\nwith the value\n.Dq off\nand a reason.\n.br");
         if (s->danger)
                 print_line("Dangerous, requires allow_dangerous = true", s->danger);
@@ -108,7 +108,7 @@ int main(void) {
              ".Sh DESCRIPTION\n"
              "Each setting is a key in a block of\n"
              ".Xr drivekeep.conf 5 .\n"
-             "Some keys set the same feature of several kinds of drives.\n"
+             "A key for several kinds of drives has an entry for each kind.\n"
              "Lines in an entry:\n"
              ".Bl -tag -width \"In other programs\" -compact\n"
              ".It \\&In other programs\n"
