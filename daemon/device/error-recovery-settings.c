@@ -81,8 +81,8 @@ static int fallback_localize(Device *d, const Setting *s, Value *v) {
 
 static const Harm endless_recovery_harm = {
         .scope = HARM_MEMBER,
-        .why = "without a limit the drive retries longer than the kernel waits, and the array drops it for one bad sector; use 7s, or "
-               "make the kernel wait (error_recovery_fallback_timeout = \"180s\")",
+        .why = "without a limit the drive retries longer than the kernel waits, and the array drops the drive for one bad sector; use 7s, "
+               "or make the kernel wait (error_recovery_fallback_timeout = \"180s\")",
 };
 
 /* clang-format off */

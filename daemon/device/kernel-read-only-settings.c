@@ -223,7 +223,7 @@ static const Harm all_read_only_harm = {
         .from = 1,
         .to = 1,
         .scope = HARM_UNIVERSAL,
-        .why = "this rule matches all drives, and makes every drive read-only that is not in use at its visit; name the drives",
+        .why = "this rule matches all drives, and makes each drive read-only unless the drive is in use; match only the intended drives",
 };
 
 /* clang-format off */

@@ -284,7 +284,7 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
         r = apst_enabled(d);
         if (r == 0)
                 (void) snprintf(d->note, sizeof d->note,
-                                "the kernel accepted it, but APST stays off: no power state has such a short latency");
+                                "the kernel accepted the latency, but APST stays off: no power state has such a short latency");
         return MIN(r, 0);
 }
 

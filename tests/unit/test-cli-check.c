@@ -123,8 +123,8 @@ static const struct {
                "then resets it repeatedly; the kernel's default is 30s\n"
 #define ONE_WARNING "1 file, 1 rule: 0 errors, 1 warning.\n"
 #define NOTHING "1 file, 1 rule: 0 errors, 0 warnings.\n"
-#define ENDLESS "without a limit the drive retries longer than the kernel waits, and the array drops it for one bad sector; use 7s, " \
-                "or make the kernel wait (error_recovery_fallback_timeout = \"180s\")\n"
+#define ENDLESS "without a limit the drive retries longer than the kernel waits, and the array drops the drive for one bad sector; " \
+                "use 7s, or make the kernel wait (error_recovery_fallback_timeout = \"180s\")\n"
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"5s\" });", "--strict", EXIT_NOT_WANTED, TWENTY, ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"19s\" });", NULL, EXIT_WANTED, TWENTY, ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; timeout = \"20s\" });", NULL, EXIT_WANTED, "", NOTHING },
@@ -155,8 +155,8 @@ static const struct {
           "f.conf:1:33: warning: auto_reallocate_write can do harm here: without reallocation a write to a bad sector fails, "
           "and a file system on the drive stops; leave it on\n", ONE_WARNING },
         { "drives = ({ match = \"/dev/dsk\"; auto_reallocate_write = true; auto_reallocate_read = false });", NULL, EXIT_WANTED, "", NOTHING },
-#define ALL(column) "f.conf:1:" column ": warning: read_only can do harm here: this rule matches all drives, and makes every drive read-only " \
-                    "that is not in use at its visit; name the drives\n"
+#define ALL(column) "f.conf:1:" column ": warning: read_only can do harm here: this rule matches all drives, and makes each drive read-only " \
+                    "unless the drive is in use; match only the intended drives\n"
         { "drives = ({ match = { model = \"*\"; }; read_only = true });", NULL, EXIT_WANTED, ALL("39"), ONE_WARNING },
         { "drives = ({ match = {}; read_only = true });", NULL, EXIT_WANTED, ALL("25"), ONE_WARNING },
         { "drives = ({ match = \"/dev/*\"; read_only = true });", NULL, EXIT_WANTED, ALL("31"), ONE_WARNING },
