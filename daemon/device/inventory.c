@@ -31,7 +31,7 @@ static const char *lookup_find(void *userdata, const char *path) {
         return r < 0 ? NULL : l->text;
 }
 
-/* Opens a block device by its path, because libudev's lookup by subsystem and name first tries two other places. libudev needs no
+/* Opens a block device by its path, because libudev's lookup by subsystem and name first tries two other places. libudev accepts NULL as
  * context. -ENODEV: no such device. */
 static int block_device(const char *name, struct udev_device **ret) {
         char path[PATH_MAX];

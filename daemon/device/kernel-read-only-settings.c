@@ -22,7 +22,7 @@ static const char *directory(char *path) {
 typedef struct Use {
         const char *mountinfo;
         char writer[PATH_MAX]; /* mount point or other user that writes */
-        bool reader;           /* a user that only reads */
+        bool reader;           /* there is a user that only reads */
 } Use;
 
 /* Returns 1 if the device is mounted for writing. Only the file system's own options count (proc(5), mountinfo: "rw" or "ro" first),
@@ -50,8 +50,8 @@ static int find_mount(Use *u, const char *dev) {
         return found;
 }
 
-/* Returns 1 if swap, btrfs or md writes to the device. Swap has no device number in mountinfo, and btrfs uses one of its own for all its
- * devices. An array writes to its members even if unmounted, and drops members that fail (Documentation/admin-guide/md.rst,
+/* Returns 1 if swap, btrfs or md writes to the device. mountinfo does not list swap, and lists a btrfs with a number that belongs to none
+ * of its devices. An array writes to its members even if unmounted, and drops members that fail (Documentation/admin-guide/md.rst,
  * array_state). */
 static int find_other_use(Use *u, const char *dir) {
         char swaps[4096], line[NAME_MAX + sizeof "\n/dev/ "], state[32];
@@ -79,7 +79,7 @@ static int find_other_use(Use *u, const char *dir) {
         return 1;
 }
 
-/* Returns 1 if something writes to the device of this directory, or to a device stacked on it. */
+/* Returns 1 if the device of this directory, or a device stacked on it, has a writer. */
 static int find_use(Use *u, const char *dir) {
         _cleanup_(globfree) glob_t above;
         char dev[32];
@@ -97,7 +97,7 @@ static int find_use(Use *u, const char *dir) {
 
 /* ---- the flag ---- */
 
-/* Finds one file in the directory of the disk, which is first, and of each partition. */
+/* Finds one file in each device's directory: first in that of the disk, then in those of its partitions. */
 static int find_devices(const Device *d, glob_t *ret) {
         return attribute_glob(ret, "%s/{ro,*/partition}", d->drive->syspath);
 }
@@ -117,8 +117,8 @@ static int set_flag(Device *d, const char *name, bool on) {
         return 0;
 }
 
-/* Returns 1 if the drive is in use, possibly for writing. Known users are checked first, because they have names. An exclusive open
- * without a known user has an invisible cause: ZFS, a container's mount, a device mapper table. */
+/* Returns 1 if the drive is in use, possibly for writing. Known users are checked first, because the message can name them. An exclusive
+ * open without a known user comes from ZFS, a container's mount or a device mapper table. */
 static int find_writer(Device *d, Use *u) {
         _cleanup_(globfree) glob_t devices;
         int r;
@@ -200,8 +200,8 @@ static int read_only_write(Device *d, const Setting *s, const Value *v) {
         return r;
 }
 
-/* Fails before anything is written, so that a dry run reports the failure too. Setting the flag needs the node, and the service cannot
- * open nodes of other transports: see DeviceAllow= in drivekeep-broker.service. */
+/* Fails here and not at the write, so that a dry run reports the failure too. Setting the flag needs the device node, and DeviceAllow= in
+ * drivekeep-broker.service allows only the nodes of some transports. */
 static int read_only_localize(Device *d, const Setting *s, Value *v) {
         Transport t = d->drive->transport;
         Reading now = {};

@@ -45,7 +45,8 @@ static uint32_t read_register(Device *d, const char *path) {
         return sysfs_read(d, path, text, sizeof text) < 0 ? 0 : strtoul(text, NULL, 16);
 }
 
-/* Returns true if the controller is removable (Thunderbolt, ExpressCard). PCI marks the device or a port above as removable. */
+/* Returns true if the controller is removable (Thunderbolt, ExpressCard). The kernel marks the PCI device, or a port above it, as
+ * removable. */
 static bool controller_is_removable(Device *d) {
         const char *path = d->drive->syspath;
         char text[32];
@@ -113,8 +114,8 @@ static const ValueWord autosuspend_words[] = { { "never", NEVER }, {} };
         .source = "Linux drivers/" from
 #define KERNEL(...) ROW(__VA_ARGS__), .flags = SETTING_KERNEL
 
-/* DEVICE: a time in a file of the SCSI device with the setting's name. DISK: a file of the SCSI disk with that name; members of
- * SysfsAttribute follow the summary. */
+/* DEVICE: a time in a file of the SCSI device with the setting's name. DISK: a file of the SCSI disk with the setting's name; the arguments
+ * after the summary are members of SysfsAttribute. */
 #define DEVICE(key, order_, what) \
         KERNEL(key, order_, "re-add", "/sys/block/*/device/" key, "scsi/scsi_sysfs.c", what), .range = RANGE_SECONDS, \
         SYSFS_ROW(.path = "device/" key, .scale = 1000)
@@ -199,8 +200,8 @@ const Setting kernel_scsi_settings[] = {
 
 #define DEFAULT (-1) /* the kernel's own choice, configured by a word */
 
-/* Translates scheduler names of old guides. "deadline" is an alias of mq-deadline in Linux (block/mq-deadline.c), which does not load
- * the module. "noop" was a scheduler until Linux 5.0, now "none". */
+/* Translates scheduler names of old guides. Linux accepts "deadline" for mq-deadline (block/mq-deadline.c), but does not load the module
+ * for this name. "noop" was a scheduler until Linux 5.0, now "none". */
 static int scheduler_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         if (streq(v->name, "deadline"))
                 (void) strcpy(v->name, "mq-deadline");
@@ -264,7 +265,8 @@ static int wbt_localize(Device *d, const Setting *s _unused_, Value *v) {
 }
 
 /* clang-format off */
-/* A file of the queue with the setting's name. `from` is the kernel's source file; members of SysfsAttribute follow the summary. */
+/* A file of the queue with the setting's name. `from` is the kernel's source file; the arguments after the summary are members of
+ * SysfsAttribute. */
 #define QUEUE(key, order_, lost, from, what, ...) \
         .name = key, .backend = BACKEND_BLOCK, .flags = SETTING_KERNEL, .order = order_, .lost_by = lost, .summary = what, \
         .equivalent = "/sys/block/*/queue/" key, .source = "Linux block/" from, SYSFS_ROW(.path = "queue/" key, __VA_ARGS__)

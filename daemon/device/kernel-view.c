@@ -104,8 +104,8 @@ static LinkEvent news_of(const char *line) {
         return strstr(line, "Timeout") || strstr(line, "HostStateMachineError") ? LINK_RESET : LINK_UNCHANGED;
 }
 
-/* Reads the "ering" file of a libata drive. Its path …/ata3/host2/target2:0:1/… holds the number of the port and the drive's address
- * there. */
+/* Reads the "ering" file of a libata drive. The drive's path …/ata3/host2/target2:0:1/… holds the number of the port and the drive's
+ * address at the port. */
 static int read_errors(const char *syspath, char *buf, size_t size) {
         for (const char *p = syspath; (p = strstr(p, "/ata")); p++) {
                 int dir = (int) (p + 1 + strcspn(p + 1, "/") - syspath);

@@ -12,7 +12,7 @@
  * tests; a missing directory means no batteries. */
 int power_on_battery(const char *classdir);
 
-/* The kernel command line, which can disable the service on a machine that fails with its own configuration. */
+/* The kernel command line. A word in it disables the service, for a machine that fails because of drivekeep's configuration. */
 #define KERNEL_LINE "/proc/cmdline"
 
 /* Returns the word that forbids writes to drives in this boot: "drivekeep=0", or "nohdparm", which Debian's hdparm scripts obey. NULL:

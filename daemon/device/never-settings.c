@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Keys of old files and other names that are never written, each with the reason and an alternative. The values of excluded keys are not
- * stored: they may be passwords. */
+/* Keys of hdparm.conf and of other programs that drivekeep recognizes but never writes, each with the reason and an alternative. The values
+ * of EXCLUDED keys are not stored, because they may be passwords. */
 
 #include "settings.h"
 

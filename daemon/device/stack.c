@@ -38,7 +38,8 @@ int names_add(char ***names, const char *name) {
         return p[n] ? 0 : -ENOMEM;
 }
 
-/* Adds the names of directories that contain a file of the pattern, below the device's directory. Returns the number of matches. */
+/* Finds files by the pattern `files`, relative to the device's directory, and adds the names of their directories. Returns the number of
+ * files, or an error. */
 static int names_add_found(char ***names, const char *classdir, const char *name, const char *files) {
         _cleanup_(globfree) glob_t found;
         char real[PATH_MAX];
@@ -112,8 +113,8 @@ int stack_disks_below(const char *classdir, const char *name, char ***ret) {
 
         r = names_add(&seen, name);
         for (size_t i = 0; r >= 0 && seen && seen[i]; i++) {
-                /* The directory of a partition, or of an eMMC boot partition, is inside its disk's. No other disk's directory is inside
-                 * that of a block device. */
+                /* "../holders" finds the disk of a partition, or of an eMMC boot partition: only their directories are inside that of
+                 * another block device. */
                 r = names_add_found(&seen, classdir, seen[i], "{../holders,slaves/*/.}");
                 if (r == 0)
                         r = names_add(&disks, seen[i]);
@@ -135,7 +136,7 @@ static int names_add_disks_below(char ***names, const char *classdir, const char
         return r;
 }
 
-/* Finds the `devices` directory of the btrfs on this device, as the only path of *ret; no path: no such btrfs. */
+/* Finds the `devices` directory of the btrfs on this device, as the only path of *ret. *ret has no path if there is no such btrfs. */
 static int find_btrfs(const char *btrfsdir, const char *name, glob_t *ret) {
         int r;
 
@@ -255,7 +256,7 @@ int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_
 
 /* ---- arrays ---- */
 
-/* Returns true for levels with redundancy. raid0, linear, multipath and containers lose all data with one member. */
+/* Returns true if the level of the md array has redundancy. raid0, linear, multipath and containers lose all data with one member. */
 static bool is_redundant_md(const char *classdir, const char *name) {
         char level[32];
 
@@ -280,8 +281,8 @@ static uint64_t read_size(const char *classdir, const char *name) {
         return strtoull(text, NULL, 10);
 }
 
-/* Returns true if the LVM volume is smaller than the sum of its images, which proves redundancy. RAID 0 also has images, and may even
- * have their metadata (raid0_meta). */
+/* Returns true if the LVM volume is smaller than the sum of its images, which proves redundancy. Images alone prove nothing: a RAID 0
+ * volume also has them, even with metadata (raid0_meta). */
 static bool is_redundant_volume(const char *classdir, const char *volume) {
         _cleanup_(globfree) glob_t slaves;
         uint64_t size, images = 0;

@@ -27,10 +27,10 @@ int stack_above(const char *classdir, const char *name, char ***ret);
 /* Lists only the partitions of a disk. */
 int stack_partitions(const char *classdir, const char *name, char ***ret);
 
-/* Lists the whole disks below a block device. A disk lists itself. */
+/* Lists the whole disks below a block device. For a disk, lists the disk itself. */
 int stack_disks_below(const char *classdir, const char *name, char ***ret);
 
-/* Lists the whole disks that share an array, a volume or a mounted btrfs with this disk, including itself. sysfs does not list the
+/* Lists the whole disks that share an array, a volume or a mounted btrfs with this disk, including this disk. sysfs does not list the
  * members of ZFS pools. `btrfsdir` is /sys/fs/btrfs. */
 int stack_group(const char *classdir, const char *btrfsdir, const char *name, char ***ret);
 
@@ -46,13 +46,13 @@ bool stack_belongs_to(const char *syspath, const char *device_syspath);
  * name; 0: no host. */
 size_t stack_scsi_host(const char *syspath, const char **ret);
 
-/* Reads the first line of an attribute of that host, like attribute_read(). -ENOENT: no host. */
+/* Reads the first line of an attribute of the lowest SCSI host in the path, like attribute_read(). -ENOENT: no host. */
 int stack_scsi_host_read(const char *syspath, const char *name, char *buf, size_t size);
 
 /* Returns true if the device has holders, and all of them are among `known`. Partitions do not count. */
 bool stack_has_holders(const char *classdir, const char *name, char *const *known);
 
-/* Returns true if the device is an array that survives the loss of a member (md, LVM), or a member of such an array (btrfs, ZFS).
- * Sources: sysfs, and `fs_type`, udev's ID_FS_TYPE or NULL. A disk is a member if this is true for itself or for any device above it.
- * `btrfsdir` is /sys/fs/btrfs. */
+/* Returns true if the device is an array that survives the loss of a member (md, LVM), or a member of such an array (btrfs, ZFS). Sources:
+ * sysfs, and `fs_type`, udev's ID_FS_TYPE or NULL. A disk is a member if the function returns true for the disk or for any device stacked
+ * on the disk. `btrfsdir` is /sys/fs/btrfs. */
 bool stack_is_raid_member(const char *classdir, const char *btrfsdir, const char *name, const char *fs_type);

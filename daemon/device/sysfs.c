@@ -77,7 +77,7 @@ static int parse_number(Device *d, const SysfsAttribute *a, const char *text, in
 
         errno = 0;
         n = strtoll(text, &end, 10);
-        /* Negative numbers are words ("never"), and are not scaled. */
+        /* Negative numbers stand for words ("never"), and are not scaled. */
         if (errno != 0 || end == text || *end != '\0' || __builtin_mul_overflow(n, n < 0 ? 1 : MAX(a->scale, 1), ret))
                 return device_fail(d, -EBADMSG, "%s reads '%s', which is not a number", a->path, text);
         return 0;
@@ -195,7 +195,7 @@ int sysfs_setting_write(Device *d, const Setting *s, const Value *v) {
 
         if (a->reset && streq(v->name, "default")) {
                 r = sysfs_write(d, a->path, a->reset);
-                /* Older kernels reject the word; the number computed for it is stored instead. */
+                /* Older kernels reject the text `reset`: the number that localize computed for "default" is stored instead. */
                 if (r != -EINVAL)
                         return r < 0 ? sysfs_fail_store(d, s, a->reset, r) : 0;
         }

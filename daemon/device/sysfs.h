@@ -12,11 +12,11 @@ int sysfs_read(Device *d, const char *path, char *buf, size_t size);
 /* Asks the gate, then stores the text by one write(2). Returns the kernel's errno on failure. */
 int sysfs_write(Device *d, const char *path, const char *text);
 
-/* Returns the error, with a reason, for an attribute that cannot be read. For -ENOENT: unsupported, or vanished if the whole disk is
- * missing. */
+/* Returns the error, with a reason, for an attribute that cannot be read. -ENOENT becomes END_UNSUPPORTED, or END_VANISHED if the whole
+ * disk is missing. */
 int sysfs_unreadable(Device *d, const char *path, int error);
 
-/* Reads a number. Returns 0 or an error, with a reason. */
+/* Reads a number from an attribute. Returns 0 or an error, with a reason. */
 int sysfs_number(Device *d, const char *path, int64_t *ret);
 
 /* The kernel rounds read-ahead down to whole pages (queue_ra_store()). This is the smallest page size; with larger pages, the read-back
@@ -24,8 +24,8 @@ int sysfs_number(Device *d, const char *path, int64_t *ret);
 #define SYSFS_PAGE 4096
 
 /* Returns the size of an array's stripe in bytes, chunk times data disks. md and dm report the stripe as the optimal I/O size, and the
- * chunk as the minimum. 0: no stripes. The optimal I/O size of single disks has another meaning; dm passes on their common value of
- * 65535 sectors. */
+ * chunk as the minimum. 0: no stripes. The optimal I/O size of single disks has another meaning: dm passes on their common value of 65535
+ * sectors, which is ignored. */
 int64_t sysfs_stripe(const Drive *d);
 
 /* Setting.detail of sysfs rows. Paths are relative to the disk's directory, and may be patterns of glob(7) with braces: the first match
@@ -44,7 +44,7 @@ typedef struct SysfsAttribute {
 /* Common read and write functions. For settings with words, the value is the word in brackets, or the whole line without brackets. */
 int sysfs_setting_read(Device *d, const Setting *s, Reading *ret);
 int sysfs_setting_write(Device *d, const Setting *s, const Value *v);
-/* Checks the file's mode bits, because root can open even files that the kernel makes read-only. */
+/* Fails if the file is read-only. Checks the mode bits, because root can open even read-only files. */
 int sysfs_setting_permit(Device *d, const Setting *s, const Value *v);
 
 /* Members of rows without functions of their own; the arguments are members of SysfsAttribute. */

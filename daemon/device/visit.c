@@ -12,8 +12,8 @@
 
 /* ---- turns: parts of a visit, each of which reads, writes and verifies its settings before the next turn ---- */
 
-/* FIRST: settings that change the readings of others. FALLBACK: settings for drives that lack another setting, whose verdict must be
- * known. AT_ATTACH: settings that spin the drive down, after which nothing is read back. */
+/* FIRST: settings that change the readings of others. FALLBACK: settings for drives that lack another setting; the verdict of that other
+ * setting must be known first. AT_ATTACH: settings that spin the drive down, after which nothing is read back. */
 typedef enum Turn {
         TURN_FIRST,
         TURN_MAIN,
@@ -120,9 +120,8 @@ static bool step_would_wake(const Step *s, const Device *d) {
         return d->power == POWER_SUSPENDED || d->power == POWER_ATA_SLEEP || d->power == POWER_UNCLEAR;
 }
 
-/* Returns true if an earlier write may have reset a setting that was unchanged. Writes to a drive can make the kernel revalidate the
- * drive, which resets some kernel settings (Linux drivers/scsi/sd.c, sd_revalidate_disk()). Such settings are read again in their
- * writing turn. */
+/* Returns true if an earlier write may have reset a setting that was unchanged. Writes to a drive can make the kernel revalidate the drive,
+ * which resets some kernel settings (Linux drivers/scsi/sd.c, sd_revalidate_disk()). run_write() reads such settings again. */
 static bool step_may_be_reset(const Step *s, bool after_writing) {
         return after_writing && s->verdict == VERDICT_UNCHANGED &&
                (s->setting->backend == BACKEND_BLOCK || s->setting->backend == BACKEND_SCSI);
@@ -183,7 +182,7 @@ static void run_ended(Run *run, const Step *s) {
         if (step_is_open(s))
                 return;
         run_report(run, s);
-        /* Further commands may reach another drive, so all other steps end too, without notes. */
+        /* Further commands may reach another drive, so all other steps end too. */
         if (s->verdict == VERDICT_VANISHED)
                 run_end(run, END_VANISHED, s->reason);
 }
@@ -221,7 +220,7 @@ static void run_settle_from_memory(Run *run) {
                         continue;
                 if (step_settle(s, run_memory(run, s)) ||
                     (s->setting->unless && step_settle_unneeded(s, plan_find_state(&run->plan, s->setting->unless))))
-                        /* A verdict that later readings may change is reported after them. */
+                        /* A verdict that later readings may change is reported after those readings. */
                         if (!s->remembered && !plan_excludes(&run->plan, s))
                                 run_ended(run, s);
         }
@@ -255,7 +254,7 @@ static void run_decide(Run *run, Step *s, bool after_writing) {
         const Visit *v = run->visit;
         VisitWork writes = s->setting->flags & SETTING_KERNEL ? WORK_WRITE_KERNEL : WORK_WRITE;
 
-        /* In a visit that spins the drive down, this is the only wish with this name (scope_add_standby()). */
+        /* A visit that spins the drive down replaces the configured wish for standby by its own (scope_add_standby()). */
         if (streq(s->wish->name, SETTING_STANDBY))
                 writes |= WORK_SPIN_DOWN;
         if (run->plan.lost)
@@ -292,8 +291,8 @@ static void run_read_step(Run *run, Step *s) {
                 run->plan.lost = run->plan.lost || step_shows_loss(s, run_memory(run, s));
 }
 
-/* Runs after all readings. If a reading showed that the drive lost settings, steps that were judged from memory are read again.
- * Otherwise their verdicts are reported. */
+/* Runs after all readings. If a reading showed that the drive lost settings, steps that were judged from memory are read again. Otherwise
+ * the verdicts of these steps are reported. */
 static void run_check_memory(Run *run) {
         FOREACH_STEP(s, run) {
                 if (!s->remembered || !step_has_turn(run, s))
@@ -341,8 +340,8 @@ static void run_read(Run *run) {
         run_exclude(run, writing);
 }
 
-/* Stores a crash guard note before a write. A harmless setting is written even if the note fails. A harmless kernel setting needs no
- * note, because it ends with the kernel. */
+/* Stores a crash guard note before a write. A harmless setting is written even if the note fails. A harmless kernel setting needs no note,
+ * because a reboot ends it. */
 static int run_note_write(Run *run, const Step *s) {
         bool dangerous = setting_is_dangerous(s->setting, &s->wish->value);
         const Visit *v = run->visit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One visit to one drive: read → plan → write → read → judge. The visit may block as long as the drive, so it runs in a worker process.
+/* One visit to one drive: read → plan → write → read → judge. The visit may block until the drive answers, so it runs in a worker process.
  * The gate of `io` delays commands during a file system check. */
 
 #include "device.h"
@@ -15,19 +15,19 @@ typedef struct Visit {
         const Memory *memories; /* one per wish, in the order of wishes->items; NULL: no earlier results */
         const SettingTable *settings;
         const DeviceIO *io;
-        /* Reads and decides only. Steps whose row has `unless` are decided as if the other setting were unsupported. A dry run needs only
-         * drive, wishes, memories and settings. */
+        /* Reads and decides only. Steps whose row has `unless` are decided as if the drive did not support the setting named there. A dry
+         * run needs only drive, wishes, memories and settings. */
         bool dry;
-        /* WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR have an effect. The caller has already
-         * selected the wishes. */
+        /* Only WORK_WRITE_KERNEL, _WRITE, _WAKE, _PERMANENT, _POWER, _SPIN_UP, _SPIN_DOWN and _WEAR have an effect here. The caller has
+         * selected the wishes by the other flags. */
         VisitWork work;
         bool active;    /* recent I/O: a drive that does not report its power mode counts as active */
         bool ata_sleep; /* the drive is in ATA Sleep mode, which any command would end by a reset */
 
         /* What earlier visits since the attach learned about the USB bridge; NULL: nothing. */
         const Bridge *bridge;
-        /* Called with new facts about the bridge. With `identity`, the drive behind the bridge was identified for the first time, and
-         * the visit ends, because other rules may match that drive. `identity` is NULL if the drive was not identified. May be NULL. */
+        /* Called with new facts about the bridge. If `identity` is not NULL, the drive behind the bridge was identified for the first time,
+         * and the visit ends, because other rules may match that drive. The function may be NULL. */
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity);
 
         /* Called at most once, at the end, with a known power mode that the visit has not changed: never POWER_UNKNOWN or POWER_UNCLEAR.
@@ -40,10 +40,10 @@ typedef struct Visit {
         /* Called once per step, as soon as its verdict is known. May be NULL. */
         void (*ended)(void *userdata, const Step *s);
 
-        /* Stores a crash guard note: of a dangerous step, immediately before its write; or (NULL) once before the first harmless write.
-         * Not called for harmless kernel settings. Negative: the note failed, and a dangerous step is not written. May be NULL. */
+        /* Stores a crash guard note. `s`: a dangerous step, immediately before its write; NULL: once, before the first harmless write. Not
+         * called for harmless kernel settings. Negative: the note failed, and a dangerous step is not written. The function may be NULL. */
         int (*intend)(void *userdata, const Step *s);
-        /* Called before the commands of this step are sent; NULL: writing has ended. May be NULL. */
+        /* Called before the commands of step `s` are sent, and with NULL when writing has ended. The function may be NULL. */
         void (*writing)(void *userdata, const Step *s);
         void *userdata;
 } Visit;

@@ -67,8 +67,8 @@ static uint64_t attribute_raw(const uint8_t data[static 512], uint8_t id) {
         return NUMBER_MISSING;
 }
 
-/* Returns the temperature of the raw value. Most drives store the lowest and highest temperature above the lowest byte, in fixed places.
- * A number of a few hundreds is in tenths of a degree (Samsung's SV0412H). */
+/* Returns the temperature of the raw value. Most drives store the lowest and highest temperature above the lowest byte, in fixed places. A
+ * number of a few hundreds is in tenths of a degree (Samsung's SV0412H), and is not used. */
 static KnownNumber attribute_celsius(uint64_t raw) {
         if (raw > 0xFF && raw <= CELSIUS_MAX * 10)
                 return (KnownNumber){};
@@ -139,7 +139,7 @@ static int log_sense(Device *d, uint8_t page, LogPage *ret) {
         return 0;
 }
 
-/* Returns the parameter, or NUMBER_MISSING, also if its length differs from `len`. */
+/* Returns the parameter's number, or NUMBER_MISSING if the page has no such parameter with `len` bytes. */
 static uint64_t log_parameter(const LogPage *p, uint16_t code, uint8_t len) {
         uint64_t n = 0;
         size_t end;
