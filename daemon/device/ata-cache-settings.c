@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Settings of an ATA drive's write cache. After a visit, a write cache that is on is always known to the kernel, which therefore sends
- * flushes. The kernel revalidates the cache only after the command has ended, so the daemon itself flushes data that was written in
- * between. */
+/* Settings of an ATA drive's write cache. If the cache is on after a visit, the kernel knows this and sends flushes. The kernel notices a
+ * change only after the command has ended: the daemon flushes data that programs wrote before then. */
 
 #include <stdio.h>
 
@@ -30,7 +29,7 @@ enum {
         SCT_WRITE_CACHE = 1,
         SCT_WRITE_CACHE_REORDERING = 2,
 
-        SCT_CACHE_NORMAL = 1, /* SET FEATURES decides */
+        SCT_CACHE_NORMAL = 1, /* SET FEATURES 02h/82h sets the state */
         SCT_CACHE_ON = 2,
         SCT_CACHE_OFF = 3,
 };
@@ -54,7 +53,7 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0)
                 return r;
         if (!ret->supported) {
-                /* Without this feature the cache obeys write_cache, and the reordering is not known. */
+                /* Without SCT Feature Control, the drive obeys write_cache, and whether the drive reorders writes is not known. */
                 ret->known = ret->known && s->inert;
                 (void) snprintf(ret->value.name, sizeof ret->value.name, "%s", s->inert ?: "");
                 return 0;
@@ -75,8 +74,8 @@ static int sct_feature_read(Device *d, const Setting *s, Reading *ret) {
         if (!d->permanent || !ret->known)
                 return 0;
 
-        /* A saved current state is the state after each power-on. "nothing" cannot be configured and therefore differs from every wanted
-         * value. */
+        /* With the option SAVED, the current state is also the state after power-on. Otherwise the saved value is "nothing", which cannot
+         * be configured and differs from every wanted value. */
         r = sct_get(d, SCT_GET_FEATURE_OPTIONS, f->code, &options);
         if (r == END_DEFERRED || r == END_VANISHED)
                 return r;
@@ -96,8 +95,8 @@ static int sct_feature_write(Device *d, const Setting *s, const Value *v) {
         return sct_command(d, SCT_SET_FEATURE, f->code, w->number, d->save ? SCT_FEATURE_SAVED : 0, NULL);
 }
 
-/* Turns the cache on or off by SET FEATURES, and updates the kernel. Turns the cache off again if the kernel keeps assuming
- * write-through: by SCT if the row `forced` has forced the cache on. */
+/* Turns the cache on or off by SET FEATURES, and waits until the kernel has noticed. If the kernel keeps assuming write-through, turns the
+ * cache off again: by SCT if `forced` is the row write_cache_forced, by SET FEATURES if `forced` is NULL. */
 static int cache_set(Device *d, bool enable, const Setting *forced) {
         Taskfile tf = { .command = ATA_CMD_SET_FEATURES, .feature = enable ? 0x02 : 0x82 };
         bool was_unknown = enable && cache_kernel_view(d) == 0;
@@ -117,7 +116,7 @@ static int cache_set(Device *d, bool enable, const Setting *forced) {
 
 static int write_cache_write(Device *d, const Setting *s _unused_, const Value *v) {
         bool has_sct = identify_bit(d->identify, 206, 0) && identify_bit(d->identify, 206, 4);
-        uint16_t state = SCT_CACHE_NORMAL; /* also if the state cannot be read */
+        uint16_t state = SCT_CACHE_NORMAL; /* assumed if the state cannot be read */
         int r;
 
         r = has_sct ? sct_get(d, SCT_GET_FEATURE, SCT_WRITE_CACHE, &state) : 0;
@@ -144,13 +143,13 @@ static int forced_write(Device *d, const Setting *s, const Value *v) {
         if (r < 0)
                 return r;
 
-        /* The kernel does not notice SCT commands. A SET FEATURES command for the present state changes nothing in the drive, but makes
-         * the kernel revalidate the cache. */
+        /* The kernel does not notice SCT commands. A SET FEATURES command for the current state changes nothing in the drive, but makes the
+         * kernel revalidate the cache. */
         device_refresh(d);
         r = ata_identify(d);
         if (r < 0)
                 return r;
-        /* A cache that is forced on is on, even if IDENTIFY still reports the state that SET FEATURES requested. */
+        /* A cache that SCT forces on is on, even if IDENTIFY still reports the state of an earlier SET FEATURES. */
         return cache_set(d, streq(v->name, "on") || identify_bit(d->identify, 85, 5), s);
 }
 

@@ -71,7 +71,8 @@ bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit) {
         return identify_field(id, &(IdentifyField){ word, bit, 1 });
 }
 
-/* Copies `size - 1` characters without surrounding blanks to *ret. *ret is empty if any character is not printable ASCII. */
+/* Copies a text of `size - 1` characters to *ret and strips surrounding blanks. Leaves *ret empty if any character is not printable
+ * ASCII. */
 static void identify_text(const uint16_t *words, char *ret, size_t size) {
         char text[64] = {}, *start = text;
 
@@ -79,7 +80,7 @@ static void identify_text(const uint16_t *words, char *ret, size_t size) {
         for (size_t i = 0; i < size - 1; i++)
                 text[i] = (char) (i % 2 == 0 ? words[i / 2] >> 8 : words[i / 2] & 0xFF);
 
-        /* A text ends at a NUL, as in udev. Leading NULs, for which udev has no spelling, are skipped. */
+        /* A text ends at a NUL, as in udev. Leading NULs are skipped. */
         while (start < text + size - 1 && (*start == ' ' || *start == '\0'))
                 start++;
         start = text_strip(start);
@@ -116,7 +117,7 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
                 b += n + strcspn(b + n, ALPHANUMERIC);
         }
 
-        /* udev did not take its serial number from an empty IDENTIFY field. */
+        /* An empty serial number in IDENTIFY cannot be the source of udev's, and does not disagree with it. */
         return *b == '\0' || !serial[0];
 }
 
@@ -186,7 +187,7 @@ int identify_image_drive(const uint16_t id[static 256], const char *name, Drive 
         d->rotational_unknown = d->rotational && (id[217] < 0x0401 || id[217] == 0xFFFF);
         d->size = image_size(id);
 
-        /* /nonexistent does not exist, so the kernel's rows find no attributes. */
+        /* The path does not exist, so rows of kernel settings find no attributes. */
         if (copy_text(&d->name, name) < 0 || copy_text(&d->node, name) < 0 ||
             copy_text(&d->syspath, "/nonexistent") < 0 || copy_text(&d->model, identity.model) < 0 ||
             copy_text(&d->serial, identity.serial) < 0 || copy_text(&d->firmware, identity.firmware) < 0 ||
@@ -220,7 +221,8 @@ int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]
 
 /* ---- facts as texts for people ---- */
 
-/* Appends to the text, after a comma. Text that does not fit is dropped: IDENTIFY_FACT_MAX is then too small. */
+/* Appends a fact to the text, after a comma if the text is not empty. Drops the part that does not fit: IDENTIFY_FACT_MAX is then too
+ * small. */
 _printf_(2, 3) static void fact_add(char text[static IDENTIFY_FACT_MAX], const char *format, ...) {
         size_t used = strlen(text);
         va_list ap;
@@ -234,7 +236,7 @@ _printf_(2, 3) static void fact_add(char text[static IDENTIFY_FACT_MAX], const c
         va_end(ap);
 }
 
-/* The value 1 (non-rotating) is shown elsewhere. */
+/* Prints nothing for the value 1 (non-rotating). */
 static void print_rotation(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         if (id[217] >= 0x0401 && id[217] != 0xFFFF)
                 fact_add(text, "%u rpm", id[217]);
@@ -259,7 +261,7 @@ static void print_sectors(const uint16_t id[static 256], char text[static IDENTI
                 fact_add(text, "%" PRIu64 " B physical", id[106] & 1U << 13 ? logical << (id[106] & 0xF) : logical);
 }
 
-/* Word 76 has a bit for each supported generation; word 77 holds the number of the current one. */
+/* Word 76 has a bit for each supported generation; word 77 holds the number of the current generation. */
 static void print_link(const uint16_t id[static 256], char text[static IDENTIFY_FACT_MAX]) {
         static const char *const speeds[] = { NULL, "1.5 Gb/s", "3.0 Gb/s", "6.0 Gb/s" };
         uint64_t now = identify_field(id, &(IdentifyField){ 77, 1, 3 });

@@ -6,8 +6,8 @@
 
 #include "drive.h"
 
-/* Word 255: the value A5h in the low byte marks a checksum in the high byte, which makes the sum of all 512 bytes 0. Drives before ATA-5
- * have no mark. Data with 256 equal words is not IDENTIFY data. */
+/* Word 255: the value A5h in the low byte marks a checksum in the high byte, which makes the sum of all 512 bytes 0. Data without the mark,
+ * as from drives before ATA-5, counts as correct. Data with 256 equal words is rejected. */
 #define IDENTIFY_CHECKSUM_MARK 0xA5
 bool identify_checksum_ok(const uint16_t id[static 256]);
 
@@ -16,25 +16,27 @@ bool identify_word_valid(const uint16_t id[static 256], unsigned word);
 
 typedef struct IdentifyField {
         uint8_t word, bit;
-        uint8_t bits; /* number of bits, at most 48; 0: 1. A long field continues in the following words */
+        uint8_t bits; /* number of bits, at most 48; 0 means 1 bit. A long field continues in the following words */
 } IdentifyField;
 
-/* Returns the value of the field, or 0 if its word is not valid (special rules: words 50, 76…79, 82/83, 84, 85…87, 119/120). */
+/* Returns the value of the field, or 0 if its word is not valid (words 50, 76…79, 82/83, 84, 85…87, 119/120 and 206 have rules for
+ * validity). */
 uint64_t identify_field(const uint16_t id[static 256], const IdentifyField *f);
 bool identify_bit(const uint16_t id[static 256], uint8_t word, uint8_t bit);
 
-/* Reads model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111). Spelling is that of udev's ID_MODEL and ID_WWN, but
- * keeps blanks. Texts with control or non-ASCII characters are left empty. */
+/* Reads model, serial number, firmware and WWN (words 27…46, 10…19, 23…26, 108…111). The spelling is that of udev's ID_MODEL and ID_WWN,
+ * except that blanks are kept. Texts with control or non-ASCII characters are left empty. */
 void identify_drive(const uint16_t id[static 256], DriveIdentity *ret);
 
-/* Returns true if udev's serial number comes from the same words. All characters except letters and digits count as equal, because udev
- * replaces some of them. */
+/* Returns true if udev's serial number equals that of IDENTIFY, or if IDENTIFY has none. All characters except letters and digits count as
+ * equal, because udev replaces some of them. */
 bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_serial);
 
-/* Creates an ATA drive with texts, size and rotation from an IDENTIFY DEVICE image. DeviceIO.image takes the place of the real drive. */
+/* Creates an ATA drive from an IDENTIFY DEVICE image: names, size and rotation. To read the drive's settings, set DeviceIO.image to the
+ * same image. */
 int identify_image_drive(const uint16_t id[static 256], const char *name, Drive **ret);
 
-/* Returns why the data is not an image of an ATA drive, as a predicate that follows the file name; NULL: the data is an image. */
+/* Returns why the data is not an image of an ATA drive, as a phrase to print after the file name. Returns NULL if the data is an image. */
 const char *identify_image_problem(const uint16_t id[static 256]);
 
 /* Reads 512 bytes as the drive sends them (little-endian words), or 256 words of hexadecimal text with or without a heading, as printed
@@ -42,7 +44,7 @@ const char *identify_image_problem(const uint16_t id[static 256]);
  * format. */
 int identify_image_parse(const char *text, size_t size, uint16_t ret[static 256]);
 
-/* ---- facts about the drive other than settings (ACS-4, 7.13.6), as `hdparm -I` shows them, as texts for people ---- */
+/* ---- facts about the drive other than settings, in words, like the output of `hdparm -I` (ACS-4, 7.13.6) ---- */
 
 #define IDENTIFY_FACT_MAX 96U
 

@@ -21,7 +21,7 @@ static const Remedy no_apm_remedy = {
         1U << BACKEND_SCSI_MODE,
 };
 
-/* A drive has either APM or extended power conditions enabled. The abort status does not report which. */
+/* A drive rejects APM while its extended power conditions are enabled, but its status does not report this cause. */
 static int apm_write(Device *d, const Setting *s, const Value *v) {
         int r;
 
@@ -54,8 +54,8 @@ static bool timer_is_on(const Device *d, const char *name) {
         return false;
 }
 
-/* While extended power conditions are enabled, IDLE and STANDBY set the standby_z timer. If only one of the two settings is on, writing
- * "off" for the other one would stop the timer. */
+/* While extended power conditions are enabled, spindown_time (IDLE, STANDBY) and standby_z set the same timer. Fails if the setting `own`
+ * is off and `other` is on: writing "off" would stop the timer of `other`. */
 static int check_same_timer(Device *d, const char *own, const char *other) {
         if (!identify_bit(d->identify, 120, 7) || timer_is_on(d, own) || !timer_is_on(d, other))
                 return 0;
@@ -66,7 +66,7 @@ static int check_same_timer(Device *d, const char *own, const char *other) {
 static int standby_timer_read(Device *d, const Setting *s, Reading *ret) {
         int r;
 
-        /* IDENTIFY may spin up a drive in standby. STANDBY is accepted or rejected without a spin-up. */
+        /* IDENTIFY may spin up a drive in standby. The write needs no IDENTIFY: the drive accepts or rejects STANDBY without a spin-up. */
         if (d->power == POWER_STANDBY)
                 return sleep_read(d, s, ret);
         r = ata_feature_read(d, s, ret);
@@ -91,7 +91,7 @@ static int standby_timer_write(Device *d, const Setting *s _unused_, const Value
                 (void) snprintf(d->note, sizeof d->note,
                                 "accepted; timer values of this drive are vendor-specific (IDENTIFY word 49), and the timer cannot be "
                                 "read back");
-        /* Without registers nothing else reports the result. */
+        /* Only the registers report whether the drive accepted the command. */
         if (r >= 0 && !regs.valid)
                 (void) snprintf(d->note, sizeof d->note, "sent; the bridge does not return the drive's status");
         return r;
@@ -168,8 +168,8 @@ const Setting ata_power_settings[] = {
 
 /* ---- extended power conditions ----
  *
- * Five power conditions from idle_a to standby_z, each with a timer in the drive. Commands are subcommands of SET FEATURES 4Ah in LBA
- * 3:0. The Power Conditions log holds the present state. */
+ * Five power conditions from idle_a to standby_z, each with a timer in the drive. Commands are subcommands of SET FEATURES 4Ah in LBA 3:0.
+ * The Power Conditions log holds the current state. */
 
 #define EPC 0x4A
 #define LOG_POWER_CONDITIONS 0x08
@@ -204,7 +204,7 @@ typedef struct Descriptor {
         uint32_t usual, saved, current, recovery, min, max;
 } Descriptor;
 
-/* Reads the descriptor at the row's code, which is its offset in the two pages of the log. */
+/* Reads the descriptor of the row's timer: AtaFeature.code is its offset in the two pages of the log. */
 static int read_descriptor(Device *d, const AtaFeature *f, Descriptor *ret) {
         uint8_t log[1024] = {};
         Taskfile tf = {
@@ -230,7 +230,7 @@ static bool epc_is_disabled(const Device *d) {
         return identify_bit(d->identify, 119, 7) && !identify_bit(d->identify, 120, 7);
 }
 
-/* Returns true if the plan enables EPC before the timers are written. Needed in a dry run. */
+/* Returns true if the plan enables EPC before the timers are written. A dry run needs this prediction, because it enables nothing. */
 static bool will_be_enabled(const Device *d) {
         const Step *epc = device_planned(d, "epc");
 
@@ -306,8 +306,8 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         return ata_command(d, &tf, NULL);
 }
 
-/* Long times are in minutes, rounded up. Fails before anything is written if EPC is disabled, so that a dry run reports the failure too.
- * A drive in standby has no valid IDENTIFY data, and is not checked. */
+/* Rounds long times up to minutes. Fails if EPC is disabled: here and not at the write, so that a dry run reports the failure too. A drive
+ * in standby is not checked, because its IDENTIFY data is not read. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
         if (v->number != s->range.off && d->identify_valid && epc_is_disabled(d) && !will_be_enabled(d))
                 return fail_epc_disabled(d);

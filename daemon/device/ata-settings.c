@@ -120,7 +120,7 @@ static int wrv_write(Device *d, const Setting *s, const Value *v) {
 
 /* clang-format off */
 const Setting ata_settings[] = {
-        /* Order: before the settings that it preserves. */
+        /* Order: before the settings that this feature preserves. */
         { .brief = "keep settings over link resets", .also = "ssp",
           ATA_FEATURE("software_settings_preservation", 90, "power; most drives enable it at power-on",
                       "openSeaChest_Configure --sspFeature", "SATA, ACS-4 SET FEATURES 10h/90h count 06h",
@@ -189,7 +189,7 @@ enum {
         SANITIZE_FROZEN = 1U << 5, /* COUNT 13 */
 };
 
-/* Returns 1 if the data is valid, 0 if not, as with bridges that return zeros. */
+/* Returns 1 if the data is valid, 0 if not (some bridges return zeros), or an error. */
 static int dco_identify(Device *d, Registers *ret) {
         uint16_t data[256] = {};
         Taskfile tf = { .command = ATA_CMD_DEVICE_CONFIGURATION,
@@ -204,8 +204,8 @@ static int dco_identify(Device *d, Registers *ret) {
         return r < 0 ? r : identify_checksum_ok(data);
 }
 
-/* No bit reports the freeze: a frozen drive aborts DEVICE CONFIGURATION IDENTIFY, others send their data. If a bridge fails the command,
- * the state is not known. */
+/* No bit reports the freeze, but a frozen drive aborts DEVICE CONFIGURATION IDENTIFY. If a bridge fails the command, the state is not
+ * known. */
 static int dco_query(Device *d, const AtaFeature *f _unused_, Reading *ret) {
         Registers regs = {};
         int r;

@@ -49,14 +49,14 @@ static Registers registers_get(const SgRequest *q) {
                         .lbal = b[9],
                 };
 
-        /* No command ends with a status of 0, so the bridge did not fill in the registers. A count of 0 would be misread as "standby",
-         * and as "off" in an SCT answer. */
+        /* No command ends with a status of 0: the bridge did not fill in the registers. Their count of 0 would be misread as "standby", or
+         * as "off" in an SCT answer. */
         if (regs.status == 0 || q->host_status != 0)
                 regs = (Registers){};
         return regs;
 }
 
-/* Builds ATA PASS-THROUGH(16), or (12) for bridges that support only that. PASS-THROUGH(12) cannot carry 48-bit commands. */
+/* Builds ATA PASS-THROUGH(16), or PASS-THROUGH(12), which some bridges require, but which cannot carry 48-bit commands. */
 static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         /* Protocol 3: non-data, 4: PIO in, 5: PIO out. Flags: CK_COND, T_DIR, BYT_BLOK, and T_LENGTH = count register. */
         uint8_t protocol = 3, flags = 0x20;
@@ -87,7 +87,7 @@ static SgRequest passthrough(const Taskfile *tf, unsigned cdb_len) {
         return q;
 }
 
-/* Returns the length of the sysfs path of the bridge's USB interface, the parent of its SCSI host. 0: not known. */
+/* Returns the length of the USB interface's path within d->drive->syspath: the part before the SCSI host. Returns 0 if not known. */
 static int usb_interface(const Device *d) {
         const char *host = strstr(d->drive->syspath, "/host");
 
@@ -146,12 +146,12 @@ static void bridge_learn(Device *d, const SgRequest *q, const Registers *regs, i
         if (d->drive->transport != TRANSPORT_USB)
                 return;
 
-        /* The kernel's answer for bridges that it does not trust with ATA commands. */
+        /* The bridge, or the kernel on its behalf, rejected the first ATA command. */
         if (b->cdb == 0 && r == END_UNSUPPORTED && s.key == SENSE_ILLEGAL_REQUEST) {
                 b->without_sat = true;
                 b->uas_blocks = uas_blocks(d, &s);
         }
-        /* The first command got no answer: no further command is sent. */
+        /* The bridge did not answer the first ATA command: no further ATA command is sent. */
         if (b->cdb == 0 && q->host_status != 0)
                 b->fragile = true;
         if (r < 0 && r != END_REFUSED)
@@ -191,7 +191,7 @@ static int ata_send(Device *d, const Taskfile *tf, unsigned cdb_len, SgRequest *
         *regs = registers_get(q);
         s = sg_sense(q);
 
-        /* The drive's status register overrides the sense key, which bridge and kernel derive from it. */
+        /* The drive's status register overrides the sense key, which bridge and kernel derive from the register. */
         if (regs->status & (ATA_STATUS_ERR | ATA_STATUS_DF)) {
                 bool fault = regs->status & ATA_STATUS_DF, aborted = !fault && regs->error & ATA_ERROR_ABRT;
 
@@ -247,8 +247,7 @@ int ata_command(Device *d, const Taskfile *tf, Registers *ret) {
                                    d->n_timeouts);
 
         r = ata_send(d, tf, cdb_len, &q, &regs);
-        /* A USB bridge that first answers "invalid operation code" may support PASS-THROUGH(12). The sd driver handles no optical
-         * drives. */
+        /* A USB bridge that first answers "invalid operation code" may support PASS-THROUGH(12). The name sd excludes optical drives. */
         if (r == END_UNSUPPORTED && d->drive->transport == TRANSPORT_USB && starts_with(d->drive->name, "sd") &&
             d->bridge.cdb == 0 && !tf->ext && sg_sense(&q).asc == ASC_INVALID_OPCODE)
                 r = ata_send(d, tf, 12, &q, &regs);
@@ -267,7 +266,7 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
         bool serial_is_from_identify = d->drive->identified || d->drive->dock_model || d->drive->dock_serial;
         int r;
 
-        /* The caller has already reported a wrong checksum of an image. The other fields are still shown. */
+        /* An image with a wrong checksum is accepted, because the caller has already reported the checksum. */
         if (d->io.image)
                 memcpy(data, d->io.image, sizeof d->identify);
         else {
@@ -292,7 +291,7 @@ static int identify_query(Device *d, uint16_t data[static 256]) {
                 return device_fail(
                                 d, END_DEFERRED,
                                 "the drive has not spun up since power-on (PUIS), and its IDENTIFY data is incomplete until then");
-        /* The drive was exchanged while the machine was suspended, or one bay of a dock answers for another. The settings of this drive
+        /* The drive was exchanged while the machine was suspended, or one bay of a dock answers for another bay. The settings of this drive
          * must not be applied to another drive. */
         if (d->drive->serial && serial_is_from_identify && !identify_serial_agrees(data, d->drive->serial))
                 return device_fail(d, END_VANISHED, "another drive answered at this drive's device node");

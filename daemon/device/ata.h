@@ -34,7 +34,7 @@ typedef struct Taskfile {
         uint8_t hob_lbal;    /* LBA 31:24, of 48-bit commands */
         bool ext;            /* 48-bit command */
         uint32_t timeout_ms; /* 0: SG_TIMEOUT_MS */
-        bool want_registers; /* data commands: return registers (CK_COND); non-data commands always return them */
+        bool want_registers; /* for data commands: return registers (CK_COND); non-data commands always return registers */
         void *data;
         size_t len;     /* whole sectors of 512 bytes; 0: non-data */
         bool to_device; /* direction of the data; false: from the device */
@@ -55,8 +55,8 @@ typedef struct Registers {
  * for END_REFUSED, and shows whether the drive itself rejected the command. */
 int ata_command(Device *d, const Taskfile *tf, Registers *ret);
 
-/* Returns 0 or the error for a USB bridge that must not get ATA commands. The capabilities of a bridge are learned from its answers
- * (Device.bridge). */
+/* Returns 0 if the drive may get ATA commands, or an error if its USB bridge must not get any. The capabilities of a bridge are learned
+ * from its answers (Device.bridge). */
 int bridge_check(Device *d);
 
 /* Reads IDENTIFY DEVICE into d->identify, once per device_refresh(). A wrong checksum is an error, and the data is not used. */
@@ -68,8 +68,8 @@ int smart_read_data(Device *d, uint8_t data[static 512]);
 /* `lost_by` of settings that Software Settings Preservation covers, according to drive manuals. */
 #define LOST_WITHOUT_SSP "power; link reset, unless software_settings_preservation is on"
 
-/* Setting.detail of ATA rows. Most features have fields in IDENTIFY DEVICE for "supported" and "enabled", and one command each for on
- * and off: such a row needs no function. */
+/* Setting.detail of ATA rows. Most features have fields in IDENTIFY DEVICE for "supported" and "enabled", and one command each for on and
+ * off: their rows need no function. */
 typedef struct AtaFeature AtaFeature;
 struct AtaFeature {
         IdentifyField supported[3]; /* all fields must be nonzero; ends with {} */
@@ -86,7 +86,7 @@ struct AtaFeature {
 int ata_feature_read(Device *d, const Setting *s, Reading *ret);
 int ata_feature_write(Device *d, const Setting *s, const Value *v);
 
-/* Members common to all rows. Members of AtaFeature follow the summary. */
+/* Members common to all rows. The arguments after the summary are members of AtaFeature. */
 #define ATA_ROW(key, read_, write_, order_, lost, how, from, what, ...)                                        \
         .name = key, .backend = BACKEND_ATA, .read = read_, .write = write_, .order = order_, .lost_by = lost, \
         .equivalent = how, .source = from, .summary = what, .detail = &(const AtaFeature) {                    \
@@ -110,8 +110,8 @@ typedef enum SctFunction {
 
 #define SCT_FEATURE_SAVED 1 /* the state persists over power loss */
 
-/* `selection`: limit or feature code. `options`: only for SCT_SET_FEATURE. `ret` may be NULL. */
+/* Sends an SCT command. `selection`: limit or feature code. `options`: only for SCT_SET_FEATURE. `ret` may be NULL. */
 int sct_command(Device *d, SctFunction function, uint16_t selection, uint16_t value, uint16_t options, Registers *ret);
 
-/* -ENODATA: the registers with the answer were not returned. */
+/* Reads a limit or state into *ret. -ENODATA: the bridge did not return the registers with the answer. */
 int sct_get(Device *d, SctFunction function, uint16_t selection, uint16_t *ret);

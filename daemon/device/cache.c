@@ -44,8 +44,8 @@ int cache_check_kernel_view(Device *d, Reading *r) {
 static int kernel_wait_for_cache(Device *d, bool enabled) {
         int r;
 
-        /* Since Linux 6.11 the queue keeps a stored "write through", whatever the drive reports. Linux 6.5 to 6.10 reject "write back"
-         * before the driver has noticed the cache, and then set it themselves. */
+        /* Since Linux 6.11, a "write through" that was stored in the queue's file stays in effect, whatever the drive reports. Linux 6.5 to
+         * 6.10 reject "write back" until the driver has noticed the cache, but then set "write back" themselves. */
         if (enabled && cache_kernel_view(d) == 0) {
                 r = sysfs_write(d, QUEUE_WRITE_CACHE, CACHE_WRITE_BACK);
                 if (r == END_DEFERRED || r == END_VANISHED)
@@ -74,7 +74,7 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         assert(flush);
         d->committed = true;
 
-        /* The kernel sends no more flushes to a write-through cache, so the remaining data must be flushed now. */
+        /* The kernel, once it assumes write-through, sends no more flushes: data that is still in the cache must be flushed now. */
         if (!enabled) {
                 r = flush(d);
                 if (r < 0)
@@ -84,10 +84,10 @@ int cache_settle(Device *d, bool enabled, bool was_unknown, int (*flush)(Device 
         r = kernel_wait_for_cache(d, enabled);
         if (r == 0 && enabled && was_unknown) {
                 r = flush(d);
-                /* The cache is on in either case, and the kernel flushes it from now on. */
+                /* Other errors of the flush are ignored: the cache is on, and the kernel flushes it from now on. */
                 return r == END_DEFERRED || r == END_VANISHED ? r : 0;
         }
-        /* A kernel that assumes write-back for a cache that is off only sends needless flushes. */
+        /* If the kernel keeps assuming write-back for a cache that is off, its flushes are needless, but do no harm. */
         return r == -ETIME && !enabled ? 0 : r;
 }
 
@@ -97,8 +97,8 @@ int cache_fail_turned_off(Device *d) {
                         "the write cache was turned off again: the kernel still treats it as write-through, and would not flush it");
 }
 
-/* Returns 0 if the drive reports that its cache is off. END_FORBIDDEN: the cache is on, or its state is not known. Others: the error of
- * a command. */
+/* Returns 0 if the drive reports that its cache is off. END_FORBIDDEN: the cache is on, or its state is not known. Other errors: a command
+ * failed. */
 static int cache_known_off(Device *d) {
         const Setting *s = setting_for_backends(&all_settings, "write_cache", drive_backends(d->drive));
         Reading reading = {};
@@ -139,7 +139,7 @@ int cache_view_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !streq(ret->value.name, CACHE_WRITE_THROUGH))
                 return r;
 
-        /* After a power loss the drive's cache is on again, but the kernel keeps its earlier assumption. */
+        /* After a power loss the drive's cache is on again, but the kernel keeps assuming write-through. */
         r = cache_known_off(d);
         if (r != END_FORBIDDEN)
                 return r;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* One drive during one visit: its node and sysfs files, the data read so far, and the reason of the last failure. Each function below
- * may block until the drive answers: the service calls them only in a worker process, the commands plan and show in their own process. */
+/* One drive during one visit: its node and sysfs files, the data read so far, and the reason of the last failure. Each function below may
+ * block until the drive answers: the service calls them only in a worker process, 'drivekeep plan' and 'drivekeep show' in their own
+ * process. */
 
 #include "drive.h"
 #include "setting.h"
@@ -35,12 +36,12 @@ typedef struct DeviceIO {
         int (*set_read_only)(void *userdata, const char *name, bool on); /* of a disk or partition, by kernel name */
         int (*is_claimed)(void *userdata, const char *name); /* 1: the device is open exclusively (open(2), O_EXCL) */
 
-        /* Called before each command to the drive and each store into its sysfs files. 0: permitted; END_DEFERRED: not now, with the
-         * cause in *ret_why. NULL: always permitted. */
+        /* Called before each command to the drive and each store into its sysfs files. 0: permitted; END_DEFERRED: not now, with the cause
+         * in *ret_why. `gate` may be NULL: everything is permitted. */
         int (*gate)(void *userdata, const Drive *drive, const char **ret_why);
         const char *mountinfo; /* table of mounts; NULL: /proc/self/mountinfo */
-        /* 256 words of IDENTIFY DEVICE in host byte order, instead of a drive. The drive counts as active, all other commands fail with
-         * -ENODATA, and the functions are not called. */
+        /* 256 words of IDENTIFY DEVICE in host byte order, used instead of a drive; NULL: use the drive. With an image, the drive counts as
+         * active, commands other than IDENTIFY fail with -ENODATA, and the functions above are not called. */
         const uint16_t *image;
         void *userdata;
 } DeviceIO;
@@ -51,7 +52,7 @@ typedef struct Failure {
         int error; /* END_… or a negative errno; 0: no failure */
         char why[256]; /* cause, without a final period: "the drive rejected SET FEATURES 05h (aborted command, sense Bh 00h/00h)" */
         bool remediable; /* the setting is unsupported, and `why` names a remedy */
-        bool rejected;   /* the answer was: unknown command, or invalid value */
+        bool rejected;   /* the command was rejected as unknown, or its value as invalid */
 } Failure;
 
 struct Device {
@@ -61,11 +62,11 @@ struct Device {
 
         PowerMode power;
         bool power_reported; /* the drive itself reported the power mode; false: the power mode is an assumption */
-        const char *busy; /* operation that a SCSI drive reports, and that must not be interrupted: a sentence. NULL: none */
-        bool active;      /* the kernel's counters show recent I/O */
-        bool wake;        /* the drive may be spun up */
+        const char *busy; /* sentence about an operation in a SCSI drive that must not be interrupted; NULL: no such operation */
+        bool active;              /* the kernel's counters show recent I/O */
+        bool wake;                /* the visit may spin the drive up */
         bool identify_valid;      /* `identify` was read since device_refresh() */
-        Failure identify_failure; /* result of the failed IDENTIFY since device_refresh() */
+        Failure identify_failure; /* failure of IDENTIFY since device_refresh(); error 0: none */
         uint16_t identify[256];   /* ATA IDENTIFY DEVICE, host byte order */
         bool identify_repeated;   /* the data equals that before device_refresh(), byte for byte */
         bool sct_checked;
@@ -79,7 +80,7 @@ struct Device {
         /* State of the current setting. */
         bool committed;       /* following commands complete an earlier one, and are sent without asking the gate */
         bool allow_dangerous; /* the user permits dangerous settings */
-        bool save;            /* the drive must save the value, too */
+        bool save;            /* the drive must also save the value */
         bool permanent;       /* a rule requests a saved value, so the saved value must be read */
 
         char note[192];  /* remark on a success with limitations; cleared before each setting */
@@ -116,7 +117,7 @@ int device_fail_with_remedy(Device *d, const Setting *s);
 /* Stores the reason and returns `error`: return device_fail(d, -EREMOTEIO, "…"). */
 int device_fail(Device *d, int error, const char *format, ...) _printf_(3, 4);
 
-/* Functions for a query that is sent only once: failure_keep() copies the failure that belongs to `r`, device_fail_again() returns the
- * copied failure. */
+/* For a query that is sent once, but whose failure concerns several settings: failure_keep() stores the failure if `r` is negative,
+ * device_fail_again() reports the stored failure for another setting. */
 void failure_keep(Failure *f, const Device *d, int r);
 int device_fail_again(Device *d, const Failure *f);

@@ -15,8 +15,8 @@ enum {
         WRITING = 2,
 };
 
-/* Reads both limits as one value in milliseconds. Two different limits give -1, which cannot be configured and differs from every wanted
- * value. */
+/* Reads the row's limits (for reads, writes or both) as one value in milliseconds. Two different limits give -1, which cannot be configured
+ * and differs from every wanted value. */
 static int limits_get(Device *d, const AtaFeature *f, SctFunction function, int64_t *ret) {
         uint16_t reading = 0, writing = 0;
         int r = 0;
@@ -68,7 +68,7 @@ static int error_recovery_write(Device *d, const Setting *s, const Value *v) {
         return limits_set(d, s->detail, SCT_SET_ERC_POWER_ON, v->number);
 }
 
-/* Keeps a longer timeout, which was set on purpose. */
+/* Keeps the kernel's current timeout if it is longer, because the setting is a minimum. */
 static int fallback_localize(Device *d, const Setting *s, Value *v) {
         Reading now;
         int r;

@@ -28,12 +28,12 @@ enum {
 typedef struct NvmeFeature {
         uint8_t fid;
         uint8_t shift; /* position of the field in the register */
-        uint32_t mask; /* mask of the field, before the shift */
+        uint32_t mask; /* mask of the field, shifted to bit 0 */
         uint32_t keep; /* bits of the register that are written back unchanged; 0: none */
         int64_t scale; /* units of the value per unit of the register; 0: 1 */
-        int64_t bias;  /* value of register content 0 */
+        int64_t bias;  /* value that register content 0 stands for */
         uint16_t id_word,
-                        id_bits; /* byte and bits of Identify Controller that report the feature; 0, 0: always present */
+                        id_bits; /* byte and bits of Identify Controller that report the feature; 0, 0: every controller has the feature */
 } NvmeFeature;
 
 static Value feature_value(const Setting *s, uint32_t reg) {
@@ -61,7 +61,7 @@ static int feature_get(Device *d, const Setting *s, uint32_t select, uint32_t *r
         return r;
 }
 
-/* Reads whether the controller can save the feature. Not queried on controllers without the save bit. */
+/* Reads whether the controller can save the feature. Sends nothing to controllers without the save bit. */
 static int feature_can_save(Device *d, const Setting *s, bool *ret) {
         uint32_t capabilities = 0;
         int r = 0;
@@ -100,8 +100,8 @@ static int feature_read(Device *d, const Setting *s, Reading *ret) {
         return r;
 }
 
-/* Writes `bits`, and keeps the register's bits of `keep`. Also saves the value if device->save is set and the controller can save the
- * feature. */
+/* Writes `bits` to the register, and leaves the bits in the mask `keep` unchanged. Also saves the value if d->save is set and the
+ * controller can save the feature. */
 static int feature_store(Device *d, const Setting *s, uint32_t keep, uint32_t bits) {
         const NvmeFeature *f = s->detail;
         struct nvme_passthru_cmd cmd = { .opcode = NVME_ADMIN_SET_FEATURES };
@@ -134,8 +134,8 @@ static int write_cache_read(Device *d, const Setting *s, Reading *ret) {
         return feature_read(d, s, ret) ?: cache_check_kernel_view(d, ret);
 }
 
-/* The kernel takes the presence of a cache from Identify Controller, and does not read whether the cache is on. It sends flushes unless
- * queue/write_cache was set to write through. */
+/* The kernel reads whether the controller has a cache, but not whether the cache is on. It sends flushes unless queue/write_cache was set
+ * to write through. */
 static int write_cache_write(Device *d, const Setting *s, const Value *v) {
         int r = 0;
 
@@ -152,7 +152,7 @@ static int write_cache_write(Device *d, const Setting *s, const Value *v) {
 
 /* Returns 1 if the controller has APST enabled, 0 if not, or a negative error. */
 static int apst_enabled(Device *d) {
-        uint8_t table[256] = {}; /* not used */
+        uint8_t table[256] = {}; /* the data of the command, not used */
         struct nvme_passthru_cmd cmd = {
                 .opcode = NVME_ADMIN_GET_FEATURES,
                 .cdw10 = 0x0C,
@@ -209,9 +209,8 @@ static bool thermal_is_taken(const Device *d, uint32_t field) {
         return field == 0 || ((min == 0 || field >= min) && (max == 0 || field <= max));
 }
 
-/* Writes one of two settings in the same register: the temperatures of heavy and light throttling. Light must be below heavy. If this
- * visit also writes the other temperature, both are written at once: a write of the first one alone could be rejected because of the
- * other's old value. */
+/* The temperatures of light and heavy throttling share a register, and light must be below heavy. If this visit also writes the other
+ * temperature, both are written at once, because the new value of one may conflict with the old value of the other. */
 static int thermal_write(Device *d, const Setting *s, const Value *v) {
         const NvmeFeature *f = s->detail;
         unsigned mine = f->shift / THERMAL_LIGHT_SHIFT;
@@ -248,8 +247,8 @@ static int controller_file_write(Device *d, const Setting *s, const Value *v) {
         return nvme_check_live(d, true) ?: sysfs_setting_write(d, s, v);
 }
 
-/* Words of the latency. The kernel rewrites the controller's APST table at each change of the latency, and at each start of the
- * controller. */
+/* Words in the kernel's file for the latency. The kernel writes the controller's APST table when the latency changes and when the
+ * controller starts, so the latency outlasts a controller reset. */
 static const ValueWord latency_words[] = { { "any", INT32_MAX }, { "auto", -1 }, {} };
 
 static int apst_latency_read(Device *d, const Setting *s, Reading *ret) {
@@ -289,8 +288,8 @@ static int apst_latency_write(Device *d, const Setting *s, const Value *v) {
 }
 
 /* clang-format off */
-/* ROW: members common to all rows. FEATURE: a feature of the whole controller, or of a namespace (`whose` 0); members of NvmeFeature
- * follow the functions. */
+/* ROW: members common to all rows. FEATURE: a feature; the arguments after the functions are members of NvmeFeature. `whose`:
+ * SETTING_CONTROLLER for the whole controller, 0 for a namespace. */
 #define ROW(key, whose, order_, what, how, lost, from) \
         .name = key, .backend = BACKEND_NVME, .flags = whose, .order = order_, .summary = what, .equivalent = how, \
         .lost_by = lost, .source = from
@@ -314,7 +313,7 @@ const Setting nvme_settings[] = {
                   "5", "05h, TLER", feature_read, feature_write,
                   .fid = 0x05, .mask = 0xFFFF, .keep = 1U << 16, .scale = 100),
           .range = RANGE_RECOVERY },
-        /* Keeps the hysteresis of NVMe 2.0. */
+        /* `keep`: the hysteresis of NVMe 2.0. */
         { .brief = "warning temperature", .also = "tmpth",
           FEATURE("temperature_threshold", SETTING_CONTROLLER, 300, "composite temperature at which the controller warns",
                   "4, hwmon temp1_max", "04h, over temperature of the composite sensor", feature_read, feature_write,
@@ -346,7 +345,7 @@ const Setting nvme_settings[] = {
           .off_without = 1U << BACKEND_NVME,
           SYSFS_ROW_BY(apst_latency_read, sysfs_setting_permit, apst_latency_write,
                        .path = "device/power/pm_qos_latency_tolerance_us", .words = latency_words) },
-        /* Order: after APST, which also changes the state. Keeps the workload hint. */
+        /* Order: after APST, which also changes the state. `keep`: the workload hint. */
         { .brief = "power state: 0 is full power", .also = "ps", FEATURE("power_state", SETTING_CONTROLLER, 410,
                   "power state of the controller: 0 uses most power, higher numbers use less", "2", "02h",
                   power_state_read, power_state_write, .fid = 0x02, .mask = 0x1F, .keep = 7U << 5),

@@ -14,7 +14,7 @@ enum {
         NVME_LOG_SELF_TEST = 0x06,
         NVME_NSID_ALL = -1,
 
-        /* Status codes with their type, as in Linux include/linux/nvme.h. */
+        /* Status code type and status code, as in Linux include/linux/nvme.h. */
         NVME_STATUS_INVALID_OPCODE = 0x001,
         NVME_STATUS_INVALID_FIELD = 0x002,
         NVME_STATUS_INTERNAL_ERROR = 0x006,
@@ -50,7 +50,7 @@ int nvme_check_live(Device *d, bool alone) {
                            state);
 }
 
-/* Returns the name in the NVMe base specification. */
+/* Returns the status code's name in the NVMe base specification, with a comma; an empty string for other codes. */
 static const char *status_name(unsigned status) {
         switch (status) {
         case NVME_STATUS_INVALID_OPCODE:

@@ -22,13 +22,15 @@ static PowerMode power_from_sense(Sense s) {
                 return POWER_STANDBY;
         if (s.key != SENSE_NONE)
                 return POWER_UNKNOWN;
-        /* 1, 3, 5 to 8: idle_a, idle_b and idle_c, by timer or command. Others: standby_y, standby_z or an unnamed low power condition. */
+        /* Qualifiers 1, 3, 5 to 8: idle_a, idle_b and idle_c, by timer or command. Other qualifiers: standby_y, standby_z or an unnamed low
+         * power condition. */
         return s.asc != ASC_LOW_POWER_CONDITION || s.ascq == 1 || s.ascq == 3 || (s.ascq >= 5 && s.ascq <= 8)
                                ? POWER_ACTIVE
                                : POWER_STANDBY;
 }
 
-/* Returns the operation in progress, which must not be interrupted: "logical unit not ready", with any sense key (SPC-4). */
+/* Returns a sentence about an operation that must not be interrupted, or NULL. The drive reports it as "logical unit not ready", with any
+ * sense key (SPC-4). */
 static const char *busy_from_sense(Sense s) {
         if (!s.valid || s.asc != ASC_NOT_READY)
                 return NULL;
@@ -115,14 +117,14 @@ int power_probe(Device *d, Backend by) {
                 return 0;
         }
 
-        /* An optical drive spins its disc up at each read, and no setting causes a read. */
+        /* An optical drive spins up only for reads, and no setting causes a read: any command may be sent. */
         if (by == BACKEND_OPTICAL || d->io.image) {
                 d->power = POWER_ACTIVE;
                 return 0;
         }
 
         r = by == BACKEND_ATA ? ata_power_mode(d) : scsi_power_mode(d);
-        /* A bridge that rejects the command still has a drive. A bridge that does not answer has none. */
+        /* A rejection, or an answer without usable sense data, still shows that the drive is attached. */
         if (r < 0 && r != END_REFUSED && r != -EBADMSG)
                 return r;
 
@@ -151,11 +153,11 @@ enum {
         OFFLINE_STATUS = 362,
         SELF_TEST_STATUS = 363,
         OFFLINE_RUNNING = 0x03,
-        SELF_TEST_RUNNING = 0xF, /* upper four bits; the lower four bits hold the remaining part */
+        SELF_TEST_RUNNING = 0xF, /* upper four bits; the lower four bits hold the remaining tenths of the test */
 };
 
-/* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. False for a bridge that fell off
- * the bus in this visit. */
+/* Returns true if the USB bridge is known to pass no ATA commands, so that only SCSI commands remain. A bridge that crashed in this visit
+ * may be gone, and does not count. */
 static bool bridge_blocks_ata(const Device *d) {
         return d->bridge.without_sat || (d->bridge.fragile && d->bridge.queried);
 }
@@ -196,8 +198,8 @@ int standby_localize(Device *d _unused_, const Setting *s _unused_, Value *v) {
         return 0;
 }
 
-/* Fails during a self-test or off-line data collection, which STANDBY IMMEDIATE would abort (ACS-4). The off-line data collection that
- * drives start when idle has other status values. */
+/* Fails during a self-test or off-line data collection, which STANDBY IMMEDIATE would abort (ACS-4). A collection that the drive started by
+ * itself while idle has other status values, and may be aborted. */
 static int ata_check_free(Device *d) {
         uint8_t data[512] = {};
         int r;
@@ -270,7 +272,7 @@ static int scsi_standby(Device *d) {
         return r;
 }
 
-/* Stops a drive behind a USB bridge, which has no SCSI power conditions. Many bridges translate the command to STANDBY IMMEDIATE
+/* Stops a drive behind a USB bridge, which has no SCSI power conditions. Many bridges translate START STOP UNIT to STANDBY IMMEDIATE
  * (SAT-4). */
 static int bridge_stop(Device *d) {
         int r;

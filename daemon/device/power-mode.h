@@ -10,12 +10,12 @@
  * after recent I/O (d->active) or if it does not rotate. Returns END_… or an errno, with a reason, if the query failed. */
 int power_probe(Device *d, Backend by);
 
-/* Returns the backend that queries the drive's power mode, of a mask of 1 << Backend. */
+/* Returns the backend that queries the drive's power mode. `backends`: the drive's backends, a mask of 1 << Backend. */
 static inline Backend power_backend(unsigned backends) {
         return backends & 1U << BACKEND_ATA ? BACKEND_ATA : BACKEND_SCSI_MODE;
 }
 
-/* Returns the probed power mode (power_mode_to_string()). NULL: not certain. */
+/* Returns the name of the power mode (power_mode_to_string()), or NULL if the drive is only assumed to be active. */
 const char *power_state(const Device *d);
 
 /* ---- functions of the `standby` rows, by backend: immediate spin-down ---- */

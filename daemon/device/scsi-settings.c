@@ -48,8 +48,8 @@ typedef struct ModePage {
         bool six_byte_commands; /* the drive supports only 6-byte commands */
 } ModePage;
 
-/* Finds the page in the answer, after the header and unrequested block descriptors. Data beyond the drive's own length, as far as the
- * transport reports it, must not be written back. */
+/* Finds the page in the answer, after the header and unrequested block descriptors. Fails if the page is longer than the data received,
+ * because bytes beyond that data must not be written back. */
 static int mode_page_find(Device *d, const SgRequest *q, uint8_t page, ModePage *ret) {
         bool six_byte = q->cdb_len == 6;
         const uint8_t *data = q->data;
@@ -154,7 +154,7 @@ static Value field_get(const Setting *s, const ModePage *p) {
                 for (size_t i = 0; i < f->len; i++)
                         v.number = v.number << 8 | p->bytes[f->timer + i];
                 v.number *= f->scale;
-                /* An enabled timer of 0 cannot be configured. */
+                /* An enabled timer of 0 is not "off", and must differ from every configurable value. */
                 if (f->byte > 0 && v.number == s->range.off)
                         v.number = -1;
         }
@@ -171,7 +171,7 @@ static void field_set(const Setting *s, const Value *v, ModePage *p) {
                 p->bytes[f->byte] |= enable << f->bit;
         }
 
-        /* A disabled timer keeps its time. */
+        /* Turning a timer off leaves its time unchanged. */
         for (size_t i = 0; i < f->len && (enable || f->byte == 0); i++)
                 p->bytes[f->timer + i] = n >> 8 * (f->len - 1 - i);
 }
@@ -257,7 +257,7 @@ static int mode_cache_write(Device *d, const Setting *s, const Value *v) {
         return r < 0 ? r : cache_fail_turned_off(d);
 }
 
-/* SCSI drives have no such timer, so the setting is always unsupported, with a remedy. */
+/* SCSI drives have no timer for spindown_time, so the setting is always unsupported, with a remedy. */
 static int spindown_fail_read(Device *d, const Setting *s, Reading *ret _unused_) {
         d->failure.why[0] = '\0';
         return device_fail_with_remedy(d, s);
@@ -279,7 +279,7 @@ static const Remedy scsi_timer_remedy = {
 };
 
 /* clang-format off */
-/* Members common to all rows; members of ModeField follow the functions. */
+/* Members common to all rows; the arguments after the functions are members of ModeField. */
 #define MODE(key, order_, what, field, from, read_, write_, ...) \
         .name = key, .backend = BACKEND_SCSI_MODE, .flags = SETTING_SAVEABLE, .order = order_, .summary = what, \
         .equivalent = "sdparm --set " field, .lost_by = "power, reset; unless saved", .source = from, \

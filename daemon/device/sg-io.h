@@ -11,7 +11,7 @@
 #define SG_TIMEOUT_SPINUP_MS 30000U
 #define SG_TIMEOUT_FLUSH_MS 60000U
 
-#define UNIT_ATTENTION_RETRIES 3U /* immediate retries */
+#define UNIT_ATTENTION_RETRIES 3U /* retries without delay */
 
 #define SG_SENSE_MAX 64U
 
@@ -58,7 +58,7 @@ enum {
         ASC_LOW_POWER_CONDITION = 0x5E,
 };
 
-/* Sense data of either format. `valid` is false for missing or all-zero data, or an unknown response code. */
+/* Sense data in fixed or descriptor format. `valid` is false for missing or all-zero data, or an unknown response code. */
 typedef struct Sense {
         bool valid;
         bool descriptor_format;
