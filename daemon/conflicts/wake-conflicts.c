@@ -232,7 +232,7 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
         if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") &&
             !has_word_or_parent(paths, m->mnt_dir) && !has_word_or_parent(types, m->mnt_type)) {
                 w.program_name = "updatedb";
-                w.remedy = "add its mount point to PRUNEPATHS";
+                w.remedy = "add the mount point to PRUNEPATHS";
                 (void) snprintf(w.activity, sizeof w.activity, "searching %s", m->mnt_dir);
                 waker_check(r, &w);
         }
@@ -242,7 +242,7 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
                 w.file = FSTAB;
                 w.line = line;
                 w.program_name = "strictatime";
-                w.remedy = "remove it: the default, relatime, writes at most once a day for a file that is only read";
+                w.remedy = "remove strictatime: the default, relatime, writes at most once a day for a file that is only read";
                 (void) snprintf(w.activity, sizeof w.activity,
                                 "writing an access time for each file read on %s, even from memory", m->mnt_dir);
                 waker_check(r, &w);

@@ -101,7 +101,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
                 else if (!node)
                         attribute = NULL;
                 if (!attribute && is_about_drives(path))
-                        command_note(&c, "drivekeep does not keep %.60s", base_name(path));
+                        command_note(&c, "drivekeep has no setting for %.60s", base_name(path));
                 if (!attribute)
                         return;
         }
@@ -113,7 +113,7 @@ void command_write(const Place *p, unsigned line, const char *path, const char *
                         unit = others[i].unit;
                 }
         if (!key) {
-                command_note(&c, "drivekeep does not keep %.60s", base_name(attribute));
+                command_note(&c, "drivekeep has no setting for %.60s", base_name(attribute));
                 return;
         }
         if (!value || script_is_open(value)) {

@@ -17,7 +17,7 @@ static void comment_out_excluded(const SettingTable *table, ImportRule *rule, co
 
                 if (!w->comment_reason && value_parse(&other->range, w->value, &u) >= 0 &&
                     settings_exclude(other, &u, row, v))
-                        import_comment_out(w, "%s comes later and excludes it", last->key);
+                        import_comment_out(w, "excluded by %s, which comes later", last->key);
         }
 }
 

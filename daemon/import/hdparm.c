@@ -145,7 +145,7 @@ void hdparm_command(Command *c) {
 /* ---- hdparm.conf, read as its writer intended. Debian's parser accepts less (hdparm_options in hdparm-functions, hdparm 9.65); a note
  * marks such lines ---- */
 
-#define IGNORED "Debian ignores this form and never applied it"
+#define IGNORED "Debian ignores lines in this form, and never applied this one"
 
 typedef struct Reader {
         Import *import;

@@ -329,7 +329,7 @@ static const Case cases[] = {
 #define HD_IDLE(options) HD_IDLE_UNIT, "FILE", "etc/default/hd-idle", \
         "# x\nHD_IDLE_OPTS=\"" options "\"\n"
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 0 -a sda -i 300"), END },
-          "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min in effect, as it puts idle drives into standby "
+          "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min by spinning idle drives down "
           "itself, and f.conf:1 wants 20 min for /dev/sda" },
         { RULE("{}", "spindown_time = \"20min\""), { HD_IDLE("-i 600 -a sda -i 300"), END },
           "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 5 min" },
@@ -337,7 +337,7 @@ static const Case cases[] = {
           "/etc/default/hd-idle:2:1: warning: hd-idle sets spindown_time to 3 min" },
         { RULE("\"/dev/sda\"", "spindown_time = \"20min\""), { HD_IDLE("-i 0 -a sdb -i 300"), END }, NULL },
 #define SLEEPS RULE("{}", "spindown_time = \"20min\"")
-#define HD_IDLE_WARNS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " in effect"
+#define HD_IDLE_WARNS(file, line, time) file ":" line ":1: warning: hd-idle sets spindown_time to " time " by spinning idle drives down itself"
 #define DROP_IN(path, lines) "FILE", path, "[Service]\n" lines
         /* Debian's package directly after its installation. */
         { SLEEPS, { HD_IDLE("-h"), END }, NULL },
@@ -628,7 +628,7 @@ static const Case cases[] = {
 #define PRUNES_SOME PRUNES("# PRUNEPATHS=\"/srv\"\nPRUNEPATHS = \"/tmp /media /sr\"\nPRUNEFS=\"NFS tmpfs\"\n")
 #define UPDATEDB_WARNS "/etc/updatedb.conf:2:1: warning: updatedb disturbs spindown_time by searching /"
         { SLEEPS, { PRUNES_SOME, SRV, END },
-          UPDATEDB_WARNS "srv, and f.conf:1 wants 20 min for /dev/sda: add its mount point to PRUNEPATHS" },
+          UPDATEDB_WARNS "srv, and f.conf:1 wants 20 min for /dev/sda: add the mount point to PRUNEPATHS" },
         { RULE("{}", "spindown_by = \"service\"; spindown_time = \"20min\""), { PRUNES_SOME, SRV, END }, UPDATEDB_WARNS },
         { WANTS_APM, { PRUNES_SOME, SRV, END }, NULL },
         { SLEEPS, { PRUNES("PRUNEPATHS=\"/tmp /srv/\"\n"), SRV, END }, NULL },
@@ -654,7 +654,7 @@ static const Case cases[] = {
         /* access times */
         { SLEEPS, { FSTAB("\n# x\nUUID=1-2 /srv ext4 rw,strictatime 0 2\n"), END },
           "/etc/fstab:3:1: warning: strictatime disturbs spindown_time by writing an access time for each file read on /srv, even from "
-          "memory, and f.conf:1 wants 20 min for /dev/sda: remove it: the default, relatime, writes at most once a day for a file "
+          "memory, and f.conf:1 wants 20 min for /dev/sda: remove strictatime: the default, relatime, writes at most once a day for a file "
           "that is only read" },
         { WANTS_APM, { FSTAB("UUID=1-2 /srv ext4 strictatime\n"), END }, NULL },
         { SLEEPS, { FSTAB("UUID=3-4 /srv ext4 strictatime\n"), END }, NULL },

@@ -66,7 +66,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "smartctl -l scterc,70,1000 /dev/sda; smartctl -l scterc,70,70,x /dev/sda\n", { "are out of range or" }, "{" },
         /* Of settings that exclude each other the last one wins, as in the tool. */
         { "x.sh", "smartctl -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
-          { "// error_recovery_read = \"4200ms\"; // error_recovery comes later and excludes it", "// error_recovery_write = \"7s\";",
+          { "// error_recovery_read = \"4200ms\"; // excluded by error_recovery, which comes later", "// error_recovery_write = \"7s\";",
             "\n        error_recovery = \"7s\";" } },
         { "x.sh", "smartctl -l scterc,60,60 -l scterc,42,70 -l scterc,70,70 /dev/sda\n",
           { "// error_recovery_read", "\n        error_recovery = \"7s\";" }, "6s" },
@@ -118,7 +118,7 @@ static const WrittenCase cases[] = {
           { "\n        match = \"/dev/sda\";", "\n        scheduler = \"bfq\";" } },
         { "x.sh", "echo bfq > /sys/block/$i/queue/scheduler; echo 1 > $disk/queue/iostats\n",
           { "\"/dev/$i\" is known only when", NOWHERE, "//     scheduler = \"bfq\";", NOWHERE, "iostats" }, "\n        match" },
-        { "x.sh", "echo 1 > /sys/block/sda/queue/iosched/low_latency\n", { "drivekeep does not keep low_latency" }, "{" },
+        { "x.sh", "echo 1 > /sys/block/sda/queue/iosched/low_latency\n", { "drivekeep has no setting for low_latency" }, "{" },
         { "x.sh", "echo 1 > /sys/class/scsi_disk/0:0:0:0/manage_start_stop\n", { NOWHERE, "//     manage_start_stop = true;" } },
         { "x.sh", "d=/sys/block/sda/device/scsi_disk/0:0:0:0; echo 0 > $d/allow_restart; echo -1 > $d/max_retries\n",
           { "\n        allow_restart = false;", "\n        max_retries = \"-1\";" } },
@@ -135,12 +135,12 @@ static const WrittenCase cases[] = {
           { "the number of an adapter or device", NOWHERE, "//     link_power_management = \"min_power\";" }, "\n        match" },
 
         /* Drive attributes without a drivekeep setting get a note. */
-#define NO_ROW(line, name) "line " line ": drivekeep does not keep " name
+#define NO_ROW(line, name) "line " line ": drivekeep has no setting for " name
         { "x.sh", "d=/sys/block/sda; echo 1 > $d/bdi/max_ratio\n"
           "echo 1 > $M/md/sync_speed_max; echo 1 > /sys/module/libata/parameters/noacpi; echo on > /sys/devices/pci0/0:17.0/ata1/power/control\n",
           { NO_ROW("1", "max_ratio"), NO_ROW("2", "sync_speed_max"), NO_ROW("2", "noacpi"), NO_ROW("2", "control") }, "{" },
         { "69.rules", "SUBSYSTEM==\"bdi\", ATTR{max_ratio}=\"1\"\nKERNEL==\"sd?\", ATTR{bdi/max_ratio}=\"1\"\n",
-          { "lines 1, 2: drivekeep does not keep max_ratio" }, "{" },
+          { "lines 1, 2: drivekeep has no setting for max_ratio" }, "{" },
         /* Attributes of the page cache, and of an array. */
 #define OF_ARRAY "\n        match = { node = \"/dev/md0\"; transport = \"virtual\"; };\n        stripe_cache_size = 8192;"
         { "x.sh", "echo 8192 > /sys/block/md0/md/stripe_cache_size; echo 1 | tee /sys/block/sda/bdi/strict_limit\n",
@@ -241,7 +241,7 @@ static const WrittenCase cases[] = {
         { "69.rules", "KERNEL==\"sda\", RUN+=\"/bin/sh -c 'for d in $(ls /dev/sd?); do hdparm -S 12 $d; done'\"\n", { "\"$d\" is known only when", NOWHERE }, "\n        match" },
         { "69.rules", "KERNEL==\"sd?\", RUN+=\"/bin/echo bfq > /sys/block/%k/queue/scheduler\"\n",
           { "udev passes shell operators as plain words", NOWHERE, "//     scheduler = \"bfq\";" }, "\n        match" },
-        { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep does not keep low_latency" }, "{\n" },
+        { "69.rules", "KERNEL==\"sd?\", ATTR{queue/iosched/low_latency}=\"1\"\n", { "drivekeep has no setting for low_latency" }, "{\n" },
         { "69.rules", "SUBSYSTEM==\"pci\", ATTR{power/control}=\"auto\"\n", { NOTHING } },
         /* GOTO: without effect on drives, and with a condition that a drive may meet. */
         { "69.rules", "ACTION!=\"add|change\", GOTO=\"end\"\nSUBSYSTEM!=\"block\", GOTO=\"end\"\nKERNEL==\"sda\", ATTR{queue/scheduler}=\"bfq\"\nLABEL=\"end\"\n",

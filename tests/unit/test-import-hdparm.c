@@ -89,7 +89,7 @@ END_TEST
 /* clang-format off */
 static const WrittenCase cases[] = {
 #define CONF "/etc/hdparm.conf"
-#define IGNORED "Debian ignores this form and never applied it"
+#define IGNORED "Debian ignores lines in this form, and never applied this one"
 #define NOT_IMPORTED(word) "\"" word "\" is not imported in this form"
 #define NO_DRIVE "//     match = \"/dev/disk/by-id/NAME-OF-THE-DRIVE\";\n    //     apm = 254;"
         { CONF, "/dev/sda {\n\tapm = 254\n\tspindown_time = 240\n}\n",
