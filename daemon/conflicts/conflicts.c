@@ -54,7 +54,7 @@ static const OtherProgram conflicts[] = {
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files);
 
-/* Checks the local scripts that the commands in a file name: paths outside the directories of packages. */
+/* Checks the local scripts that commands in `text` refer to. Local scripts have paths outside the directories of packages. */
 static void check_scripts(ConflictCheck *r, OtherProgram row, const char *text) {
         static const char own[] = "@(/usr/local|/opt|/etc|/root|/srv|/home|/var)/*", ends[] = " \t\"'`=;&|()<>";
         _cleanup_free_ char *line = NULL;
@@ -91,7 +91,7 @@ static void check_text(ConflictCheck *r, Source *s, const char *file, const char
         import_done(&s->import);
 }
 
-/* `options`: see Source. */
+/* `options`: command line of the program, or NULL. */
 static void check_files(ConflictCheck *r, const OtherProgram *row, const char *options, char *const *files,
                         size_t n_files) {
         const char *key = strstr(files[0], row->below ?: "") ?: files[0];
@@ -188,7 +188,8 @@ static void check_program(ConflictCheck *r, const OtherProgram *row) {
         unit_line_done(&command);
 }
 
-/* Adds the files of these profiles, each after the profiles that it includes; `left`: how many more may be read. */
+/* Adds the files of the profiles in `names`, each after the profiles that it includes. `left`: number of further profiles that may be
+ * read. */
 static void add_profiles(const ConflictCheck *r, char *names, int *left, Words *ret) {
         static const char ends[] = " \t\n,;";
 

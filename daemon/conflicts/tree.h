@@ -21,6 +21,6 @@ char *tree_target(const char *root, const char *path);
 /* Returns true if a unit file masks the unit: a link to /dev/null, or an empty file. */
 bool tree_masks(const char *root, const char *path);
 
-/* Returns true if a unit, named without its type (".service"), is ever started, or if a file with this path exists. Both are globs, and the
- * first match decides; a masked unit is not active. */
+/* Returns true if a unit, named without its type (".service"), is ever started, or if a file with this path exists. The name or path may be
+ * a glob, whose first match decides. A masked unit is not active. */
 bool tree_is_active(const char *root, const char *name, const char *type);

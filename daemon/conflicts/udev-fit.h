@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Decides which drives a udev rule applies to: compares its conditions, and the GOTOs before it, with udev's database and sysfs (udev(7)).
- * Sends no command. */
+/* Decides which drives a udev rule applies to: compares the rule's conditions, and those of the GOTOs before the rule, with udev's database
+ * and sysfs (udev(7)). Sends no command. */
 
 #include "reader.h"
 

@@ -49,8 +49,8 @@ static bool is_for_name(const DropIn *d, const char *name) {
                 strncmp(d->directory, name, stem) == 0 && strchr("-@", name[stem - 1]));
 }
 
-/* Compares two drop-ins with the same file name. Returns true if `other` has precedence: drop-ins for a type come last, and in the same
- * place the longer directory name wins. `other` is in the same or a later place, such as /usr/lib after /etc. */
+/* Compares two drop-ins with the same file name. Returns true if `other` has precedence: drop-ins for a type have the lowest precedence,
+ * and in the same place the longer directory name wins. `other` is in the same or a later place, such as /usr/lib after /etc. */
 static bool is_behind(const DropIn *d, const DropIn *other, const char *name) {
         size_t place = (size_t) (d->directory - d->path);
 

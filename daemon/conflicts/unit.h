@@ -23,21 +23,21 @@ Units units_read(const char *root);
 Units units_find_drop_ins(const char *root); /* without services */
 void units_done(Units *u);
 
-/* Reads the first unit whose name matches (a glob(7)). Returns false if there is none, or if it is masked or never started. */
+/* Reads the first unit whose name matches (a glob(7)). Returns false if no unit matches, or if the unit is masked or never started. */
 bool unit_read_started(const Units *u, const char *name, Unit *ret);
 const UnitLine *unit_last(const UnitLines *lines, const char *key); /* NULL: none */
 void unit_done(Unit *u);
 
-/* Returns the command of a line with variables expanded, in `value`. Its file and line are those of the unit's line, or those of the
- * variable if the command has one. The caller frees it with unit_line_done(). */
+/* Returns a copy of line `l` whose `value` is the command with variables expanded. If the command has a variable, the file and line of the
+ * copy are those of the variable. The caller frees the copy with unit_line_done(). */
 UnitLine unit_command(const Unit *u, const UnitLine *l);
 
 /* Returns true if the command runs a program whose base name matches (a glob). */
 bool command_runs(const char *command, const char *program);
 
-/* Returns the argument of an option, "-i 60", "-i60" or "--interval=60"; NULL: none. `letter` may be NULL. The caller frees the argument.
- * */
+/* Returns the argument of an option, "-i 60", "-i60" or "--interval=60", or NULL. `letter` may be NULL. The caller frees the result. */
 char *command_option(const char *command, const char *letter, const char *name);
 
-/* Returns the first service that runs such a program when it starts, and the command in *ret, as from unit_command(). NULL: none. */
+/* Returns the first service with an ExecStart= that runs a program whose base name matches (a glob). *ret is that line, as from
+ * unit_command(). Returns NULL if no service does. */
 const Unit *units_find_command(const Units *u, const char *program, UnitLine *ret);

@@ -25,7 +25,8 @@ typedef struct Waker {
 
 /* ---- drives with a spin-down time ---- */
 
-/* Returns true if the wish is a spin-down time that a waker with this interval keeps from expiring, or whose standby the waker ends. */
+/* Returns true if the wish is a spin-down time, and a waker with this interval keeps that time from expiring or ends the standby after
+ * it. */
 static bool is_disturbed(const ConflictCheck *r, const Wish *w, uint64_t interval) {
         const Setting *s = setting_find(r->table, w->name);
         uint64_t ms = s && !w->withheld ? setting_spin_down_ms(s, &w->value) : UINT64_MAX;
@@ -131,8 +132,8 @@ static bool exporter_read(char *options, Waker *w) {
         return true;
 }
 
-/* Checks smartctl_exporter: when Prometheus scrapes it, it polls each drive whose data are older than the interval, by default with
- * smartctl -n standby (0.8 to 0.14). */
+/* Checks smartctl_exporter. At a scrape by Prometheus, smartctl_exporter polls each drive whose data is older than the interval, by default
+ * with smartctl -n standby (0.8 to 0.14). */
 static void exporter_check(const ConflictCheck *r) {
         UnitLine command = {};
         Waker w = {
@@ -228,7 +229,8 @@ static void file_system_check(const ConflictCheck *r, const struct mntent *m, un
         Waker w = { .file = UPDATEDB_CONF, .line = paths ? paths->line : 0 };
         bool known = match_source(&w.match, m->mnt_fsname) >= 0 && *m->mnt_dir == '/';
 
-        /* No warning for "/", which nobody would exclude, nor for file systems that are not mounted, which updatedb does not search. */
+        /* No warning for "/", which users do not exclude, and none for file systems that are not mounted, because updatedb does not search
+         * them. */
         if (known && pruned && !streq(m->mnt_dir, "/") && !hasmntopt(m, "noauto") &&
             !has_word_or_parent(paths, m->mnt_dir) && !has_word_or_parent(types, m->mnt_type)) {
                 w.program_name = "updatedb";

@@ -6,7 +6,7 @@
 #include "tree.h"
 #include "udev-fit.h"
 
-/* Returns true if the rule may apply to this drive. A rule with unknown drives may apply to any drive; except in tuned, where the
+/* Returns true if the rule may apply to this drive. A rule with unknown drives may apply to any drive, except in tuned, where the
  * conditions only narrow the list of devices. */
 static bool may_apply(const ConflictCheck *r, const Source *s, const ImportRule *rule, const Drive *d) {
         if (s->row->kind == IMPORT_UDEV_RULES)
@@ -86,7 +86,7 @@ static void conflict_complain(const ConflictCheck *r, const Source *s, const Imp
                            s->row->remedy ?: "remove the line; 'drivekeep import' translates this file"));
 }
 
-/* ---- runtime PM, by which the kernel stops a drive ---- */
+/* ---- runtime PM: the kernel stops an idle drive ---- */
 
 /* Returns true if an autosuspend delay is set for the drive, by the other program or in sysfs. Without a delay the kernel never suspends
  * the drive. */
@@ -143,7 +143,7 @@ void conflict_check(const ConflictCheck *r, const Source *s, size_t i, const Imp
         const ImportRule *rule = &s->import.rules[i];
         ImportKind kind = s->row->kind;
 
-        /* Commented-out lines of these files are rejected by their own program. */
+        /* udisks2 and Debian's hdparm reject the lines that are commented out here. */
         if (!setting || !*w->value ||
             ((rule->comment_reason || w->comment_reason) && (kind == IMPORT_UDISKS || kind == IMPORT_HDPARM_CONF)))
                 return;

@@ -23,9 +23,9 @@ typedef struct OtherProgram {
         const char *program_name, *when;
         const char *remedy; /* advice; NULL: to remove the line, which can be imported */
         ImportKind kind;
-        const char *files; /* a glob; NULL: the command line of the program */
-        const char *below; /* of paths that are equal from this part on, the first one masks the others; NULL: none is masked */
-        const char *active;   /* argument for tree_is_active(), false: the program does nothing; NULL: always active */
+        const char *files; /* glob of the program's files; NULL: only the program's command line is checked */
+        const char *below; /* of paths that are equal from this part on, the first one masks the others; NULL: no file is masked */
+        const char *active; /* argument for tree_is_active(), which returns false if the program does nothing; NULL: always active */
         const char *program;  /* glob of a program that a started unit must run; NULL: no such requirement */
         const char *variable; /* a variable of the unit's environment that disables the program if "false"; NULL: none */
         bool joined;          /* the files are read as one, where later lines win */
@@ -36,8 +36,8 @@ typedef struct Source {
         const OtherProgram *row;
         char *const *files;
         Words texts;           /* contents of the files */
-        const UnitLine *lines; /* the origin of each line; NULL: the files */
-        const char *options;   /* command line of the program */
+        const UnitLine *lines; /* the origin of each line; NULL: the lines are from `files` */
+        const char *options;   /* command line of the program; NULL: not known */
         Import import;
 } Source;
 
