@@ -69,14 +69,14 @@ static char *put_specifiers(const char *value, const char *file, bool *ret_open)
         return text;
 }
 
-/* Returns true if the line decides whether the unit runs. `value`: the path or program without systemd's prefixes; `differs`: the last
- * prefix is '!'. */
+/* Returns true if the line decides whether the unit runs. A test for the presence of a program or drive does not count, unless '!' negates
+ * it (`differs`). `value`: the line's value without systemd's prefixes. */
 static bool is_condition(const UnitLine *l, const char *value, bool differs) {
         return streq(l->key, "ExecCondition") || ((starts_with(l->key, "Condition") || starts_with(l->key, "Assert")) &&
                                                   (differs || !word_is_program_or_drive(value)));
 }
 
-/* Comments out rules of a unit that requires the presence of another drive. */
+/* Comments out the rules for other drives than the one whose path the unit's condition tests. */
 static void comment_out_conditional(Import *i, const UnitLine *l, const char *path) {
         for (ImportRule *r = i->rules; r < i->rules + i->n_rules; r++)
                 if (!command_is_for(r, path))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The rule that one command becomes: its drives, and its wishes. */
+/* Builds the rule for one command: its drives and its wishes. */
 
 #include <fnmatch.h>
 
@@ -31,7 +31,8 @@ void command_device(Command *c, const char *word) {
         }
 }
 
-/* A command applies to the named device only: not to the member drives of an array, nor to the drive of a partition. */
+/* A command applies only to the device that it names, but a match with an array includes its member drives, and a match with a partition
+ * includes the whole drive. */
 static void settle_nodes(ImportRule *rule) {
         const Criterion *nodes = import_nodes(&rule->match);
         size_t arrays = 0, parts = 0;
@@ -95,7 +96,7 @@ bool command_is_for(const ImportRule *r, const char *path) {
                                          : must(strdup(path));
         size_t n = strlen(node);
 
-        /* The pattern of a controller's namespaces also matches the controller's node. */
+        /* The pattern of all namespaces, such as /dev/nvme0n*, also stands for the controller's node, /dev/nvme0. */
         for (size_t i = 0; nodes && i < nodes->n_patterns; i++)
                 if (fnmatch(nodes->patterns[i], node, 0) == 0 ||
                     (starts_with(nodes->patterns[i], node) && streq(nodes->patterns[i] + n, "n*")))

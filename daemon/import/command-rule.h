@@ -13,9 +13,9 @@
 typedef struct Place {
         Import *import;
         const Match *match; /* of a udev rule: the drives that RULE_DRIVE stands for; NULL: the command names its drives */
-        const char *comment_reason; /* why all rules of the command are commented out; NULL: they are active */
-        bool drives_unknown;        /* the reason is that the drives are not known */
-        unsigned depth;             /* nesting of commands in words of commands */
+        const char *comment_reason; /* why all rules of the command are commented out; NULL: the rules are active */
+        bool drives_unknown;        /* comment_reason is that the drives are not known */
+        unsigned depth;             /* number of $( ... ) around the command */
 } Place;
 
 typedef struct Command {
@@ -31,17 +31,17 @@ typedef void (*CommandReader)(Command *c);
 /* Adds the rule of one command; `words`: the arguments of the tool. */
 void command_read(const Place *p, CommandReader reader, const Words *words, unsigned line);
 
-/* Adds the rule for writing `value` to a file, if the file belongs to a drive below /sys (command-sysfs.c). */
+/* Adds the rule for writing `value` to a file below /sys, if the file belongs to a drive (command-sysfs.c). */
 void command_write(const Place *p, unsigned line, const char *path, const char *value);
 
-/* For the readers of tools: adds a drive to the rule; `word`: its node. */
+/* For the readers of tools: adds a drive to the rule; `word`: the drive's node. */
 void command_device(Command *c, const char *word);
 #define command_want(c, key, ...) import_want((c)->rule, (c)->line, key, __VA_ARGS__)
 void command_want_ms(Command *c, const char *key, long long ms);
 /* Notes that a part of the command is not imported. */
 #define command_note(c, ...) import_note((c)->place->import, (c)->line, __VA_ARGS__)
 
-/* Drops the wishes and the remaining words: the command only prints something and sets nothing. */
+/* For options such as --help, with which the command only prints something: drops the wishes and the remaining words. */
 void command_shows(Command *c);
 
 /* Finishes the rule after all words were read, or drops the rule if the command sets nothing. */

@@ -6,7 +6,7 @@
 
 #include "command-rule.h"
 
-/* Paths to a SCSI device other than its block device. */
+/* Paths to a SCSI device that do not name its block device. */
 #define SCSI_DEVICE "/sys/@(class/scsi_device/*|class/scsi_generic/*|bus/scsi/devices/*|devices/*/target*)/*"
 
 /* clang-format off */
@@ -48,8 +48,8 @@ static bool is_about_drives(const char *path) {
         return false;
 }
 
-/* Splits a path into the drive's node, which is returned, and the attribute as listed above. The node may have variables; the caller frees
- * it. Returns NULL if the path has no such drive or attribute. */
+/* Splits a path into the drive's node, which is returned, and the attribute, spelled as in same_name and others. The node may have
+ * variables; the caller frees it. Returns NULL if the path has no such drive or attribute. */
 static char *split_path(const char *path, const char **ret_attribute) {
         static const char *const directories[] = { "/queue/", "/device/", "/bdi/", "/md/" };
         const char *block = strstr(path, "/block/"), *nvme = strstr(path, "/nvme/"), *name = path, *attribute = NULL;

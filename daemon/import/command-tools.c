@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Readers of tools other than hdparm: smartctl, sdparm, nvme and blockdev, which parse options with getopt_long(3), idle3ctl, powertop
- * and openSeaChest. */
+/* Readers of the commands smartctl, sdparm, nvme, blockdev, idle3ctl, powertop and openSeaChest. The first four parse options with
+ * getopt_long(3). */
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -10,8 +10,8 @@
 
 #include "command.h"
 
-/* Returns true if word *i is the option "-x" or "--name". *ret is the option's argument, from the same word or the next one; in the
- * latter case *i is advanced. */
+/* Returns true if word *i is the option "-x" or "--name". *ret is the option's argument, from the same word or from the next word, which
+ * also advances *i. */
 static bool take_option(Command *c, size_t *i, char letter, const char *name, const char **ret) {
         const char *w = c->words[*i];
         size_t n = strlen(name);
@@ -123,7 +123,7 @@ void smartctl_command(Command *c) {
                 else if (!starts_with(c->words[i], "/dev/nvme")) /* smartctl sets nothing on NVMe drives */
                         read_operand(c, c->words[i]);
 
-        /* With other types, the node may be that of a controller, or of any drive behind the controller. */
+        /* With types other than these, the node may be that of a controller, or of any drive behind the controller. */
         if (c->rule->n_wishes > 0 &&
             !STR_IN_SET(type, "auto", "ata", "sat", "sat,auto", "sat,12", "sat,16", "scsi", "nvme", "removable"))
                 import_comment_out_drives(
@@ -176,7 +176,7 @@ static void note_field(Command *c, const Field *f) {
         command_note(c, "sdparm's %.40s%s%.20s is not translated", f->name, f->text ? "=" : "", f->text ?: "");
 }
 
-/* `bit`: the value of a field that has none. */
+/* `bit`: the value of a field without "=VALUE": 1 for --set, 0 for --clear. */
 static void read_field(Command *c, Conditions *found, char *text, unsigned long bit) {
         const char *name = strsep(&text, "=");
         Field f = { name, text, bit };
@@ -372,7 +372,7 @@ void blockdev_command(Command *c) {
 static const struct {
         const char *option, *key;
         bool timer; /* the argument may also be a number of milliseconds */
-        const char *word; /* the value of an option that has no argument; NULL: the option has one */
+        const char *word; /* the value of an option that has no argument; NULL: the option has an argument */
 } seachest_options[] = {
         { "--idle_a",               "idle_a",                true  },
         { "--idle_b",               "idle_b",                true  },
@@ -427,7 +427,7 @@ void seachest_command(Command *c) {
                         import_comment_out_drives(c->rule, "\"-d %.40s\" is not a drive node", value);
                 else if (value)
                         command_device(c, value);
-                else if (*w == '/' && i > 0) /* the remaining drives of a loop, after the first one */
+                else if (*w == '/' && i > 0) /* a loop expands "-d $disk" to several nodes; this is not the first */
                         command_device(c, w);
                 else if (fnmatch(seachest_narrow, w, FNM_EXTMATCH) == 0)
                         import_comment_out_drives(c->rule, "%.40s selects the drives when the command runs", w);

@@ -57,8 +57,8 @@ static bool program_is_harmless(const ScriptCommand *c, size_t i) {
 typedef struct Finder {
         const Place *place;
         char *echoed;      /* output of the previous echo, the input of a pipe */
-        unsigned recovery; /* number of the last command that sets error_recovery; 0: none */
-        size_t rule;       /* index of the rule of that command */
+        unsigned recovery; /* ScriptCommand.number of the last command that sets error_recovery; 0: none */
+        size_t rule;       /* index of the rule of the command with the number `recovery` */
 } Finder;
 
 /* Finds the reader of the tool that a word names, also by a variable with the tool's name: ${HDPARM}. Returns NULL for other words. */
@@ -98,7 +98,7 @@ static char *echo_text(const Words *w) {
         return input;
 }
 
-/* `said` is written into files. NULL: that is not known. */
+/* Adds the rules for writing `input` to the files. `input` is NULL if the text is known only when the command runs. */
 static void write_files(const Place *p, unsigned line, const Words *files, const char *input) {
         for (size_t i = 0; i < files->n_items; i++)
                 command_write(p, line, files->items[i], input);
@@ -127,7 +127,8 @@ static char *quote(const ScriptCommand *c) {
         return text;
 }
 
-/* The program that the i-th word names; `said` is what it reads from a pipe. False: it is none of those that are known. */
+/* Reads the command whose program is the i-th word. `input`: the program's input from a pipe, or NULL. Returns false if the program is not
+ * known. */
 static bool read_program(Finder *f, const ScriptCommand *c, size_t i, const Place *p, const char *input) {
         const char *word = c->words.items[i], *base = base_name(word), *text = NULL;
         const Words rest = { .items = c->words.items + i + 1, .n_items = c->words.n_items - i - 1 };
@@ -187,7 +188,7 @@ static void read_inner(const Place *p, const ScriptCommand *c, const char *word)
         }
 }
 
-/* Notes an unknown command: the whole command if it names a drive, else only the program, as an argument may be a password. */
+/* Notes an unknown command: the whole command if it names a drive, else only the program, because an argument may be a password. */
 static void note_unknown(const Place *p, const ScriptCommand *c, size_t program) {
         _cleanup_free_ char *quoted = quote(c), *short_form = NULL;
         const Words *w = &c->words;
@@ -216,7 +217,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 import_not_understood(p->import, c->line, NULL, short_form);
 }
 
-/* Returns true if the rules from index `first` on set the timeout of exactly these drives. */
+/* Returns true if the rules from index `first` on set the timeout of exactly the drives of the rule `drives`. */
 static bool is_timeout_of(const Import *import, size_t first, const ImportRule *drives) {
         const Criterion *nodes = import_nodes(&drives->match);
         size_t n = import->n_rules - first;

@@ -29,5 +29,5 @@ typedef struct Keyword {
         const char *key; /* drivekeep key; NULL: none */
 } Keyword;
 
-/* Finds a keyword by its name or, if the name is NULL, by its flag. Returns NULL if there is none. */
+/* Finds a keyword by its name or, if the name is NULL, by its flag. Returns NULL if there is no such keyword. */
 const Keyword *keyword_find(const char *name, char letter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Reads hd-idle's options from its command line and from /etc/default/hd-idle (hd-idle(8), 1.05 and 1.21): -a names a drive, and -i sets
- * the idle time of the drive named before it, or of all other drives. */
+ * the idle time: after -a for the named drive, before the first -a for all other drives. */
 
 #include "command.h"
 
@@ -48,7 +48,7 @@ static void read_options(Import *import, unsigned line, const Words *words, cons
                 } else if (!letter)
                         reason = reason ?: "some options of hd-idle are known only when hd-idle runs";
         }
-        /* Without its exceptions, the rule for all other drives would match too many drives. */
+        /* If any option is not known, all rules are commented out, because the rule for all other drives would match too many drives. */
         for (size_t i = first; i < import->n_rules && reason; i++)
                 import_comment_out_drives(&import->rules[i], "%s", reason);
 }
@@ -77,7 +77,7 @@ void hd_idle_read(const char *text, Import *ret) {
         if (starts && !streq(starts->value, "true"))
                 return;
 
-        /* A loop or a variable needs a shell; systemd reads the file without one. */
+        /* The value of a loop or variable is not known: systemd reads the file without a shell. */
         for (const Pair *p = pairs.items; p < pairs.items + pairs.n_items; p++) {
                 if (p->value && streq(p->name, "HD_IDLE_OPTS"))
                         options = p;

@@ -56,7 +56,7 @@ const Keyword *keyword_find(const char *name, char letter) {
 
 /* ---- hdparm's flags, parsed like its main() (9.65): flags may be combined, and a number may be in the same word or the next ---- */
 
-/* Flags that require a number. Other flags without a number print the present value. */
+/* Flags that require a number. Other flags without a number print the current value. */
 #define NEED_NUMBER "DEKLPsS"
 
 static void read_long(Command *c, const char *name, size_t *i) {
@@ -112,7 +112,7 @@ static void read_letters(Command *c, const char *letters, size_t *i) {
                 else if (strchr("hV", letter)) {
                         command_shows(c);
                         return;
-                } else if (strchr("yY", letter)) /* a rule would repeat it each time the drive appears */
+                } else if (strchr("yY", letter)) /* a rule would repeat this action each time the drive appears */
                         command_note(c, "hdparm -%c acts once and is not a setting: see spindown_time", letter);
                 else if (!strchr("fFtTwzCgHiIqv", letter))
                         s = NULL;
@@ -142,15 +142,15 @@ void hdparm_command(Command *c) {
         }
 }
 
-/* ---- hdparm.conf, read as its writer intended. Debian's parser accepts less (hdparm_options in hdparm-functions, hdparm 9.65); a note
- * marks such lines ---- */
+/* ---- hdparm.conf, read as its writer intended. Debian's parser (hdparm_options in hdparm-functions, hdparm 9.65) ignores some lines; a
+ * note marks them ---- */
 
 #define IGNORED "Debian ignores lines in this form, and never applied this one"
 
 typedef struct Reader {
         Import *import;
         unsigned line;
-        size_t block; /* rule of the open block; 0: no block is open, and lines are for all drives */
+        size_t block; /* index of the open block's rule; 0: no block is open, and lines are for all drives */
         bool named;   /* the names of a block were read, its opening brace was not */
 } Reader;
 
@@ -187,8 +187,8 @@ static void read_names(Reader *r, char *s) {
         }
 }
 
-/* Returns true if the block is a second one for its drive, and the first block or the lines for all drives set the key: Debian uses that
- * value. */
+/* Returns true if Debian uses an earlier value of the key: the block is a second one for its drive, and the first block or the lines for
+ * all drives set the key. */
 static bool is_set_before(const Reader *r, const char *key) {
         const ImportRule *global = r->import->rules, *block = global + r->block, *first = global + 1;
 
@@ -289,7 +289,7 @@ static bool has_pattern(const ImportRule *rule) {
 }
 
 /* Debian uses the first block of a drive, drivekeep the last one. So a block with a pattern, which Debian never applied, is moved before
- * all others. An empty block before it may have been an exception. */
+ * all others. An empty block before a block with a pattern may have been an exception. */
 static void order_patterns(Import *import) {
         for (size_t i = 2; i < import->n_rules; i++) {
                 ImportRule rule = import->rules[i];

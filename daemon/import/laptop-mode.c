@@ -35,7 +35,8 @@ static const struct {
 };
 /* clang-format on */
 
-/* Returns the last assignment of the variable, which is the one a shell uses. NULL: there is none, or the value is empty. */
+/* Returns the last assignment of the variable, which is the one a shell uses. Returns NULL if there is no assignment, or if the value is
+ * empty. */
 static const Pair *find_value(const Pairs *pairs, const char *name) {
         const Pair *p = pairs_last(pairs, NULL, name);
 

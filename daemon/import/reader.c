@@ -193,7 +193,7 @@ static bool same_conditions(const Import *import, const ImportRule *a, const Imp
         return same;
 }
 
-/* Merges the rule into the one before it. Returns false if they cannot be merged. */
+/* Merges `rule` into `last`, the rule before it. Returns false if the two cannot be merged. */
 static bool join_rule(ImportRule *last, ImportRule *rule) {
         size_t same = count_shared(last, rule, true);
 

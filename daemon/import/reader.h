@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The result of reading one file of another program: rules in the order in which drivekeep should read them (later rules win), and
- * notes about parts that are not imported. A reader fills it, emit() writes it as configuration. import_done() frees it. */
+/* The result of reading one file of another program: rules in the order in which drivekeep should read them (later rules win), and notes
+ * about parts that are not imported. A reader fills an Import, emit() writes the Import as configuration, import_done() frees it. */
 
 #include <stdio.h>
 
@@ -34,11 +34,11 @@ typedef struct ImportConditions {
         GROWING_ARRAY(ImportCondition, items);
 } ImportConditions;
 
-/* A udev GOTO: if all conditions are met, udev skips the rules up to the label. Or a RUN=, which cancels every RUN before it. */
+/* A udev GOTO: if all conditions are met, udev skips the rules up to the label. Or a RUN=, which cancels every earlier RUN. */
 typedef struct ImportJump {
         ImportConditions conditions;
         unsigned line, until; /* `until`: the label's line; 0: no such label, and udev ignores the GOTO */
-        bool runs;            /* true: RUN=, and `line` is 0 */
+        bool runs;            /* true: a RUN= in line `until`; `line` is 0 */
 } ImportJump;
 
 typedef struct ImportRule {
@@ -94,8 +94,8 @@ typedef enum ImportKind {
 
 ImportKind import_kind_from_string(const char *s);
 
-/* Reads a text of any bytes, terminated by NUL, as the given kind. With _IMPORT_KIND_INVALID the kind is that of the file's name, its
- * directory or its first lines, if these are unambiguous. Returns 0, or 1 if the text is not read, with the reason in *ret_objection. */
+/* Reads a text of any bytes, terminated by NUL, as the given kind. If the kind is _IMPORT_KIND_INVALID, the file's path or its first lines
+ * determine the kind, if they are unambiguous. Returns 0, or 1 if the text is not read, with the reason in *ret_objection. */
 int import_read(const char *file, const char *text, size_t size, ImportKind kind, Import *ret,
                 const char **ret_objection);
 
@@ -111,8 +111,8 @@ char *import_describe_line(const char *file, const char *text, unsigned line);
  * -EIO. */
 int emit(FILE *f, Import *imports, size_t n_imports, const SettingTable *table);
 
-/* Parts of that output: a string in quotes, and an assignment such as "apm = 128;", followed by a comment with the meaning of the number
- * or the reason why the assignment is commented out. */
+/* Write parts of emit()'s output: a string in quotes, and an assignment such as "apm = 128;", followed by a comment with the meaning of the
+ * number or the reason why the assignment is commented out. */
 void emit_string(FILE *f, const char *s);
 void emit_wish(FILE *f, const SettingTable *table, const ImportWish *w);
 
@@ -121,11 +121,12 @@ void import_done(Import *i);
 /* Frees the text and returns a printable copy, which the caller frees. */
 char *import_escape(char *text);
 
-/* Adds a note. The sentence has neither a line number nor a full stop. If the note exists, its list of lines gets another line. */
+/* Adds a note. The sentence has neither a line number nor a full stop. If a note with this sentence exists, adds the line to that note. */
 #define import_note(i, line, ...) import_take_note(i, line, import_escape(must_format(__VA_ARGS__)))
 void import_take_note(Import *i, unsigned line, char *sentence);
 
-/* Adds a note that quotes a part of the file that may set something and is not imported; `why`: "not understood", if NULL. */
+/* Adds a note that quotes a part of the file that may set something and is not imported; `why`: the words before the quote; NULL: "not
+ * understood". */
 void import_not_understood(Import *i, unsigned line, const char *why, const char *text);
 
 ImportRule *import_add_rule(Import *i, unsigned line); /* the pointer is valid until another rule is added */
@@ -153,9 +154,9 @@ bool import_match_add(Match *m, MatchKey key, const char *property, const char *
 bool import_add_match(ImportRule *r, MatchKey key, char *pattern);
 void import_match_copy(Match *to, const Match *from);
 bool import_same_match(const Match *a, const Match *b);
-/* Returns true if the word matches "a|b*", the value of a condition in a udev rule. */
+/* Returns true if the word matches the value of a condition in a udev rule, such as "a|b*". */
 bool import_condition_fits(const char *value, const char *word);
-/* Returns the nodes of a match that consists of nodes only; NULL: the match has other criteria. */
+/* Returns the nodes of a match that consists of nodes only. Returns NULL if the match is empty or has other criteria. */
 const Criterion *import_nodes(const Match *m);
 
 /* The readers, one for each kind: each adds the rules and notes of the text. */

@@ -45,7 +45,7 @@ static void shell_set_variable(ShellText *s, const char *name, size_t n, const c
         words_add(&s->variables, pair, strlen(pair));
 }
 
-/* Writes the value of $NAME or ${NAME}, or the name if the value is not known. */
+/* Writes the value of $NAME or ${NAME}, or "$NAME" if the value is not known. */
 static void put_variable(ShellText *s, FILE *word, bool quoted) {
         bool braces = s->at[1] == '{';
         const char *name = s->at + 1 + braces, *pair;
@@ -118,7 +118,7 @@ static void put_word(ShellText *s, FILE *word) {
         }
 }
 
-/* Adds the word that begins here. Unquoted variables may split the word; paths with braces are expanded. */
+/* Adds the word at s->at. Unquoted variables may split the word; paths with braces are expanded. */
 static void shell_read_words(ShellText *s, Words *to) {
         _cleanup_free_ char *text = NULL;
         size_t size;
@@ -146,7 +146,7 @@ static void shell_read_words(ShellText *s, Words *to) {
 
 #define PRESENCES_MAX 64U
 
-/* What happens to a command when the script runs, provided that the programs and drives that it tests for are present. */
+/* What happens to a command when the script runs, provided that the programs and drives that the script tests for are present. */
 typedef enum Run {
         RUNS,
         SKIPPED,
@@ -157,7 +157,7 @@ typedef enum Run {
 
 typedef struct Script {
         ShellText shell;
-        const char *counted; /* position up to which `line` is counted */
+        const char *counted; /* position up to which `line` counts the lines */
         unsigned line;
         Words functions;           /* names of the script's functions */
         ScriptCommand command;     /* the command being read */
@@ -165,9 +165,9 @@ typedef struct Script {
         bool test, negated;        /* the command is a test ("["); the command follows "!" */
         bool pattern;              /* the position is in a pattern of `case` */
         Run run;                   /* of the command being read */
-        Run status;                /* of a command that would follow the last one and "&&" */
+        Run status;                /* of a command that would follow the last command and "&&" */
         unsigned status_line;      /* line of the last command */
-        unsigned status_number;    /* number of the last command; 0: a test */
+        unsigned status_number;    /* ScriptCommand.number of the last command; 0: the last command is a test */
         bool inverted;             /* the last command followed "!" */
         unsigned count;            /* number of commands */
         ScriptPresences presences; /* see ScriptCommand */
@@ -178,7 +178,7 @@ typedef struct Script {
 
         unsigned depth;  /* nesting of blocks: "if", "for", "case", "{", "(" */
         char blocks[64]; /* first letter of each block's keyword, the outermost block's in [1] */
-        /* The outermost block that may not run. */
+        /* The outermost block that may be skipped. */
         unsigned condition_line; /* the line that decides; 0: no such block */
         unsigned condition_depth;
         Run condition_run;
@@ -256,13 +256,13 @@ static void add_presence(Script *s, const char *path) {
         s->presences.items[s->presences.n_items++] = (ScriptPresence){ must(strdup(path)), s->command.line, UINT_MAX };
 }
 
-/* Makes all tests apply up to the end of the block of this depth; 0: to the end of the script. */
+/* Makes all recorded tests for presence apply up to the end of the block of this depth; 0: to the end of the script. */
 static void extend_presences(Script *s, unsigned depth) {
         for (size_t i = 0; i < s->presences.n_items; i++)
                 s->presences.items[i].depth = MIN(s->presences.items[i].depth, depth);
 }
 
-/* Drops tests that do not apply to blocks of this depth. */
+/* Drops recorded tests for presence that do not apply to blocks of this depth. */
 static void drop_presences(Script *s, unsigned depth) {
         size_t n = 0;
 

@@ -10,7 +10,7 @@
 typedef struct ScriptPresence {
         char *path;
         unsigned line;
-        unsigned depth; /* the test applies up to the end of the block of this depth; UINT_MAX: of the list of "&&" and "||" */
+        unsigned depth; /* the test applies up to the end of the block of this depth; UINT_MAX: to the end of the list of "&&" and "||" */
 } ScriptPresence;
 
 typedef struct ScriptPresences {
@@ -24,15 +24,15 @@ typedef struct ScriptCommand {
         unsigned condition_line; /* the line that decides whether the command runs; 0: it always runs */
         unsigned text;           /* the line of an earlier here-document, whose end is not searched; 0: none */
         unsigned number;         /* from 1, in the order of the text */
-        unsigned unless;         /* the command runs only if the command of this number fails; 0: not so */
+        unsigned unless;         /* the command runs only if the command of this number fails; 0: no such condition */
         ScriptPresences presences;
         bool piped;          /* the command reads the output of the previous command */
         bool calls_function; /* the command is a function of the script */
         bool assigns;        /* the command only sets variables */
 } ScriptCommand;
 
-/* Calls `each` for every command, in the order of the text; for a command in a loop once, with all words of the loop. `line`: number of the
- * first line. */
+/* Calls `each` for every command, in the order of the text. A command in a loop is passed once, with all words of the loop. `line`: number
+ * of the first line. */
 void script_read(const char *text, unsigned line, void (*each)(void *userdata, const ScriptCommand *c), void *userdata);
 
 /* Returns true if the word is known only when the script runs. */

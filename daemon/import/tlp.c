@@ -37,7 +37,7 @@ static bool is_accepted(const Pair *p) {
                (p->value[-1] == '"' || !strpbrk(p->value, "# "));
 }
 
-/* Collects the words of the last NAME= and of each later NAME+=; *ret_line: the line of the last one, 0: none. */
+/* Collects the words of the last NAME= and of each later NAME+=; *ret_line: the line of the last such assignment, or 0 if there is none. */
 static void find_words(const Pairs *pairs, const char *name, Words *ret, unsigned *ret_line) {
         size_t n = strlen(name);
 

@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* Adds devices such as "sd*", and excludes devices such as "!sda" or "-sda". A list with exclusions only applies to `all`. */
+/* Adds devices such as "sd*", and excludes devices such as "!sda" or "-sda". If the list has only exclusions, adds the devices in `all`. */
 static void add_devices(ImportRule *rule, const char *list, const char *all) {
         _cleanup_free_ char *words = must(strdup(list));
         bool any = false;
@@ -43,7 +43,7 @@ static const Pair *find_condition(const Pairs *pairs, const char *section) {
         return found;
 }
 
-/* Reads other options: files in /sys. Notes options that may set drives. */
+/* Reads an option that is not in the table of options: adds a rule for a file in /sys, or a note if the option may set drives. */
 static void read_other(const Pairs *pairs, const Pair *p, const char *type, Import *import) {
         static const char *const plain[] = { "type", "devices", "priority", "replace", "drop", NULL };
         _cleanup_free_ char *shown = must_format("[%s] %s=%s", p->section, p->name, p->value), *reason = NULL;

@@ -16,7 +16,7 @@ typedef struct Item {
         bool any_case; /* i"VALUE" */
 } Item;
 
-/* Cuts the next item out of the line. Returns false if the rest is not an item, or a comment. */
+/* Cuts the next item out of the line. Returns false if the rest of the line is a comment or not an item. */
 static bool read_item(char **p, Item *ret) {
         char *key = *p + strspn(*p, " \t,\r"), *key_end = key + strcspn(key, "{=!+-:\" \t");
         char *attribute = key_end + (*key_end == '{'), *attribute_end = attribute, *op, *s, *to;
@@ -106,7 +106,8 @@ static bool add_condition(const Item *i, Match *m) {
                 if (!import_match_add(m, key, key == MATCH_PROPERTY ? name : NULL, pattern))
                         return false;
         }
-        /* Two udev conditions must both be met, but of two patterns of one match key only one: a second condition for a key fails. */
+        /* Two conditions of a udev rule must both be met, but two patterns of a match key are alternatives: a second condition for the key
+         * is rejected. */
         return m->n_criteria > before;
 }
 
@@ -226,7 +227,7 @@ static bool may_share(const Match *a, const Match *b) {
         return true;
 }
 
-/* RUN= empties the list of programs that udev runs for a drive (udev(7)). `own`: index of the first rule of the same line. */
+/* RUN= empties the list of programs that udev runs for a drive (udev(7)). `own`: index of the first rule from the line of the RUN=. */
 static void clear_runs(Import *import, size_t own, const Match *match, unsigned line) {
         for (ImportRule *r = import->rules; r < import->rules + import->n_rules; r++)
                 if (r->runs && !r->never &&
@@ -257,8 +258,8 @@ static unsigned find_label(Lines l, const char *label) {
         return 0;
 }
 
-/* Returns the line of a GOTO that may skip this line; 0: none. A GOTO without a label in the text may skip any line, as may any GOTO if
- * there are more than JUMPS_MAX. */
+/* Returns the line of a GOTO that may skip this line; 0: none. A GOTO without a label in the text may skip any later line. With more than
+ * JUMPS_MAX jumps, each GOTO may skip any line. */
 static unsigned find_jump(const Import *import, unsigned line) {
         for (const ImportJump *j = import->jumps; j < import->jumps + import->n_jumps; j++)
                 if (!j->runs && (j->until == 0 || j->until > line || import->n_jumps == JUMPS_MAX))
@@ -289,7 +290,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
 
         for (const Item *i = items; i->key; i++) {
                 label = streq(i->key, "GOTO") ? i->value : label;
-                /* No drive meets the conditions. */
+                /* `unmet` and `never`: no drive meets the conditions. */
                 unmet = unmet || (is_condition(i) && !may_be_met(i));
                 never = never || (is_condition(i) && is_met(i, streq(i->op, "==") ? "!=" : "=="));
                 if (streq(i->key, "SUBSYSTEM") && !is_met(i, i->op)) {
@@ -318,7 +319,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
         for (ImportRule *r = import->rules + first; r < import->rules + import->n_rules; r++) {
                 bool parent = !place.match && STR_IN_SET(subsystem, "scsi", "scsi_host", "nvme");
 
-                /* Conditions of the rule say nothing about a command that names another drive. */
+                /* The rule's conditions do not limit a command that names another drive. */
                 r->jumps = place.match && import_same_match(&r->match, &match);
                 r->never = r->never || (r->jumps && unmet);
                 if (r->jumps || parent)
@@ -332,7 +333,7 @@ static void read_rule(char *text, const Lines *rest, Import *import) {
 }
 
 /* For `drivekeep import`, rules that a GOTO may skip are commented out. `drivekeep check` knows the drives, and finds out which drives meet
- * the conditions of a GOTO, and which rules it skips. */
+ * the conditions of a GOTO, and which rules the GOTO skips. */
 void udev_rules_read(const char *text, Import *ret) {
         _cleanup_free_ char *line = NULL;
         Lines l = { .next = text };

@@ -19,8 +19,8 @@ bool words_have(const Words *w, const char *word);
 char *words_join(const Words *w, size_t first, const char *separator);
 void words_done(Words *w);
 
-/* Returns true if the word is the path of a program or a drive. A test for their presence needs no translation: drivekeep handles
- * absent drives itself. */
+/* Returns true if the word is the path of a program or a drive. A test for the presence of a program or drive needs no translation, because
+ * drivekeep handles absent drives itself. */
 bool word_is_program_or_drive(const char *word);
 
 typedef struct Lines {
@@ -35,7 +35,7 @@ bool lines_next(Lines *l, bool continued, char **ret);
 
 typedef enum LineStyle {
         LINES_SYSTEMD, /* units, udev rules: comment lines are skipped, also inside a continued line */
-        LINES_SMARTD,  /* '#' begins a comment anywhere; a backslash before it continues the line */
+        LINES_SMARTD,  /* '#' begins a comment anywhere; a backslash before the comment continues the line */
 } LineStyle;
 
 /* Like lines_next() with `continued`, in the given style. */
