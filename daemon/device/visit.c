@@ -458,7 +458,7 @@ static bool run_identify(Run *run) {
         d->bridge.queried = r == END_FORBIDDEN || r == END_UNSUPPORTED;
         if (r >= 0 && d->power != POWER_ACTIVE)
                 r = device_fail(d, END_DEFERRED,
-                                "the drive is in standby, and can be identified through its bridge only when it is active");
+                                "the drive is in standby, and can be identified through its bridge only when active");
         if (r >= 0) {
                 r = ata_identify(d);
                 d->bridge.queried = r != END_DEFERRED && r != END_VANISHED;

@@ -207,7 +207,7 @@ static void note_unknown(const Place *p, const ScriptCommand *c, size_t program)
                 return;
         }
         if (c->text > 0) {
-                import_note(p->import, c->text, "not understood: the end of the text after <<");
+                import_note(p->import, c->text, "not understood: where the text after << ends");
                 return;
         }
         short_form = words_join(&(const Words){ .items = w->items, .n_items = program + 1 }, 0, " ");

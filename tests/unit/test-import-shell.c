@@ -213,7 +213,7 @@ static const WrittenCase cases[] = {
         { "x.sh", "find /dev/disk/by-id -name 'ata-*' -exec hdparm -S 12 {} \\;\n", { "not understood: find" } },
         { "x.sh", "X=$(hdparm -S 12 /dev/sda)\nY=`hdparm -C /dev/sda`\necho \"$(cat x)\"\n", { "\n        match = \"/dev/sda\";", S12 }, "not understood" },
         { "x.sh", "X=$(( 1 + $(hdparm -S 12 /dev/$d) ))\n", { DRIVE_OPEN } },
-        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: the end of the text after <<", COMMENTED("1") }, "Welcome" },
+        { "x.sh", "cat >/etc/motd <<EOF\nWelcome to nas.\n  disks: 4\nEOF\nhdparm -S 12 /dev/sda\n", { "line 1: not understood: where the text after << ends", COMMENTED("1") }, "Welcome" },
         { "x.sh", "mailer $(disks /dev/sdb)\n", { "not understood: disks /dev/sdb" } },
 
         /* hd-idle and openSeaChest. */
