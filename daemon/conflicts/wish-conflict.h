@@ -21,7 +21,7 @@ typedef struct ConflictCheck {
 /* A program or kind of file that may set drive settings. */
 typedef struct OtherProgram {
         const char *program_name, *when;
-        const char *remedy; /* advice; NULL: to remove the line, which can be imported */
+        const char *remedy; /* advice; NULL: the advice to remove or import the line */
         ImportKind kind;
         const char *files; /* glob of the program's files; NULL: only the program's command line is checked */
         const char *below; /* of paths that are equal from this part on, the first one masks the others; NULL: no file is masked */

@@ -117,7 +117,7 @@ bool identify_serial_agrees(const uint16_t id[static 256], const char *udev_seri
                 b += n + strcspn(b + n, ALPHANUMERIC);
         }
 
-        /* An empty serial number in IDENTIFY cannot be the source of udev's, and does not disagree with it. */
+        /* Without a serial number in IDENTIFY, udev's has another source, and the two cannot disagree. */
         return *b == '\0' || !serial[0];
 }
 

@@ -306,8 +306,8 @@ static int condition_write(Device *d, const Setting *s, const Value *v) {
         return ata_command(d, &tf, NULL);
 }
 
-/* Rounds long times up to minutes. Fails if EPC is disabled: here and not at the write, so that a dry run reports the failure too. A drive
- * in standby is not checked, because its IDENTIFY data is not read. */
+/* Rounds times above TIMER_MAX units up to minutes, the unit of longer times. Fails if EPC is disabled: here and not at the write, so that
+ * a dry run reports the failure too. A drive in standby is not checked, because its IDENTIFY data is not read. */
 static int condition_localize(Device *d, const Setting *s, Value *v) {
         if (v->number != s->range.off && d->identify_valid && epc_is_disabled(d) && !will_be_enabled(d))
                 return fail_epc_disabled(d);

@@ -76,7 +76,7 @@ struct AtaFeature {
         IdentifyField enabled[3];   /* all fields must be nonzero; ends with {}; no fields: the state cannot be read */
         IdentifyField level;        /* {}: the setting has no level */
         Taskfile on, off;           /* SET FEATURES unless another command is given; a level is sent in COUNT of `on` */
-        const char *no_off;         /* why the drive cannot turn the feature off; NULL: the drive can */
+        const char *no_off;         /* why the drive cannot turn the feature off; NULL: the feature can be turned off */
         uint16_t code;              /* for the row's functions: SCT code, or offset in a log */
         /* Reads more for a supported feature that IDENTIFY does not fully describe. NULL: IDENTIFY is sufficient */
         int (*query)(Device *d, const AtaFeature *f, Reading *ret);

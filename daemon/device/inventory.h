@@ -30,7 +30,7 @@ typedef struct Readiness {
         bool initialized; /* udev has processed the device */
         bool ready;       /* the device may be used (SYSTEMD_READY is not 0) */
         bool plugged;     /* PID 1 has a device unit for the device */
-        bool container;   /* holds LUKS, LVM or RAID: further devices may be stacked on it later */
+        bool container;   /* holds LUKS, LVM or RAID: further devices may be stacked on the device later */
 } Readiness;
 
 int inventory_readiness(const char *name, Readiness *ret); /* -ENODEV: no such device */

@@ -16,7 +16,7 @@
 #define DEAD(key, option, what, today) \
         NEVER(key, SETTING_DEAD, "has no effect today", "hdparm " option, what, "hdparm.conf(5)", today)
 
-/* Keys that are permanent, destroy data, or lock a drive permanently. */
+/* Keys of commands that are permanent, destroy data, or lock a drive permanently. */
 #define EXCLUDED(key, as, what, why) NEVER(key, SETTING_EXCLUDED, "never written", as, what, "hdparm(8)", why)
 
 #define PASSWORD                                                                                                                       \

@@ -30,7 +30,7 @@ typedef struct NvmeFeature {
         uint8_t shift; /* position of the field in the register */
         uint32_t mask; /* mask of the field, shifted to bit 0 */
         uint32_t keep; /* bits of the register that are written back unchanged; 0: none */
-        int64_t scale; /* units of the value per unit of the register; 0: 1 */
+        int64_t scale; /* units of the value per unit of the register; 0 means 1 */
         int64_t bias;  /* value that register content 0 stands for */
         uint16_t id_word,
                         id_bits; /* byte and bits of Identify Controller that report the feature; 0, 0: every controller has the feature */
@@ -177,7 +177,7 @@ static int power_state_read(Device *d, const Setting *s, Reading *ret) {
         if (r < 0 || !is_idle_state(d, ret->value.number))
                 return r;
 
-        /* APST may have entered this idle state. The next I/O restores the state that was set, which cannot be read now. */
+        /* APST may have entered this idle state. The state that was set cannot be read now; the next I/O restores that state. */
         r = apst_enabled(d);
         ret->known = r == 0;
         return MIN(r, 0);

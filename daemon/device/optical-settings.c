@@ -30,7 +30,8 @@ static int set_streaming(Device *d, uint32_t speed) {
         return scsi_command(d, &q);
 }
 
-/* Sets the reading speed on CD drives. The writing speed remains the drive's maximum, because burning programs set it themselves. */
+/* Sets the reading speed on CD drives. The writing speed remains the drive's maximum, because burning programs set the writing speed
+ * themselves. */
 static int set_cd_speed(Device *d, uint32_t speed) {
         uint32_t n = speed == 0 ? FASTEST : speed * CD_1X;
         SgRequest q = {

@@ -142,8 +142,8 @@ void hdparm_command(Command *c) {
         }
 }
 
-/* ---- hdparm.conf, read as its writer intended. Debian's parser (hdparm_options in hdparm-functions, hdparm 9.65) ignores some lines; a
- * note marks them ---- */
+/* ---- hdparm.conf, read as its writer intended. Debian's parser (hdparm_options in hdparm-functions, hdparm 9.65) ignores some lines,
+ * which get a note ---- */
 
 #define IGNORED "Debian ignores lines in this form, and never applied this one"
 
@@ -151,7 +151,7 @@ typedef struct Reader {
         Import *import;
         unsigned line;
         size_t block; /* index of the open block's rule; 0: no block is open, and lines are for all drives */
-        bool named;   /* the names of a block were read, its opening brace was not */
+        bool named;   /* the names of a block were read, but not yet its opening brace */
 } Reader;
 
 #define note(r, ...) import_note((r)->import, (r)->line, __VA_ARGS__)

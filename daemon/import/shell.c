@@ -157,7 +157,7 @@ typedef enum Run {
 
 typedef struct Script {
         ShellText shell;
-        const char *counted; /* position up to which `line` counts the lines */
+        const char *counted; /* the position whose line number is `line` */
         unsigned line;
         Words functions;           /* names of the script's functions */
         ScriptCommand command;     /* the command being read */
@@ -308,7 +308,8 @@ static void set_condition(Script *s, Run run, unsigned line, unsigned depth) {
         s->condition_line = s->condition_line ?: line;
 }
 
-/* Reads a reserved word at the beginning of a command. Returns false for other words, and for words that are read with their arguments. */
+/* Reads a reserved word at the beginning of a command. Returns false for other words, and for "for" and "select", which are read with their
+ * arguments. */
 static bool read_control(Script *s, const char *word) {
         size_t inner = (s->depth + 1) % ELEMENTSOF(s->inside), outer = s->depth % ELEMENTSOF(s->inside);
         bool begins = STR_IN_SET(word, "if", "for", "while", "until", "select", "case", "{", "(");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads smartd.conf: the directives -e and -l scterc equal smartctl's options -s and -l scterc. Each line also is a drive that smartd polls
- * (smartd.conf(5), 7.3). */
+/* Reads smartd.conf: the directives -e and -l scterc equal smartctl's options -s and -l scterc. Each line also names a drive that smartd
+ * polls (smartd.conf(5), 7.3). */
 
 #include "command.h"
 

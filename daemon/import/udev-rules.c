@@ -209,7 +209,7 @@ static void add_conditions(ImportConditions *to, const Item *items, bool parent)
         }
 }
 
-/* Returns true if a drive may match both. */
+/* Returns true if a drive may match both `a` and `b`. */
 static bool may_share(const Match *a, const Match *b) {
         for (const Criterion *x = a->criteria; x < a->criteria + a->n_criteria; x++)
                 for (const Criterion *y = b->criteria; y < b->criteria + b->n_criteria; y++) {
