@@ -7,11 +7,11 @@
 
 /* The last bridge that disconnected at its first ATA command. */
 typedef struct BridgeFall {
-        char *port;    /* the syspath of the bridge's USB port; owned; NULL: none yet */
+        char *port;    /* the syspath of the bridge's USB port; owned; NULL if no bridge has disconnected yet */
         uint64_t usec; /* when the bridge disconnected; CLOCK_MONOTONIC, µs */
 } BridgeFall;
 
 /* The drive was unplugged. Notes its port if the drive was just getting its first ATA command through a USB bridge. */
 void bridge_fall_note(BridgeFall *fall, const Target *t);
-/* A drive was attached. If its port is the noted one, and the bridge reconnected quickly, the bridge gets no more ATA commands. */
+/* A drive was attached. If the drive is at the noted port, and the bridge reconnected quickly, the bridge gets no more ATA commands. */
 void bridge_fall_restore(const BridgeFall *fall, Target *t);

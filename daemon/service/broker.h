@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The process that starts workers and proxies. Only its unit (drivekeep-broker.service) has the right to send commands to drives; the
- * manager, which listens and parses, has not. The broker accepts one kind of message, a byte with a socket, and knows nothing of drives,
- * files or settings. */
+/* The process that starts workers and proxies. Only the unit drivekeep-broker.service has the right to send commands to drives; the manager
+ * (drivekeepd), which receives events and parses files, has no such right. The broker accepts one kind of message, a byte with a socket,
+ * and knows nothing of drives, files or settings. */
 
 #include "macro.h"
 
@@ -28,8 +28,9 @@ typedef enum BrokerChild {
 } BrokerChild;
 
 /* Requests a child process that serves `fd`, one end of a socket pair, and does not wait for the child. The caller keeps `fd`. If the
- * broker cannot start a child, it closes its copy. The broker kills the child five seconds after the manager closes its own end or shuts it
- * down for writing. Returns -ESHUTDOWN if the broker has been unreachable for so long that the caller should restart. */
+ * broker cannot start a child, the broker closes its copy of `fd`. The broker kills the child five seconds after the manager closes the
+ * other end of the pair, or shuts that end down for writing. Returns -ESHUTDOWN if the broker has been unreachable for half a minute: the
+ * manager should exit, so that systemd restarts both. */
 int broker_fork(Broker *b, BrokerChild child, int fd);
 
 /* ---- the broker itself ---- */
@@ -41,6 +42,6 @@ typedef void (*BrokerChildFn)(BrokerChild child, int fd);
  * worker; the manager's next request then fails with EPIPE. */
 int broker_serve(int fd, int idle_ms, BrokerChildFn run);
 
-/* Serves one manager after the other on a listening socket. Returns when idle or when no manager is left, after all workers have ended, for
- * which they have ten minutes. Returns also if the program's file was replaced, so that the next manager gets a broker of its own build. */
+/* Serves managers on a listening socket, one after another. Returns when idle, when no manager and no worker is left, or when the program's
+ * file was replaced, so that the next manager gets a broker of its own build. Workers whose manager ended are killed after ten minutes. */
 int broker_run(int listener, BrokerChildFn run);

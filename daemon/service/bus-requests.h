@@ -17,10 +17,10 @@ typedef struct Requests {
 } Requests;
 
 /* Handles Apply(as names) → as visited. With VISIT_RECHECK, handles Read(). With VISIT_SPIN_DOWN, handles SpinDown(), which rejects an
- * empty list. Returns what a method handler returns. */
+ * empty list. The return value is that of an sd-bus method handler. */
 int requests_visit(Requests *r, sd_bus_message *m, VisitReason reason, sd_bus_error *error);
 
-/* Replies like Apply(), after the present visit to this drive has ended (NULL: after all present visits). */
+/* Replies like Apply(), after the current visit to the drive `only` has ended, or, if `only` is NULL, after all current visits. */
 int requests_wait(Requests *r, sd_bus_message *m, const Target *only);
 
 /* A visit ended or was deferred, or a drive was unplugged: replies to calls that wait for no other visit. */

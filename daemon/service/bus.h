@@ -7,9 +7,9 @@
  *   Apply(as names) → as visited      visits the named drives (none: all), and replies after the visits
  *   ApplyPermanent(as names) → as visited
  *                                     like Apply, and also writes settings that drives store permanently
- *   GetReadPermission(s name)         replies when the caller may send commands that read to the drive (readers.h)
+ *   GetReadPermission(s name)         replies when the caller may send read commands to the drive (readers.h)
  *   Read(as names) → as visited       checks the named drives (none: all) for drift; writes nothing, and wakes no drive
- *   Release(s name, s setting) → u    ends the quarantine of a setting ("": all), visits the drive, and returns the number of values
+ *   Release(s name, s setting) → u    ends the quarantine of a setting ("": all), visits the drive, returns the number of released values
  *   Reload()                          reloads the files, and replies after that or with the first error in the files
  *   ReloadAndVisit() → as visited     like Reload, and replies after the visits that the reload causes and the visits under way
  *   SpinDown(as names) → as visited   puts the named drives (at least one) into standby, and replies after the visits
@@ -17,10 +17,10 @@
  *                                     sets a value until the caller disconnects; `before`: the drive's value before the first change
  *   EndTemporary(s name)              ends the temporary values of this caller
  *   Try(s name, as values, b allow_dangerous, b wake)
- *                                     sets values until the next boot; `values`: setting, value, value before, and so on
+ *                                     sets values until the next boot; `values`: setting, value, previous value, setting, ...
  *   Undo(s name, s setting) → as visited
  *                                     ends a value of Try ("": all values), and replies after the visits
- *   Settle()                          processes pending udev events at once, which are otherwise collected for a moment
+ *   Settle()                          processes pending udev events at once, instead of collecting them for a moment
  *   ListDrives() → a(sss)             returns kernel name, state and identity of each drive, as far as known
  *   Version s                         the version of the service */
 
@@ -49,7 +49,7 @@ Bus *bus_free(Bus *b);
  * sleep_bus_connected() for each new connection, and sleep_bus_lost() before a connection and its slots are freed. */
 void bus_connect(Bus *b, const char *address, Sleep *sleep);
 
-/* Offers the object on this connection. Exported for tests. */
+/* Adds the object to this connection. Exported for tests. */
 void bus_offer(Bus *b, sd_bus *bus);
 
 /* Replies to callers that wait for a visit. Must be called after each visit that finished or was deferred. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Debian's hdparm package installs a udev rule, 85-hdparm.rules. Its script writes to all disks whenever one is attached. If the rule is
- * installed, all these disks are checked soon after a disk was attached. */
+/* Debian's hdparm package installs a udev rule, 85-hdparm.rules. The rule's script writes to all disks whenever one disk is attached. While
+ * the rule is installed, the service therefore checks all disks soon after one was attached. */
 
 #include "manager.h"
 

@@ -16,8 +16,9 @@ Files *files_ref(Files *f);
 Files *files_unref(Files *f);
 DEFINE_CLEANUP(Files *, files_unref);
 
-/* Writes the list of the files in force to CONFIG_IN_FORCE_FILE, for `drivekeep status`. Removes the old list if that fails. */
+/* Writes the list of the files in force to CONFIG_IN_FORCE_FILE, for `drivekeep status`. Removes the old list if the write fails. */
 void files_write_in_force(const Files *f, const char *dir);
 
-/* Returns the first error as one sentence, with the number of further errors. NULL: no error, or no memory. The caller frees it. */
+/* Returns the first error as one sentence, with the number of further errors. Returns NULL if there is no error, or no memory. The caller
+ * frees the sentence. */
 char *files_first_error(const Files *f);

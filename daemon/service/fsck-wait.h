@@ -2,8 +2,8 @@
 #pragma once
 
 /* Delays commands to drives while file system checks are queued or running. Queries PID 1 for systemd-fsck units and the drives below the
- * checked file systems, over the system bus or, without a bus, through the proxy (proxy.h). Later, PID 1 signals each new check, which
- * withdraws the permission to send commands to these drives. */
+ * checked file systems, over the system bus or, without a bus, through the proxy (proxy.h). PID 1 signals each later check, and the signal
+ * withdraws the permission to send commands to the checked drives. */
 
 #include <systemd/sd-event.h>
 

@@ -11,15 +11,15 @@ typedef struct Guard Guard;
 typedef struct GuardedDrive GuardedDrive;
 typedef struct GuardNote GuardNote;
 
-/* One path to a drive that is present. */
+/* One path to an attached drive. */
 struct GuardedDrive {
         GuardNote *note;
-        GuardNote *awaited; /* the note that must be on stable storage before the drive is written to; NULL: the visit does not wait */
+        GuardNote *awaited; /* the note that must be on stable storage before a write to the drive; NULL if the visit waits for none */
         void *userdata;
         char *name;  /* the kernel name */
         char *place; /* the port, from guard_place() */
         uint64_t diskseq;
-        GuardEntry underway; /* the value being written at present */
+        GuardEntry underway; /* the value that a visit is writing now */
         GuardedDrive *next;
 };
 
@@ -29,7 +29,7 @@ struct GuardNote {
         GuardedDrive *drives; /* paths to one drive, or drives with the same identity (twins) */
         unsigned n_visits;
 
-        bool continues;  /* the drive has stayed plugged in since an earlier run of the service wrote its intents */
+        bool continues; /* the drive has stayed attached since an earlier run of the service wrote the intents of the note */
         bool unreadable; /* the file cannot be read: the file stays, and no dangerous value is written */
         bool twins;      /* some of `drives` are or were twins, which has been logged */
 
@@ -46,7 +46,7 @@ struct Guard {
         const char *boot_id;
         const SettingTable *settings;
         void (*stored)(void *userdata, int error); /* GuardFn */
-        GuardNote *notes;  /* notes of absent drives are in the order of removal, last removed first */
+        GuardNote *notes;  /* the notes of drives that are not attached are ordered by removal, latest first */
         GuardNote *visits; /* the note without a drive, which says that some visit is writing */
         bool judged;       /* guard_judge() was called */
         bool cautious; /* the machine crashed during visits: each drive's visits are noted in the drive's own file */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* The crash guard prevents that a visit which crashes the machine or the drive is repeated at every boot: before a visit writes to a drive,
- * a note is stored on stable storage (for the rules see guard-rules.h). A dangerous value is noted in the drive's own file. For harmless
- * values one common file notes that visits are under way; after a crash with that note, each drive's file notes its visits, too. A separate
- * process writes the files, since storage may be slow without limit; visits wait for that process for a few seconds. */
+/* The crash guard prevents a visit that crashes the machine or the drive from being repeated at every boot: before a visit writes to a
+ * drive, the guard stores a note on stable storage (rules: guard-rules.h). A dangerous value is noted in the drive's own file. For harmless
+ * values, one common note records only that visits are under way; after a crash with this common note, visits are also noted in each
+ * drive's own file. A separate process, the writer, writes the files, since storage may be slow without limit; visits wait a few seconds
+ * for the writer. */
 
 #include <systemd/sd-event.h>
 
@@ -32,8 +33,8 @@ DEFINE_CLEANUP(Guard *, guard_free);
 int guard_attach(Guard *g, const Drive *drive, void *userdata, GuardedDrive **ret);
 void guarded_detach(GuardedDrive *d);
 
-/* Judges the notes of earlier runs, once all drives that are present at the start are attached. Later, guard_attach() judges the notes of
- * each new drive. */
+/* Judges the notes of earlier runs. Must be called once, after guard_attach() for all drives that exist at the start. Later calls of
+ * guard_attach() judge the notes of each new drive themselves. */
 void guard_judge(Guard *g);
 
 const GuardRecord *guarded_record(const GuardedDrive *d);
@@ -41,18 +42,18 @@ const GuardRecord *guarded_record(const GuardedDrive *d);
 /* Returns the userdata of another path to the same drive, or NULL. */
 void *guarded_other_path(const GuardedDrive *d);
 
-/* Returns why this value is quarantined, as the end of a sentence. NULL: the value may be written. */
+/* Returns why this value is quarantined, as the end of a sentence. Returns NULL if the value may be written. */
 const char *guarded_quarantined(const GuardedDrive *d, const char *setting, const char *value);
 
-/* Notes that a visit is about to write this dangerous value, or harmless values if both are NULL. Returns 1 if the note is already on
- * stable storage, 0 if GuardFn will report the result, -ETIMEDOUT if storage is too slow, and -EBADMSG if the drive's file cannot be
- * read. */
+/* Notes that a visit is about to write this dangerous value, or harmless values if `setting` and `value` are NULL. Returns 1 if the note is
+ * already on stable storage, 0 if GuardFn will report the result, -ETIMEDOUT if storage is too slow, and -EBADMSG if the drive's file
+ * cannot be read. */
 int guarded_intend(GuardedDrive *d, const char *setting, const char *value);
 
 /* Notes that a visit begins, or that a visit ended and the machine survived. After the end no GuardFn follows for this visit. */
 void guarded_visit(GuardedDrive *d, bool begins);
 
-/* Remembers which value is being written at present; NULL: none. */
+/* Remembers which value a visit is writing now. `setting` is NULL if the visit writes none. */
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value);
 
 /* Removes the drive's intents, without waiting. For a drive that stayed healthy, or to which nothing was written. Does nothing and returns
@@ -62,16 +63,16 @@ bool guarded_clear(GuardedDrive *d);
 /* Judges the drive's intents after the drive disappeared or no longer answers. */
 void guarded_lost(GuardedDrive *d);
 
-/* Ends the quarantine of a setting (NULL: of all settings). Returns the number of values that may be written again, plus one if the drive
- * got no commands at all, plus one if its file could not be read. */
+/* Ends the quarantine of a setting, or of all settings if `setting` is NULL. Returns the number of values that may be written again, plus
+ * one if the drive got no commands at all, plus one if the drive's file could not be read. */
 unsigned guarded_release(GuardedDrive *d, const char *setting);
 
-/* Stores the drive's state file (drive-record.h) across boots, in a separate file below the guard's directory. Takes ownership of `text`,
- * and does not wait for the write. */
+/* Stores `text`, the content of the drive's state file (drive-record.h), across boots, in a separate file below the guard's directory.
+ * Takes ownership of `text`, and does not wait for the write. */
 void guarded_keep(GuardedDrive *d, char *text);
-/* Returns the text that guarded_keep() stored, which the caller frees. NULL: there is none, or it cannot be read. */
+/* Returns the text that guarded_keep() stored, which the caller frees. Returns NULL if no text is stored, or if the file cannot be read. */
 char *guarded_kept(const GuardedDrive *d);
 
-/* Waits until all notes are written, or until the time `until` (CLOCK_MONOTONIC, µs). For the end of the service, which also ends the
- * process that writes. */
+/* Waits until all notes are written, or until the time `until` (CLOCK_MONOTONIC, µs). Called when the service ends, since the writer ends
+ * together with the service. */
 void guard_flush(Guard *g, uint64_t until);

@@ -22,7 +22,7 @@ typedef struct JournalSocket {
         size_t n_bytes;
         unsigned n_lost; /* records lost since the queue became full */
         sd_event *event;
-        sd_event_source *io; /* enabled while records wait; NULL: none wait */
+        sd_event_source *io; /* reports when the socket accepts records again; NULL if no record waits */
 } JournalSocket;
 
 void journal_socket_done(JournalSocket *j);
@@ -31,8 +31,8 @@ void journal_socket_done(JournalSocket *j);
  * record is then not queued. */
 int journal_socket_send(JournalSocket *j, const char *record);
 
-/* Sends waiting records from this event loop from now on. Without a loop, waiting records are sent with the next record. */
+/* From now on, this event loop sends waiting records. Without an event loop, waiting records are sent together with the next record. */
 void journal_socket_attach(JournalSocket *j, sd_event *event);
 
-/* Tries to send waiting records for at most `ms`, and detaches from the event loop. */
+/* Tries to send waiting records for at most `ms` milliseconds, and detaches from the event loop. */
 void journal_socket_finish(JournalSocket *j, unsigned ms);

@@ -51,8 +51,8 @@ void journal_wake(const Drive *d, const Wake *w, uint64_t standby_usec);
 
 /* Logs a message about the spin-down by the service. */
 void journal_spindown(const Drive *d, int priority, const char *format, ...) _printf_(3, 4);
-/* Logs that the service temporarily stops to spin down the drive, since the drive was repeatedly woken soon after a spin-down. `w`: the
- * last waker; NULL: not known. */
+/* Logs that the service temporarily no longer spins the drive down, since the drive was repeatedly woken soon after a spin-down. `w`: the
+ * last waker; NULL if the waker is not known. */
 void journal_no_spin_down(const Drive *d, const Wake *w);
 
 /* Logs that the drive would be worn out in less than USE_LEAST_YEARS (use.h). */
@@ -61,7 +61,7 @@ void journal_wear(const Drive *d, const char *format, ...) _printf_(2, 3);
 /* Logs that the drive is reset, or changed by another program, so often that visits are limited to one every `minutes`. */
 void journal_storm(const Drive *d, VisitReason reason, unsigned minutes);
 
-/* Logs that the value `e` is quarantined, or, if `e` is NULL, that no commands are sent to the drive. The drive may be absent. */
+/* Logs that the value `e` is quarantined, or, if `e` is NULL, that no commands are sent to the drive. The drive may have been removed. */
 void journal_quarantined(const GuardRecord *d, const GuardEntry *e);
 
 typedef struct VisitSummary {
@@ -71,7 +71,7 @@ typedef struct VisitSummary {
 void journal_visit(const Drive *d, VisitReason reason, const VisitSummary *summary);
 
 /* Logs that a drive's visit waits. Fields _WAITING_KIND, and _WAITING_FOR if the obstacle has a name. `deferred`: the wait has exceeded its
- * limit. */
+ * limit, so the settings are deferred. */
 void journal_waiting(const Drive *d, Wait w, bool deferred);
 
 /* Logs that the worker of a drive ended early or is silent. */

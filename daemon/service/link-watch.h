@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Detects ATA links that libata reset. If the kernel keeps the drive, no event of udev reports the reset, only the kernel log does. The
+/* Detects ATA links that libata reset. If the drive survives the reset, udev sends no event, and only the kernel log reports the reset. The
  * messages are not parsed: after any message of libata, the errors that libata notes in sysfs are read (device/kernel-view.h). The log is
- * read at most once a second, and the links are polled when libata has logged nothing for two seconds. Without messages nothing runs. */
+ * read at most once a second, and the links are polled when libata has logged nothing for two seconds. Without messages no timer runs. */
 
 #include "manager.h"
 
 typedef struct LinkWatch LinkWatch;
 
 /* `kmsg`: a descriptor of /dev/kmsg, opened by the service manager, since the service may not open it; the caller keeps ownership. Reading
- * begins at the end of the log. If `kmsg` is another file, that is logged, and is not an error. */
+ * begins at the end of the log. Another file than /dev/kmsg is logged, and is not an error. */
 int link_watch_new(sd_event *event, Manager *m, int kmsg, LinkWatch **ret);
 LinkWatch *link_watch_free(LinkWatch *w);
 DEFINE_CLEANUP(LinkWatch *, link_watch_free);
 
-/* Polls all links. Returns true while the kernel is recovering one: call again soon. Exported for the fuzzer. */
+/* Polls all links. Returns true while the kernel is recovering a link: call again soon. Exported for the fuzzer. */
 bool link_watch_poll(LinkWatch *w);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* All drives, and the limit on concurrent workers. Triggers of monitor.c, daemon.c and recheck.c arrive here or at one drive (target.h),
- * and all of them end in target_decide() (target-decide.c). */
+/* All drives, and the limit on concurrent workers. The triggers in monitor.c, daemon.c and recheck.c call either this file or one drive
+ * (target.h); each trigger ends in target_decide() (target-decide.c). */
 
 #include <systemd/sd-event.h>
 
@@ -17,7 +17,7 @@ typedef struct ManagerEvents {
                         void *userdata,
                         const Target *t); /* a visit finished or was deferred (see TargetEnv), or the drive was unplugged */
         void (*writing)(void *userdata); /* a worker is about to start */
-        void (*quiet)(void *userdata);   /* no worker is running except stuck ones */
+        void (*quiet)(void *userdata);   /* no worker is running, except workers stuck in the kernel */
 } ManagerEvents;
 
 int manager_new(sd_event *event, Broker *broker, Files *files, const ManagerEvents *events, void *userdata,
@@ -40,13 +40,13 @@ void manager_stack_changed(Manager *m, const char *name, bool removed); /* a par
 /* Visits the drives below this device in sysfs, since they may have lost their state. */
 void manager_disturbed(Manager *m, const char *syspath, VisitReason reason, uint64_t seqnum);
 
-/* Applies other files (NULL: the same files) or another power source. Visits the drives whose settings change. */
+/* Applies the new `files` (NULL if the files did not change) and the power source. Visits the drives whose settings change. */
 void manager_reconfigure(Manager *m, Files *files, bool on_battery, VisitReason reason);
 
-/* `pause`: starts no visits, and stops visits under way after their current command; calls `quiet` when no worker is left, perhaps at once.
- * Otherwise resumes visits. */
+/* With `pause`, starts no visits, and stops visits under way after their current command; calls `quiet` when no worker is left, possibly
+ * before this function returns. Without `pause`, resumes visits. */
 void manager_pause(Manager *m, bool pause);
 
 /* Called when the service ends. Logs which drives still have a worker. Removes the crash guard's notes of all other drives, since their
- * writes did no harm so far, and waits until that is on stable storage, but not beyond `until` (CLOCK_MONOTONIC, µs). */
+ * writes did no harm so far, and waits until the removal is on stable storage, or until the time `until` (CLOCK_MONOTONIC, µs). */
 void manager_finish(Manager *m, uint64_t until);

@@ -20,8 +20,8 @@ typedef struct MonitorSource {
         void *userdata;
 } MonitorSource;
 
-/* Starts to receive events; `source` NULL: from udev. The event loop dispatches collected events together: after 100 ms without a new event
- * (500 ms in the first minute after boot), one second after the first event, or at once if a device was removed. */
+/* Starts to receive events from `source`, or from udev if `source` is NULL. The event loop dispatches collected events together: after 100
+ * ms without a new event (500 ms in the first minute after boot), one second after the first event, or at once if a device was removed. */
 int monitor_new(sd_event *event, const MonitorSource *source, Manager *m, const MonitorEvents *events, void *userdata,
                 Monitor **ret);
 Monitor *monitor_free(Monitor *m);

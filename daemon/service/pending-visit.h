@@ -6,7 +6,7 @@
 #include "visit-reason.h"
 
 typedef struct Pending {
-        VisitWork work;      /* none of WORK_ANY: no visit */
+        VisitWork work;      /* without a flag of WORK_ANY no visit is pending */
         VisitReason reason;  /* for the journal */
         uint64_t not_before; /* earliest time of the visit; CLOCK_MONOTONIC, µs; 0: now */
         bool throttled;      /* not_before is set because of too many disturbances */
@@ -23,8 +23,8 @@ static inline bool pending_only_spins_down(const Pending *p) {
 /* Adds a request. The earliest not_before of all requests applies. */
 void pending_add(Pending *p, VisitReason reason, VisitWork work, uint64_t not_before);
 
-/* Removes these flags. If none of WORK_ANY remains, there is no visit. */
+/* Removes these flags. If no flag of WORK_ANY remains, no visit is pending. */
 void pending_drop(Pending *p, VisitWork work);
 
-/* Adds all work of `other`, without its not_before. */
+/* Adds all work of `other`, but does not use other->not_before. */
 void pending_merge(Pending *p, const Pending *other);

@@ -15,23 +15,23 @@ typedef struct FsckUnit {
         Pid1 *pid1;    /* used only by pid1.c */
         char *name;    /* systemd-fsck@….service */
         char *sysname; /* kernel name of the checked device; NULL: the device does not exist yet */
-        char **disks;  /* the disks below the device, which may be newer than the query */
+        char **disks;  /* the disks below the device, read when PID 1 replied */
         bool root;     /* the check of the root file system; `sysname` and `disks` are NULL */
 } FsckUnit;
 
 typedef struct FsckStatus {
         GROWING_ARRAY(FsckUnit, units); /* queued or running */
-        char **inactive;                /* those of the queried device units that are not active; NULL-terminated */
+        char **inactive;                /* the queried device units that are not active; NULL-terminated */
 } FsckStatus;
 
-/* Receives the reply to a query. `error` < 0: PID 1 is not reachable at present, and *status is empty. */
+/* Receives the reply to a query. `error` < 0: PID 1 is currently not reachable, and *status is empty. */
 typedef void (*FsckStatusFn)(void *userdata, int error, const FsckStatus *status);
 
 /* Reports that the status may have changed: a job for a check was queued or ended, a job for a device ended (so that its checks may start),
  * or the connection broke. Called from the first query on, so that no change between two queries is missed. */
 typedef void (*Pid1NewsFn)(void *userdata);
 
-/* Opens the connection to PID 1: over the system bus, or through the proxy if there is no bus. */
+/* Functions that open the connection to PID 1 over the system bus, or, without a bus, through the proxy. */
 typedef struct Pid1Ways {
         int (*open_bus)(sd_bus **ret);
         int (*open_proxy)(Broker *broker, sd_bus **ret);
@@ -43,14 +43,15 @@ int pid1_new(sd_event *event, Broker *broker, const Pid1Ways *ways, FsckStatusFn
 Pid1 *pid1_free(Pid1 *p);
 DEFINE_CLEANUP(Pid1 *, pid1_free);
 
-/* Queries the checks and the states of `device_units` (NULL-terminated, or NULL). After success, `answered` is called once from the event
- * loop, and must not start another query itself. No other query may be open. */
+/* Queries the checks and the states of `device_units` (NULL-terminated; NULL if there are none). After success, `answered` is called once
+ * from the event loop, and must not start another query itself. No other query may be open. */
 int pid1_query_fsck_status(Pid1 *p, char *const *device_units);
 
 /* Closes the connection. The next query opens another connection. */
 void pid1_disconnect(Pid1 *p);
 
-/* "/dev/sda1" → "dev-sda1.device"; systemd.unit(5), "String escaping for inclusion in unit names". */
+/* Formats the name of a node's device unit: "/dev/sda1" → "dev-sda1.device" (systemd.unit(5), "String escaping for inclusion in unit
+ * names"). */
 int device_unit_name(const char *node, char **ret);
 
 /* ---- devices ---- */
@@ -69,12 +70,11 @@ typedef struct FsckDevices {
         GROWING_ARRAY(FsckDevice, items); /* the disk itself is the first */
 } FsckDevices;
 
-/* Reads the disk and the devices stacked on the disk. `known`: the disk's own state if the caller has it; NULL: reads the state from
- * udev. */
+/* Reads the disk and the devices stacked on the disk. `known`: the disk's own state; if NULL, the state is read from udev. */
 int fsck_devices_read(FsckDevices *d, const char *disk, const Readiness *known);
 void fsck_devices_done(FsckDevices *d);
 
-/* Returns true if udev and PID 1 know all devices. PID 1 queues the jobs for checks after that. */
+/* Returns true if udev and PID 1 know all devices. Until then, PID 1 may still queue jobs for checks. */
 bool fsck_devices_settled(const FsckDevices *d, const FsckStatus *s);
 
 /* Returns true if this check is, or may be, on one of the devices. */

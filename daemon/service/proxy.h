@@ -2,8 +2,9 @@
 #pragma once
 
 /* The process that forwards D-Bus calls that only root may make, since the manager runs as an unprivileged user. Without a bus, the proxy
- * calls PID 1 over PID 1's private socket. Without polkit, only root may take logind's lock that delays sleep. The proxy is a child of the
- * broker, has no capabilities, opens no file (Landlock), forwards only the calls listed below, and exits with the connection. */
+ * calls PID 1 over PID 1's private socket. The proxy also takes logind's lock that delays sleep, which without polkit only root may take.
+ * The proxy is a child of the broker, has no capabilities, opens no file (Landlock), forwards only the calls listed below, and exits with
+ * the connection. */
 
 #include <systemd/sd-bus.h>
 

@@ -2,15 +2,16 @@
 #pragma once
 
 /* Permission for other programs (`drivekeep plan`, `drivekeep show`) to read a drive. Like a worker, a reader requests the permission
- * before every command. The reader gets it when the drive has no worker, and PID 1 reports no file system check. From then on no visit to
- * the drive begins until the reader disconnects, sends no request for a minute, or the drive is unplugged or gets another medium. */
+ * before every command. The reader gets the permission when the drive has no worker, and PID 1 reports no file system check. From then on
+ * no visit to the drive begins until the reader disconnects, sends no request for a minute, or the drive is unplugged or gets another
+ * medium. */
 
 #include <systemd/sd-bus.h>
 
 #include "target.h"
 
-/* Handles GetReadPermission() on a private connection: replies to `m` when the caller may send a read command to the drive. Returns what a
- * method handler returns. */
+/* Handles GetReadPermission() on a private connection: replies to `m` when the caller may send a read command to the drive. The return
+ * value is that of an sd-bus method handler. */
 int readers_request(Target *t, sd_bus_message *m);
 
 extern const TargetPart readers_part;
@@ -21,5 +22,6 @@ bool readers_any(const Target *t);
 /* A visit ended: readers that wait may get the permission. */
 void readers_resume(Target *t);
 
-/* Removes the readers of a closed connection. NULL: the drive was unplugged; removes all readers, and sends an error to those that wait. */
+/* Removes the reader on the connection `bus`, or all readers if `bus` is NULL, as when the drive was unplugged. Readers that wait get an
+ * error. */
 void readers_remove(Target *t, const sd_bus *bus);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Suspend and hibernation. logind signals their begin and end, and delays the begin while the service holds an inhibitor. Suspend without
- * logind is detected at the next event of any kind, by the difference of two clocks and by the kernel's count of suspends. */
+/* Detects suspend and hibernation. logind signals when they begin and end, and delays them while the service holds an inhibitor. Suspend
+ * without logind is detected at the next event of any kind, by the difference of two clocks and by the kernel's count of suspends. */
 
 #include <systemd/sd-bus.h>
 

@@ -13,6 +13,6 @@ void target_tick(Target *t);
 /* udev reports the same drive again: visits the drive if its wishes changed. Takes ownership of `drive`. */
 void target_update(Target *t, Drive *drive);
 
-/* The callbacks of TargetEvents with these names. */
+/* Implement TargetEvents.requested and TargetEvents.visited. */
 void target_requested(Target *t, VisitWork work);
 void target_visited(Target *t, bool identified);

@@ -10,7 +10,7 @@ extern const TargetPart guard_part;
 /* Delays the pending work of a drive that was lost during a write and is attached again, until its connection is stable. Visits that a
  * user requests are not delayed. */
 void target_guard_delay(Target *t);
-/* Returns the end of that delay; CLOCK_MONOTONIC, µs; 0: no delay. */
+/* Returns when the delay of target_guard_delay() ends; CLOCK_MONOTONIC, µs; 0 if there is no delay. */
 uint64_t target_guard_steady_at(const Target *t);
 
 /* Returns true if both Targets are paths to the same drive. */
@@ -20,29 +20,29 @@ bool target_guard_is_same_drive(const Target *a, const Target *b);
 bool target_guard_excludes(const Target *t);
 
 /* Returns true if the drive must not be visited, because the kernel command line forbids writing in this boot, or because of
- * target_guard_excludes(). Records that in the verdicts of all settings. */
+ * target_guard_excludes(). Records the cause in the verdicts of all settings. */
 bool target_guard_blocks(Target *t);
 
 /* The visit of the drive got its worker. */
 void target_guard_begins(Target *t);
 
-/* Events of the VisitJob. */
+/* Implement VisitJobEvents.intends and VisitJobEvents.writing. */
 void target_guard_intends(void *userdata, size_t wish);
 void target_guard_writing(void *userdata, size_t wish);
 
 /* The guard stored a note, or failed with `error`. A callback for guard_new(). */
 void target_guard_stored(void *userdata, int error);
 
-/* The drive was unplugged or its medium changed, possibly during a write. Must be called before other functions report that. */
+/* The drive was unplugged or its medium changed, possibly during a write. Must be called before other functions report the loss. */
 void target_guard_lost(Target *t);
 
-/* Releases the values of a setting (NULL: of all settings) from quarantine, and visits the drive if there were any. Returns their
- * number. */
+/* Releases the values of `setting`, or of all settings if NULL, from quarantine. Visits the drive if any value was released. Returns the
+ * number of released values. */
 unsigned target_release(Target *t, const char *setting);
 
-/* Stores a text, the record of the drive, over boots. Takes ownership of `text`, and does not wait for the storage. */
+/* Stores `text`, the record of the drive, across boots. Takes ownership of `text`, and does not wait for the storage. */
 void target_guard_keep(Target *t, char *text);
-/* Returns the stored text, which the caller frees; NULL: none is stored. */
+/* Returns the text that target_guard_keep() stored, or NULL if there is none. The caller frees the text. */
 char *target_guard_kept(const Target *t);
 
 /* The service stops: removes the note of the drive. */

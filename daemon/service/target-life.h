@@ -5,16 +5,16 @@
 
 #include "target.h"
 
-/* Takes ownership of `drive`. If an earlier run of the service managed the drive since it was attached, reads the record from its state
- * file. */
+/* Takes ownership of `drive`. If an earlier run of the service managed the drive since the drive was attached, reads the record from the
+ * drive's state file. */
 int target_new(const TargetEnv *env, Drive *drive, Target **ret);
 Target *target_free(Target *t);
 
-/* Replaces the description of the same drive by that of a later udev event. Takes ownership of `drive`. */
+/* Replaces the description of the drive by the description in a later udev event. Takes ownership of `drive`. */
 int target_adopt(Target *t, Drive *drive);
 
 /* Calls TargetPart.attach of each part. */
 int target_attach_parts(Target *t, bool again);
 
-/* The drive was unplugged: reports that for settings without a verdict. */
+/* The drive was unplugged: reports the removal as the verdict of each setting that has none. */
 void target_detach(Target *t);

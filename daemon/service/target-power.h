@@ -18,14 +18,15 @@ const PowerWatch *target_power(const Target *t);
 /* Reads the kernel's counters. I/O means reads and writes, and with commands_are_use = true also other commands by programs. The
  * service's own commands are not counted. */
 PowerCounters target_counters(const Target *t);
-/* Returns when the drive's time without I/O ends. A time that is not in the future means that it has already ended. */
+/* Returns when the drive will have been without I/O for the required time (CLOCK_MONOTONIC, µs). A result that is not in the future means
+ * that the required time has passed. */
 uint64_t target_idle_at(const Target *t);
 
 /* A visit probed the power mode (VisitJobEvents.power). */
 void target_power_probed(void *target, PowerMode mode);
 /* The service spun the drive down. `unverifiable`: the drive does not confirm that it is in standby. */
 void target_power_stopped(Target *t, bool unverifiable);
-/* The service cannot spin the drive down before `until`. */
+/* The service cannot spin the drive down before `until` (CLOCK_MONOTONIC, µs). */
 void target_power_delay(Target *t, uint64_t until);
 /* The service cannot spin the drive down now, and tries again soon. */
 void target_power_retry(Target *t);
@@ -50,8 +51,8 @@ bool target_is_active(const Target *t);
 /* Returns true if the drive is in ATA Sleep mode: no command may be sent. */
 bool target_is_in_ata_sleep(const Target *t);
 
-/* Polls a drive whose settings are deferred until it is active. Returns true if there was I/O since the previous poll, or if the
- * kernel resumed the drive since then. */
+/* Polls a drive with deferred settings. Returns true if there was I/O since the previous poll, or if the kernel resumed the drive since
+ * then. */
 bool target_poll_active(Target *t);
 /* Called at the end of a visit: notes the counters, so that the visit's own commands do not count as I/O by programs. */
 void target_note_counters(Target *t);

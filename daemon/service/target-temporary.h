@@ -10,8 +10,8 @@
 extern const TargetPart temporary_part;
 
 /* Sets a value for as long as `client` is connected, in addition to other values of the same client. Requests a visit. `before` is the
- * value to restore. Returns 0 or a negative errno, and sets `error` if the request is invalid; so do target_temporary_try() and
- * target_temporary_undo(). */
+ * value to restore. Like target_temporary_try() and target_temporary_undo(), returns 0 or a negative errno, and sets `error` if the request
+ * is invalid. */
 int target_temporary_set(Target *t, const sd_bus *client, const char *setting, const char *value, const char *before,
                          sd_bus_error *error);
 
@@ -19,17 +19,17 @@ int target_temporary_set(Target *t, const sd_bus *client, const char *setting, c
 void target_temporary_end(Target *t, const sd_bus *client);
 
 /* Sets values until the next boot, all of them or none. `values` is a NULL-terminated list of setting, value and previous value ("": not
- * known). If the setting already has such a value, the previous value from then is kept. */
+ * known). If a setting already has a temporary value, the previous value that was stored with it stays. */
 int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, bool wake, sd_bus_error *error);
 
-/* Ends the value of a setting that holds until the next boot (NULL: of all settings). Restores the previous value, unless the value was
- * never written to the drive or the previous value is not known. */
+/* Ends the value that target_temporary_try() set for `setting`, or all such values if `setting` is NULL. Restores the previous value,
+ * unless the temporary value was never written to the drive, or the previous value is not known. */
 int target_temporary_undo(Target *t, const char *setting, sd_bus_error *error);
 
 /* Returns true if a value has ended, and its previous value is not restored yet. */
 bool target_temporary_returns(const Target *t);
 
-/* Returns true if another visit should try to restore a value. Called once after each visit, and counts the attempts. */
+/* Returns true if another visit should try to restore a value. Must be called once after each visit: each call counts as an attempt. */
 bool target_temporary_must_retry(Target *t);
 
 /* Replaces the wishes of the files by the temporary values. */

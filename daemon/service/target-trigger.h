@@ -21,9 +21,10 @@ bool target_poll_link(Target *t, bool visited);
 /* Checks settings that were in order. `in_use`: there is I/O, so the commands of the visit do not keep the drive active. */
 void target_recheck(Target *t, bool in_use);
 
-/* A user requests the settings in force: reads those of the kernel, and those of the drive unless it is in standby. Writes nothing. */
+/* A user requests the current settings: reads the settings that the kernel holds, and, unless the drive is in standby, those that the drive
+ * holds. Writes nothing. */
 void target_read(Target *t);
 
-/* Another program may have written to the drive: reads its settings unless it is in standby. With on_drift = "restore", restores them now
- * or when the drive is active. */
+/* Another program may have written to the drive: reads its settings unless it is in standby. With on_drift = "restore", restores changed
+ * settings now, or when the drive is active. */
 void target_changed_by_other(Target *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Statistics of the I/O and the wear of drives with a spin-down timer (core/use.h). They come from polls and spin-ups that happen anyway.
- * The wear counters are read once a day, when the drive has just had I/O. */
+/* Statistics of the I/O and the wear of drives with a spin-down timer (core/use.h). The statistics use the results of polls and spin-ups
+ * that happen for other reasons. The wear counters are read once a day, when the drive has just had I/O. */
 
 #include "target.h"
 
@@ -11,5 +11,5 @@ extern const TargetPart use_part;
 /* A visit read the wear counters (VisitJobEvents.wear). */
 void target_use_wear(void *target, const Wear *w);
 
-/* Stores the statistics over boots, without waiting for the storage. */
+/* Stores the statistics across boots, without waiting for the storage. */
 void target_use_keep(Target *t);

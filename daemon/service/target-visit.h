@@ -5,7 +5,7 @@
 
 #include "target.h"
 
-/* Begins a visit for the pending work, if the drive may be visited and there is something to do. The drive must not have a visit. */
+/* Begins a visit for the pending work, if the drive may be visited and there is something to do. The drive must have no current visit. */
 int target_begin(Target *t);
 
 /* Starts the worker of a visit that is ready. -ESHUTDOWN: the broker's socket is closed. */
@@ -14,7 +14,8 @@ int target_work(Target *t);
 /* Withdraws a visit that has no worker yet, and makes its work pending again. */
 void target_withdraw(Target *t);
 
-/* The drive was unplugged: reports that for each setting without a verdict. Does not wait for the worker, which ends by itself. */
+/* The drive was unplugged: reports the removal as the verdict of each setting that has none. Does not wait for the worker, which ends by
+ * itself. */
 void target_abandon(Target *t);
 
 /* Frees the data of the current visit. */

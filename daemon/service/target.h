@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* A Target is one drive that the service manages: its identity, its wishes (the settings that the files want), the record of each
+/* A Target is one drive that the service manages: its identity, its wishes (the settings that the files request), the record of each
  * setting, the pending work and the current visit. This file has the data, and the functions that all other files use:
  *
  *   target-visit:    one visit, from beginning to end
@@ -33,7 +33,7 @@
 typedef struct Target Target;
 typedef struct TargetPart TargetPart;
 
-/* Data that all drives share. It outlives them. */
+/* Data that all drives share, and that exists longer than any drive. */
 typedef struct TargetEnv {
         sd_event *event;
         Broker *broker;
@@ -44,8 +44,8 @@ typedef struct TargetEnv {
         Tracer *tracer; /* NULL: spin-ups are not traced */
         bool on_battery;
         char boot_id[SD_ID128_STRING_MAX];
-        const char *forbidden_by;       /* the word on the kernel command line that forbids all writing; NULL: none */
-        Target *drives;                 /* the first drive; Target.next is the next one */
+        const char *forbidden_by; /* the word on the kernel command line that forbids all writing; NULL if writing is permitted */
+        Target *drives;           /* the first drive; Target.next is the next one */
         const TargetPart *const *parts; /* NULL-terminated (target-env.h) */
 
         /* Callbacks to the caller of target_new(). */
@@ -70,17 +70,17 @@ typedef struct CurrentVisit {
         Wishes selected;  /* the wishes of the visit; with WORK_SPIN_DOWN the last one is the standby command */
         Memory *memories; /* one per wish in `selected` */
         VisitSummary summary;
-        bool ready;          /* has the permission to send commands, and waits for a worker */
-        bool active;         /* the drive is known not to be in standby, for example because of I/O just now */
-        bool identified;     /* the worker identified the drive behind its USB bridge */
-        char *reported_wait; /* the check in the last message about a wait; kept when a visit is withdrawn */
-        bool lost_before;    /* the worker of the previous visit died */
+        bool ready;      /* has the permission to send commands, and waits for a worker */
+        bool active;     /* the drive is known not to be in standby, for example because of I/O just now */
+        bool identified; /* the worker identified the drive behind its USB bridge */
+        char *reported_wait; /* the file system check in the last message about a wait; stays after the visit is withdrawn */
+        bool lost_before; /* the worker of the previous visit died */
 } CurrentVisit;
 
 /* Changes that wait until the drive has no worker. */
 typedef struct TargetUpdate {
         Drive *drive;  /* from a later udev event; NULL: unchanged */
-        Pending files; /* work for the case that new files change the wishes; empty: no new files */
+        Pending files; /* the work to do if new files change the wishes; empty if there are no new files */
 } TargetUpdate;
 
 /* Events that no user requested lead to at most DISTURBANCES visits in DISTURBANCES_USEC. */
@@ -89,9 +89,9 @@ typedef struct TargetUpdate {
 
 typedef struct Disturbances {
         uint64_t since; /* begin of the period; CLOCK_MONOTONIC, µs */
-        unsigned n;     /* events since then, up to DISTURBANCES; one more: the excess was logged */
-        /* Number of the last kernel event that is covered by a visit with WORK_LOST. UINT64_MAX: that visit has not sent its first
-         * command yet. */
+        unsigned n;     /* events since then, at most DISTURBANCES; DISTURBANCES + 1 after the excess was logged */
+        /* Number of the last kernel event that is covered by a visit with WORK_LOST. UINT64_MAX if the visit has not sent its first command
+         * yet. */
         uint64_t handled_until;
 } Disturbances;
 
@@ -188,7 +188,7 @@ bool target_has_deferred(const Target *t);
 /* Writes the record to /run, where other programs read it. */
 void target_save(Target *t);
 
-/* Records the verdict of a setting. -ENOMEM. */
+/* Records the verdict of a setting. Returns 0 or -ENOMEM. */
 int target_note_step(Target *t, const Step *s);
 
 /* Sets a text field of the record; NULL: no text. */
@@ -197,6 +197,6 @@ void target_note_text(Target *t, char **field, const char *text);
 /* Increments the count of `word` in a tally of the record (tally_add()). */
 void target_count(const Target *t, char **tally, const char *word);
 
-/* Returns true if a step is worth reporting, since it differs from the record. A visit that only checks settings does not report settings
+/* Returns true if a step must be reported because it differs from the record. A visit that only checks settings does not report settings
  * that are still in order or that cannot be read. The step may have no verdict yet. */
 bool target_should_report(const Target *t, VisitWork work, const Step *s);

@@ -12,5 +12,5 @@
 int timer_start(sd_event *event, sd_event_source **timer, uint64_t usec, uint64_t accuracy_usec,
                 sd_event_time_handler_t handler, void *userdata);
 
-/* Returns true if the timer is started and has not expired; NULL: false. */
+/* Returns true if the timer was started and has not expired. Returns false if `timer` is NULL. */
 bool timer_runs(sd_event_source *timer);

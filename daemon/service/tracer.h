@@ -2,7 +2,7 @@
 #pragma once
 
 /* The process that finds out what wakes a drive. Only its unit (drivekeep-tracer.service) may read the kernel's trace. The process exists
- * only while a drive is in standby whose wakes are logged. It uses a separate instance of tracefs (Documentation/trace/ftrace.rst,
+ * only while a drive whose wakes are logged is in standby. It uses a separate instance of tracefs (Documentation/trace/ftrace.rst,
  * "Instances") with five events, filtered for the watched drives, so that it consumes no CPU time without I/O to these drives. It accepts
  * one kind of message, only from the manager. */
 
@@ -37,7 +37,7 @@ Tracer *tracer_free(Tracer *t);
 DEFINE_CLEANUP(Tracer *, tracer_free);
 
 /* Watches a drive in standby. A second call for the same drive updates the devices stacked on the drive. Returns -ENOSPC if too many drives
- * are watched, and -EBUSY if the process was lost within the last ten minutes. */
+ * are watched, and -EBUSY if the tracer process was lost within the last ten minutes. */
 int tracer_watch(Tracer *t, const WatchDrive *d);
 void tracer_unwatch(Tracer *t, WatchDevice disk); /* does nothing for a drive without a watch */
 

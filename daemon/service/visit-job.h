@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Runs one visit in the event loop: waits for the permission to send commands (fsck-wait.h), starts a worker, and passes on its reports. If
- * a file system check is queued meanwhile, stops the worker after its present command. */
+/* Runs one visit in the event loop: waits for the permission to send commands (fsck-wait.h), starts a worker, and passes the worker's
+ * reports to the caller. If a file system check is queued during the visit, stops the worker after its current command. */
 
 #include "fsck-wait.h"
 #include "worker-message.h"
@@ -16,7 +16,7 @@ typedef enum VisitEnd {
 } VisitEnd;
 
 typedef struct VisitJobEvents {
-        /* The visit waits. `deferred`: it has waited longer than the patience. */
+        /* The visit waits. `deferred`: it has waited longer than `patience_usec`. */
         void (*waiting)(void *userdata, Wait w, bool deferred);
         void (*ready)(void *userdata); /* commands are permitted: call visit_job_work() */
         /* The worker will write this dangerous wish, or harmless ones (NO_WISH), and waits for visit_job_intended(). */
@@ -29,7 +29,7 @@ typedef struct VisitJobEvents {
         void (*wear)(void *userdata, const Wear *w);                                          /* visit.h */
         void (*bridged)(void *userdata, const Bridge *bridge, const DriveIdentity *identity); /* visit.h */
         void (*silent)(void *userdata, unsigned seconds); /* the worker sent no message for this time */
-        /* The visit ended. Only this callback may free the VisitJob. `lost`: how the worker died; NULL: it reported all settings. */
+        /* The visit ended. Only this callback may free the VisitJob. `lost`: how the worker died; NULL if it reported all settings. */
         void (*ended)(void *userdata, VisitEnd end, const char *lost);
 } VisitJobEvents;
 
@@ -46,10 +46,11 @@ int visit_job_work(VisitJob *v, bool active);
 /* The note of the intended write is on stable storage; error < 0: it could not be stored. */
 void visit_job_intended(VisitJob *v, int error);
 
-/* Stops the worker after its present command; `ended` follows, with VISIT_DEFERRED. Does nothing without a worker. */
+/* Stops the worker after its current command; `ended` follows, with VISIT_DEFERRED. Does nothing without a worker. */
 void visit_job_stop(VisitJob *v);
 
-/* The drive was unplugged or its medium changed: reports that for each setting without a verdict. Call before visit_job_free(). */
+/* The drive was unplugged or its medium changed: reports the loss as the verdict of each setting that has none. Must be called before
+ * visit_job_free(). */
 void visit_job_vanish(const VisitJob *v);
 
 bool visit_job_has_worker(const VisitJob *v);

@@ -89,7 +89,7 @@ typedef struct Watch {
         bool swap_above[WATCH_ABOVE_MAX]; /* the stacked device drive.above[i] is swap space */
 
         Touch bio; /* the first request to the drive itself; a flush only if no request transfers data */
-        Touch above; /* the last request to a stacked device before `bio`; a kernel thread's only if no process sent one */
+        Touch above; /* the last request to a stacked device before `bio`; sent by a kernel thread only if no process sent one */
         Touch resume; /* the last process that needed the drive to resume */
         Touch dirty;  /* the first change of a file, since the kernel writes the oldest change first */
 } Watch;

@@ -56,7 +56,7 @@ size_t wire_size(const WireField *fields);
 /* Writes the fields without checks, and returns the end of the written bytes. */
 uint8_t *wire_write(const WireField *fields, const void *object, uint8_t *at);
 
-/* Reads the fields into a zeroed structure, and returns the end of the read bytes. NULL: a value is not valid. */
+/* Reads the fields into a zeroed structure, and returns the end of the read bytes. Returns NULL if a value is not valid. */
 const uint8_t *wire_read(const WireField *fields, const uint8_t *at, void *object);
 
 /* Sends a structure without a WIRE_STRING as one datagram; `flags`: as for send(2). */
@@ -67,15 +67,15 @@ int wire_send(int fd, const WireField *fields, const void *object, int flags);
  * closed, and -EBADMSG if the datagram has another size or an invalid value. */
 int wire_receive(int fd, const WireField *fields, void *object, int flags);
 
-/* Returns true if `cdb` is 0 or the length of an ATA PASS-THROUGH command. */
+/* Returns true if b->cdb is 0 or the length of an ATA PASS-THROUGH command. */
 bool bridge_is_valid(const Bridge *b);
 
 extern const WireField wire_value[], wire_reading[], wire_known[], wire_bridge[];
 
 /* ---- sockets ---- */
 
-/* Sockets with a path, by which the service connects to the broker, the tracer and the journal. Broker and tracer verify that the peer is
- * the service. */
+/* Sockets with a path, through which the service connects to the broker, the tracer and the journal. Broker and tracer verify that the peer
+ * is the service. */
 
 /* Connects to a socket of this type, and returns a descriptor. systemd may start the listening process on this connection. */
 int unix_connect(const char *path, int type);

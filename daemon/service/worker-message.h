@@ -10,15 +10,15 @@
 #include "wire.h"
 
 typedef enum WorkerMessageType {
-        MESSAGE_ALIVE, /* sends its third command, or sends a command after some time without a message */
-        MESSAGE_SENDS, /* the following commands write `wish`; NO_WISH: the commands read */
-        MESSAGE_INTENDS, /* is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits for ORDER_GO or
-                          * ORDER_UNGUARDED */
+        MESSAGE_ALIVE,   /* the worker sends its third command, or sends a command after some time without a message */
+        MESSAGE_SENDS,   /* the following commands write `wish`; NO_WISH: the commands read */
+        MESSAGE_INTENDS, /* the worker is about to write `wish`, which is dangerous; NO_WISH: harmless settings. Waits
+                          * for ORDER_GO or ORDER_UNGUARDED */
         MESSAGE_STEP,    /* `wish` has its verdict */
-        MESSAGE_POWER,  /* at the end: the power mode (visit.h) */
-        MESSAGE_WEAR,   /* at the end: the wear counters (visit.h) */
-        MESSAGE_BRIDGE, /* at the end: the USB bridge; with a serial number: the drive behind it */
-        MESSAGE_END,    /* the visit is over */
+        MESSAGE_POWER,   /* at the end: the power mode (visit.h) */
+        MESSAGE_WEAR,    /* at the end: the wear counters (visit.h) */
+        MESSAGE_BRIDGE,  /* at the end: the USB bridge; with a serial number: the drive behind it */
+        MESSAGE_END,     /* the visit is over */
         _MESSAGE_MAX,
 } WorkerMessageType;
 
@@ -27,7 +27,7 @@ typedef enum WorkerMessageType {
 typedef enum WorkerState {
         WORKER_BROKE, /* sent a message that is not allowed */
         WORKER_VISITS,
-        WORKER_WAITS, /* waits for the reply to MESSAGE_INTENDS, which worker_order() sends */
+        WORKER_WAITS, /* waits until worker_order() sends the reply to MESSAGE_INTENDS */
         WORKER_BRIDGED,
         WORKER_ENDED,
         _WORKER_STATE_MAX,
@@ -77,7 +77,8 @@ extern const WireField worker_order_fields[];
 /* ---- a request ---- */
 
 /* A Visit as one message: the drive, the work, the wishes, and the known state of their settings. The worker does not trust the message:
- * tables in worker-message.c list the valid values, paths must have the inventory's form, and the setting's row must allow the value. */
+ * tables in worker-message.c list the valid values, paths must have the form of the paths in device/inventory.h, and the setting's row must
+ * allow the value. */
 
 /* Identifies the running program's file, as "0.1.0 (build 40f1c-18a2…)". During an upgrade the service and its workers may be different
  * builds, whose messages have different fields. */
