@@ -10,7 +10,8 @@
 /* A bridge that crashed reconnects within this time. A person who unplugs and plugs in the cable takes longer, and expects another try. */
 #define BACK_BY_ITSELF_USEC (20ULL * 1000 * 1000)
 
-/* Returns the length of the USB port in the syspath, which is the part before the SCSI host; 0: there is no SCSI host. */
+/* Returns the length of the USB port's path, which is the part of the drive's syspath before the SCSI host. Returns 0 if there is no SCSI
+ * host. */
 static size_t port_length(const Target *t) {
         const char *host;
 

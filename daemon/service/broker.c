@@ -151,8 +151,8 @@ static _Noreturn void child_main(BrokerChild child, int fd, pid_t broker, Broker
 
 typedef struct BrokerWorker {
         int pidfd;
-        /* A copy of the worker's end of the socket, to notice that the manager closes the other end; < 0: the manager has released the
-         * worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
+        /* A copy of the worker's end of the socket, to detect that the manager closes the manager's end; < 0 after the manager has released
+         * the worker. While this copy is open, a worker that closes its own end does not appear to the manager as ended. */
         int end;
         uint64_t kill_usec; /* CLOCK_MONOTONIC, µs; UINT64_MAX: no kill is due */
 } BrokerWorker;
@@ -175,7 +175,7 @@ static void workers_add(pid_t pid, int fd) {
         workers[n_workers++] = (BrokerWorker){ .pidfd = pidfd, .end = fd, .kill_usec = UINT64_MAX };
 }
 
-/* Schedules the kill of the worker in `usec`. */
+/* Schedules the kill of the worker after `usec` µs. */
 static void worker_release(BrokerWorker *w, uint64_t usec) {
         closep(&w->end);
         w->end = -EBADF;
@@ -297,8 +297,8 @@ int broker_run(int listener, BrokerChildFn run) {
                 if (r < 0)
                         return r;
 
-                /* Workers of a manager that ended stop after their current command, or are killed. The broker waits for these workers, and
-                 * the next manager does not. */
+                /* Workers whose manager ended stop after their current command, or are killed. The broker can serve the next manager before
+                 * these workers end. */
                 for (size_t i = 0; i < n_workers; i++)
                         worker_release(workers + i, ORPHAN_USEC);
                 r = n_workers > 0 ? request_wait(listener, WORKERS_MS) : 0;

@@ -25,7 +25,7 @@
 #define STOP_USEC (3ULL * 1000 * 1000)
 #define STOP_NOTES_USEC (4ULL * 1000 * 1000)
 #define STOP_ACCURACY_USEC (10ULL * 1000)
-/* Longer than the ten seconds after which the crash guard removes its notes of a visit. */
+/* Delay before memory is released after a visit. Longer than the ten seconds after which the crash guard removes the visit's notes. */
 #define TIDY_USEC (15ULL * 1000 * 1000)
 
 struct Daemon {
@@ -53,7 +53,7 @@ static int on_tidy(sd_event_source *source _unused_, uint64_t usec _unused_, voi
         return 0;
 }
 
-/* Releases unused memory some time after a visit or reload, since the next one may be weeks away. */
+/* Releases unused memory some time after a visit or reload, since the next visit or reload may be weeks away. */
 static void daemon_tidy_later(Daemon *d) {
         (void) timer_start(d->event, &d->tidy, TIDY_USEC, 0, on_tidy, d);
 }
@@ -247,7 +247,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
                 r = link_watch_new(event, d->manager, STDIN_FILENO, &d->links);
         if (r >= 0)
                 r = sleep_new(event, broker, &sleep_world, &sleep_events, d, &d->sleep);
-        /* udev events queue in the monitor's socket until the present drives are enumerated. */
+        /* udev events queue in the monitor's socket until the attached drives are enumerated. */
         if (r >= 0)
                 r = monitor_new(event, NULL, d->manager, &monitor_events, d, &d->monitor);
         if (r >= 0)
@@ -257,7 +257,7 @@ int daemon_new(sd_event *event, Broker *broker, Daemon **ret) {
 
         files_write_in_force(d->files, STATE_DIR);
 
-        /* Logged once by the service instead of by each worker. */
+        /* The service logs this once, so that not each worker has to log it. */
         if (sandbox_lacks_landlock())
                 journal_log(LOG_WARNING,
                             "The kernel has no Landlock, or Landlock is disabled: only drivekeep-broker.service limits "

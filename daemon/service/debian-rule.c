@@ -12,7 +12,7 @@
 /* Delay before the check, so that several disks that are attached together lead to one check. */
 #define TOGETHER_USEC (2ULL * 1000 * 1000)
 
-/* Returns true if Debian's rule matches the disk. Its script writes to the same disks. */
+/* Returns true if Debian's rule matches the disk. The rule's script writes to the same disks. */
 static bool is_affected(const char *name) {
         return fnmatch("[hs]d[a-z]", name, 0) == 0;
 }

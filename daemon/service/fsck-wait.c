@@ -18,10 +18,10 @@ struct FsckTicket {
         char *disk;
         Readiness known; /* the disk's own state when the ticket was created */
         bool queried;    /* the query under way covers this ticket */
-        FsckDevices devices; /* the devices in the query under way; none: the ticket has permission, and no check was pending */
+        FsckDevices devices; /* the devices in the query under way; empty if the ticket has permission, and no check was pending */
         FsckWaitFn fn;
         void *userdata;
-        WaitKind reported; /* last value given to FsckWaitFn; _WAIT_KIND_MAX: none yet */
+        WaitKind reported; /* last value given to FsckWaitFn; _WAIT_KIND_MAX before the first call */
         char *reported_name;
 };
 
@@ -136,7 +136,7 @@ static void on_fsck_status(void *userdata, int error, const FsckStatus *status) 
         bool checks = error >= 0 && status->n_units > 0, overlooked = checks && !g->checks && g->tickets, soon = false;
 
         g->checks = checks;
-        /* Repeats the query: it assumed that there are no checks, and did not cover all devices. */
+        /* Repeats the query: the last query assumed that no check is pending, and did not cover all devices. */
         if (overlooked) {
                 g->querying = false;
                 fsck_wait_query_soon(g);

@@ -27,8 +27,8 @@
 /* The file which notes that visits are under way. Keys of drives are longer, so the name cannot clash. */
 #define GUARD_VISITS "visits"
 
-/* The number of notes kept for absent drives: enough for a disk shelf that loses power during visits, and a limit to the memory that
- * hot-plugged drives take over a year. */
+/* The number of notes kept in memory for drives that are not attached: enough for a disk shelf that loses power during visits, and a limit
+ * to the memory that hot-plugged drives take over a year. */
 #define GUARD_ABSENT_MAX 256U
 
 /* ---- notes: files below the guard's directory ---- */
@@ -218,7 +218,7 @@ static int guard_start_writer(Guard *g) {
 
 /* ---- the writer's result ---- */
 
-/* Logs that the directory cannot be written. Stays silent until a write has succeeded. */
+/* Logs that the directory cannot be written. Logs this only once until a write has succeeded. */
 static void guard_log_error(Guard *g, int error) {
         if (!g->logged)
                 journal_log(LOG_WARNING,
@@ -228,8 +228,8 @@ static void guard_log_error(Guard *g, int error) {
         g->logged = true;
 }
 
-/* Calls GuardFn for waiting drives. After an error: for all of them; otherwise for those whose note is on stable storage in its present
- * state. */
+/* Calls GuardFn for drives that wait for a note: after an error for all of them, otherwise for those whose current note is on stable
+ * storage. */
 static void guard_answer(Guard *g, int error) {
         for (GuardNote *n = g->notes; n; n = n->next)
                 for (GuardedDrive *d = n->drives; d; d = d->next)
@@ -271,10 +271,10 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         for (GuardNote *n = g->notes; n; n = n->next) {
                 bool written = n->writing && error >= 0;
 
-                /* A file was written and not only removed, so there is space again and the next failure is logged. */
+                /* A file was written and not only removed, so there is space again, and the next failure must be logged. */
                 if (written && !n->changed && !guard_record_is_empty(n->record))
                         g->logged = false;
-                /* A kept text that failed is not retried: nothing depends on the text, and it is stored every day. */
+                /* A failed write of a kept text is not retried: nothing depends on the text, and the text is stored every day. */
                 if (n->writing && !n->changed) {
                         free(n->kept);
                         n->kept = NULL;
@@ -291,8 +291,8 @@ static int on_writer(sd_event_source *source _unused_, const siginfo_t *si, void
         return 0;
 }
 
-/* Writes a changed record to its file, after the present writer has ended. Guard.stored is then called for waiting drives, but never from
- * within this function. Errors are logged, and the write is retried. */
+/* Writes a changed record to its file, after the current writer has ended. Afterwards Guard.stored is called for drives that wait, but
+ * never from within this function. Errors are logged, and the write is retried. */
 static int guard_note_write(GuardNote *n) {
         int r;
 
@@ -472,8 +472,8 @@ static bool note_matters(const GuardNote *n) {
         return n->changed || n->writing || guard_record_suspects(n->record) || guard_record_intends(n->record);
 }
 
-/* Frees notes of absent drives: all notes that only repeat the file, and of the other notes those of the drives removed longest ago. Drives
- * that come and go therefore do not fill the memory. */
+/* Frees notes of drives that are not attached: all notes that only repeat their file, and all other notes beyond GUARD_ABSENT_MAX, oldest
+ * removal first. Without this, drives that come and go would fill the memory. */
 static void guard_sweep(Guard *g) {
         unsigned n_absent = 0;
 
@@ -498,7 +498,8 @@ static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         if (!twin || n->twins)
                 return;
 
-        /* Before the judgement the note may have intents of an earlier run, which may concern any of the twins. */
+        /* Before guard_judge() the note may have intents of an earlier run. Either twin may have caused them, so they are not assigned to a
+         * port. */
         if (n->guard->judged)
                 guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,

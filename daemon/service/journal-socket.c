@@ -15,7 +15,7 @@ static int socket_connect(JournalSocket *j) {
 
         if (r >= 0)
                 j->fd = r;
-        /* RestrictAddressFamilies= of the unit fails with EAFNOSUPPORT, and the seccomp filter of the process with EPERM. */
+        /* The unit's RestrictAddressFamilies= makes socket() fail with EAFNOSUPPORT, and the process's seccomp filter with EPERM. */
         return r == -EPERM ? -EAFNOSUPPORT : MIN(r, 0);
 }
 
@@ -25,7 +25,7 @@ static void socket_close(JournalSocket *j) {
         j->fd = -EBADF;
 }
 
-/* Sends one record. Returns -EAGAIN if the journal accepts no record at present. */
+/* Sends one record. Returns -EAGAIN if the journal currently accepts no record. */
 static int socket_put(JournalSocket *j, const char *record) {
         for (bool again = false;; again = true) {
                 int r = j->fd < 0 ? socket_connect(j) : 0;

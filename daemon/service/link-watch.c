@@ -43,7 +43,7 @@ static bool is_libata(const char *record) {
         const char *text = strchr(record, ';');
         char *end;
 
-        /* The number is the syslog facility, shifted left by 3, plus the priority. The kernel's facility is 0. */
+        /* The record begins with a number: the syslog facility, shifted left by 3, plus the priority. The kernel's facility is 0. */
         if (!text || strtoul(record, &end, 10) > 7 || *end != ',')
                 return false;
         text++;

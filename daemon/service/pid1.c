@@ -376,7 +376,8 @@ void fsck_devices_done(FsckDevices *d) {
 
 /* ---- devices: what follows for checks ---- */
 
-/* Returns true if PID 1 knows this device. PID 1 lags behind udev, and queues a check's job after the device unit is active. */
+/* Returns true if PID 1 knows this device. PID 1 lags behind udev, and queues the jobs for a device's checks no later than it reports the
+ * device unit as active. */
 static bool is_plugged(const FsckStatus *s, const FsckDevice *device) {
         return !device->unit || !names_contain(s->inactive, device->unit);
 }

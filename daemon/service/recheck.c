@@ -8,11 +8,13 @@
 #include "target-trigger.h"
 #include "timer.h"
 
-/* Interval of polls for active drives. With a coarse accuracy, so that the timer coalesces with other wake-ups of the system. */
+/* Interval at which drives with deferred settings are polled. The timer's accuracy is coarse, so that its expiry coincides with other
+ * wake-ups of the system. */
 #define ACTIVE_POLL_USEC (30ULL * 1000 * 1000)
-/* Shortest interval. With runtime PM a resumed drive is suspended again after its autosuspend delay, and is polled twice in that time. */
+/* Shortest interval. With runtime PM a resumed drive is suspended again after its autosuspend delay, and must be polled twice during that
+ * delay. */
 #define RESUMED_USEC (1ULL * 1000 * 1000)
-/* A recheck counts a drive as active if there is I/O during this time: the recheck then hardly keeps the drive active for longer. */
+/* A recheck sends commands to a drive that had I/O during this time before: such commands hardly keep the drive active for longer. */
 #define SAMPLE_USEC (10ULL * 1000 * 1000)
 
 struct Recheck {

@@ -69,8 +69,8 @@ static const struct {
         { SCMP_SYS(fstatfs),                 TRACER },
         { SCMP_SYS(fstatfs64),               TRACER },
 
-        /* The inherited socket. Workers have no sendmsg(): with CAP_SYS_ADMIN it can name any process as the sender, which the journal
-         * trusts. libseccomp itself allows socketcall() for the calls of this table. */
+        /* Calls on the inherited socket. Workers have no sendmsg(): with CAP_SYS_ADMIN it can name any process as the sender, which the
+         * journal trusts. libseccomp itself allows socketcall() for the calls of this table. */
         { SCMP_SYS(send),                    ALL },
         { SCMP_SYS(sendto),                  ALL },
         { SCMP_SYS(recv),                    ALL },

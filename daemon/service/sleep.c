@@ -80,14 +80,14 @@ static void sleep_end(Sleep *s) {
 static int on_post(sd_event_source *source _unused_, void *userdata) {
         Sleep *s = userdata;
 
-        /* If logind announced the suspend, its second signal ends the suspend. */
+        /* If logind announced the suspend, logind's second signal reports the end. */
         if (!s->preparing && sleep_detect(s))
                 s->events->awake(s->userdata, true);
         return 0;
 }
 
-/* Starts a timer on the wall clock. The kernel cancels such timers when the clock jumps, as after a suspend, and the event loop runs
- * on_post(). */
+/* Starts a timer on the wall clock. When the clock jumps, as after a suspend, the kernel cancels such timers, which makes the event loop
+ * run on_post(). */
 static void clock_arm(Sleep *s) {
         const struct itimerspec never = { .it_value.tv_sec = (time_t) INT64_MAX };
 
@@ -167,8 +167,8 @@ static int on_inhibited(sd_bus_message *m, void *userdata, sd_bus_error *error _
                 s->inhibitor = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         }
 
-        /* Closes the connection explicitly: sd-bus keeps a reference until this dispatch ends, and aborts if it uses an open one after a
-         * timeout. */
+        /* Closes the connection explicitly: sd-bus keeps a reference until this dispatch ends, and aborts if it uses an open connection
+         * after a timeout. */
         s->proxy = sd_bus_close_unref(s->proxy);
         return 1;
 }

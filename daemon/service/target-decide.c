@@ -63,7 +63,7 @@ static void target_decide(Target *t) {
                 journal_log(LOG_ERR, "%s: the visit cannot begin: %s", t->drive->name, strerror(-r));
 }
 
-/* Marks settings that cannot be read as not sent, so that the next visit sends them; also for a visit that waits for its worker. */
+/* Marks settings that cannot be read as not sent, so that the next visit sends them, even if that visit already waits for its worker. */
 static void target_distrust(Target *t) {
         CurrentVisit *v = &t->visit;
 
@@ -100,8 +100,8 @@ void target_tick(Target *t) {
 
 /* ---- changes of the wishes ---- */
 
-/* Applies a new description of the drive, or new files. The drive has no worker. A visit that waits for its worker begins again: with
- * the links of its partitions the drive may match other rules. */
+/* Applies a new description of the drive, or new files. The drive must have no worker. A visit that waits for its worker begins again,
+ * since the drive may now match other rules, for example by new links of its partitions. */
 static void target_refresh(Target *t) {
         bool described = t->update.drive, interrupted = t->visit.job;
         Pending new_files = t->update.files;
@@ -119,8 +119,8 @@ static void target_refresh(Target *t) {
         if (r >= 0)
                 r = target_resolve(t);
 
-        /* A rule that matches by the identity of a drive behind a bridge adds no wishes before the identity is known. A visit logs that a
-         * temporary value has ended, even if the drive has no other wishes now. */
+        /* Two cases need a visit although the wishes did not change. A rule that matches by the identity of the drive behind a bridge adds
+         * no wishes before the identity is known. The end of a temporary value must be logged by a visit. */
         if (r < 0)
                 target_log_unresolved(t, r);
         else if (pending_any(&new_files) &&
@@ -162,7 +162,7 @@ void target_visited(Target *t, bool identified) {
                 r = target_attach_parts(t, false);
         if (identified && r >= 0)
                 r = target_resolve(t);
-        /* New files must be compared with the wishes that the visit had, so target_refresh() resolves them. */
+        /* If new files wait, target_refresh() below finds the new wishes, since it must compare them with the wishes of the visit. */
         if (!pending_any(&t->update.files) && target_temporary_ended(t)) {
                 r = target_resolve(t);
                 drive_record_drop_unwanted(t->record, &t->wishes);

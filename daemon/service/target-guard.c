@@ -12,8 +12,8 @@
 
 typedef struct TargetGuard {
         GuardedDrive *drive;
-        bool visiting;         /* a visit under way was reported to the guard */
-        uint64_t healthy_at;   /* when the drive counts as having survived the last write; 0: no recent write */
+        bool visiting; /* a visit under way was reported to the guard */
+        uint64_t healthy_at; /* when the drive counts as having survived the last write; CLOCK_MONOTONIC, µs; 0: no recent write */
         uint64_t steady_until; /* the drive was lost, and is visited before this time only on request; 0: not lost */
 } TargetGuard;
 
@@ -76,7 +76,7 @@ static int guard_attach_drive(Target *t, bool again _unused_) {
 
         if (before) {
                 known = guarded_record(before) == guarded_record(guard_of(t)->drive);
-                /* The drive has a new identity. The notes of the old identity are cleared, since the drive has survived until now. */
+                /* The drive has a new identity. Its intents under the old identity are cleared, since the drive has survived until now. */
                 if (!known)
                         (void) guarded_clear(before);
                 guarded_detach(before);
@@ -110,7 +110,7 @@ static const char *wish_value(const Target *t, const Wish *wish, char buf[static
         return s ? value_format(&s->range, &wish->value, buf) : NULL;
 }
 
-/* Notes for the plan which wishes are in quarantine. */
+/* Marks the wishes that are in quarantine, for the plan. */
 static void guard_visit_begins(Target *t) {
         for (size_t i = 0; i < t->visit.selected.n_items; i++) {
                 const Wish *wish = t->visit.selected.items + i;

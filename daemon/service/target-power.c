@@ -140,7 +140,7 @@ static void power_output(Target *t, const PowerNews *n) {
                 target_visit(t, VISIT_STANDBY);
 }
 
-/* Passes an event and the counters to the state machine, and the resulting news to the parts. */
+/* Passes an event and the counters to the state machine, and the resulting PowerNews to the parts. */
 static void power_feed(Target *t, void (*input)(PowerWatch *, const PowerCounters *, PowerNews *), PowerCounters c) {
         PowerNews n;
 
@@ -251,7 +251,7 @@ void target_power_suspect(Target *t, const Wake *by) {
 bool target_is_active(const Target *t) {
         uint64_t used;
 
-        /* A second standby command does no harm to a drive that is in standby and does not report it. */
+        /* A visit that only spins down may send its command in any case: a standby command does no harm to a drive in standby. */
         return (t->visit.pending.work & WORK_ACTIVE) || pending_only_spins_down(&t->visit.pending) ||
                (activity_read(t->drive->syspath, &used) >= 0 && drive_record_had_io(t->record, used, monotonic_usec()));
 }
@@ -288,7 +288,7 @@ void target_note_counters(Target *t) {
 
         (void) target_poll_active(t);
         t->record->ata_sleep = ata_sleep;
-        /* The visit deferred a setting before the kernel resumed the drive: the next poll must notice the resume. */
+        /* If the kernel resumed the drive after the visit had deferred a setting, the next poll must detect the resume. */
         p->suspended = p->suspended || suspended;
 }
 

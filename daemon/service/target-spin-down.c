@@ -38,7 +38,7 @@ static void note_reason(Target *t, const char *reason) {
         target_note_text(t, &t->record->active_reason, reason);
 }
 
-/* Notes that the kernel counts the I/O of the drive. Returns true if it did not before. */
+/* Notes that the kernel counts the I/O of the drive. Returns true if the kernel did not count it before. */
 static bool forget_uncounted(Target *t) {
         TargetSpindown *d = spindown_of(t);
         bool was = d->is_uncounted;

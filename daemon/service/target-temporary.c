@@ -14,7 +14,7 @@
 #define RETRIES_MAX 3U
 
 typedef struct TargetTemporary {
-        TemporaryValues *values; /* NULL: none, as usual */
+        TemporaryValues *values; /* NULL if there are none, as usual */
         char *path;              /* the file with the values */
         const sd_bus *client;    /* the client that set values, only for comparison; NULL: it has disconnected */
         unsigned n_retries;      /* visits that could not restore all values */
@@ -26,8 +26,8 @@ static TargetTemporary *values_of(const Target *t) {
 
 /* ---- the file ---- */
 
-/* Returns the next path to the same drive, starting with `from`; NULL: there is none. All paths to a drive share one file, and have the
- * same values. */
+/* Returns the next path to the same drive, starting with `from`, or NULL if there is none. All paths to a drive share one file, and have
+ * the same values. */
 static Target *next_path(const Target *t, Target *from) {
         for (; from; from = from->next)
                 if (from != t && target_guard_is_same_drive(from, t))
@@ -98,8 +98,8 @@ static int refuse(sd_bus_error *error, const char *setting, const char *why) {
         return -EINVAL;
 }
 
-/* Parses a value and the previous value ("": not known). A client's value must be restorable and not dangerous. The visit checks a value
- * that holds until the next boot, as it checks a rule of the files. */
+/* Parses a value and the previous value ("": not known). A value that ends when the client disconnects must be restorable and not
+ * dangerous. A value until the next boot has no such limits here: the visit checks it like a rule of the files. */
 static int values_parse(const Target *t, bool until_boot, const char *setting, const char *value, const char *before,
                         TemporaryValue *ret, sd_bus_error *error) {
         const SettingFlags unfit =
@@ -124,7 +124,7 @@ static int values_parse(const Target *t, bool until_boot, const char *setting, c
         return 0;
 }
 
-/* Adds a value. If the setting already has a temporary value, keeps the previous value of that one. */
+/* Adds a value. If the setting already has a temporary value, keeps the previous value that was stored with it. */
 static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd_bus_error *error) {
         const char *name = setting_state(v->setting);
         const TemporaryValue *old = v->until_boot ? temporary_find(h, name, true) : NULL,
@@ -165,7 +165,7 @@ static int values_set(Target *t, char *const *values, const TemporaryValue *like
 
 /* ---- while a client is connected ---- */
 
-/* Returns the first value that a client set; NULL: there is none. */
+/* Returns the first value that a client set, or NULL if there is none. */
 static const TemporaryValue *values_of_client(const Target *t) {
         const TemporaryValues *h = values_of(t)->values;
 
@@ -336,7 +336,7 @@ static void note_given(Target *t, TemporaryValue *v, const Step *s) {
 }
 
 void target_temporary_step(Target *t, const Step *s) {
-        /* The wishes of this visit are out of date if new ones wait in `update`. */
+        /* If new files wait in `update`, the wishes of this visit are out of date. */
         if (pending_any(&t->update.files))
                 return;
 

@@ -10,7 +10,7 @@
 #define TURN_USEC (1000ULL * 1000)
 
 typedef struct TargetTogether {
-        bool waits;          /* for its turn to spin up */
+        bool waits;          /* the drive waits for its turn to spin up */
         uint64_t turn_until; /* the drive has spun up, and keeps its turn until then; CLOCK_MONOTONIC, µs; 0: it has no turn */
 } TargetTogether;
 
@@ -116,7 +116,7 @@ static void together_spun_up(Target *t, const Wake *w) {
         if (!any)
                 return;
 
-        /* The drive spins up already. Its visit ends when the drive is active, and until then the drive has a turn. */
+        /* This drive, which is already spinning up, counts as one turn: its visit for the spin-up ends when the drive is active. */
         if (t->env->files->config->spin_up_at_once > 0)
                 spin_up(t);
         spin_up_next(t);

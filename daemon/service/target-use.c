@@ -29,8 +29,8 @@ static int use_attach(Target *t, bool again) {
         text = target_guard_kept(t);
         if (!text || drive_record_parse(text, strlen(text), &kept) < 0 || !kept->use.setting)
                 return 0;
-        /* The record is kept if it continues the stored statistics, or has a newer timer. The statistics of a drive that was identified
-         * late began again, and are replaced. */
+        /* The statistics in the record stay if they continue the stored statistics, or are for another timer. If the drive was identified
+         * late, the record began new statistics, which the stored ones replace. */
         if (t->record->use.setting &&
             (t->record->use.since <= kept->use.since || !streq_ptr(t->record->use.key, kept->use.key)))
                 return 0;
@@ -108,8 +108,8 @@ static void use_power(Target *t, const PowerNews *n) {
         }
 }
 
-/* Returns the wish that probably causes the wear. If the heads are parked far more often than the drive spins down, that is a setting for
- * parking, else the spin-down timer. */
+/* Returns the wish that probably causes the wear: a setting for parking if the heads are parked far more often than the drive spins down,
+ * otherwise the spin-down timer. */
 static const Wish *wearing_wish(const Target *t, WearKind kind) {
         static const char *const parking[] = { "apm", "idle_b", "idle_c", "idle_a" };
         const Wear *first = &t->record->use.first_wear, *last = &t->record->use.wear;

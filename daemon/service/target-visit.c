@@ -4,12 +4,12 @@
  *
  * 1. target_visit() adds a request to the pending work of a drive. Nothing happens until target_begin() starts a visit for it.
  * 2. target_begin() selects the settings that the visit is about, and creates a VisitJob. The VisitJob waits for the permission to send
- *    commands: PID 1 must report that no file system check is queued or running for the drive, or for anything that is stored on it.
+ *    commands: PID 1 must report that no file system check is queued or running for the drive, or for a device stacked on the drive.
  * 3. With the permission the visit is ready. The manager limits the number of workers, and calls target_work() when one is available.
  *    Until then no command was sent, and the visit can be withdrawn: for new work, for new wishes, or because udev describes the drive
  *    again.
  * 4. The worker must have the permission for every command. If a check is queued meanwhile, the VisitJob stops the worker after its
- *    present command, and the unfinished work becomes pending again.
+ *    current command, and the unfinished work becomes pending again.
  * 5. The worker reports each setting before and after writing it. If the worker dies, the service knows which setting was being
  *    written.
  * 6. At the end the record, the journal and the state file contain all verdicts. TargetEvents.visited() decides what happens next. */
@@ -87,7 +87,7 @@ static int begin_job(Target *t) {
         const CurrentVisit *v = &t->visit;
         bool may_have_spun_up = (v->pending.work & WORK_LOST) && power_watch_is_traced(target_power(t));
 
-        /* Without WORK_REPORT the settings were reported as deferred before, and the wait for the check has no limit. */
+        /* Without WORK_REPORT the settings were already reported as deferred, so the wait for the check has no limit. */
         return visit_job_new(t->env->event, t->env->broker, t->env->fsck_wait,
                              &(Visit){
                                              .drive = t->drive,
@@ -133,7 +133,7 @@ int target_begin(Target *t) {
                 return 0;
 
         if (work & WORK_RESUMED)
-                /* A resume does not count as a disturbance, and its visit covers the earlier ones. */
+                /* A resume does not count as a disturbance, and the visit after a resume covers all earlier disturbances. */
                 t->disturbances.n = 0;
         else if (v->pending.throttled)
                 /* Restarts the period, so that there is one visit per period until the disturbances end. */
@@ -164,7 +164,7 @@ int target_begin(Target *t) {
         if (v->selected.n_items == t->wishes.n_items + spins_down)
                 log_stacked(t);
         r = drive_record_memories(t->record, &v->selected, &v->memories);
-        /* The plan would skip the standby command because of an earlier one. */
+        /* Without this, the plan would skip the standby command because of an earlier standby command. */
         if (r >= 0 && spins_down)
                 v->memories[v->selected.n_items - 1] = (Memory){};
         if (r >= 0)
@@ -209,7 +209,8 @@ static void on_waiting(void *userdata, Wait wait, bool deferred) {
 
         t->visit.ready = false;
         (void) drive_record_wait(t->record, wait);
-        /* The short wait for udev at every hotplug is not logged, nor is the same check again after a visit was withdrawn. */
+        /* The short wait for udev at every hotplug is not logged. A wait for the same check is not logged again after the visit was
+         * withdrawn. */
         if (deferred || (fsck && !logged && (work & WORK_REPORT))) {
                 journal_waiting(t->drive, wait, deferred);
                 (void) string_replace(&t->visit.reported_wait, wait.name);
@@ -319,7 +320,7 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
 
         if (end == VISIT_DEFERRED && again)
                 pending_add(&t->pending, VISIT_RETRY, visit_reason_work(VISIT_RETRY), 0);
-        /* The beginning of the visit marked all settings as lost. WORK_LOST again would send those twice that were sent since. */
+        /* The beginning of the visit marked all settings as lost. A second WORK_LOST would send again the settings that were sent since. */
         if (end == VISIT_INTERRUPTED && (work & WORK_LOST))
                 pending_add(&t->pending, work & WORK_PERMANENT ? VISIT_PERMANENT : VISIT_CHANGE,
                             work & ~(WORK_LOST | WORK_RESUMED | WORK_ACTIVE), 0);

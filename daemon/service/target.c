@@ -77,7 +77,7 @@ bool target_has_deferred(const Target *t) {
         for (size_t i = 0; i < t->record->n_settings; i++)
                 if (t->record->settings[i].verdict == VERDICT_DEFERRED)
                         return true;
-        /* A drive behind a USB bridge can be identified only while it is active. Until then its wishes are not known. */
+        /* A drive behind a USB bridge can be identified only while it is active. Until then the wishes for the drive are not known. */
         return !t->env->forbidden_by && target_wants_identity(t);
 }
 

@@ -23,7 +23,7 @@ static const WireField disk_fields[] = {
         {}
 };
 
-/* Like disk_fields, but N of btrfs-N, which stands for the minor number, has no limit. */
+/* Like disk_fields, but without a limit for `minor`, which for a btrfs is the N of "btrfs-N". */
 static const WireField above_fields[] = {
         WIRE_WORD(WatchDevice, major, 1U << 12),
         WIRE(WatchDevice, minor, WIRE_INT),

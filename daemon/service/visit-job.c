@@ -59,7 +59,7 @@ static bool visit_job_reported_all(const VisitJob *v) {
         return i == v->visit.wishes->n_items;
 }
 
-/* Reports this verdict for each wish that has none. */
+/* Reports this verdict for each wish that has no verdict yet. */
 static void visit_job_report_missing(const VisitJob *v, Verdict verdict, const char *reason) {
         Step s = { .verdict = verdict };
 
@@ -86,7 +86,7 @@ static int on_patience(sd_event_source *source _unused_, uint64_t usec _unused_,
         return 0;
 }
 
-/* The worker checks for orders before its next command. */
+/* Orders the worker to stop. The worker checks for orders before each command. */
 static void visit_job_order_stop(VisitJob *v, VisitEnd end) {
         if (v->end != VISIT_OVER)
                 return;
@@ -148,8 +148,8 @@ int visit_job_new(sd_event *event, Broker *broker, FsckWait *fsck_wait, const Vi
         return 0;
 }
 
-/* The present command of the worker may hang in the kernel. Afterwards the worker finds its socket closed and ends, or the broker kills
- * it. */
+/* Closes the worker's socket, and does not wait for the worker, whose current command may hang in the kernel. After that command the worker
+ * detects the closed socket and ends, or the broker kills the worker. */
 static void visit_job_release(VisitJob *v) {
         v->io = sd_event_source_disable_unref(v->io);
         v->silence = sd_event_source_disable_unref(v->silence);
@@ -249,7 +249,7 @@ static void visit_job_handle(VisitJob *v, const WorkerMessage *m) {
         }
 }
 
-/* `lost`: how the worker died; NULL: it reported all settings. */
+/* `lost`: how the worker died; NULL if the worker reported all settings. */
 static void visit_job_ended(VisitJob *v, const char *lost) {
         char reason[STEP_REASON_MAX];
 

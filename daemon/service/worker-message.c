@@ -141,7 +141,7 @@ static bool syspath_is_valid(const char *path) {
                !strstr(path, "/../");
 }
 
-/* Returns true if the drive's paths have the inventory's form. */
+/* Returns true if the drive's paths have the form that device/inventory.c gives them. */
 static bool drive_paths_are_valid(const Drive *d) {
         return d->name && d->node && d->syspath && syspath_is_valid(d->syspath) &&
                streq(base_name(d->syspath), d->name) && text_is_name(d->name) && drive_name_is_managed(d->name) &&
