@@ -37,7 +37,7 @@ static int request_read(Request *q, Manager *m, VisitReason reason, sd_bus_error
                 /* An empty list, for example from an unset variable, must not spin down all drives. */
                 if (reason == VISIT_SPIN_DOWN)
                         return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
-                                                "No drive named: SpinDown needs the name of each drive.");
+                                                "No drive given: SpinDown needs at least one drive name.");
                 q->names = names_free(q->names);
                 for (Target *t = manager_first(m); t && r >= 0; t = t->next)
                         r = names_add(&q->names, t->drive->name);

@@ -205,7 +205,7 @@ static const char *drift_outcome(const Step *s, char *buf, size_t size) {
         if (verdict_is_in_order(s->verdict))
                 return "the value is restored.";
         (void) snprintf(buf, size, "the value %s restored: %s%s%s.",
-                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "may not be" : "is not",
+                        s->verdict == VERDICT_FAILED || s->verdict == VERDICT_VANISHED ? "is possibly not" : "is not",
                         verdict_to_string(s->verdict), s->reason[0] ? ": " : "", s->reason);
         return buf;
 }
@@ -267,8 +267,8 @@ void journal_storm(const Drive *d, VisitReason reason, unsigned minutes) {
         Record r = record_new(LOG_WARNING, JOURNAL_ID_STORM);
 
         record_add(&r, "MESSAGE",
-                   "%s: the drive is reset, or another program changes its settings, repeatedly (%s); visits are limited "
-                   "to one every %u minutes until that stops.",
+                   "%s: repeated resets, or repeated changes by another program (%s); visits are limited to one every %u "
+                   "minutes until these stop.",
                    d->name, visit_reason_to_string(reason), minutes);
         record_add_drive(&r, d);
         record_add_string(&r, "DRIVEKEEP_VISIT", visit_reason_to_string(reason));

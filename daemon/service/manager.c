@@ -204,7 +204,7 @@ void manager_finish(Manager *m, uint64_t until) {
         for (const Target *t = m->env.drives; t; t = t->next)
                 if (target_has_worker(t))
                         journal_worker(t->drive,
-                                       "the worker still waits for the kernel, and runs on after the service ends.");
+                                       "the worker still waits for the kernel, and continues after the service ends.");
         for (Target *t = m->env.drives; t; t = t->next) {
                 target_guard_finish(t);
                 target_use_keep(t);

@@ -178,7 +178,8 @@ static void spindown_woken(Target *t, const PowerNews *n) {
         d->n_short = 0;
         d->active_until = now + STAY_ACTIVE_USEC;
         journal_no_spin_down(t->drive, n->has_waker ? &n->waker : NULL);
-        note_reason(t, "the drive spun up within ten minutes three times in a row, and is left active for an hour");
+        note_reason(t,
+                    "the drive spun up within ten minutes of three spin-downs in a row, so it stays active for an hour");
 }
 
 /* The drive accepted the timer, but is active after the timer should have expired: programs that probe the drive may restart the timer. */
@@ -192,7 +193,7 @@ static void spindown_still_active(Target *t) {
         t->record->ignores_timer = true;
         journal_spindown(
                         t->drive, LOG_NOTICE,
-                        "the drive accepted %s = %s (%s:%u), but stayed active without I/O for longer: from now on the service "
+                        "the drive accepted %s = %s (%s:%u), but stayed active without I/O beyond that time: from now on the service "
                         "spins it down.",
                         d.wish->name, value_format(&d.setting->range, &d.value, time), d.wish->file, d.wish->line);
 }
@@ -204,7 +205,8 @@ static void spindown_uncounted(Target *t) {
                 return;
         d->is_uncounted = true;
         note_reason(t, UNCOUNTED);
-        journal_spindown(t->drive, LOG_WARNING, UNCOUNTED ": the service does not spin it down; set iostats = true.");
+        journal_spindown(t->drive, LOG_WARNING,
+                         UNCOUNTED ": the service does not spin the drive down; set iostats = true.");
         target_save(t);
 }
 
@@ -214,7 +216,7 @@ static void spindown_power(Target *t, const PowerNews *n) {
         if ((n->events & POWER_NEWS_COUNTED) && forget_uncounted(t))
                 journal_spindown(
                                 t->drive, LOG_NOTICE,
-                                "the kernel counts the drive's reads and writes again: the service spins it down again.");
+                                "the kernel counts the drive's reads and writes again: the service spins the drive down again.");
         if (n->events & POWER_NEWS_UNCOUNTED)
                 spindown_uncounted(t);
         if (n->events & POWER_NEWS_STILL_ACTIVE)

@@ -133,7 +133,7 @@ static int values_add(const Target *t, TemporaryValues *h, TemporaryValue *v, sd
 
         if (wish && wish->withheld)
                 return sd_bus_error_setf(error, SD_BUS_ERROR_FAILED,
-                                         "%s cannot be set: %s:%u, which sets it, is in error.", name, wish->file,
+                                         "%s cannot be set: its rule at %s:%u has an error.", name, wish->file,
                                          wish->line);
         if (first) {
                 v->before_text = first->before_text;

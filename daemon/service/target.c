@@ -95,7 +95,7 @@ void target_save(Target *t) {
         r = state_write(STATE_DIR, t->record);
         if (r < 0 && t->saving.again_at == 0)
                 journal_log(LOG_WARNING,
-                            "%s: 'drivekeep status' does not show its current state, since " STATE_DIR
+                            "%s: 'drivekeep status' does not show the drive's current state, since " STATE_DIR
                             " cannot be written: %s",
                             t->drive->name, strerror(-r));
 

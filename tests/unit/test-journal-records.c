@@ -184,8 +184,8 @@ static const struct {
         { VERDICT_IGNORED, "", "the value is not restored: ignored." },
         { VERDICT_REFUSED, "the drive aborted the command",
           "the value is not restored: refused: the drive aborted the command." },
-        { VERDICT_FAILED, "", "the value may not be restored: failed." },
-        { VERDICT_VANISHED, "pulled", "the value may not be restored: vanished: pulled." },
+        { VERDICT_FAILED, "", "the value is possibly not restored: failed." },
+        { VERDICT_VANISHED, "pulled", "the value is possibly not restored: vanished: pulled." },
 };
 
 START_TEST(test_drift) {
@@ -409,8 +409,8 @@ END_TEST
 START_TEST(test_storm) {
         journal_storm(&disk, VISIT_RESET, 10);
         expect(LOG_WARNING, JOURNAL_ID_STORM,
-               "MESSAGE=sda: the drive is reset, or another program changes its settings, repeatedly (reset); visits "
-               "are limited to one every 10 minutes until that stops.\n" DISK "DRIVEKEEP_VISIT=reset\n");
+               "MESSAGE=sda: repeated resets, or repeated changes by another program (reset); visits are limited to one "
+               "every 10 minutes until these stop.\n" DISK "DRIVEKEEP_VISIT=reset\n");
 }
 END_TEST
 
