@@ -4,14 +4,14 @@
 /* The D-Bus interface org.drivekeep1.Manager of the object /org/drivekeep1. On the system bus, every user may read properties and list
  * drives; all other methods are for root. A private socket offers the same object to root and works without a bus.
  *
- *   Apply(as names) → as visited      visits the named drives (none: all), and replies after the visits
+ *   Apply(as names) → as visited      visits the named drives (all if empty), and replies after the visits
  *   ApplyPermanent(as names) → as visited
- *                                     like Apply, and also writes settings that drives store permanently
+ *                                     like Apply(), and also writes settings that drives store permanently
  *   GetReadPermission(s name)         replies when the caller may send read commands to the drive (readers.h)
- *   Read(as names) → as visited       checks the named drives (none: all) for drift; writes nothing, and wakes no drive
+ *   Read(as names) → as visited       checks the named drives (all if empty) for drift; writes nothing, and wakes no drive
  *   Release(s name, s setting) → u    ends the quarantine of a setting ("": all), visits the drive, returns the number of released values
  *   Reload()                          reloads the files, and replies after that or with the first error in the files
- *   ReloadAndVisit() → as visited     like Reload, and replies after the visits that the reload causes and the visits under way
+ *   ReloadAndVisit() → as visited     like Reload(), and replies after the visits that the reload causes and the visits under way
  *   SpinDown(as names) → as visited   puts the named drives (at least one) into standby, and replies after the visits
  *   SetTemporary(s name, s setting, s value, s before)
  *                                     sets a value until the caller disconnects; `before`: the drive's value before the first change

@@ -33,7 +33,7 @@ struct GuardNote {
         bool unreadable; /* the file cannot be read: the file stays, and no dangerous value is written */
         bool twins;      /* some of `drives` are or were twins, which has been logged */
 
-        char *kept;   /* the text of guarded_keep() that must be written; NULL: none */
+        char *kept;   /* the text of guarded_keep() that must be written; NULL if no text waits */
         bool changed; /* the file must be written, or removed */
         bool writing; /* the writer is writing the file, with the record's state at the writer's start */
 
@@ -51,7 +51,7 @@ struct Guard {
         bool judged;       /* guard_judge() was called */
         bool cautious; /* the machine crashed during visits: each drive's visits are noted in the drive's own file */
 
-        sd_event_source *writer; /* the process that writes; NULL: none */
+        sd_event_source *writer; /* the process that writes the files; NULL if none is running */
         sd_event_source *timer;  /* limits the wait for the writer; after a failure, starts the next attempt */
         bool logged;             /* the failure to write the directory has been logged */
 };

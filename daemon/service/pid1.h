@@ -60,7 +60,7 @@ int device_unit_name(const char *node, char **ret);
 
 typedef struct FsckDevice {
         char *name;
-        char *unit; /* the device unit; NULL: the device has none */
+        char *unit; /* the device unit; NULL if the device has no unit */
         Readiness ready;
         bool has_holders; /* a container (LUKS, LVM, RAID) whose content is among these devices */
         bool gone;        /* the device no longer exists */

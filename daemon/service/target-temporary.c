@@ -16,8 +16,8 @@
 typedef struct TargetTemporary {
         TemporaryValues *values; /* NULL if there are none, as usual */
         char *path;              /* the file with the values */
-        const sd_bus *client;    /* the client that set values, only for comparison; NULL: it has disconnected */
-        unsigned n_retries;      /* visits that could not restore all values */
+        const sd_bus *client; /* the client that set values, only for comparison; NULL after the client has disconnected */
+        unsigned n_retries; /* visits that could not restore all values */
 } TargetTemporary;
 
 static TargetTemporary *values_of(const Target *t) {

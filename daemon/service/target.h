@@ -79,7 +79,7 @@ typedef struct CurrentVisit {
 
 /* Changes that wait until the drive has no worker. */
 typedef struct TargetUpdate {
-        Drive *drive;  /* from a later udev event; NULL: unchanged */
+        Drive *drive;  /* the drive as described by a later udev event; NULL if there was none */
         Pending files; /* the work to do if new files change the wishes; empty if there are no new files */
 } TargetUpdate;
 
@@ -191,7 +191,7 @@ void target_save(Target *t);
 /* Records the verdict of a setting. Returns 0 or -ENOMEM. */
 int target_note_step(Target *t, const Step *s);
 
-/* Sets a text field of the record; NULL: no text. */
+/* Sets a text field of the record, or clears the field if `text` is NULL. */
 void target_note_text(Target *t, char **field, const char *text);
 
 /* Increments the count of `word` in a tally of the record (tally_add()). */

@@ -21,7 +21,7 @@ typedef struct VisitJobEvents {
         void (*ready)(void *userdata); /* commands are permitted: call visit_job_work() */
         /* The worker will write this dangerous wish, or harmless ones (NO_WISH), and waits for visit_job_intended(). */
         void (*intends)(void *userdata, size_t wish);
-        void (*writing)(void *userdata, size_t wish); /* the worker writes this wish now; NO_WISH: none */
+        void (*writing)(void *userdata, size_t wish); /* the worker now writes this wish; NO_WISH: it writes none */
         /* The first commands are over: a later unit attention is a new event. May be called more than once. */
         void (*settling)(void *userdata);
         void (*step)(void *userdata, const Step *s);

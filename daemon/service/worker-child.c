@@ -25,7 +25,7 @@
 typedef struct Child {
         int fd;
         const Wishes *wishes;
-        size_t writing, reported; /* index of the wish being written, and the index last reported to the manager; NO_WISH: none */
+        size_t writing, reported; /* index of the wish being written, and index in the last MESSAGE_SENDS; NO_WISH if no wish is written */
         unsigned n_commands;
         uint64_t sent_usec;
         bool stopped;
