@@ -284,7 +284,8 @@ void bus_offer(Bus *b, sd_bus *bus) {
         if (r >= 0)
                 r = sd_bus_request_name_async(bus, NULL, BUS_NAME, 0, on_name, b);
         if (r < 0)
-                journal_log(LOG_WARNING, "Failed to offer the service on the system bus, so only root can call it: %s",
+                journal_log(LOG_WARNING,
+                            "Failed to offer the service on the system bus, so only root can call the service: %s",
                             strerror(-r));
 }
 

@@ -20,7 +20,7 @@ typedef struct TargetSpindown {
         bool on_request;       /* a user requested the last spin-down */
         unsigned n_short;      /* how many times in a row the drive was in standby for less than SHORT_USEC */
         uint64_t active_until; /* no spin-down before this time, because of n_short; CLOCK_MONOTONIC, µs */
-        Verdict failed;        /* the verdict of the last spin-down; VERDICT_APPLIED: it did not fail */
+        Verdict failed;        /* the verdict of the last spin-down; VERDICT_APPLIED if it succeeded */
         int failed_error;      /* Step.error of the last spin-down */
 } TargetSpindown;
 
@@ -90,9 +90,11 @@ static void spindown_idle(Target *t) {
 
         r = stack_group(INVENTORY_CLASSDIR, INVENTORY_BTRFSDIR, t->drive->name, &group);
         if (r < 0)
-                journal_spindown(t->drive, LOG_WARNING,
-                                 "the other drives of its arrays and file systems cannot be determined: %s",
-                                 strerror(-r));
+                journal_spindown(
+                                t->drive, LOG_WARNING,
+                                "failed to find the other drives of its arrays and file systems, so this drive is spun down "
+                                "alone: %s",
+                                strerror(-r));
         for (const Target *other = t->env->drives; other; other = other->next)
                 if (other != t && spins_down_with(other, group))
                         ready = MAX(ready, ready_at(other));
