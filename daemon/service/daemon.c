@@ -284,7 +284,7 @@ Daemon *daemon_free(Daemon *d) {
         if (!d)
                 return NULL;
 
-        (void) bus_free(d->bus); /* before the manager: clients' read permissions point to drives */
+        (void) bus_free(d->bus); /* freed before the manager, since clients' read permissions point to drives */
         (void) monitor_free(d->monitor);
         (void) sleep_free(d->sleep);
         (void) link_watch_free(d->links);

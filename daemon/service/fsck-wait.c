@@ -8,8 +8,8 @@
 
 #define SETTLE_RETRY_USEC (250ULL * 1000)   /* PID 1 learns of devices shortly after udev */
 #define FAILURE_RETRY_USEC (1000ULL * 1000) /* while PID 1 is not reachable */
-#define SAFETY_USEC (5000ULL * 1000)        /* queries without a signal while a ticket waits */
-#define LINGER_USEC (3000ULL * 1000)        /* keeps the connection for a visit that follows at once */
+#define SAFETY_USEC (5000ULL * 1000)        /* interval of queries while a ticket waits and no signal arrives */
+#define LINGER_USEC (3000ULL * 1000)        /* keeps the connection, since another visit may follow at once */
 #define TIMER_ACCURACY_USEC 1ULL            /* sd-event's default is 250 ms */
 
 struct FsckTicket {
@@ -30,7 +30,7 @@ struct FsckWait {
         Pid1 *pid1;
         FsckTicket *tickets;
         bool querying, repeat;
-        bool checks;            /* the last reply had checks: the next query covers all devices of all tickets */
+        bool checks;            /* the last reply listed checks, so the next query covers all devices of all tickets */
         sd_event_source *timer; /* the next query, or the end of an idle connection */
 };
 

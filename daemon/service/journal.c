@@ -21,7 +21,7 @@ typedef struct Record {
         int priority;
 } Record;
 
-/* Returns the formatted text, which the caller frees, or NULL without memory. */
+/* Returns the formatted text, which the caller frees, or NULL if memory runs out. */
 _printf_(1, 0) static char *text_format(const char *format, va_list ap) {
         char *text;
 

@@ -69,7 +69,7 @@ static void manager_changed(Manager *m) {
         (void) sd_event_source_set_enabled(m->settle, SD_EVENT_ONESHOT);
 }
 
-/* Counts running workers. Workers that are stuck in the kernel do not count toward the limit. */
+/* Counts workers, except workers that are stuck in the kernel, which do not count toward the limit. */
 static unsigned count_busy(const Manager *m) {
         unsigned n = 0;
 

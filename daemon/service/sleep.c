@@ -220,7 +220,7 @@ static int on_prepare_for_sleep(sd_bus_message *m, void *userdata, sd_bus_error 
         return 0;
 }
 
-/* If logind ended between its two signals, the second one never comes. A new logind does not know the inhibitor. */
+/* If logind ended after it announced a suspend, no signal reports the end of the suspend. A new logind does not know the inhibitor. */
 static void on_logind_changed(void *userdata) {
         Sleep *s = userdata;
 

@@ -33,7 +33,8 @@ DEFINE_CLEANUP(Sleep *, sleep_free);
 void sleep_bus_connected(Sleep *s, sd_bus *bus);
 void sleep_bus_lost(Sleep *s);
 
-/* The service will write settings: takes a delay inhibitor from now on. Without writes no inhibitor is needed, and no proxy is started. */
+/* The service will write settings: holds a delay inhibitor from now on. Before the first write no inhibitor is needed, and no proxy is
+ * started. */
 void sleep_writing(Sleep *s);
 
 /* No command is under way: releases the inhibitor. */

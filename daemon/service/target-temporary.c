@@ -212,7 +212,8 @@ int target_temporary_try(Target *t, char *const *values, bool allow_dangerous, b
 
         for (Target *p = next_path(t, t->env->drives); p && r >= 0; p = next_path(t, p->next)) {
                 (void) values_set(p, values, &like, NULL);
-                /* The file was written with the values of path `p`. Path `t` may also have values of a client. */
+                /* Writes the file again: values_set() wrote the file with the values of path `p`, but path `t` may also have values of a
+                 * client. */
                 r = values_write(t, values_of(t)->values);
         }
         return r;
@@ -355,7 +356,7 @@ void target_temporary_step(Target *t, const Step *s) {
         }
 }
 
-/* Drops the values of one kind, but only when all of them are restored, since restoring one may reset another. */
+/* Drops the values of one kind once all of them are restored: restoring one value may reset another. */
 static bool drop_returned(Target *t, bool until_boot) {
         TemporaryValues *h = values_of(t)->values;
         bool any = false;

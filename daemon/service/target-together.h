@@ -8,5 +8,5 @@
 
 extern const TargetPart together_part;
 
-/* If `p` contains a spin-up, which will not happen, removes it, and gives the drive's turn to the next drive. */
+/* Removes a spin-up from `p`, since the spin-up will not happen, and gives the drive's turn to the next drive. */
 void target_together_drop(Target *t, Pending *p);

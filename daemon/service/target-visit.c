@@ -37,7 +37,7 @@ static const VisitJobEvents visit_job_events;
 
 /* ---- logging ---- */
 
-/* A rule for an array or a volume applies to every drive below it, which may surprise its author. */
+/* Logs settings from rules that name an array or a volume. Such a rule applies to every drive below, which its author may not expect. */
 static void log_stacked(const Target *t) {
         for (size_t i = 0; i < t->wishes.n_items; i++)
                 if (t->wishes.items[i].via_stacked)
@@ -262,7 +262,7 @@ static void on_bridged(void *userdata, const Bridge *bridge, const DriveIdentity
         t->visit.identified = true;
 }
 
-/* Returns true if the visit spins the drive down; its last wish is then the standby command. */
+/* Returns true if the visit spins the drive down. The last wish of such a visit is the standby command. */
 static bool spins_down(const Target *t) {
         return t->visit.pending.work & WORK_SPIN_DOWN;
 }
@@ -333,7 +333,7 @@ static void request_remaining_work(Target *t, VisitEnd end, bool lost) {
         }
         if (v->identified) {
                 pending_merge(&t->pending, &v->pending);
-                /* The wishes of the drive behind the bridge are new. */
+                /* The drive that was identified behind the bridge may have new wishes. */
                 if (!(work & WORK_ALL))
                         pending_add(&t->pending, VISIT_CHANGE, visit_reason_work(VISIT_CHANGE), 0);
                 /* The next visit begins at once, before an active drive can enter standby. */

@@ -8,7 +8,7 @@
 /* Begins a visit for the pending work, if the drive may be visited and there is something to do. The drive must have no current visit. */
 int target_begin(Target *t);
 
-/* Starts the worker of a visit that is ready. -ESHUTDOWN: the broker's socket is closed. */
+/* Starts the worker of a visit that is ready. Returns -ESHUTDOWN as broker_fork() does. */
 int target_work(Target *t);
 
 /* Withdraws a visit that has no worker yet, and makes its work pending again. */

@@ -8,7 +8,7 @@
 /* Determines the wishes. The caller frees *ret. */
 int target_find_wishes(const Target *t, Wishes *ret);
 
-/* Updates Target.wishes. Returns 1 if they changed. */
+/* Updates Target.wishes. Returns 1 if the wishes changed. */
 int target_resolve(Target *t);
 
 /* Logs settings that no rule names any longer. Users may expect that removing a key resets the setting, but the drive keeps the value. */

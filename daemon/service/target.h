@@ -145,9 +145,9 @@ void *target_part(const Target *t, const TargetPart *part);
 /* Requests a visit, now or after the current one, for the work that belongs to this reason. A drive without a rule gets no commands.
  * Errors are logged. */
 void target_visit(Target *t, VisitReason reason);
-/* Like target_visit(), for other work than the usual work of this reason. */
+/* Like target_visit(), but for `work` instead of the usual work of this reason. */
 void target_visit_for(Target *t, VisitReason reason, VisitWork work);
-/* Like target_visit_for(), not before a time (CLOCK_MONOTONIC, µs). */
+/* Like target_visit_for(), but not before the time `not_before` (CLOCK_MONOTONIC, µs). */
 void target_visit_later(Target *t, VisitReason reason, VisitWork work, uint64_t not_before);
 
 /* Visits the drive if a change of the files, the power source or the temporary values changed its wishes. */

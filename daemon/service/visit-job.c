@@ -32,8 +32,8 @@ struct VisitJob {
         sd_event_source *silence; /* runs since the last message from or to the worker */
 };
 
-/* Limits that a correct worker does not reach: for each wish it sends at most two MESSAGE_SENDS, one MESSAGE_INTENDS and one MESSAGE_STEP,
- * and a MESSAGE_ALIVE every few seconds. */
+/* Limits that a correct worker does not reach: for each wish, such a worker sends at most two MESSAGE_SENDS, one MESSAGE_INTENDS and one
+ * MESSAGE_STEP, and a MESSAGE_ALIVE every few seconds. */
 #define MESSAGES_MAX 1024U
 #define MESSAGES_MAX_PER_WISH 256U
 

@@ -43,7 +43,7 @@ DEFINE_CLEANUP(VisitJob *, visit_job_free);
 /* Starts the worker. `active`: the drive is known to be active. */
 int visit_job_work(VisitJob *v, bool active);
 
-/* The note of the intended write is on stable storage; error < 0: it could not be stored. */
+/* The note of the intended write is on stable storage; error < 0: the note could not be stored. */
 void visit_job_intended(VisitJob *v, int error);
 
 /* Stops the worker after its current command; `ended` follows, with VISIT_DEFERRED. Does nothing without a worker. */

@@ -66,7 +66,8 @@ static int read_tgid(const char *proc, pid_t tid, pid_t *ret) {
         r = attribute_read_all(status, sizeof status, "%s/%d/status", proc, tid);
         if (r < 0)
                 return -ESRCH;
-        /* The name, which precedes "Tgid:", cannot fake this line: the kernel escapes its line feeds (proc_pid_status()). */
+        /* The process name, which comes first in the file, cannot contain a fake "Tgid:" line: the kernel escapes line feeds in the name
+         * (proc_pid_status()). */
         line = strstr(status, "\nTgid:");
         *ret = line ? (pid_t) strtol(line + strlen("\nTgid:"), NULL, 10) : 0;
         return *ret > 0 ? 0 : -ESRCH;
@@ -127,7 +128,7 @@ int process_lookup_at(const char *proc, pid_t tid, WakeProcess *ret, bool *ret_k
         return 0;
 }
 
-/* Finds the unit of a process. For a user's service this is the user unit, below user@UID.service. */
+/* Finds the unit of a process. For a service of a user's manager (user@UID.service), this is the user unit. */
 static void find_unit(WakeProcess *p) {
         _cleanup_free_ char *unit = NULL, *user_unit = NULL;
 
