@@ -498,8 +498,8 @@ static void note_separate_twins(GuardNote *n, const GuardedDrive *d) {
         if (!twin || n->twins)
                 return;
 
-        /* Before guard_judge() the note may have intents of an earlier run. Either twin may have caused them, so they are not assigned to a
-         * port. */
+        /* Before guard_judge() the note may have intents of an earlier run. Such intents are not assigned to a port, since either twin may
+         * have caused them. */
         if (n->guard->judged)
                 guard_record_part(n->record, twin->place);
         journal_log(LOG_NOTICE,

@@ -121,7 +121,7 @@ int journal_socket_send(JournalSocket *j, const char *record) {
         /* After a loss, records are queued again only after the loss has been logged. */
         if (r != -EAGAIN || j->n_lost > 0 || !add_waiting(j, record))
                 j->n_lost++;
-        /* If this fails, the next record causes another attempt. */
+        /* If no event source can be created, the next record causes another attempt. */
         if (r == -EAGAIN && j->event && !j->io)
                 (void) sd_event_add_io(j->event, &j->io, j->fd, EPOLLOUT, on_writable, j);
         return 0;

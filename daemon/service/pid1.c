@@ -83,7 +83,7 @@ static int on_job(sd_bus_message *m, void *userdata, sd_bus_error *error _unused
         Pid1 *p = userdata;
         uint32_t id;
 
-        /* The proxy forwards only signals of PID 1, and its connection has no bus names. */
+        /* Signals from the proxy need no check: the proxy forwards only signals of PID 1, and its connection has no bus names. */
         if (!p->by_proxy && !name_owner_sent(&p->systemd, m))
                 return 0;
         if (sd_bus_message_read(m, "uos", &id, &path, &unit) >= 0 &&
@@ -104,7 +104,7 @@ static int pid1_request_signals(Pid1 *p) {
                                         SYSTEMD_MANAGER_INTERFACE, "Subscribe", NULL, NULL, NULL);
 }
 
-/* PID 1 has re-executed itself, and its signals during the re-execution are lost. */
+/* Called when PID 1 has re-executed itself: subscribes again, and reports a change, since signals during the re-execution are lost. */
 static void on_pid1_changed(void *userdata) {
         Pid1 *p = userdata;
 

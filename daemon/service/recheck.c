@@ -14,7 +14,8 @@
 /* Shortest interval. With runtime PM a resumed drive is suspended again after its autosuspend delay, and must be polled twice during that
  * delay. */
 #define RESUMED_USEC (1ULL * 1000 * 1000)
-/* A recheck sends commands to a drive that had I/O during this time before: such commands hardly keep the drive active for longer. */
+/* A recheck counts a drive as active if there is I/O during this time. The commands of the recheck then hardly keep the drive active for
+ * longer. */
 #define SAMPLE_USEC (10ULL * 1000 * 1000)
 
 struct Recheck {

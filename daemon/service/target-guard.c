@@ -263,7 +263,7 @@ char *target_guard_kept(const Target *t) {
 }
 
 void target_guard_finish(Target *t) {
-        /* guarded_clear() keeps the note of a worker that still runs: it may hang in the very command that the note is about. */
+        /* guarded_clear() keeps the note while a worker still runs: the worker may hang in the command for which the note was written. */
         (void) guarded_clear(guard_of(t)->drive);
 }
 

@@ -72,7 +72,8 @@ void target_disturbed(Target *t, VisitReason reason, uint64_t seqnum) {
                 return;
         }
 
-        /* A revalidation costs only reads of sysfs. If its visit has to write, the end of the visit counts it. */
+        /* A revalidation costs only reads of sysfs, so it is not counted here. If the visit writes settings, the visit is counted at its
+         * end. */
         if (reason != VISIT_REVALIDATION)
                 target_count_disturbance(t);
         target_visit(t, reason);

@@ -157,7 +157,7 @@ void target_use_wear(void *target, const Wear *w) {
 
         drive_use_wear(&t->record->use, w, now_usec());
         use_warn_of_wear(t);
-        /* The drive is active now, and so usually is the drive that stores the file. */
+        /* Storing the statistics now usually spins up no drive: this drive is active, and so is usually the drive that stores the file. */
         target_use_keep(t);
 }
 

@@ -25,7 +25,7 @@ struct VisitJob {
         int worker; /* the socket of the worker; < 0: there is no worker */
         WorkerState state;
         VisitEnd end;      /* why the worker was stopped; VISIT_OVER: not stopped */
-        bool identified;   /* the worker identified the drive behind the USB bridge, which ends the visit */
+        bool identified;   /* the worker has identified the drive behind the USB bridge, so the visit ends */
         size_t n_messages; /* messages from the worker */
         bool *reported;    /* per wish: the verdict was reported */
         sd_event_source *io;
@@ -110,7 +110,7 @@ static void on_permission(void *userdata, Wait w) {
                 return;
         }
 
-        /* Without the timer the visit waits without a limit, and nothing is written. */
+        /* If the timer cannot be started, the visit waits without a limit, and nothing is written. */
         if (!v->patience && v->patience_usec != UINT64_MAX)
                 (void) timer_start(v->event, &v->patience, v->patience_usec, 0, on_patience, v);
         v->events->waiting(v->userdata, w, false);

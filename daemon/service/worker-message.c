@@ -132,8 +132,8 @@ int visit_request_new(const Visit *v, void **ret, size_t *ret_size) {
 
 /* ---- a request: reading ---- */
 
-/* Returns true if `path` is the path of a whole disk. Disks are below "block", NVMe namespaces directly below a controller or subsystem,
- * and partitions below a disk. */
+/* Returns true if `path` is the path of a whole disk. Disks are below "block", NVMe namespaces are directly below a controller or
+ * subsystem. Partitions, which are below a disk, do not match. */
 static bool syspath_is_valid(const char *path) {
         static const char disk[] = "/sys/devices/*/@(block|nvme+([0-9])|nvme-subsys+([0-9]))/+([!/])";
 
