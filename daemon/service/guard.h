@@ -56,8 +56,8 @@ void guarded_visit(GuardedDrive *d, bool begins);
 /* Remembers which value a visit is writing now. `setting` is NULL if the visit writes none. */
 void guarded_underway(GuardedDrive *d, const char *setting, const char *value);
 
-/* Removes the drive's intents, without waiting. For a drive that stayed healthy, or to which nothing was written. Does nothing and returns
- * false during a visit. */
+/* Removes the drive's intents, without waiting. Used for a drive that stayed healthy, or to which nothing was written. Does nothing and
+ * returns false during a visit. */
 bool guarded_clear(GuardedDrive *d);
 
 /* Judges the drive's intents after the drive disappeared or no longer answers. */

@@ -38,5 +38,5 @@ int target_temporary_overlay(const Target *t, Wishes *w);
 /* Handles the verdict of a setting. */
 void target_temporary_step(Target *t, const Step *s);
 
-/* Called at the end of a visit: drops values that are restored. Returns true if there were any. */
+/* Called at the end of a visit: drops values that are restored. Returns true if a value was dropped. */
 bool target_temporary_ended(Target *t);

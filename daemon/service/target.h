@@ -67,7 +67,7 @@ typedef struct TargetEnv {
 typedef struct CurrentVisit {
         VisitJob *job;    /* NULL: there is no visit */
         Pending pending;  /* the work of the visit, and the reason for it */
-        Wishes selected;  /* the wishes of the visit; with WORK_SPIN_DOWN the last one is the standby command */
+        Wishes selected;  /* the wishes of the visit; with WORK_SPIN_DOWN the last wish is the standby command */
         Memory *memories; /* one per wish in `selected` */
         VisitSummary summary;
         bool ready;      /* has the permission to send commands, and waits for a worker */

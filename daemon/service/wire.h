@@ -18,7 +18,7 @@ typedef enum WireType {
         WIRE_BYTES,  /* uint8_t[`limit`]; any */
         WIRE_TEXT,   /* char[`limit`], NUL-terminated */
         WIRE_STRING, /* char *; occupies `limit` bytes in the message, and longer text is cut. After reading, the pointer points into the
-                      * message; NULL: empty */
+                      * message, or is NULL for an empty text */
         WIRE_STRUCT, /* a structure with `fields`; an array of `limit` items of `stride` bytes each */
 } WireType;
 

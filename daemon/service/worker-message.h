@@ -17,8 +17,8 @@ typedef enum WorkerMessageType {
         MESSAGE_STEP,    /* `wish` has its verdict */
         MESSAGE_POWER,   /* at the end: the power mode (visit.h) */
         MESSAGE_WEAR,    /* at the end: the wear counters (visit.h) */
-        MESSAGE_BRIDGE,  /* at the end: the USB bridge; with a serial number: the drive behind it */
-        MESSAGE_END,     /* the visit is over */
+        MESSAGE_BRIDGE, /* at the end: the USB bridge, and the drive behind the bridge if `identity` has a serial number */
+        MESSAGE_END,    /* the visit is over */
         _MESSAGE_MAX,
 } WorkerMessageType;
 
