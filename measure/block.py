@@ -156,7 +156,7 @@ def _check_draft(s: Subject, tunings: list[Tuning], text: str) -> None:
     for row in explained:
         if row["name"] in changed and not row["rule"].startswith(f"{draft}:"):
             faults += 1
-            warn(f"{row['name']} of {s.name} is set by {row['rule']}, which is read later; change it there")
+            warn(f"{row['rule']} overrides this file; change {row['name']} there")
     if faults:
         raise Trouble
 
@@ -172,7 +172,7 @@ def write(s: Subject, tunings: list[Tuning]) -> None:
     path, old = _path(s), check_file(s)
     text, renewed = format_file(s, tunings, old) or ("", False)
     if not renewed and not any(t.changes for t in tunings):
-        warn("no value is better than the present one: nothing is written")
+        warn("no value is better than the current one: nothing is written")
         return
     _check_draft(s, tunings, text)
     if not _is_safe(path):

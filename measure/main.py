@@ -120,7 +120,7 @@ def bench(options: argparse.Namespace) -> int:
 
 def tune(options: argparse.Namespace) -> int:
     if not options.names:
-        raise Trouble("no drive named: 'drivekeep tune DRIVE [SETTING...]'")
+        raise Trouble("no drive given; usage: 'drivekeep tune DRIVE [SETTING...]'")
     pictures = [(path, kind) for path, kind in ((options.svg, "svg"), (options.plot, plot.kind_of(options.plot or ""))) if path]
     for path, kind in pictures:
         plot.check(path, kind)

@@ -94,7 +94,7 @@ def _show_curves(s: Subject, t: Tuning) -> None:
     for i, trial in enumerate(t.tune.trials):
         table.row(trial.value, t.mark(i),
                   *(format_value(t.goal.kind, samples.median(kept)) if kept else None for kept in trial.after),
-                  f"{trial.cycles} in {trial.waits} waits" if trial.cycles is not None and trial.waits else None)
+                  f"{trial.cycles} in {trial.waits} idle times" if trial.cycles is not None and trial.waits else None)
     for i in range(len(t.tune.trials)):
         _note_slow(table, t, i)
     table.note(f"no value is best, as saving more power makes the first read slower: the setting is not changed ({t.present})")

@@ -84,9 +84,9 @@ def connect(state_dir: str) -> Service | None:
 def explain(error: Exception) -> Trouble:
     if isinstance(error, Refused):
         if error.name in ("org.freedesktop.DBus.Error.AccessDenied", "System.Error.EPERM"):
-            return Trouble("only root may ask for that")
-        return Trouble(f"drivekeep.service cannot do that: {error}", of_service=True)
-    return Trouble("drivekeep.service has not answered; 'systemctl status drivekeep.service' tells more", NO_SERVICE, of_service=True)
+            return Trouble("only root may do this")
+        return Trouble(f"drivekeep.service rejected the request: {error}", of_service=True)
+    return Trouble("drivekeep.service does not answer; 'systemctl status drivekeep.service' shows more", NO_SERVICE, of_service=True)
 
 
 def missing() -> Trouble:

@@ -149,12 +149,12 @@ class Subject:
 
     def check_here(self) -> None:
         if not self.is_here():
-            raise Trouble(f"{self.name} cannot be measured any longer: it is gone")
+            raise Trouble(f"{self.name} can no longer be measured: it was removed")
 
     def check_ready(self) -> None:
         self.check_here()
         for _, why in self._refusals():
-            raise Trouble(f"{self.name} cannot be measured any longer: {why}")
+            raise Trouble(f"{self.name} can no longer be measured: {why}")
 
     def is_stopped(self) -> bool:
         return fio.wait_for_stop(self.stop_fd, 0)
@@ -207,7 +207,7 @@ class Subject:
             return f"'{directory}' is on an unknown drive: --file needs a directory on {self.name}"
         on_it = device == self.name or device in sysfs.above(self.name)
         if not on_it or not set(sysfs.disks_below(device)) <= set(self.below):
-            return f"'{directory}' is not on {self.name} alone, so writes there do not measure it"
+            return f"'{directory}' is not on {self.name} alone: --file needs a directory that is only on {self.name}"
         return None
 
 
@@ -219,7 +219,7 @@ def find_obstacle(drive: dict) -> str | None:
     """Returns why the drive must not be read for minutes now, as the end of a sentence; None: it may be read. For arrays, only the disks
     have obstacles."""
     if drive["state"] in SLEEPING:
-        return "is in a low-power state and is not woken for this; read from it first to wake it"
+        return "is in a low-power state; read from it to wake it, and try again"
     wear = drive["wear"]
     if wear is None:
         return "does not answer"

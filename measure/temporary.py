@@ -93,7 +93,7 @@ class Temporary:
         if now.value is not None and (now.value == before or of_files):
             return True
         is_now = f"is {now.value}" if now.value is not None else f"cannot be read now ({now.why})"
-        warn(f"{setting} of {self.subject.name} {is_now}, and was {before}: drivekeep.service sets it back as soon as it can")
+        warn(f"{setting} of {self.subject.name} {is_now}, and was {before}: drivekeep.service restores it as soon as possible")
         return False
 
     def restore(self, service_is_lost: bool) -> int:
@@ -104,7 +104,7 @@ class Temporary:
             return command.WANTED
         # A new drive with the same name has no temporary value.
         if not subject.is_here():
-            raise Trouble(f"{subject.name} is gone, and its {self.setting} could not be restored: it was {self.present}")
+            raise Trouble(f"{subject.name} was removed before its {self.setting} was restored to {self.present}")
         # The user may have interrupted idle time. The drive was active before the measurement, and the service does not wake drives.
         if self.saves_power:
             subject.read_anywhere()

@@ -134,13 +134,13 @@ def choose(names: list[str], has_file: bool) -> list[Tuning]:
         if t is None:
             warn(f"nothing can be measured for {name}: {why_unmeasured(rows[name])}")
         elif t.writes and not has_file:
-            warn(f"{t.setting} is measured by writes to a file: name its directory with --file=DIR")
+            warn(f"{t.setting} is measured by writes to a file: add --file=DIR, a directory on the drive")
         else:
             chosen.append(Tuning(t))
     if len(chosen) < len(names):
         raise Trouble
     if has_file and not any(t.tunable.writes for t in chosen):
-        raise Trouble("--file is for settings that are measured by writes, and none of these settings is")
+        raise Trouble("--file applies only to settings measured by writes; none of the given settings is")
     return chosen
 
 

@@ -185,7 +185,7 @@ class Command(Program):
         self.service, n = FakeService(), iter(range(9))
         self.service.gate = lambda name: "a visit to the drive takes long" if next(n) > 0 else None
         self.assertEqual(self.bench("sda"), 0)
-        self.assertIn("sda cannot be measured any longer: a visit to the drive takes long", self.err)
+        self.assertIn("sda can no longer be measured: a visit to the drive takes long", self.err)
         self.assertIn("Saved as", self.out)
 
     def test_nothing(self):

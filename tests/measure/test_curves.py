@@ -18,10 +18,10 @@ LATENCIES = {"64": [[0.012, 0.512], [0.520, 0.530]], "127": [[0.011, 0.014], [0.
 
 TABLE = """\
 apm: first read after idle time, for each idle time
-apm         1 s     2 s  LOAD CYCLES
- 64 -    262 ms  525 ms 3 in 4 waits
-127 -   12.5 ms 36.5 ms 0 in 4 waits
-254 now       - 13.0 ms            -
+apm         1 s     2 s       LOAD CYCLES
+ 64 -    262 ms  525 ms 3 in 4 idle times
+127 -   12.5 ms 36.5 ms 0 in 4 idle times
+254 now       - 13.0 ms                 -
 apm = 64: after 2 s of idle time, the first read is slow: it takes 525 ms
 apm = 127: up to 2 s of idle time, no first read is slow
 apm = 254: too few samples

@@ -79,8 +79,8 @@ class Bus(Fake):
         s = service.connect(".")
         for name, text, status, sentence in (
                 ("org.freedesktop.DBus.Error.InvalidArgs", "apm does not accept this value.", 1,
-                 "drivekeep.service cannot do that: apm does not accept this value."),
-                ("org.freedesktop.DBus.Error.AccessDenied", "no", 1, "only root may ask for that")):
+                 "drivekeep.service rejected the request: apm does not accept this value."),
+                ("org.freedesktop.DBus.Error.AccessDenied", "no", 1, "only root may do this")):
             with self.subTest(name):
                 self.answer = lambda *_, reply=(name, text): reply
                 with self.assertRaises(Refused):
@@ -98,7 +98,7 @@ class Bus(Fake):
             with self.assertRaises(Trouble) as caught:
                 s.request("EndTemporary", "s", "sda")
             self.assertEqual((caught.exception.status, caught.exception.of_service), (3, True))
-            self.assertIn("drivekeep.service has not answered", caught.exception.sentence)
+            self.assertIn("drivekeep.service does not answer", caught.exception.sentence)
         self.assertTrue(s.request_permission("sda"))
 
     def test_late(self):

@@ -18,14 +18,14 @@ SCHEDULER = ("      // measured 0000-00-00, firmware F1, schedulers bfq mq-deadl
              'mq-deadline 150 /s (149.4 to 150.6 /s); 24 samples\n      scheduler = "bfq";\n')
 SECTORS = ("      // measured 0000-00-00, firmware F1: sequential, start (outer zone), 128 KiB 3.00 MB/s (2.988 to 3.012 MB/s), 256 KiB 2.00 MB/s "
            '(1.992 to 2.008 MB/s); 12 samples\n      max_sectors_kb = "128 KiB";\n')
-SETS_BACK = "drivekeep.service sets it back as soon as it can"
+SETS_BACK = "drivekeep.service restores it as soon as possible"
 
 # Settings in the command's JSON that differ from the defaults.
 SETTINGS = {"scheduler": {}, "max_sectors_kb": {}, "wbt_lat_usec": {}, "nr_requests": {}, "apm": {}, "timeout": {},
             "spindown_time": {"readable": False}, "standby": {"once": True, "readable": False}, "epc": {"volatile": False},
             "max_sectors": {"transport": "none"}, "harm": {"danger": "it burns"}, "elevator": {"alias_of": "scheduler"}}
 
-REFUSED = (([], {}, 1, "no drive named: 'drivekeep tune DRIVE [SETTING...]'"),
+REFUSED = (([], {}, 1, "no drive given; usage: 'drivekeep tune DRIVE [SETTING...]'"),
            (["sdx"], {}, 1, "'sdx' is no drive that drivekeep knows"),
            (["sr0"], {}, 1, "sr0 is not measured: it is an optical drive"),
            (["sda", "schedulr"], {}, 1, "there is no setting 'schedulr'"),
@@ -36,8 +36,8 @@ REFUSED = (([], {}, 1, "no drive named: 'drivekeep tune DRIVE [SETTING...]'"),
            (["sda", "max_sectors"], {}, 1, "max_sectors: drivekeep never sets it"),
            (["sda", "harm"], {}, 1, "harm: it is dangerous"),
            (["sda", "scheduler", "timeout"], {}, 1, "nothing can be measured for timeout"),
-           (["sda", "wbt_lat_usec"], {}, 1, "wbt_lat_usec is measured by writes to a file: name its directory with --file=DIR"),
-           (["sda", "scheduler", "--file=here"], {}, 1, "--file is for settings that are measured by writes, and none of these settings is"),
+           (["sda", "wbt_lat_usec"], {}, 1, "wbt_lat_usec is measured by writes to a file: add --file=DIR, a directory on the drive"),
+           (["sda", "scheduler", "--file=here"], {}, 1, "--file applies only to settings measured by writes; none of the given settings is"),
            (["sda", "--budget=9s"], {}, 1, "'9s' is not a valid time"),
            (["sda", "--budget=13h"], {}, 1, "write --budget=10min, or another time"),
            (["sda"], {"user": 1000}, 1, "only root may measure drives"),
@@ -59,7 +59,7 @@ NOT_WRITTEN = ((TUNED, "// mine\ndrives = (\n);\n", TUNED + " was not written by
                (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END});\non_drift = \"restore\";\n", TUNED + " was changed by hand"),
                (TUNED, f"{BEGIN}{HEAD}{SCHEDULER}{END}{HEAD}{SCHEDULER}{END});\n", TUNED + " was changed by hand"),
                ("etc/drivekeep/drivekeep.conf.d/90-x.conf", "drives = ( { match = {}; scheduler = \"none\"; } );\n",
-                "/90-x.conf:1, which is read later; change it there"),
+                "/90-x.conf:1 overrides this file; change scheduler there"),
                ("etc/drivekeep/drivekeep.conf", "drives = (", "drivekeep.conf:1:1: error: "))
 
 
@@ -257,11 +257,11 @@ class Tune(Program):
         self.tune(0, "sda", "wbt_lat_usec", "--file=here")
         self.assertEqual(self.err, "")
         for part in ("wbt_lat_usec: 2 ms is better than off: random 4 KiB during writes, median latency, 50 % shorter (", 'wbt_lat_usec = "2 ms";',
-                     "\nwbt_lat_usec: the kernel throttles writes for it, and their slowdown is not measured\n"):
+                     "\nwbt_lat_usec: this setting makes the kernel throttle writes; how much slower they are is not measured\n"):
             self.assertIn(part, self.out)
         self.assert_back()
         self.tune(0, "sda", "wbt_lat_usec", "--file=here", "--json")
-        self.assertTrue(json.loads(self.out)["settings"][0]["caution"].startswith("the kernel throttles writes"))
+        self.assertTrue(json.loads(self.out)["settings"][0]["caution"].startswith("this setting makes the kernel throttle writes"))
         self.tune(0, "sda", "wbt_lat_usec", "scheduler", "--file=here")
         self.assertIn("wbt_lat_usec: 2 ms is better than off", self.out)
         self.assertIn("scheduler: not changed", self.out)
@@ -285,7 +285,7 @@ class Tune(Program):
         self.tune(0, "sda", "scheduler", "--write")
         self.assertIn(" samples show no better value", self.out)
         self.assertIn("No setting changes.\n", self.out)
-        self.assertIn("no value is better than the present one: nothing is written", self.err)
+        self.assertIn("no value is better than the current one: nothing is written", self.err)
         self.assertFalse(os.path.exists(TUNED))
         self.assert_back()
 
@@ -351,13 +351,13 @@ class Tune(Program):
     def test_hold_refused(self):
         self.service.refusal = "another one measures it"
         self.tune(1, "sda", "scheduler")
-        self.assertIn("drivekeep.service cannot do that: another one measures it\n", self.err)
+        self.assertIn("drivekeep.service rejected the request: another one measures it\n", self.err)
         self.assertEqual(self.out, "")
 
     def test_service_gone(self):
         self.service.dies_at = 4
         self.tune(3, "sda", "scheduler")
-        self.assertEqual(self.err.count("drivekeep.service has not answered"), 1)
+        self.assertEqual(self.err.count("drivekeep.service does not answer"), 1)
         # The service restores the value when it runs again.
         self.assertIn(f"scheduler of sda is bfq, and was mq-deadline: {SETS_BACK}", self.err)
         # Earlier samples are shown.
@@ -389,7 +389,7 @@ class Tune(Program):
         n = iter(range(99))
         self.service.gate = lambda name: "it is visited" if next(n) > 5 else None
         self.tune(1, "sda", "scheduler")
-        self.assertIn("sda cannot be measured any longer: it is visited", self.err)
+        self.assertIn("sda can no longer be measured: it is visited", self.err)
         self.assert_back()
 
     def test_files_want(self):
@@ -453,8 +453,8 @@ class Tune(Program):
         self.put("class/sda/diskseq", "5")
         self.behave = lambda n: (n >= 7 and self.put("class/sda/diskseq", "6")) or self.speeds(n)
         self.tune(1, "sda", "max_sectors_kb", "scheduler", "--write")
-        self.assertIn("sda cannot be measured any longer: it is gone\n", self.err)
-        self.assertIn("sda is gone, and its max_sectors_kb could not be restored: it was 256 KiB\n", self.err)
+        self.assertIn("sda can no longer be measured: it was removed\n", self.err)
+        self.assertIn("sda was removed before its max_sectors_kb was restored to 256 KiB\n", self.err)
         self.assertNotIn("sets it back", self.err)
         self.assertFalse([call for call in self.service.calls if call == "EndTemporary" or "scheduler" in call])
         self.assertEqual(len(self.runs(" --name=start ")) - 1, 6)
@@ -465,7 +465,7 @@ class Tune(Program):
         self.put("class/sda/queue/scheduler", "none [mq-deadline]")
         self.service.vanishes_at = "none"
         self.tune(1, "sda", "scheduler")
-        self.assertIn("sda is gone, and its scheduler could not be restored: it was mq-deadline\n", self.err)
+        self.assertIn("sda was removed before its scheduler was restored to mq-deadline\n", self.err)
 
     def test_not_again(self):
         """If the old value cannot be restored, no configuration is written."""
@@ -515,7 +515,7 @@ class Tune(Program):
         self.behave, self.step_seconds = lambda n: {"iops": 100}, 0.3
         for words in ("max_sectors_kb",), ("scheduler", "--budget=10s"):
             self.tune(0, "sda", "--write", *words)
-            self.assertIn("no value is better than the present one: nothing is written", self.err)
+            self.assertIn("no value is better than the current one: nothing is written", self.err)
         self.step_seconds = 0.1
         self.tune(0, "sda", "scheduler", "--write")
         self.assertEqual(self.err, "")

@@ -209,7 +209,7 @@ class Tuning(Sampling):
         self.unplug(machine, hba, 0, drive.serial)
         machine.wait_until("! systemctl is-active -q measuring", 120)
         self.match("tune reports the value that it could not restore on an unplugged drive", machine.run("cat /root/said").stdout,
-                   r"sd. is gone, and its lookahead could not be restored: it was off\n")
+                   r"sd. was removed before its lookahead was restored to off\n")
         self.match("tune fails with exit status 1 after the drive was unplugged",
                    machine.run("systemctl show -P ExecMainStatus measuring").stdout, r"^1$")
         hba.attach(0, drive)
@@ -318,7 +318,7 @@ class TuningFile(Tuning):
     def check_cache(self, machine, drive):
         self.match("tune requires a directory to measure write_cache with writes",
                    machine.run("drivekeep tune SN-CACHED write_cache", check=False).stderr,
-                   "write_cache is measured by writes to a file: name its directory with --file=DIR")
+                   "write_cache is measured by writes to a file: add --file=DIR, a directory on the drive")
         mark, used = drive.log.mark(), machine.run("df --output=used /mnt/cached").stdout
         machine.run("systemd-run -q --unit=ended -p StandardOutput=file:/root/ended drivekeep tune SN-CACHED write_cache --file=/mnt/cached")
         machine.wait_until(lambda: any(e.command in WRITE for e in drive.log.since(mark, origin="kernel")), 60)
