@@ -54,12 +54,12 @@ static void print_count(Output *o, const DriveUse *u, WearKind k, const char *ke
         output_end(o);
 
         if (known && !ends)
-                output_note(o, "  %" PRIi64 " %.*s, none of them in this time", r.count,
+                output_note(o, "  %" PRIi64 " %.*s, none of them since this timer was set", r.count,
                             (int) (strlen(kind) - (r.count == 1)), kind);
         else if (known)
-                output_note(o, "  %" PRIi64 " %s, %.1f a day: the rating of %" PRIi64 "%s is reached in %.0f years",
+                output_note(o, "  %" PRIi64 " %s, %.1f a day: the rating of %" PRIi64 "%s is reached in %.0f year%s",
                             r.count, kind, r.per_day, r.rated, r.assumed ? " (assumed: the drive reports none)" : "",
-                            r.years);
+                            r.years, r.years > 0.5 && r.years < 1.5 ? "" : "s");
         else if (count.known)
                 output_note(o, "  %" PRIi64 " %.*s", count.number, (int) (strlen(kind) - (count.number == 1)), kind);
 }
@@ -94,7 +94,7 @@ static void print_timers(Output *o, const DriveUse *u) {
                 if (!known)
                         continue;
                 if (!any)
-                        output_note(o, "Estimates for the same I/O with a spin-down timer for this drive alone:");
+                        output_note(o, "Estimates if this drive had its own timer (same I/O):");
                 any = true;
                 output_note(o, "  %2u min: %.1f spin-ups a day, in standby for %.1f h a day", timer_minutes[i],
                             p.spin_ups_per_day, p.hours_standby_per_day);
@@ -106,7 +106,7 @@ static void print_timers(Output *o, const DriveUse *u) {
         else if (u->known_from > timer_minutes[0] * 60)
                 output_note(o,
                             "There are no estimates for timers below %" PRIu64
-                            " min: this timer prevents the counting of shorter idle times.",
+                            " min: the service may have missed shorter idle times.",
                             u->known_from / 60);
 }
 

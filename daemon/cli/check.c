@@ -160,7 +160,7 @@ static void check_drives(Config *c, const Inventory *inventory, const Records *r
                 /* The match of a block with an error may be incomplete. */
                 if (!b->broken && !matches_any(b, inventory))
                         must_work(complain(&c->complaints, COMPLAINT_NOTICE, b->file, b->line, b->column,
-                                           "this rule matches no drive that is present"));
+                                           "this rule matches no attached drive"));
         }
 
         for (size_t i = 0; i < inventory->n_drives; i++) {

@@ -21,7 +21,7 @@ int candidate_find(const Candidate *candidates, size_t n, const char *argument, 
 
 /* Messages for empty results. */
 #define NO_DRIVES \
-        "no drive that drivekeep supports is present; drivekeep-status(1) describes these drives under 'drivekeep list'"
+        "no supported drive is attached; drivekeep-status(1) lists the supported drives under 'drivekeep list'"
 #define NO_RULES \
         "no rule of the configuration matches these drives, so no setting is managed; drivekeep.conf(5) describes rules"
 

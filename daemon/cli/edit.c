@@ -135,7 +135,7 @@ static int draft_begin(Edit *e) {
         if (fd < 0 && errno == EEXIST) {
                 r = draft_read(e);
                 if (r == EXIT_WANTED)
-                        warn_escaped("%s exists from an earlier edit, and is edited again", e->draft);
+                        warn_escaped("continuing the draft of an earlier edit: %s", e->draft);
                 return r;
         }
         if (fd < 0)
@@ -186,17 +186,21 @@ static int reload_service(const Options *o, const char *path) {
         int r;
 
         if (records < 0 || !record_directory_is_locked(records)) {
-                printf("%s is written; drivekeep.service does not run, and reads the file at its next start\n", path);
+                printf("%s was saved. It takes effect when drivekeep.service starts.\n", path);
                 return EXIT_WANTED;
         }
         r = request_open(&bus);
         r = r < 0 ? (int) request_explain(r, &SD_BUS_ERROR_NULL) : reload_request(o, bus, &before);
         if (r != EXIT_WANTED) {
-                warn_escaped("%s is written, but drivekeep.service has not read it", path);
+                warn_escaped("%s was saved, but drivekeep.service has not read it", path);
                 return r;
         }
-        printf("%s is written, and drivekeep.service has read it\n", path);
+        printf("%s was saved, and drivekeep.service has read it\n", path);
         return reload_report(o, &before);
+}
+
+static const char *unchanged(const Edit *e) {
+        return e->exists ? "is not changed" : "was not created";
 }
 
 static int edit(Edit *e, int dir_fd) {
@@ -212,9 +216,9 @@ static int edit(Edit *e, int dir_fd) {
                 if (e->new_size == e->old_size && memcmp(e->new, e->old, e->old_size) == 0) {
                         (void) unlink(e->draft);
                         if (done)
-                                printf("%s is not changed\n", e->path);
+                                printf("%s %s\n", e->path, unchanged(e));
                         else
-                                warn_escaped("the editor failed; %s is not changed", e->path);
+                                warn_escaped("the editor failed; %s %s", e->path, unchanged(e));
                         return done ? EXIT_WANTED : EXIT_BAD_INPUT;
                 }
                 if (!done) {
@@ -232,9 +236,9 @@ static int edit(Edit *e, int dir_fd) {
         } while (answer == 'e');
 
         if (answer == 'd' && unlink(e->draft) >= 0)
-                warn_escaped("%s is not changed", e->path);
+                warn_escaped("%s %s", e->path, unchanged(e));
         else
-                warn_escaped("%s is not changed; the draft is %s, and 'drivekeep edit' opens it again", e->path,
+                warn_escaped("%s %s; the draft is %s, and 'drivekeep edit' opens it again", e->path, unchanged(e),
                              e->draft);
         return EXIT_BAD_INPUT;
 }

@@ -106,7 +106,7 @@ static int import_run(const Options *o) {
         }
 
         if (!o->names && o->n_commands == 0) {
-                warnx("no file named; name the files to import, as in 'drivekeep import /etc/hdparm.conf'");
+                warnx("no file given; name the files to import, as in 'drivekeep import /etc/hdparm.conf'");
                 return EXIT_BAD_INPUT;
         }
         if (o->write_to && o->n_roots == 0 && geteuid() != 0) {

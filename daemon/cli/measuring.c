@@ -58,7 +58,7 @@ const Verb verb_bench = {
         .name = "bench",
         .summary = "Measure the speed of a drive, and compare measurements",
         .arguments = "[DRIVE]\n--compare [DRIVE]\n--compare BEFORE AFTER",
-        .help = "Measure the speed of a drive with its present settings for three minutes, and store the result. Only read from the drive, "
+        .help = "Measure the speed of a drive with its current settings for three minutes, and store the result. Only read from the drive, "
                 "except with --file. Without arguments: list the stored results. Needs the package drivekeep-tune."
                 "\v" DRIVE_IS ". "
                 "--compare shows whether the last two measurements of a drive differ, or the measurements BEFORE and AFTER of the list. "

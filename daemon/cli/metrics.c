@@ -165,7 +165,7 @@ static const struct {
         { "drivekeep_setting_ok",                    "gauge",   "Whether the setting is as wanted.",                                              .of_setting = put_ok },
         { "drivekeep_setting_verdict",               "gauge",   "The verdict on the setting, in the label verdict.",                        .of_setting = put_verdict },
         { "drivekeep_setting_wanted",                "gauge",   "The wanted value of the setting, if it is a number: in seconds, bytes, degrees Celsius, or 1 for on.", .of_setting = put_wanted },
-        { "drivekeep_setting_actual",                "gauge",   "The present value of the setting, in the same units as the wanted value.",                 .of_setting = put_actual },
+        { "drivekeep_setting_actual",                "gauge",   "The current value of the setting, in the same units as the wanted value.",                 .of_setting = put_actual },
 };
 /* clang-format on */
 

@@ -18,10 +18,10 @@ static const struct {
         { OPTION_JSON, { "json", 'j', NULL, 0, "Print JSON; drivekeep(1) names its schema", 0 }, offsetof(Options, json) },
         { OPTION_STATE_DIR, { "state-dir", 0x100, "DIR", 0, "Read the state files in DIR instead of " STATE_DIR " (for testing)", 0 },
           offsetof(Options, state_dir) },
-        { OPTION_CONFIG_ROOT, { "config-root", 0x101, "DIR", 0, "Read DIR/drivekeep instead of those in /etc, /run and /usr/lib; "
+        { OPTION_CONFIG_ROOT, { "config-root", 0x101, "DIR", 0, "Read DIR/drivekeep instead of the drivekeep directories in /etc, /run and /usr/lib; "
                                 "may be repeated: earlier DIRs mask later ones", 0 }, 0 },
-        { OPTION_PERMANENT, { "permanent", 0x102, NULL, 0, "Also write settings that drives keep over power cycles, and make the drives save "
-                              "settings of blocks with permanent = true", 0 }, offsetof(Options, permanent) },
+        { OPTION_PERMANENT, { "permanent", 0x102, NULL, 0, "Also write settings that drives keep over power cycles, and make drives save "
+                              "settings from configuration blocks with permanent = true", 0 }, offsetof(Options, permanent) },
         { OPTION_ON_BATTERY, { "on-battery", 0x109, NULL, 0, "Plan as if the machine were on battery", 0 },
           offsetof(Options, on_battery) },
         { OPTION_STRICT, { "strict", 0x103, NULL, 0, "Exit with status 2 if there are warnings", 0 }, offsetof(Options, strict) },
@@ -59,13 +59,13 @@ static const struct {
           offsetof(Options, metrics) },
         { OPTION_METRICS, { "output", 0x11a, "FILE", 0, "Replace FILE by the metrics, unless FILE is on a drive in standby", 0 }, offsetof(Options, output) },
         { OPTION_HOST, { "host", 'H', "[USER@]HOST", 0, "Show the status of that machine, by ssh", 0 }, offsetof(Options, host) },
-        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive that is not present, described by the keys of match; "
+        { OPTION_AS, { "as", 0x104, "KEY=VALUE,...", 0, "Explain for a drive with these properties (keys of match), which need not be attached; "
                        "node is its name", 0 }, offsetof(Options, as) },
         { OPTION_IDENTIFY, { "identify", 0x105, "FILE", 0, "Show the contents of an IDENTIFY DEVICE image: 512 bytes, or the output of "
                              "'hdparm --Istdout'; - is standard input", 0 }, offsetof(Options, identify) },
-        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "Read the files as KIND; by default detected by their names and first lines", 0 }, offsetof(Options, format) },
+        { OPTION_FORMAT, { "format", 0x106, "KIND", 0, "Read the files as KIND; by default, detect the kind from names and first lines", 0 }, offsetof(Options, format) },
         { OPTION_IMPORT, { "write", 0x11b, "NAME", 0, "Write the configuration to drivekeep.conf.d/NAME.conf below /etc; needs root", 0 }, offsetof(Options, write_to) },
-        { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Replace an existing file of --write", 0 }, offsetof(Options, force) },
+        { OPTION_IMPORT, { "force", 0x11c, NULL, 0, "Let --write replace an existing file", 0 }, offsetof(Options, force) },
         { COMMON, { "quiet", 'q', NULL, 0, "Print errors only", -1 }, offsetof(Options, quiet) },
         { COMMON, { "no-legend", 0x107, NULL, 0, "Print no headings and no notes", -1 }, offsetof(Options, no_legend) },
         { COMMON, { "no-pager", 0x108, NULL, 0, "Do not use a pager", -1 }, offsetof(Options, no_pager) },

@@ -82,7 +82,7 @@ int reload_report(const Options *options, const Records *before) {
                 any |= print_drive(o, now.items[i], records_find(before, now.items[i]->name), &status);
                 record_sum_add(&sum, now.items[i]);
         }
-        output_line(o, "%s%s", any ? "" : "no setting changed: ", record_sum_format(&sum, line));
+        output_line(o, "%s%s", any ? "" : "no setting changed; in total: ", record_sum_format(&sum, line));
         return status;
 }
 

@@ -423,9 +423,9 @@ static int show_run(const Options *o) {
 const Verb verb_show = {
         .name = "show",
         .paged = true,
-        .summary = "Show what a drive supports, and its present values",
+        .summary = "Show what a drive supports, and its current values",
         .arguments = "[DRIVE...]\n--identify FILE",
-        .help = "Show which settings a drive supports, and their present values. Change nothing, and wake no drive."
+        .help = "Show which settings a drive supports, and their current values. Change nothing, and wake no drive."
                 "\v" DRIVE_IS "; without DRIVE: all drives, one line each. "
                 "Reading values from the drive itself needs root. "
                 "--plot and --svg need the package drivekeep-tune, and read the journal: this needs root or the group systemd-journal or adm.",

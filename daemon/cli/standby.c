@@ -54,7 +54,7 @@ static int standby_show(const Options *o, const Records *records, size_t n, _unu
 
 static int standby_run(const Options *o) {
         if (!o->names) {
-                warnx("no drive named; name each drive that should enter standby");
+                warnx("no drive given; usage: 'drivekeep standby DRIVE...'");
                 return EXIT_BAD_INPUT;
         }
         return visit_named_drives(o, "SpinDown", standby_show);

@@ -84,8 +84,8 @@ static void note_identity(Output *o, const DriveRecord *d) {
         if (d->n_settings > 0 && d->identity == IDENTITY_SERIAL)
                 output_note(o, "%s: identified by serial number and model: it has no WWN", d->name);
         else if (d->n_settings > 0 && d->identity == IDENTITY_PATH)
-                output_note(o, "%s: identified only by its port: it has no WWN and no %s", d->name,
-                            d->serial ? "model with its serial number" : "serial number");
+                output_note(o, "%s: identified only by its port: it has neither a WWN nor a %s", d->name,
+                            d->serial ? "model name" : "serial number");
 }
 
 typedef struct StatusPrinter {
@@ -199,8 +199,9 @@ static void print_footer(const StatusPrinter *t, const Records *records, const R
         char since[HUMAN_MAX];
 
         if (sum->n_absent > 0 && !t->options->verbose)
-                output_note(t->output, "-v also shows %zu setting%s that the drive%s do%s not have", sum->n_absent,
-                            one ? "" : "s", one_drive ? "" : "s", one_drive ? "es" : "");
+                output_note(t->output, "%zu setting%s that the drive%s lack%s %s hidden; -v shows %s", sum->n_absent,
+                            one ? "" : "s", one_drive ? "" : "s", one_drive ? "s" : "", one ? "is" : "are",
+                            one ? "it" : "them");
         if (!records->served && sum->n_drives > 0)
                 output_note(t->output, "as of %s: the service does not run",
                             strna(time_format_short(records->changed, t->now, since)));

@@ -128,7 +128,7 @@ static int remove_values(const char *state_dir, const char *name, const Temporar
         if (unlink(path) < 0)
                 warn_escaped("%s cannot be removed: %s", path, strerror(errno));
         else
-                printf("%s: the drive is not present; the trial of its values has ended\n", t->drive);
+                printf("%s: the drive is not attached; the trial of its values has ended\n", t->drive);
         return EXIT_WANTED;
 }
 

@@ -99,10 +99,10 @@ static void warn_unreadable(const Drive *d, const Step *s) {
                              : s->setting && (s->setting->flags & SETTING_UNREADABLE) ? "no command reads it"
                                                                                       : "it cannot be read";
 
-        /* A value that will not be written needs no undo. */
+        /* A value that will not be written needs no undo. The part of `reason` after ";" is about the write, not about the read. */
         if (!temporary_is_barred(s->verdict))
-                warn_escaped("%s: the present value of %s is not known (%s), so 'drivekeep try --undo' cannot restore it",
-                             d->name, s->wish->name, reason);
+                warn_escaped("%s: the current value of %s is not known (%.*s), so 'drivekeep try --undo' cannot restore it",
+                             d->name, s->wish->name, (int) strcspn(reason, ";"), reason);
 }
 
 static void store_before(const Trial *t, const Step *s) {
@@ -246,8 +246,8 @@ static int check_later(const Trial *t, const Config *c, const TemporaryValues *a
         must_work(config_resolve(c, t->drive, t->on_battery, &wishes));
         for (const Wish *w = wishes.items; w < wishes.items + wishes.n_items; w++)
                 if (temporary_find(all, w->name, true) && !streq(w->file, path)) {
-                        warn_escaped("%s: %s is set by %s:%u, which is read later; change it there", t->drive->name,
-                                     w->name, w->file, w->line);
+                        warn_escaped("%s: %s:%u overrides %s; change %s there", t->drive->name, w->file, w->line, path,
+                                     w->name);
                         return EXIT_BAD_INPUT;
                 }
         return EXIT_WANTED;

@@ -31,7 +31,7 @@ static const struct {
                              "the kernel refused to trace: 'journalctl -u drivekeep-tracer.service' shows the error" },
         [TRACING_NO_SOCKET] = { "no-socket",
                                 "drivekeep-tracer.socket does not listen: 'systemctl start drivekeep-tracer.socket' "
-                                "starts it, unless it is masked" },
+                                "starts it; if masked, unmask it first" },
         [TRACING_ENDED] = { "ended",
                             "drivekeep-tracer.service has failed: 'journalctl -u drivekeep-tracer.service' shows why" },
 };

@@ -66,7 +66,7 @@ class Reload(Keeping):
         self.equal("systemctl status shows the same summary", re.findall(r"^ *Status: \"(.*)\"$", shown, re.M), lines[1:])
         self.equal("status --failed reports nothing about the files after a reload", machine.run(status.format("--failed")).stdout, "")
         self.match("reload --wait reports that no setting changed",
-                   machine.run("drivekeep reload --wait").stdout, rf"^no setting changed: {lines[1]}$")
+                   machine.run("drivekeep reload --wait").stdout, rf"^no setting changed; in total: {lines[1]}$")
         self.equal("without --wait and a terminal reload prints nothing", machine.run("drivekeep reload").stdout, "")
         machine.push(CONF, file(b="apm = 300;"))
         said = machine.run(status.format("")).stdout

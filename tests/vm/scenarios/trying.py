@@ -94,7 +94,7 @@ class Trying(Keeping):
         result = machine.run(f"drivekeep try {self.device} spindown_time=20min", check=False)
         self.equal("try sets the standby timer", (result.status, self.ata["SN-A"]["standby_seconds"]), (0, 1200))
         self.match("try warns at once that the present value is not known",
-                   result.stderr, "the present value of spindown_time is not known")
+                   result.stderr, "the current value of spindown_time is not known")
         result = machine.run("drivekeep try --undo", check=False)
         self.equal("undo reports that the standby timer stays, and ends the temporary value",
                    (result.status, "so 20 min stays" in result.stderr, NOTHING in machine.run("drivekeep try").stderr),
@@ -108,7 +108,7 @@ class Trying(Keeping):
         self.equal("try defers the value of a drive in standby and does not wake the drive",
                    (result.status, drive["mode"], drive["spin_ups"], "deferred" in result.stdout), (75, "standby", spin_ups, True))
         self.match("try reports that the value of a drive in standby is not known",
-                   result.stderr, "the present value of lookahead is not known")
+                   result.stderr, "the current value of lookahead is not known")
         undone = machine.run("drivekeep try --undo", check=False)
         self.equal("undo of a deferred value reports no change", (undone.status, undone.stdout, undone.stderr),
                    (0, f"{self.device}: lookahead was not changed\n", ""))
